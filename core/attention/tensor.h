@@ -1,0 +1,57 @@
+// A plain float32 array of heads × rows × columns, and its views as Eigen matrices.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace attnscope {
+
+/// Row-major: one token is one contiguous row.
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using MatrixView = Eigen::Map<Matrix>;
+using ConstMatrixView = Eigen::Map<const Matrix>;
+
+/// heads × rows × columns. A stage that has no head dimension has heads = 1 and per_head = false, and is listed
+/// as rows × columns; one that has it keeps it in every listing, even when h = 1.
+struct Shape {
+    int heads = 1;
+    int rows = 0;
+    int columns = 0;
+    bool per_head = false;
+
+    std::size_t head_size() const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns); }
+    std::size_t size() const { return static_cast<std::size_t>(heads) * head_size(); }
+    bool operator==(const Shape&) const = default;
+};
+
+/// Owns size() floats, not initialised, row-major, one head after the other; the first is aligned to 64 bytes, so
+/// that vectorised sums group the same way in every run.
+class Tensor {
+public:
+    explicit Tensor(Shape shape)
+        : shape_(shape),
+          data_(static_cast<float*>(::operator new(shape.size() * sizeof(float) + 1, k_alignment))) {}
+
+    const Shape& shape() const { return shape_; }
+    std::span<float> values() { return {data_.get(), shape_.size()}; }
+    std::span<const float> values() const { return {data_.get(), shape_.size()}; }
+
+    /// rows × columns of one head, counted from 0.
+    MatrixView head(int h) { return {data_.get() + offset(h), shape_.rows, shape_.columns}; }
+    ConstMatrixView head(int h) const { return {data_.get() + offset(h), shape_.rows, shape_.columns}; }
+
+private:
+    static constexpr std::align_val_t k_alignment{64};
+    struct Free {
+        void operator()(float* p) const { ::operator delete(p, k_alignment); }
+    };
+    std::size_t offset(int h) const { return static_cast<std::size_t>(h) * shape_.head_size(); }
+
+    Shape shape_;
+    std::unique_ptr<float[], Free> data_;
+};
+
+}  // namespace attnscope

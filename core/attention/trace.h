@@ -1,0 +1,90 @@
+// A Trace: every matrix between the words and the answer, named.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/buffer.h"
+#include "core/attention/experiment.h"
+
+namespace attnscope {
+
+/// What the rows or the columns of a stage stand for.
+enum class Axis {
+    query_token,   ///< N, labelled with the tokens that ask
+    key_token,     ///< M, labelled with the tokens that are looked at
+    feature,       ///< d, numbered from 1
+    head_feature,  ///< d_k or d_v within one head, numbered from 1
+    table_row,     ///< the vocabulary
+    single,        ///< one column, no label
+};
+
+/// What a value means; it decides the colour map and the range.
+enum class Unit {
+    token_id,     ///< whole numbers
+    real,         ///< any sign, drawn on a diverging map centred on 0
+    probability,  ///< 0 … 1, drawn on a sequential map
+    boolean,      ///< 1 = may look
+};
+
+/// What is known of a stage before any value is computed. One table of them: stage_table().
+struct StageInfo {
+    std::string_view name;     ///< as in code, files, command line and on screen
+    std::string_view symbol;   ///< "Q", "QKᵀ"
+    std::string_view caption;  ///< a few words under the thumbnail
+    Axis rows;
+    Axis columns;
+    Unit unit;
+    bool per_head;
+    std::string_view left;   ///< the operand whose rows give the rows, or empty
+    std::string_view above;  ///< the operand whose columns give the columns, or empty
+    bool above_transposed;   ///< the upper operand stands transposed: Kᵀ, W_qᵀ
+};
+
+/// Every stage of DESIGN.md in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
+std::span<const StageInfo> stage_table();
+/// nullptr for a name that is not in the table.
+const StageInfo* find_stage_info(std::string_view name);
+
+/// One named matrix (or one per head). Immutable, shared between traces.
+struct Stage {
+    const StageInfo* info;
+    Buffer buffer;
+
+    std::string_view name() const { return info->name; }
+    const Shape& shape() const { return buffer.shape(); }
+};
+using StagePtr = std::shared_ptr<const Stage>;
+
+/// What evaluate remembers of a stage to know whether it can be taken over: all that its values depend on.
+struct StageRecord {
+    StagePtr stage;
+    std::vector<StagePtr> inputs;  ///< compared by identity
+    std::string settings;          ///< the experiment's fields that the stage reads, spelled out
+    double milliseconds = 0;       ///< what computing it took; 0 when taken over
+    bool computed = false;         ///< by the evaluate that made this trace
+};
+
+/// The result of evaluate: a plain value, cheap to copy, immutable in its stages.
+struct Trace {
+    Experiment experiment;
+    std::vector<std::string> rows;     ///< N query tokens as typed (NFC)
+    std::vector<std::string> columns;  ///< M key tokens
+    std::vector<std::string> table;    ///< the vocabulary, by table row
+    std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
+    double milliseconds = 0;           ///< the whole evaluate
+
+    /// nullptr when the experiment has no such stage.
+    const Stage* find(std::string_view name) const;
+    /// Stages in order, without the parameters.
+    std::vector<StagePtr> stages() const;
+    std::vector<StagePtr> parameters() const;
+    /// The labels of an axis: tokens, or "1", "2", … for features.
+    std::string label(Axis axis, int index) const;
+    /// A query whose every key is masked: its weights and its context are zeros.
+    bool fully_masked(int row) const;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,42 @@
+// A sentence cut into tokens.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+/// A rule that cuts NFC text into tokens.
+struct Tokenizer {
+    std::string_view name;     ///< as on the command line
+    std::string_view summary;  ///< one line
+    std::vector<std::string> (*split)(std::string_view nfc);
+};
+
+/// In the order the menus list them:
+/// `words`       runs of letters, marks and digits are words, an apostrophe or hyphen between letters belonging to
+///               the run; every other non-blank grapheme cluster is a token of its own
+/// `whitespace`  runs of anything but Unicode white space
+/// `characters`  grapheme clusters (UAX #29), blanks included
+std::span<const Tokenizer> tokenizers();
+/// nullptr for an unknown name.
+const Tokenizer* find_tokenizer(std::string_view name);
+
+/// NFC of `text`, cut by `tokenizer`. Empty text gives no tokens.
+/// Throws Error(bad_input) with the byte offset where `text` is not UTF-8.
+std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokenizer);
+
+/// Throws Error(bad_input) "…not valid UTF-8 at byte N…" unless `text` is well-formed UTF-8.
+void require_utf8(std::string_view text);
+/// Unicode normalisation form C. Throws as require_utf8.
+std::string to_nfc(std::string_view text);
+/// Full Unicode case folding, then NFC: "CAN" and "can" are one word.
+std::string fold(std::string_view token);
+/// Grapheme clusters of valid UTF-8, in order, covering all of it.
+std::vector<std::string_view> graphemes(std::string_view text);
+/// How a token is shown: as it is, but a blank as "␣", a control character as its code point "U+000A".
+std::string display_token(std::string_view token);
+
+}  // namespace attnscope

@@ -1,0 +1,50 @@
+// Which row of the embedding table a token takes, and the table itself.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/tensor.h"
+#include "core/random/generator.h"
+#include "core/random/initializers.h"
+
+namespace attnscope {
+
+/// How the distinct folded tokens are ordered.
+struct VocabularyRule {
+    std::string_view name;
+    std::string_view summary;
+    bool stable;  ///< a word keeps its vector whatever else is typed
+    /// The distinct folded tokens, by table row.
+    std::vector<std::string> (*order)(std::span<const std::string> folded);
+};
+
+/// In the order the menus list them:
+/// `alphabetical`  by code point of the folded word, as sorted() orders them in the notebooks
+/// `appearance`    by first appearance
+/// `stable`        by first appearance; each row is drawn from a generator of its own
+std::span<const VocabularyRule> vocabulary_rules();
+const VocabularyRule* find_vocabulary_rule(std::string_view name);
+
+/// The table's words and each token's row in it.
+struct Vocabulary {
+    std::vector<std::string> words;  ///< folded, by row
+    std::vector<int> ids;            ///< one per token
+};
+
+/// One vocabulary over all tokens of all sentences.
+Vocabulary make_vocabulary(std::span<const std::string> tokens, const VocabularyRule& rule);
+
+/// The embedding table, rows × d, drawn as one tensor by `initializer` from `generator`.
+Matrix draw_table(Generator& generator, int rows, int d, const Initializer& initializer);
+
+/// One row per word, each drawn as a 1 × d tensor from a generator seeded with word_seed(seed, word).
+Matrix draw_stable_table(Seed seed, std::span<const std::string> words, int d, const Initializer& initializer);
+
+/// seed ⊕ FNV-1a-64 of the folded word's UTF-8 bytes, finished by the splitmix64 mixer, so that its low 32 bits
+/// (all that MT19937 takes) depend on every bit of both. (Vigna, splitmix64; FNV: Fowler, Noll, Vo.)
+Seed word_seed(Seed seed, std::string_view folded_word);
+
+}  // namespace attnscope
