@@ -17,8 +17,7 @@ struct Tokenizer {
 
 /// In the order the menus list them:
 /// `words`       runs of letters, marks and digits are words, an apostrophe or hyphen between letters
-/// belonging to
-///               the run; every other non-blank grapheme cluster is a token of its own
+///               belonging to the run; every other non-blank grapheme cluster is a token of its own
 /// `whitespace`  runs of anything but Unicode white space
 /// `characters`  grapheme clusters (UAX #29), blanks included
 std::span<const Tokenizer> tokenizers();
