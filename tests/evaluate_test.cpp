@@ -217,9 +217,10 @@ TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) 
     e.heads = 4;
     e.mask = {{"causal", {}}};
     e.output_projection = true;
-    const Trace one = evaluate(e, {}, {.threads = 1});
+    const Trace one = evaluate(e, {}, {.threads = 1, .memory_limit = 0, .cancel = {}});
     for (const int threads : {2, 3, 8})
-        EXPECT_TRUE(identical(one, evaluate(e, {}, {.threads = threads}))) << threads;
+        EXPECT_TRUE(identical(one, evaluate(e, {}, {.threads = threads, .memory_limit = 0, .cancel = {}})))
+            << threads;
 }
 
 TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_and_is_flagged) {
@@ -381,7 +382,8 @@ TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated
     e.dim = 1024;
     e.heads = 64;
     e.tokenizer = "whitespace";
-    const std::string message = message_of([&] { evaluate(e, {}, {.memory_limit = std::size_t{1} << 30}); });
+    const std::string message = message_of(
+        [&] { evaluate(e, {}, {.threads = 0, .memory_limit = std::size_t{1} << 30, .cancel = {}}); });
     EXPECT_NE(message.find("4096 × 4096 tokens with 64 heads need"), std::string::npos) << message;
     EXPECT_NE(message.find("1024 MiB are free"), std::string::npos) << message;
 }
@@ -392,7 +394,8 @@ TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_a
     stop.request_stop();
     Experiment e;
     e.seed = 5;
-    EXPECT_THROW(evaluate(e, before, {.cancel = stop.get_token()}), Cancelled);
+    EXPECT_THROW(evaluate(e, before, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
+                 Cancelled);
     EXPECT_TRUE(identical(before, evaluate({})));
 }
 
