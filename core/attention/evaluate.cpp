@@ -12,6 +12,7 @@
 #include "core/attention/scores.h"
 #include "core/attention/stages.h"
 #include "core/cpu/kernels.h"
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/random/initializers.h"
 #include "core/text/tokenizer.h"
@@ -88,6 +89,11 @@ Tensor as_tensor(const Matrix& matrix, bool per_head = false) {
     Tensor tensor({1, static_cast<int>(matrix.rows()), static_cast<int>(matrix.cols()), per_head});
     tensor.head(0) = matrix;
     return tensor;
+}
+
+/// Over all rows of all heads of a stage whose every cell takes so many multiply-adds.
+RowLoop row_loop(const Shape& shape, double work_per_cell) {
+    return {shape.heads, shape.rows, work_per_cell * shape.columns};
 }
 
 ConstMatrixView values(const StagePtr& stage, int head = 0) { return stage->buffer.host().head(head); }
@@ -269,9 +275,12 @@ StagePtr Evaluation::linear(const std::string& name, const StagePtr& x, const St
         refuse_shapes(bias, given(bias).rows(), given(bias).cols(), "1 × " + std::to_string(out));
     return build_.stage(name, {x, W}, is_given(bias) ? given_settings(bias) : "", [&] {
         Tensor y({.heads = 1, .rows = x->shape().rows, .columns = out});
-        product_transposed(values(x), values(W), y.head(0));
-        if (is_given(bias))
-            y.head(0).rowwise() += Eigen::Map<const Eigen::RowVectorXf>(given(bias).data(), out);
+        for_row_blocks(row_loop(y.shape(), in), [&](RowBlock block) {
+            MatrixView rows = block.of(y.head(0));
+            product_transposed(block.of(values(x)), values(W), rows);
+            if (is_given(bias))
+                rows.rowwise() += Eigen::Map<const Eigen::RowVectorXf>(given(bias).data(), out);
+        });
         return y;
     });
 }
@@ -335,8 +344,10 @@ void Evaluation::score() {
         scores_ = build_.stage("scores", {Q_, K_}, settings(e_.score), [&] {
             Tensor scores({.heads = e_.heads, .rows = N_, .columns = M_, .per_head = true});
             const ScoreFunction& function = *find_score_function(e_.score);
-            for (int h = 0; h < e_.heads; ++h)
-                function.compute({values(Q_, h), values(K_, h)}, scores.head(h));
+            for_row_blocks(row_loop(scores.shape(), K_->shape().columns), [&](RowBlock block) {
+                function.compute({block.of(values(Q_, block.head)), values(K_, block.head)},
+                                 block.of(scores.head(block.head)));
+            });
             return scores;
         });
     }
@@ -344,8 +355,10 @@ void Evaluation::score() {
     const auto temperature = static_cast<float>(e_.temperature);
     scaled_ = build_.stage("scaled", {scores_}, settings(factor, temperature), [&] {
         Tensor scaled(scores_->shape());
-        for (int h = 0; h < e_.heads; ++h)
-            scale_into(values(scores_, h), factor, temperature, scaled.head(h));
+        for_row_blocks(row_loop(scaled.shape(), 1), [&](RowBlock block) {
+            scale_rows(block.of(values(scores_, block.head)), factor, temperature,
+                       block.of(scaled.head(block.head)));
+        });
         return scaled;
     });
 }
@@ -356,13 +369,18 @@ void Evaluation::weigh() {
     mask_ = build_.stage("mask", {}, settings(N_, M_) + rules, [&] { return mask_matrix(e_.mask, N_, M_); });
     masked_ = build_.stage("masked", {scaled_, mask_}, {}, [&] {
         Tensor masked(scaled_->shape());
-        for (int h = 0; h < e_.heads; ++h) mask_into(values(scaled_, h), values(mask_), masked.head(h));
+        for_row_blocks(row_loop(masked.shape(), 1), [&](RowBlock block) {
+            mask_rows(block.of(values(scaled_, block.head)), block.of(values(mask_)),
+                      block.of(masked.head(block.head)));
+        });
         return masked;
     });
     weights_ = build_.stage("weights", {masked_}, settings(e_.normalizer), [&] {
         Tensor weights(masked_->shape());
         const Normalizer& normalizer = *find_normalizer(e_.normalizer);
-        for (int h = 0; h < e_.heads; ++h) normalizer.compute(values(masked_, h), weights.head(h));
+        for_row_blocks(row_loop(weights.shape(), k_softmax_work), [&](RowBlock block) {
+            normalizer.compute(block.of(values(masked_, block.head)), block.of(weights.head(block.head)));
+        });
         return weights;
     });
 }
@@ -374,8 +392,18 @@ void Evaluation::sum_values() {
         refuse_shapes("value", v.rows, v.columns, std::to_string(M_) + " rows, one for each key,");
     context_ = build_.stage("context", {weights_, masked_, V_}, {}, [&] {
         Tensor context({.heads = e_.heads, .rows = N_, .columns = v.columns, .per_head = true});
+        std::vector<bool> finite;
         for (int h = 0; h < e_.heads; ++h)
-            weighted_sum(values(weights_, h), values(masked_, h), values(V_, h), context.head(h));
+            finite.push_back(all_finite({values(V_, h).data(), v.head_size()}));
+        for_row_blocks(row_loop(context.shape(), M_), [&](RowBlock block) {
+            const int h = block.head;
+            const ConstMatrixView weights = block.of(values(weights_, h));
+            MatrixView sums = block.of(context.head(h));
+            if (finite[std::size_t(h)])
+                product(weights, values(V_, h), sums);
+            else
+                sum_open(weights, block.of(values(masked_, h)), values(V_, h), sums);
+        });
         return context;
     });
 }

@@ -12,8 +12,8 @@ struct Normalizer {
     std::string_view name;
     std::string_view formula;
     std::string_view summary;
-    /// masked: N × M, −∞ where closed. weights: N × M, exactly 0 where closed, a row of zeros where all is
-    /// closed.
+    /// Some rows of one head, each on its own. masked: n × M, −∞ where closed. weights: n × M, exactly 0
+    /// where closed, a row of zeros where all is closed.
     void (*compute)(ConstMatrixView masked, MatrixView weights);
 };
 

@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-/// What a score function sees of one head.
+/// What a score function sees of one head: some of its queries, and all of its keys.
 struct ScoreInputs {
-    ConstMatrixView Q;  ///< N × d_k
+    ConstMatrixView Q;  ///< n × d_k
     ConstMatrixView K;  ///< M × d_k
 };
 
@@ -18,7 +18,7 @@ struct ScoreFunction {
     std::string_view name;
     std::string_view formula;
     std::string_view summary;
-    /// N × M scores of one head.
+    /// n × M scores. Called for several runs of queries at once, so each row depends on its own query alone.
     void (*compute)(const ScoreInputs& inputs, MatrixView scores);
 };
 

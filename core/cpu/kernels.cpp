@@ -1,120 +1,113 @@
 #include "core/cpu/kernels.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace attnscope {
 namespace {
 
-constexpr Eigen::Index k_rows_per_block = 64;
-// Work under this many multiply-adds (or bytes moved) costs less than handing it to another thread.
-constexpr double k_smallest_parallel_work = 1 << 20;
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
+constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Calls block(first, count) for consecutive runs of k_rows_per_block rows.
-template <typename Block>
-void for_row_blocks(Eigen::Index rows, double work_per_row, const Block& block) {
-    const Eigen::Index blocks = (rows + k_rows_per_block - 1) / k_rows_per_block;
-    const auto run = [&](Eigen::Index b) {
-        const Eigen::Index first = b * k_rows_per_block;
-        block(first, std::min(k_rows_per_block, rows - first));
-    };
-    if (blocks < 2 || work_per_row * static_cast<double>(rows) < k_smallest_parallel_work) {
-        for (Eigen::Index b = 0; b < blocks; ++b) run(b);
-        return;
-    }
-    tbb::parallel_for(Eigen::Index{0}, blocks, run);
+/// Cells that are worked on together, on any instruction set: the compiler cuts them to the machine's width.
+/// So sums along a row group the same way on every machine and at every address. Passed by reference: how
+/// they are passed by value depends on the instruction set.
+using Lanes [[gnu::vector_size(64)]] = float;
+using BitLanes [[gnu::vector_size(64)]] = std::uint32_t;
+constexpr Eigen::Index k_lanes = 16;
+
+/// Replaces x ≤ 0, not NaN, by eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ (Cephes' expf,
+/// S. Moshier). −∞, and all that is under −104, gives exactly 0.
+inline void exp_of_nonpositive(Lanes& x) {
+    // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits; 64 keeps 2ⁿ⁺⁶⁴ a normal number.
+    constexpr float k_to_integer = 12582912 + 64;
+    x = x > -104.0f ? x : Lanes{} - 104.0f;
+    const Lanes shifted = x * 1.44269504f + k_to_integer;
+    const Lanes n = shifted - k_to_integer;
+    const Lanes r = (x - n * 0.693359375f) + n * 2.12194440e-4f;  // ln 2 in two parts
+    Lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * (r * r) + r + 1.0f;
+    const BitLanes scaled = reinterpret_cast<BitLanes>(p) + (reinterpret_cast<BitLanes>(shifted) << 23);
+    x = reinterpret_cast<Lanes>(scaled) * 0x1p-64f;
 }
 
-template <typename View>
-double cells(const View& view) {
-    return static_cast<double>(view.rows()) * static_cast<double>(view.cols());
+/// out = e^(x − largest); gives its sum.
+float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
+    Lanes sums{};
+    for (Eigen::Index j = 0; j < n; j += k_lanes) {
+        Lanes cells;
+        if (n - j >= k_lanes) {
+            std::memcpy(&cells, x + j, sizeof cells);
+            cells -= largest;
+            exp_of_nonpositive(cells);
+            std::memcpy(out + j, &cells, sizeof cells);
+        } else {
+            const auto bytes = static_cast<std::size_t>(n - j) * sizeof(float);
+            cells = Lanes{} - k_infinity;
+            std::memcpy(&cells, x + j, bytes);
+            cells -= largest;
+            exp_of_nonpositive(cells);
+            std::memcpy(out + j, &cells, bytes);
+        }
+        sums += cells;
+    }
+    for (Eigen::Index half = k_lanes / 2; half > 0; half /= 2)
+        for (Eigen::Index lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    return sums[0];
 }
 
-void softmax_row(const float* x, float* out, Eigen::Index n) {
-    const Eigen::Map<const Eigen::ArrayXf> in(x, n);
-    Eigen::Map<Eigen::ArrayXf> weights(out, n);
-    const float largest = in.maxCoeff<Eigen::PropagateNaN>();
-    if (largest == -k_infinity) {
-        weights.setZero();
-        return;
+void softmax_row(const float* x, Eigen::Index n, float* out) {
+    const float largest = Eigen::Map<const Eigen::ArrayXf>(x, n).maxCoeff<Eigen::PropagateNaN>();
+    if (!std::isfinite(largest)) {  // −∞: nothing is open
+        std::transform(x, x + n, out, [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
+    } else {
+        const float sum = exp_row(x, largest, n, out);
+        for (Eigen::Index j = 0; j < n; ++j) out[j] /= sum;
     }
-    const auto closed = in == -k_infinity;
-    // A closed cell is written as 0: the vectorised exp(−∞) is a small positive number in some builds. The
-    // closed cells are found before the exponentials are written, since both may be the same memory.
-    const bool any_closed = closed.any();
-    if (!any_closed) {
-        weights = (in - largest).exp();
-        weights /= weights.sum();
-        return;
-    }
-    // NaN in `largest` must not reach closed cells.
-    weights = closed.select(-1.0f, (in - largest).exp());
-    const auto open = weights >= 0.0f || weights.isNaN();
-    const float sum = open.select(weights, 0.0f).sum();
-    weights = open.select(weights / sum, 0.0f);
 }
 
 }  // namespace
 
-void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
-    for_row_blocks(A.rows(), cells(B), [&](Eigen::Index first, Eigen::Index count) {
-        out.middleRows(first, count).noalias() = A.middleRows(first, count) * B;
-    });
-}
+void product(const ConstStrided& A, const ConstStrided& B, Strided out) { out.noalias() = A * B; }
 
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out) {
-    for_row_blocks(A.rows(), cells(B), [&](Eigen::Index first, Eigen::Index count) {
-        out.middleRows(first, count).noalias() = A.middleRows(first, count) * B.transpose();
-    });
+    out.noalias() = A * B.transpose();
 }
 
-void scale_into(ConstMatrixView x, float factor, float divisor, MatrixView out) {
-    for_row_blocks(x.rows(), static_cast<double>(x.cols()), [&](Eigen::Index first, Eigen::Index count) {
-        auto block = out.middleRows(first, count);
-        block = x.middleRows(first, count) * factor;
-        if (divisor != 1) block /= divisor;
-    });
+void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out) {
+    out = x * factor;
+    if (divisor != 1) out /= divisor;
 }
 
-void mask_into(ConstMatrixView x, ConstMatrixView open, MatrixView out) {
-    for_row_blocks(x.rows(), static_cast<double>(x.cols()), [&](Eigen::Index first, Eigen::Index count) {
-        out.middleRows(first, count) =
-            (open.middleRows(first, count).array() != 0).select(x.middleRows(first, count), -k_infinity);
-    });
+void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out) {
+    std::transform(x.data(), x.data() + x.size(), open.data(), out.data(),
+                   [](float value, float may_look) { return may_look != 0 ? value : -k_infinity; });
 }
 
 void softmax_rows(ConstMatrixView x, MatrixView out) {
-    for_row_blocks(x.rows(), 16.0 * static_cast<double>(x.cols()),
-                   [&](Eigen::Index first, Eigen::Index count) {
-                       for (Eigen::Index i = first; i < first + count; ++i)
-                           softmax_row(x.row(i).data(), out.row(i).data(), x.cols());
-                   });
+    for (Eigen::Index i = 0; i < x.rows(); ++i) softmax_row(x.row(i).data(), x.cols(), out.row(i).data());
 }
 
-void weighted_sum(ConstMatrixView A, ConstMatrixView closed, const ConstStrided& V, MatrixView out) {
-    if (V.allFinite()) {
-        product(A, V, out);
-        return;
-    }
+void sum_open(ConstMatrixView A, ConstMatrixView closed, const ConstStrided& V, MatrixView out) {
     out.setZero();
     for (Eigen::Index i = 0; i < A.rows(); ++i)
         for (Eigen::Index j = 0; j < A.cols(); ++j)
             if (closed(i, j) != -k_infinity) out.row(i) += A(i, j) * V.row(j);
 }
 
-void with_threads(int threads, const std::function<void()>& work) {
-    if (threads <= 0) {
-        work();
-        return;
-    }
-    tbb::task_arena arena(threads);
-    arena.execute(work);
+bool all_finite(std::span<const float> values) {
+    constexpr std::uint32_t k_exponent = 0x7f800000;
+    std::uint32_t others = 0;
+    for (const float v : values) others |= (std::bit_cast<std::uint32_t>(v) & k_exponent) == k_exponent;
+    return others == 0;
 }
 
 }  // namespace attnscope
