@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/document/document.h"
+#include "app/document/exporter.h"
 #include "app/document/interaction.h"
 #include "app/document/saved_state.h"
 #include "app/window/heatmap_renderer.h"
@@ -21,6 +22,7 @@ struct Ui {
     Document& document;
     Interaction& state;
     SavedState& saved;
+    Exporter& exporter;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
