@@ -67,6 +67,12 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+SavedState state_of(const Session& session) {
+    SavedState state;
+    state.session = session;
+    return state;
+}
+
 /// One window on one workspace, driven frame by frame.
 struct Stand {
     Window window;
@@ -76,7 +82,7 @@ struct Stand {
 
     Stand(const Session& session, const EvaluateOptions& options)
         : window({}),
-          workspace(SavedState{.session = session}, options, window.waker()),
+          workspace(state_of(session), options, window.waker()),
           callbacks(workspace.callbacks()) {
         const auto draw = callbacks.draw;
         callbacks.draw = [this, draw](FrameInput& frame) {

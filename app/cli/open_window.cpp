@@ -5,6 +5,7 @@
 #include "app/document/saved_state.h"
 #include "app/window/window.h"
 #include "app/window/workspace.h"
+#include "core/io/examples.h"
 
 namespace attnscope {
 namespace {
@@ -45,6 +46,13 @@ private:
     Clock::time_point changed_ = Clock::now();
 };
 
+/// What a person sees who starts the program for the first time.
+SavedState first_state() {
+    SavedState state;
+    state.session = load_example("scaled-dot-product");
+    return state;
+}
+
 SavedState with_placement(SavedState state, const Window& window) {
     const auto placement = window.placement();
     state.width = placement.width;
@@ -57,14 +65,15 @@ SavedState with_placement(SavedState state, const Window& window) {
 int open_window(std::optional<Session> session, const EvaluateOptions& options) {
     std::string problem;
     const std::optional<SavedState> kept = load_state(state_folder(), problem);
-    SavedState state = kept.value_or(SavedState{});
+    SavedState state = kept.value_or(first_state());
     if (session) {
         state.session = std::move(*session);
         state.file.clear();
     }
-    Window window({.window = {.title = "attnscope", .width = state.width, .height = state.height},
-                   .theme = "dark",
-                   .interface_scale = static_cast<float>(state.scale)});
+    Window::Options look{.window = {}, .theme = "dark", .interface_scale = static_cast<float>(state.scale)};
+    look.window.width = state.width;
+    look.window.height = state.height;
+    Window window(look);
     Workspace workspace(state, options, window.waker());
     const std::string& fonts = window.host().layer().font_warning();
     if (!problem.empty())

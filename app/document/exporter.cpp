@@ -1,5 +1,7 @@
 #include "app/document/exporter.h"
 
+#include <utility>
+
 namespace attnscope {
 
 void Exporter::start(std::shared_ptr<const Trace> trace, Session session, ExportRequest request,

@@ -94,8 +94,6 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
     }
 }
 
-bool is_light(Rgb8 color) { return 0.299 * color.r + 0.587 * color.g + 0.114 * color.b > 140; }
-
 void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
     if (!ui.document.presentation().values || shown.stage->info->unit == Unit::boolean) return;
     ImFont* font = ui.fonts.mono;
@@ -107,7 +105,7 @@ void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, con
         for (int j = layout.columns.first(); j <= layout.columns.last(); ++j) {
             const float value = shown.at(i, j);
             if (shown.closed(i, j) || !std::isfinite(value)) continue;
-            const Rgb8 color = is_light(scale.color(value)) ? ui.theme.on_light : ui.theme.on_dark;
+            const Rgb8 color = contrasting(scale.color(value), ui.theme.on_light, ui.theme.on_dark);
             draw_text(list, font,
                       {layout.columns.middle(j), layout.rows.middle(i) - compat::font_size(*font) / 2},
                       ink(color), cell_text(value), Align::center);
@@ -274,7 +272,7 @@ void interact(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
         if (!ImGui::IsItemActive()) value_tooltip(ui, shown, cell);
     }
     if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(ui, layout);
-    if (ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && !ImGui::IsMouseDragPastThreshold(0))
+    if (ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
         toggle_lock(ui, {layout.rows.at(mouse.y), layout.columns.at(mouse.x)});
     if (layout.left && layout.left_area.contains(mouse) && mouse.y < layout.view.max.y &&
         mouse.y >= layout.view.min.y && ImGui::IsWindowHovered()) {

@@ -45,15 +45,17 @@ struct Rooms {
     float left, top, width, height;  ///< that the matrix may take
 };
 
-/// Cells as large as they fit: square between tokens, free where columns are features.
-ImVec2 cell_size(Ui& ui, const ShownStage& shown, const Rooms& room) {
+/// Cells as large as they fit: square between tokens, free where columns are features. `label` is the width
+/// that the longest column label asks for.
+ImVec2 cell_size(Ui& ui, const ShownStage& shown, const Rooms& room, float label) {
     const float largest = ui.px(k_largest_cell);
     const float width = std::min(room.width / static_cast<float>(shown.columns()), largest);
-    const float height = std::min(room.height / static_cast<float>(shown.rows()), largest * 0.75f);
-    if (shown.stage->info->columns != Axis::key_token) return {width, height};
-    const float side = std::min(room.width / static_cast<float>(shown.columns()),
-                                std::min(room.height / static_cast<float>(shown.rows()), largest));
-    return {side, side};
+    const float height = std::min(room.height / static_cast<float>(shown.rows()), largest);
+    if (shown.stage->info->columns != Axis::key_token) return {width, std::min(height, largest * 0.75f)};
+    const float side = std::min({width, height, largest});
+    // A little wider than high where that lets the labels stand level.
+    const float wide = std::min(width, 1.4f * side);
+    return {side < label && label <= wide ? label : side, side};
 }
 
 ColumnLabels column_labels(Ui& ui, float pitch, float longest) {
@@ -103,14 +105,14 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
     const float level_top = body.min.y + (layout.above ? above_height + ui.px(12) : 0) + ui.px(24);
     room.top = level_top;
     room.height = std::max(body.max.y - room.top, ui.px(40));
-    ImVec2 cell = cell_size(ui, shown, room);
+    ImVec2 cell = cell_size(ui, shown, room, longest_column + ui.px(6));
     const float pitch = cell.x * static_cast<float>(ui.state.zoom.factor);
     layout.column_labels = column_labels(ui, pitch, longest_column);
     if (layout.column_labels == ColumnLabels::upright) {
         const float extra = std::clamp(longest_column - ui.px(14), 0.0f, ui.px(76));
         room.top += extra;
         room.height = std::max(room.height - extra, ui.px(40));
-        cell = cell_size(ui, shown, room);
+        cell = cell_size(ui, shown, room, 0);
     }
 
     const Zoom& zoom = ui.state.zoom;

@@ -88,7 +88,7 @@ void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area&
     const ColorScale scale = scale_of(shown, ui.document.presentation());
     HeatmapLook look;
     look.style =
-        shown.stage->info->unit == Unit::boolean ? HeatmapLook::Style::dots : HeatmapLook::Style::colours;
+        shown.stage->info->unit == Unit::boolean ? HeatmapLook::Style::dots : HeatmapLook::Style::colors;
     look.table = table_index(*scale.map);
     look.min = static_cast<float>(scale.min);
     look.max = static_cast<float>(scale.max);

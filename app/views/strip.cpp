@@ -31,37 +31,37 @@ bool joins_previous(std::string_view name) {
     return name == "key" || name == "value" || name == "key_heads" || name == "value_heads";
 }
 
-float natural_width(Ui& ui, const ShownStage& shown) {
-    const bool square = shown.stage->info->columns == Axis::key_token;
-    const float columns = static_cast<float>(shown.columns());
-    const float picture =
-        square ? std::clamp(columns * 10, 40.0f, 104.0f) : std::clamp(columns * 3.7f, 28.0f, 72.0f);
-    const float name = text_width(ui.fonts.strong, std::string(shown.stage->name())) / ui.scale;
-    return std::max({picture, name, 58.0f});
+float picture_width(const ShownStage& shown) {
+    const auto columns = static_cast<float>(shown.columns());
+    return shown.stage->info->columns == Axis::key_token ? std::clamp(columns * 10, 56.0f, 104.0f)
+                                                         : std::clamp(columns * 3.7f, 44.0f, 72.0f);
+}
+
+/// All slots with gaps and pictures `tightness` times as wide (0 … 1) as they like to be, but never so narrow
+/// that names touch. Returns the width of all.
+float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
+    float x = 0;
+    for (Slot& slot : slots) {
+        const std::string name(slot.shown.stage->name());
+        if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
+        slot.x = x;
+        slot.width = picture_width(slot.shown) * (0.7f + 0.3f * tightness);
+        x += std::max(slot.width, text_width(ui.fonts.strong, name) / ui.scale);
+    }
+    return x;
 }
 
 std::vector<Slot> lay_out(Ui& ui, float width) {
     const Trace& trace = *ui.document.trace();
     std::vector<Slot> slots;
-    float x = 0;
     for (const StagePtr& stage : trace.stages()) {
         if (stage->info->unit == Unit::token_id) continue;
         const auto shown = shown_stage(trace, stage->name(), ui.document.presentation());
-        const bool joined = joins_previous(stage->name());
-        if (!slots.empty()) x += joined ? 14 : 38;
-        slots.push_back({*shown, x, natural_width(ui, *shown), slots.empty() || joined ? "" : "→"});
-        x += slots.back().width;
+        slots.push_back({*shown, 0, 0, slots.empty() || joins_previous(stage->name()) ? "" : "→"});
     }
-    // Gaps give way before the thumbnails do.
     const float available = width / ui.scale;
-    const float narrow = x > available && slots.size() > 1
-                             ? std::max((x - available) / static_cast<float>(slots.size() - 1), 0.0f)
-                             : 0;
-    float taken = 0;
-    for (std::size_t i = 1; i < slots.size(); ++i) {
-        taken += std::min(narrow, *slots[i].arrow ? 22.0f : 4.0f);
-        slots[i].x -= taken;
-    }
+    for (const float tightness : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
+        if (place(ui, slots, tightness) <= available) break;
     return slots;
 }
 
@@ -177,8 +177,8 @@ void strip(Ui& ui, const Area& area) {
 
     ImGui::SetCursorScreenPos({area.min.x + labels, area.min.y});
     const float width = area.width() - labels;
-    const std::vector<Slot> slots = lay_out(ui, width - ui.px(24));
-    const float content = slots.empty() ? 0 : ui.px(slots.back().x + slots.back().width + 24);
+    const std::vector<Slot> slots = lay_out(ui, width - ui.px(36));
+    const float content = slots.empty() ? 0 : ui.px(slots.back().x + slots.back().width + 36);
     ImGui::SetNextWindowContentSize({content, 0});
     ImGui::BeginChild("strip", {width, area.height()}, false,
                       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);

@@ -12,6 +12,7 @@
 #include "app/document/saved_state.h"
 #include "app/window/heatmap_renderer.h"
 #include "app/window/imgui_layer.h"
+#include "app/window/text_field.h"
 #include "core/picture/theme.h"
 
 namespace attnscope {

@@ -124,7 +124,7 @@ void Workspace::on_drop(const std::vector<std::string>& paths) {
 
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
-    const Theme& theme = *find_theme(theme());
+    const Theme& theme = *find_theme(this->theme());
     Ui ui{document_, interaction_,   saved_, exporter_,   frame.fonts,
           theme,     frame.heatmaps, copy_,  frame.scale, frame.last_frame_milliseconds,
           backend_};
@@ -136,6 +136,7 @@ void Workspace::draw(FrameInput& frame) {
 
     begin_root(size);
     const Areas areas = lay_out(ui, size);
+    ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
     menu_bar(ui, areas.menu, c, run_it);
     sentence_panel(ui, areas.sentence, sentence_);
     pipeline_view(ui, areas.center, run_it);
