@@ -81,6 +81,7 @@ private:
     void open(const Options& options);
 
     GLFWwindow* window_ = nullptr;
+    std::string title_;
     GlVersion version_;
     std::unique_ptr<Cursors> cursors_;
     std::vector<InputEvent> events_;

@@ -140,17 +140,17 @@ void VertexArray::bind() const { glBindVertexArray(array_.id()); }
 std::uint32_t Pixels::at(int x, int y) const {
     const std::size_t first =
         4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x));
-    std::uint32_t colour = 0;
-    for (std::size_t i = 0; i < 4; ++i) colour = (colour << 8) | rgba.at(first + i);
-    return colour;
+    std::uint32_t color = 0;
+    for (std::size_t i = 0; i < 4; ++i) color = (color << 8) | rgba.at(first + i);
+    return color;
 }
 
-Framebuffer::Framebuffer(int width, int height) : colour_(Texture2D::Format::rgba8, width, height) {
+Framebuffer::Framebuffer(int width, int height) : color_(Texture2D::Format::rgba8, width, height) {
     GLuint id = 0;
     glGenFramebuffers(1, &id);
     framebuffer_ = Name<free_framebuffer>(id);
     bind();
-    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, colour_.id(), 0);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color_.id(), 0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
         throw Error(ErrorKind::backend, "OpenGL cannot draw a picture of " + std::to_string(width) + " × " +
                                             std::to_string(height) + " pixels; choose a smaller one");
@@ -161,7 +161,7 @@ void Framebuffer::bind() const { glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_.
 
 Pixels Framebuffer::read() const {
     bind();
-    return read_pixels(colour_.width(), colour_.height());
+    return read_pixels(color_.width(), color_.height());
 }
 
 Pixels read_pixels(int width, int height) {

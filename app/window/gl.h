@@ -105,7 +105,7 @@ struct Pixels {
     bool operator==(const Pixels&) const = default;
 };
 
-/// A colour picture to draw into where there is no window.
+/// A color picture to draw into where there is no window.
 class Framebuffer {
 public:
     /// Throws Error(backend) if the driver refuses the size.
@@ -115,7 +115,7 @@ public:
     Pixels read() const;
 
 private:
-    Texture2D colour_;
+    Texture2D color_;
     Name<free_framebuffer> framebuffer_;
 };
 

@@ -134,6 +134,7 @@ GlfwWindow::GlfwWindow(const Options& options) {
 }
 
 void GlfwWindow::open(const Options& options) {
+    title_ = options.title;
     window_ = create(options, 4, 5);
     if (!window_) window_ = create(options, 3, 3);
     if (!window_) {
@@ -191,7 +192,11 @@ GlfwWindow::Placement GlfwWindow::placement() const {
     return at;
 }
 
-void GlfwWindow::set_title(const std::string& title) { glfwSetWindowTitle(window_, title.c_str()); }
+void GlfwWindow::set_title(const std::string& title) {
+    if (title == title_) return;
+    title_ = title;
+    glfwSetWindowTitle(window_, title.c_str());
+}
 
 void GlfwWindow::set_cursor(ImGuiMouseCursor cursor) {
     const bool known = cursor >= 0 && cursor < ImGuiMouseCursor_COUNT;

@@ -259,6 +259,24 @@ void add_character(char32_t code) {
 
 void set_focus(bool focused) { ImGui::GetIO().AddFocusEvent(focused); }
 
+ImDrawCallback reset_render_state() {
+#if IMGUI_VERSION_NUM < 19280
+    return ImDrawCallback_ResetRenderState;
+#else
+    return ImGui::GetPlatformIO().DrawCallback_ResetRenderState;
+#endif
+}
+
+void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab) {
+#if IMGUI_VERSION_NUM < 19110
+    style.Colors[ImGuiCol_NavHighlight] = focus;
+    style.Colors[ImGuiCol_TabActive] = chosen_tab;
+#else
+    style.Colors[ImGuiCol_NavCursor] = focus;
+    style.Colors[ImGuiCol_TabSelected] = chosen_tab;
+#endif
+}
+
 void choose_font_builder(ImFontAtlas& atlas) {
 #if ATTNSCOPE_IMGUI_FREETYPE && IMGUI_VERSION_NUM < 19200
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();

@@ -56,6 +56,12 @@ void set_focus(bool focused);
 bool key_pressed(Key key, bool repeat = false);
 bool key_down(Key key);
 
+/// For ImDrawList::AddCallback after one that changed OpenGL's state.
+ImDrawCallback reset_render_state();
+
+/// Colors whose names changed: the keyboard's focus, and the tab that is chosen.
+void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab);
+
 /// FreeType where ImGui was built with it.
 void choose_font_builder(ImFontAtlas& atlas);
 /// Height of a line in pixels.

@@ -50,7 +50,7 @@ struct ImguiLayer::Context {
 };
 
 ImguiLayer::ImguiLayer(Clipboard clipboard, std::string_view theme)
-    : bridge_(std::make_unique<TextBridge>()), colors_(ui_colors(theme)) {
+    : bridge_(std::make_unique<TextBridge>()), theme_(&theme_or_dark(theme)) {
     bridge_->clipboard = std::move(clipboard);
     context_ = std::make_unique<Context>(*bridge_);
 }
@@ -58,8 +58,9 @@ ImguiLayer::ImguiLayer(Clipboard clipboard, std::string_view theme)
 ImguiLayer::~ImguiLayer() = default;
 
 void ImguiLayer::set_theme(std::string_view theme) {
-    colors_ = ui_colors(theme);
-    restyle_ = true;
+    const Theme* chosen = &theme_or_dark(theme);
+    restyle_ |= chosen != theme_;
+    theme_ = chosen;
 }
 
 void ImguiLayer::want_characters(std::string_view text) { refont_ |= add_ranges_for(text, characters_); }
@@ -72,7 +73,7 @@ void ImguiLayer::rebuild(float scale) {
         restyle_ = true;
     }
     scale_ = scale;
-    if (restyle_) apply_style(colors_, scale, compat::font_size(*built_.fonts.body));
+    if (restyle_) apply_style(*theme_, scale, compat::font_size(*built_.fonts.body));
     restyle_ = false;
 }
 
@@ -140,11 +141,12 @@ void ImguiLayer::end_frame(bool draw) {
         return;
     }
     ImGui::Render();
-    const ImVec4 background = ImGui::ColorConvertU32ToFloat4(colors_.background);
+    const Rgb8 background = theme_->background;
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     glViewport(0, 0, static_cast<GLsizei>(size.x), static_cast<GLsizei>(size.y));
     glDisable(GL_SCISSOR_TEST);
-    glClearColor(background.x, background.y, background.z, 1);
+    glClearColor(static_cast<float>(background.red) / 255, static_cast<float>(background.green) / 255,
+                 static_cast<float>(background.blue) / 255, 1);
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }

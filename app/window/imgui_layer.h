@@ -37,11 +37,11 @@ public:
     void feed(std::span<const InputEvent> events);
     /// `width` × `height` pixels, `scale` within k_min_scale … k_max_scale, `seconds` since the frame before.
     void begin_frame(int width, int height, float scale, double seconds);
-    /// Draws the frame into the bound framebuffer, over the background colour; or only ends it.
+    /// Draws the frame into the bound framebuffer, over the background color; or only ends it.
     void end_frame(bool draw);
 
     const Fonts& fonts() const { return built_.fonts; }
-    const UiColors& colors() const { return colors_; }
+    const Theme& theme() const { return *theme_; }
     const std::string& font_warning() const { return built_.warning; }
     double font_milliseconds() const { return built_.milliseconds; }
 
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<TextBridge> bridge_;
     std::unique_ptr<Context> context_;
     BuiltFonts built_;
-    UiColors colors_;
+    const Theme* theme_;
     float scale_ = 0;
     bool restyle_ = true;
     bool refont_ = true;
