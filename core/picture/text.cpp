@@ -110,6 +110,11 @@ struct TextFace::Implementation {
     Owned<PangoFontMap> font_map;
     Owned<PangoContext> context;
 
+    ~Implementation() {
+        // pango 1.50 keeps its reference to the configuration beyond the font map's end unless it is taken
+        // away.
+        if (font_map) pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(font_map.get()), nullptr);
+    }
     Owned<PangoLayout> layout(std::string_view text, const TextStyle& style) const;
 };
 
