@@ -41,10 +41,12 @@ TEST(buffer_test, ranges_count_finite_nan_and_infinite_values_per_head_and_over_
 }
 
 TEST(buffer_test, a_head_without_any_finite_value_leaves_the_range_of_the_others_alone) {
-    const Buffer buffer(
-        tensor({.heads = 2, .rows = 1, .columns = 2, .per_head = true}, {k_nan, -k_infinity, 4, 9}));
-    EXPECT_EQ(buffer.range(0).min, 0);
-    EXPECT_EQ(buffer.range(0).max, 0);
+    const Buffer buffer(tensor({.heads = 3, .rows = 1, .columns = 2, .per_head = true},
+                               {k_nan, -k_infinity, 4, 9, k_nan, k_nan}));
+    for (const int head : {0, 2}) {
+        EXPECT_EQ(buffer.range(head).min, 0);
+        EXPECT_EQ(buffer.range(head).max, 0);
+    }
     EXPECT_EQ(buffer.range().min, 4);
     EXPECT_EQ(buffer.range().max, 9);
 }

@@ -29,10 +29,9 @@ enum class Dialog { none, open, save, exporting, keys, about, palette };
 
 /// The export dialog as it is filled in.
 struct ExportForm {
-    enum class Stages { focused, all };
-    Stages stages = Stages::focused;
-    HeadChoice head;
+    bool all_stages = false;
     std::vector<std::string> formats = {"png"};
+    Presentation presentation;  ///< how the pictures look; the window keeps its own
     std::string folder;
     std::string problem;
 };
@@ -54,8 +53,11 @@ struct FieldEdit {
 };
 
 struct Interaction {
-    std::optional<PointedCell> hovered;  ///< found while the last frame was drawn
-    int hovered_token = -1;              ///< the chip under the mouse
+    // What is under the mouse is found while a frame is drawn, and lit in the next one.
+    std::optional<PointedCell> hovered;
+    int hovered_token = -1;  ///< the chip
+    std::optional<PointedCell> pointing;
+    int pointing_token = -1;
     Zoom zoom;
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;  ///< it was asked for since the last frame

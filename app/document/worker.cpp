@@ -1,6 +1,7 @@
 #include "app/document/worker.h"
 
 #include <exception>
+#include <utility>
 
 #include "core/error.h"
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "app/actions/actions.h"
+#include "app/window/text_field.h"
 #include "app/window/ui.h"
 
 namespace attnscope {
 
 /// Menus and the search field. `run` is called with the action picked.
-void menu_bar(Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+void menu_bar(Ui& ui, const Area& area, ActionContext& context,
+              const std::function<void(const Action&)>& run);
 /// The sentence, always editable, and its tokens as chips below it.
 void sentence_panel(Ui& ui, const Area& area, TextField& field);
 /// How high the sentence panel is with its chips in as many lines as they need, at most three.

@@ -10,7 +10,7 @@ namespace attnscope {
 namespace {
 
 constexpr float k_row_height = 26;
-constexpr float k_row_pitch = 36;
+constexpr float k_row_pitch = 33;
 constexpr float k_margin = 18;
 constexpr float k_field_left = 126;
 constexpr float k_pixels_per_step = 6;
@@ -65,6 +65,11 @@ int drag_steps(Ui& ui) {
 
 }  // namespace
 
+bool was_click() {
+    const ImGuiIO& io = ImGui::GetIO();
+    return io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
+}
+
 void tooltip(Ui& ui, const std::string& text) {
     if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
     ImGui::PushFont(ui.fonts.body);
@@ -96,7 +101,8 @@ std::optional<std::string> choice_field(Ui& ui, const char* id, std::span<const 
         if (choice.value == current) shown = choice.shown;
     std::optional<std::string> picked;
     ImGui::PushFont(ui.fonts.mono);
-    if (ImGui::BeginCombo(id, shown.c_str(), ImGuiComboFlags_HeightLarge)) {
+    if (ImGui::BeginCombo(id, (shown + " ▾").c_str(),
+                          ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton)) {
         for (const Choice& choice : choices) {
             if (ImGui::Selectable(choice.shown.c_str(), choice.value == current) && choice.value != current)
                 picked = choice.value;
@@ -129,7 +135,7 @@ DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fil
         result.steps = drag_steps(ui);
         result.gesture = "drag " + std::to_string(edit.gestures);
     }
-    const bool clicked = ImGui::IsItemDeactivated() && !ImGui::IsMouseDragPastThreshold(0);
+    const bool clicked = ImGui::IsItemDeactivated() && was_click();
     if (clicked && ImGui::IsItemHovered()) edit = {own, text, true, 0, edit.gestures};
     const bool hot = ImGui::IsItemHovered() || ImGui::IsItemActive();
     if (hot) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -165,11 +171,12 @@ void section_header(Ui& ui, std::string_view title, const std::string& derived) 
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x - ui.px(k_margin);
-    const float top = at.y + ui.px(12);
+    const float top = at.y + ui.px(10);
     draw_text(list, ui.fonts.section, {ImGui::GetWindowPos().x + ui.px(k_margin), top},
               ink(ui.theme.secondary), capitals(title));
     draw_text(list, ui.fonts.caption, {right, top + ui.px(1)}, ink(ui.theme.faint), derived, Align::right);
-    ImGui::Dummy({1, ui.px(k_row_pitch - 2)});
+    ImGui::Dummy({1, ui.px(32)});
+    ImGui::SetCursorScreenPos({ImGui::GetWindowPos().x, at.y + ui.px(32)});
 }
 
 void option_row(Ui& ui, std::string_view name, const char* label, const std::string& disabled,

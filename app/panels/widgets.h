@@ -53,6 +53,9 @@ void option_row(Ui& ui, std::string_view option, const char* label, const std::s
 /// Sets one option of the session from text; a value that is refused becomes the notice, and nothing changes.
 void set_option(Ui& ui, std::string_view option, const std::string& text, const std::string& gesture = {});
 
+/// The mouse button that was let go in this frame did not drag.
+bool was_click();
+
 /// The tooltip of the last item.
 void tooltip(Ui& ui, const std::string& text);
 

@@ -6,7 +6,7 @@
 namespace attnscope {
 
 ImU32 ink(Rgb8 color, float alpha) {
-    return IM_COL32(color.r, color.g, color.b, static_cast<int>(alpha * 255 + 0.5f));
+    return IM_COL32(color.red, color.green, color.blue, static_cast<int>(alpha * 255 + 0.5f));
 }
 
 float text_width(ImFont* font, const std::string& text) {

@@ -7,10 +7,12 @@
 #include <string>
 
 #include "app/document/document.h"
+#include "app/document/exporter.h"
 #include "app/document/interaction.h"
 #include "app/document/saved_state.h"
 #include "app/window/heatmap_renderer.h"
 #include "app/window/imgui_layer.h"
+#include "app/window/text_field.h"
 #include "core/picture/theme.h"
 
 namespace attnscope {
@@ -21,6 +23,7 @@ struct Ui {
     Document& document;
     Interaction& state;
     SavedState& saved;
+    Exporter& exporter;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/io/file.h"
 #include "core/io/matrix_files.h"
-#include "core/picture/figure.h"
+#include "core/picture/render_png.h"
 
 namespace attnscope {
 namespace {

@@ -1,0 +1,117 @@
+// Where OpenGL comes from: a window on the screen, or none at all.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/window/gl.h"
+#include "app/window/imgui_compat.h"
+#include "app/window/input_event.h"
+
+struct GLFWwindow;
+struct GLFWcursor;
+
+namespace attnscope {
+
+/// The version of an OpenGL context: 33 is 3.3.
+struct GlVersion {
+    int number = 0;
+    std::string renderer;
+};
+
+/// Of the current context. Throws Error(backend) below 3.3, saying what there is and that the command line
+/// needs no OpenGL. The environment variable ATTNSCOPE_GL_VERSION_LIMIT (2.1) makes any context as old as
+/// that.
+GlVersion require_gl_33();
+
+/// A window and its OpenGL core context (3.3 or later), which is current from then on. All input becomes
+/// InputEvents in pixels of the framebuffer. One at a time, on the main thread.
+class GlfwWindow {
+public:
+    struct Options {
+        std::string title = "attnscope";
+        int width = 1600;
+        int height = 1000;
+        std::optional<int> x;  ///< with y: where it was the last time
+        std::optional<int> y;
+        bool maximized = false;
+    };
+    struct Placement {
+        int x = 0;
+        int y = 0;
+        int width = 0;
+        int height = 0;
+        bool maximized = false;
+    };
+    static constexpr int k_min_width = 1024;
+    static constexpr int k_min_height = 700;
+
+    /// Throws Error(backend): no display, or no OpenGL 3.3.
+    explicit GlfwWindow(const Options& options);
+    ~GlfwWindow();
+    GlfwWindow(const GlfwWindow&) = delete;
+    GlfwWindow& operator=(const GlfwWindow&) = delete;
+
+    const GlVersion& gl_version() const { return version_; }
+    int width() const;  ///< of the framebuffer, 0 while minimised
+    int height() const;
+    float content_scale() const;  ///< of the monitor: 1, 1.5, 2 …
+    double refresh_seconds() const;
+    Placement placement() const;
+    void set_title(const std::string& title);
+    void set_cursor(ImGuiMouseCursor cursor);
+    Clipboard clipboard();
+
+    /// Waits for at most `seconds` (0: not at all) for input or a wake.
+    void wait(double seconds);
+    /// Since the last call, in order.
+    std::vector<InputEvent> take_events();
+    /// The picture must be drawn again although no input came: uncovered, resized, moved to another monitor.
+    bool take_damage();
+    void present();
+
+    /// Ends a wait; from any thread, while the window lives.
+    static void wake();
+
+private:
+    struct Cursors;
+    static void install_callbacks(GLFWwindow* window);
+    void open(const Options& options);
+
+    GLFWwindow* window_ = nullptr;
+    std::string title_;
+    GlVersion version_;
+    std::unique_ptr<Cursors> cursors_;
+    std::vector<InputEvent> events_;
+    bool damaged_ = true;
+    friend struct GlfwCallbacks;
+};
+
+/// An OpenGL core context (3.3 or later) without any display, drawing into a picture of the given size.
+/// Current on the thread that made it.
+class HeadlessContext {
+public:
+    /// Throws Error(backend) naming what is missing.
+    HeadlessContext(int width, int height);
+    ~HeadlessContext();
+    HeadlessContext(const HeadlessContext&) = delete;
+    HeadlessContext& operator=(const HeadlessContext&) = delete;
+
+    const GlVersion& gl_version() const { return version_; }
+    int width() const { return width_; }
+    int height() const { return height_; }
+    void bind() const { framebuffer_->bind(); }
+    gl::Pixels read_pixels() const { return framebuffer_->read(); }
+
+private:
+    struct Egl;
+    std::unique_ptr<Egl> egl_;
+    GlVersion version_;
+    int width_;
+    int height_;
+    std::unique_ptr<gl::Framebuffer> framebuffer_;
+};
+
+}  // namespace attnscope

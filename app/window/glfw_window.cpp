@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/window/context.h"
+#include "app/window/glfw_keys.h"
+#include "core/error.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+namespace attnscope {
+
+namespace {
+
+std::string last_glfw_error() {
+    const char* text = nullptr;
+    glfwGetError(&text);
+    return text ? text : "no reason given";
+}
+
+GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
+    glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_API);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHint(GLFW_MAXIMIZED, options.maximized ? GLFW_TRUE : GLFW_FALSE);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    return glfwCreateWindow(std::max(options.width, GlfwWindow::k_min_width),
+                            std::max(options.height, GlfwWindow::k_min_height), options.title.c_str(),
+                            nullptr, nullptr);
+}
+
+}  // namespace
+
+struct GlfwWindow::Cursors {
+    std::array<GLFWcursor*, ImGuiMouseCursor_COUNT> of{};
+
+    Cursors() {
+        of[ImGuiMouseCursor_TextInput] = glfwCreateStandardCursor(GLFW_IBEAM_CURSOR);
+        of[ImGuiMouseCursor_ResizeNS] = glfwCreateStandardCursor(GLFW_VRESIZE_CURSOR);
+        of[ImGuiMouseCursor_ResizeEW] = glfwCreateStandardCursor(GLFW_HRESIZE_CURSOR);
+        of[ImGuiMouseCursor_ResizeAll] = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
+        of[ImGuiMouseCursor_Hand] = glfwCreateStandardCursor(GLFW_HAND_CURSOR);
+    }
+    ~Cursors() {
+        for (GLFWcursor* cursor : of) {
+            if (cursor) glfwDestroyCursor(cursor);
+        }
+    }
+    Cursors(const Cursors&) = delete;
+    Cursors& operator=(const Cursors&) = delete;
+};
+
+/// What GLFW calls; the window behind it is its user pointer.
+struct GlfwCallbacks {
+    static GlfwWindow& of(GLFWwindow* window) {
+        return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window));
+    }
+    static void push(GLFWwindow* window, InputEvent event) { of(window).events_.push_back(std::move(event)); }
+
+    static void key(GLFWwindow* window, int key, int scancode, int action, int mods) {
+        const Key ours = key_from_glfw(key, scancode);
+        if (action == GLFW_RELEASE) {
+            push(window, KeyUp{.key = ours, .mods = mods_from_glfw(mods)});
+        } else {
+            push(window, KeyDown{.key = ours, .mods = mods_from_glfw(mods), .repeat = action == GLFW_REPEAT});
+        }
+    }
+    static void character(GLFWwindow* window, unsigned code) { push(window, Char{code}); }
+    static void cursor(GLFWwindow* window, double x, double y) {
+        int width = 0;
+        int height = 0;
+        glfwGetWindowSize(window, &width, &height);
+        const double across = width > 0 ? static_cast<double>(of(window).width()) / width : 1;
+        const double down = height > 0 ? static_cast<double>(of(window).height()) / height : 1;
+        push(window, MouseMove{.x = static_cast<float>(x * across), .y = static_cast<float>(y * down)});
+    }
+    static void enter(GLFWwindow* window, int entered) {
+        if (!entered) push(window, MouseLeave{});
+    }
+    static void button(GLFWwindow* window, int button, int action, int mods) {
+        push(window,
+             MouseButton{.button = button, .down = action == GLFW_PRESS, .mods = mods_from_glfw(mods)});
+    }
+    static void scroll(GLFWwindow* window, double x, double y) {
+        push(window, Wheel{.x = static_cast<float>(x), .y = static_cast<float>(y)});
+    }
+    static void focus(GLFWwindow* window, int focused) { push(window, Focus{focused == GLFW_TRUE}); }
+    static void drop(GLFWwindow* window, int count, const char** paths) {
+        push(window, Drop{std::vector<std::string>(paths, paths + count)});
+    }
+    static void close(GLFWwindow* window) {
+        // The program decides: something may be unsaved.
+        glfwSetWindowShouldClose(window, GLFW_FALSE);
+        push(window, CloseRequest{});
+    }
+    static void damage(GLFWwindow* window) { of(window).damaged_ = true; }
+};
+
+void GlfwWindow::install_callbacks(GLFWwindow* window) {
+    glfwSetKeyCallback(window, GlfwCallbacks::key);
+    glfwSetCharCallback(window, GlfwCallbacks::character);
+    glfwSetCursorPosCallback(window, GlfwCallbacks::cursor);
+    glfwSetCursorEnterCallback(window, GlfwCallbacks::enter);
+    glfwSetMouseButtonCallback(window, GlfwCallbacks::button);
+    glfwSetScrollCallback(window, GlfwCallbacks::scroll);
+    glfwSetWindowFocusCallback(window, GlfwCallbacks::focus);
+    glfwSetDropCallback(window, GlfwCallbacks::drop);
+    glfwSetWindowCloseCallback(window, GlfwCallbacks::close);
+    glfwSetWindowRefreshCallback(window, GlfwCallbacks::damage);
+    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { GlfwCallbacks::damage(w); });
+    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { GlfwCallbacks::damage(w); });
+}
+
+GlfwWindow::GlfwWindow(const Options& options) {
+    if (!glfwInit()) {
+        throw Error(ErrorKind::backend,
+                    "no window can be opened (" + last_glfw_error() +
+                        "); start it from a desktop session, or use `attnscope render`, which "
+                        "needs no display");
+    }
+    try {
+        open(options);
+    } catch (...) {
+        glfwTerminate();
+        throw;
+    }
+}
+
+void GlfwWindow::open(const Options& options) {
+    title_ = options.title;
+    window_ = create(options, 4, 5);
+    if (!window_) window_ = create(options, 3, 3);
+    if (!window_) {
+        throw Error(ErrorKind::backend,
+                    "no OpenGL 3.3 for a window (" + last_glfw_error() +
+                        "); update the graphics driver, or use `attnscope render`, which needs no "
+                        "OpenGL");
+    }
+    glfwMakeContextCurrent(window_);
+    version_ = require_gl_33();
+    glfwSwapInterval(1);
+    glfwSetWindowSizeLimits(window_, k_min_width, k_min_height, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfwSetWindowUserPointer(window_, this);
+    install_callbacks(window_);
+    cursors_ = std::make_unique<Cursors>();
+    if (options.x && options.y) glfwSetWindowPos(window_, *options.x, *options.y);
+    glfwShowWindow(window_);
+}
+
+GlfwWindow::~GlfwWindow() {
+    cursors_.reset();
+    glfwDestroyWindow(window_);
+    glfwTerminate();
+}
+
+int GlfwWindow::width() const {
+    int width = 0;
+    glfwGetFramebufferSize(window_, &width, nullptr);
+    return width;
+}
+
+int GlfwWindow::height() const {
+    int height = 0;
+    glfwGetFramebufferSize(window_, nullptr, &height);
+    return height;
+}
+
+float GlfwWindow::content_scale() const {
+    float scale = 1;
+    glfwGetWindowContentScale(window_, &scale, nullptr);
+    return scale > 0 ? scale : 1;
+}
+
+double GlfwWindow::refresh_seconds() const {
+    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+    return 1.0 / (mode && mode->refreshRate > 0 ? std::clamp(mode->refreshRate, 30, 240) : 60);
+}
+
+GlfwWindow::Placement GlfwWindow::placement() const {
+    Placement at;
+    glfwGetWindowPos(window_, &at.x, &at.y);
+    glfwGetWindowSize(window_, &at.width, &at.height);
+    at.maximized = glfwGetWindowAttrib(window_, GLFW_MAXIMIZED) == GLFW_TRUE;
+    return at;
+}
+
+void GlfwWindow::set_title(const std::string& title) {
+    if (title == title_) return;
+    title_ = title;
+    glfwSetWindowTitle(window_, title.c_str());
+}
+
+void GlfwWindow::set_cursor(ImGuiMouseCursor cursor) {
+    const bool known = cursor >= 0 && cursor < ImGuiMouseCursor_COUNT;
+    glfwSetCursor(window_, known ? cursors_->of.at(static_cast<std::size_t>(cursor)) : nullptr);
+}
+
+Clipboard GlfwWindow::clipboard() {
+    return {.get =
+                [this] {
+                    const char* text = glfwGetClipboardString(window_);
+                    return std::string(text ? text : "");
+                },
+            .set = [this](const std::string& text) { glfwSetClipboardString(window_, text.c_str()); }};
+}
+
+void GlfwWindow::wait(double seconds) {
+    if (seconds > 0) {
+        glfwWaitEventsTimeout(seconds);
+    } else {
+        glfwPollEvents();
+    }
+}
+
+std::vector<InputEvent> GlfwWindow::take_events() { return std::exchange(events_, {}); }
+bool GlfwWindow::take_damage() { return std::exchange(damaged_, false); }
+void GlfwWindow::present() { glfwSwapBuffers(window_); }
+void GlfwWindow::wake() { glfwPostEmptyEvent(); }
+
+}  // namespace attnscope

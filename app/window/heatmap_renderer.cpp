@@ -1,0 +1,259 @@
+#include "app/window/heatmap_renderer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "app/window/imgui_compat.h"
+#include "app/window/shaders.h"
+#include "core/picture/color_scale.h"
+#include "core/picture/colormap.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr double k_smallest_gapped_cell = 6;
+constexpr std::uint64_t k_unused_frames = 60;
+// With no owner; others' keys without one are hashes of contents.
+constexpr std::uint64_t k_falling_key = 0x66616c6c;
+constexpr std::uint64_t k_rising_key = 0x72697365;
+
+void set_color(GLint at, Rgb8 color) {
+    glUniform3f(at, static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255,
+                static_cast<float>(color.blue) / 255);
+}
+
+/// Finite floats as whole numbers in the same order, and back.
+std::int64_t rank(float value) {
+    const auto bits = std::bit_cast<std::int32_t>(value);
+    return bits >= 0 ? bits : std::int64_t{std::numeric_limits<std::int32_t>::min()} - bits;
+}
+float of_rank(std::int64_t rank) {
+    const std::int64_t bits =
+        rank >= 0 ? rank : std::int64_t{std::numeric_limits<std::int32_t>::min()} - rank;
+    return std::bit_cast<float>(static_cast<std::int32_t>(bits));
+}
+
+/// For each step of the scale the smallest float in it: with them the shader's answer is ColorScale's,
+/// whatever its own arithmetic rounds to.
+std::array<float, 256> smallest_of_steps(double min, double max) {
+    const ColorScale scale{.map = nullptr, .min = min, .max = max};
+    constexpr float k_largest = std::numeric_limits<float>::max();
+    std::array<float, 256> smallest{};
+    smallest[0] = -k_largest;
+    std::int64_t below = rank(-k_largest);
+    for (int step = 1; step < 256; ++step) {
+        std::int64_t above = rank(k_largest);
+        while (above - below > 1) {
+            const std::int64_t middle = below + (above - below) / 2;
+            (scale.index(of_rank(middle)) >= step ? above : below) = middle;
+        }
+        smallest.at(static_cast<std::size_t>(step)) = of_rank(above);
+    }
+    return smallest;
+}
+
+}  // namespace
+
+HeatmapRenderer::Program::Program(std::span<const std::string> defines)
+    : shader({"heatmap.vert", shader_text("heatmap.vert")}, {"heatmap.frag", shader_text("heatmap.frag")},
+             defines) {
+    const auto find = [&](const char* name) { return shader.uniform(name); };
+    at = {.display = find("u_display"),
+          .rectangle = find("u_rectangle"),
+          .values = find("u_values"),
+          .table = find("u_table"),
+          .steps = find("u_steps"),
+          .origin = find("u_origin"),
+          .cell = find("u_cell"),
+          .count = find("u_count"),
+          .last = find("u_last"),
+          .anchor = find("u_anchor"),
+          .range = find("u_range"),
+          .gap = find("u_gap"),
+          .scale = find("u_scale"),
+          .opacity = find("u_opacity"),
+          .gap_color = find("u_gap_color"),
+          .masked = find("u_masked"),
+          .hatch = find("u_hatch"),
+          .nan = find("u_nan"),
+          .plus_infinity = find("u_plus_infinity"),
+          .minus_infinity = find("u_minus_infinity"),
+          .mark = find("u_mark"),
+          .dot_background = find("u_dot_background"),
+          .dot = find("u_dot")};
+}
+
+HeatmapRenderer::HeatmapRenderer(const Theme& theme)
+    : colors_({}),
+      dots_(std::vector<std::string>{"DOTS 1"}),
+      falling_(256, 1),
+      rising_(1, 256),
+      theme_(&theme) {
+    for (int i = 0; i < 256; ++i) falling_(255 - i, 0) = rising_(0, i) = static_cast<float>(i);
+    for (const Colormap& map : colormaps()) add_table(map.colors);
+}
+
+int HeatmapRenderer::add_table(const ColorTable& table) {
+    std::vector<std::uint8_t> rgba;
+    rgba.reserve(1024);
+    for (const Rgb8& color : table) rgba.insert(rgba.end(), {color.red, color.green, color.blue, 255});
+    tables_.emplace_back(gl::Texture2D::Format::rgba8, 256, 1);
+    tables_.back().upload(std::span<const std::uint8_t>(rgba));
+    return static_cast<int>(tables_.size()) - 1;
+}
+
+const gl::Texture2D& HeatmapRenderer::steps(double min, double max) {
+    auto found = steps_.find({min, max});
+    if (found == steps_.end()) {
+        gl::Texture2D texture(gl::Texture2D::Format::r32f, 256, 1);
+        texture.upload(std::span<const float>(smallest_of_steps(min, max)));
+        found = steps_.emplace(std::pair(min, max), Steps{std::move(texture), frame_}).first;
+    }
+    found->second.last_frame = frame_;
+    return found->second.texture;
+}
+
+void HeatmapRenderer::begin_frame() {
+    ++frame_;
+    records_.clear();
+    tiles_.begin_frame();
+    std::erase_if(steps_,
+                  [&](const auto& entry) { return entry.second.last_frame + k_unused_frames < frame_; });
+}
+
+std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDrawList& list,
+                                                                     const HeatmapSource& source,
+                                                                     const Placed& placed) {
+    constexpr int k_size = HeatmapTiles::k_size;
+    const double left = std::max<double>(placed.left, list.GetClipRectMin().x);
+    const double top = std::max<double>(placed.top, list.GetClipRectMin().y);
+    const double right = std::min<double>(placed.right, list.GetClipRectMax().x);
+    const double bottom = std::min<double>(placed.bottom, list.GetClipRectMax().y);
+    if (right <= left || bottom <= top) return {};
+
+    const int last_row = pooled_size(source.drawn_rows(), placed.pooling.rows) - 1;
+    const int last_column = pooled_size(source.drawn_columns(), placed.pooling.columns) - 1;
+    const double tile_width = placed.cell_width * k_size;
+    const double tile_height = placed.cell_height * k_size;
+    const auto tile_at = [](double distance, double size, int last) {
+        return std::clamp(static_cast<int>(std::floor(distance / size)), 0, last / k_size);
+    };
+    std::vector<Piece> pieces;
+    const int last_tile_row = tile_at(bottom - placed.top, tile_height, last_row);
+    const int last_tile_column = tile_at(right - placed.left, tile_width, last_column);
+    for (int r = tile_at(top - placed.top, tile_height, last_row); r <= last_tile_row; ++r) {
+        for (int c = tile_at(left - placed.left, tile_width, last_column); c <= last_tile_column; ++c) {
+            // Neighbours compute their common edge alike, so that no pixel is drawn twice or left out.
+            const double x = placed.left + c * tile_width;
+            const double y = placed.top + r * tile_height;
+            const double end_x = std::min(right, placed.left + (c + 1) * tile_width);
+            const double end_y = std::min(bottom, placed.top + (r + 1) * tile_height);
+            pieces.push_back(
+                {.texture = &tiles_.tile(source, placed.pooling, r, c),
+                 .rectangle = {static_cast<float>(std::max(left, x)), static_cast<float>(std::max(top, y)),
+                               static_cast<float>(end_x), static_cast<float>(end_y)},
+                 .origin = {static_cast<float>(x), static_cast<float>(y)},
+                 .last = {last_column - c * k_size, last_row - r * k_size}});
+        }
+    }
+    return pieces;
+}
+
+void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, ImVec2 top_left,
+                           ImVec2 bottom_right, const HeatmapLook& look) {
+    assert(look.table >= 0 && look.table < static_cast<int>(tables_.size()));
+    if (source.rows <= 0 || source.columns <= 0) return;
+    const double cell_width = (static_cast<double>(bottom_right.x) - top_left.x) / source.drawn_columns();
+    const double cell_height = (static_cast<double>(bottom_right.y) - top_left.y) / source.drawn_rows();
+    if (!(cell_width > 0) || !(cell_height > 0)) return;
+    const Pooling pooling = pooling_for(cell_width, cell_height);
+    const Placed placed{.left = top_left.x,
+                        .top = top_left.y,
+                        .right = bottom_right.x,
+                        .bottom = bottom_right.y,
+                        .cell_width = std::ldexp(cell_width, pooling.columns),
+                        .cell_height = std::ldexp(cell_height, pooling.rows),
+                        .pooling = pooling};
+    std::vector<Piece> pieces = pieces_in_sight(list, source, placed);
+    if (pieces.empty()) return;
+    records_.push_back(
+        {.renderer = this,
+         .look = look,
+         .steps = &steps(look.min, look.max),
+         .cell = {static_cast<float>(placed.cell_width), static_cast<float>(placed.cell_height)},
+         .anchor = {std::floor(top_left.x), std::floor(top_left.y)},
+         .pieces = std::move(pieces)});
+    list.AddCallback(on_draw, &records_.back());
+    list.AddCallback(compat::reset_render_state(), nullptr);
+}
+
+void HeatmapRenderer::draw_table(ImDrawList& list, int table, ImVec2 top_left, ImVec2 bottom_right,
+                                 bool upright) {
+    const Matrix& ramp = upright ? falling_ : rising_;
+    const ConstMatrixView values(ramp.data(), ramp.rows(), ramp.cols());
+    const HeatmapSource source = HeatmapSource::of(values, upright ? k_falling_key : k_rising_key);
+    draw(list, source, top_left, bottom_right, {.table = table, .min = 0, .max = 256, .gaps = false});
+}
+
+void HeatmapRenderer::on_draw(const ImDrawList*, const ImDrawCmd* command) {
+    const auto& record = *static_cast<const Record*>(command->UserCallbackData);
+    record.renderer->render(record, command->ClipRect);
+}
+
+void HeatmapRenderer::set_uniforms(const Program& program, const Record& record, ImVec2 display) const {
+    const HeatmapLook& look = record.look;
+    const Uniforms& at = program.at;
+    const double smallest = std::min(record.cell[0], record.cell[1]);
+    const bool gaps = look.gaps && smallest >= k_smallest_gapped_cell * look.scale;
+    glUniform2f(at.display, display.x, display.y);
+    glUniform1i(at.values, 0);
+    glUniform1i(at.table, 1);
+    glUniform1i(at.steps, 2);
+    glUniform2fv(at.cell, 1, record.cell.data());
+    glUniform2fv(at.anchor, 1, record.anchor.data());
+    glUniform2f(at.range, static_cast<float>(look.min), static_cast<float>(256 / (look.max - look.min)));
+    glUniform1f(at.gap, gaps ? std::max(1.0F, std::floor(look.scale + 0.5F)) : 0.0F);
+    glUniform1f(at.scale, look.scale);
+    glUniform1f(at.opacity, look.opacity);
+    set_color(at.gap_color, theme_->background);
+    set_color(at.masked, theme_->masked);
+    set_color(at.hatch, theme_->hatch);
+    set_color(at.nan, theme_->nan);
+    set_color(at.plus_infinity, theme_->plus_infinity);
+    set_color(at.minus_infinity, theme_->minus_infinity);
+    set_color(at.mark, theme_->on_light);
+    set_color(at.dot_background, theme_->raised);
+    set_color(at.dot, theme_->secondary);
+}
+
+void HeatmapRenderer::render(const Record& record, const ImVec4& clip) const {
+    const ImVec2 display = ImGui::GetDrawData()->DisplaySize;
+    const int left = std::max(0, static_cast<int>(clip.x));
+    const int top = std::max(0, static_cast<int>(clip.y));
+    const int width = static_cast<int>(clip.z) - left;
+    const int height = static_cast<int>(clip.w) - top;
+    if (width <= 0 || height <= 0) return;
+    glScissor(left, static_cast<int>(display.y) - top - height, width, height);
+
+    const bool dots = record.look.style == HeatmapLook::Style::dots;
+    const Program& program = dots ? dots_ : colors_;
+    program.shader.use();
+    no_vertices_.bind();
+    set_uniforms(program, record, display);
+    record.steps->bind(2);
+    tables_[static_cast<std::size_t>(record.look.table)].bind(1);
+    for (const Piece& piece : record.pieces) {
+        piece.texture->bind(0);  // and leaves unit 0 active, as ImGui's backend expects it
+        glUniform4fv(program.at.rectangle, 1, piece.rectangle.data());
+        glUniform2fv(program.at.origin, 1, piece.origin.data());
+        glUniform2i(program.at.count, piece.texture->width(), piece.texture->height());
+        glUniform2iv(program.at.last, 1, piece.last.data());
+        glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,314 @@
+#include "app/window/imgui_compat.h"
+
+#include <backends/imgui_impl_opengl3.h>
+
+#include <array>
+#include <cfloat>
+#include <memory>
+#include <utility>
+
+#include "app/window/wide_text.h"
+
+#if __has_include(<imgui_freetype.h>)
+#include <imgui_freetype.h>
+#define ATTNSCOPE_IMGUI_FREETYPE 1
+#elif __has_include(<misc/freetype/imgui_freetype.h>)
+#include <misc/freetype/imgui_freetype.h>
+#define ATTNSCOPE_IMGUI_FREETYPE 1
+#else
+#define ATTNSCOPE_IMGUI_FREETYPE 0
+#endif
+
+namespace attnscope {
+
+Clipboard memory_clipboard() {
+    const auto text = std::make_shared<std::string>();
+    return {.get = [text] { return *text; }, .set = [text](const std::string& copied) { *text = copied; }};
+}
+
+namespace compat {
+
+namespace {
+
+/// One line of a pasted text: what separates words there separates them here.
+std::string on_one_line(std::string_view text) {
+    std::string line;
+    for (const char c : text) {
+        const bool breaks = c == '\n' || c == '\r' || c == '\t';
+        if (!breaks) {
+            line += c;
+        } else if (line.empty() || line.back() != ' ') {
+            line += ' ';
+        }
+    }
+    return line;
+}
+
+const char* paste_from(TextBridge& bridge) {
+    bridge.pasted = bridge.clipboard.get ? bridge.clipboard.get() : std::string();
+    if (bridge.one_line) bridge.pasted = on_one_line(bridge.pasted);
+    if (bridge.field) bridge.pasted = bridge.field->encode(bridge.pasted);
+    return bridge.pasted.c_str();
+}
+
+void copy_to(TextBridge& bridge, const char* text) {
+    if (bridge.clipboard.set) bridge.clipboard.set(bridge.field ? bridge.field->decode(text) : text);
+}
+
+struct KeyName {
+    Key ours;
+    ImGuiKey theirs;
+};
+
+#if IMGUI_VERSION_NUM < 18700
+// The 22 keys that this release knows by name.
+constexpr KeyName k_keys[] = {
+    {Key::tab, ImGuiKey_Tab},
+    {Key::left, ImGuiKey_LeftArrow},
+    {Key::right, ImGuiKey_RightArrow},
+    {Key::up, ImGuiKey_UpArrow},
+    {Key::down, ImGuiKey_DownArrow},
+    {Key::page_up, ImGuiKey_PageUp},
+    {Key::page_down, ImGuiKey_PageDown},
+    {Key::home, ImGuiKey_Home},
+    {Key::end, ImGuiKey_End},
+    {Key::insert, ImGuiKey_Insert},
+    {Key::del, ImGuiKey_Delete},
+    {Key::backspace, ImGuiKey_Backspace},
+    {Key::space, ImGuiKey_Space},
+    {Key::enter, ImGuiKey_Enter},
+    {Key::escape, ImGuiKey_Escape},
+    {Key::keypad_enter, ImGuiKey_KeyPadEnter},
+    {Key::a, ImGuiKey_A},
+    {Key::c, ImGuiKey_C},
+    {Key::v, ImGuiKey_V},
+    {Key::x, ImGuiKey_X},
+    {Key::y, ImGuiKey_Y},
+    {Key::z, ImGuiKey_Z},
+};
+#else
+constexpr KeyName k_keys[] = {
+    {Key::tab, ImGuiKey_Tab},
+    {Key::left, ImGuiKey_LeftArrow},
+    {Key::right, ImGuiKey_RightArrow},
+    {Key::up, ImGuiKey_UpArrow},
+    {Key::down, ImGuiKey_DownArrow},
+    {Key::page_up, ImGuiKey_PageUp},
+    {Key::page_down, ImGuiKey_PageDown},
+    {Key::home, ImGuiKey_Home},
+    {Key::end, ImGuiKey_End},
+    {Key::insert, ImGuiKey_Insert},
+    {Key::del, ImGuiKey_Delete},
+    {Key::backspace, ImGuiKey_Backspace},
+    {Key::space, ImGuiKey_Space},
+    {Key::enter, ImGuiKey_Enter},
+    {Key::keypad_enter, ImGuiKey_KeypadEnter},
+    {Key::escape, ImGuiKey_Escape},
+    {Key::comma, ImGuiKey_Comma},
+    {Key::period, ImGuiKey_Period},
+    {Key::minus, ImGuiKey_Minus},
+    {Key::equal, ImGuiKey_Equal},
+    {Key::slash, ImGuiKey_Slash},
+    {Key::backslash, ImGuiKey_Backslash},
+    {Key::semicolon, ImGuiKey_Semicolon},
+    {Key::apostrophe, ImGuiKey_Apostrophe},
+    {Key::left_bracket, ImGuiKey_LeftBracket},
+    {Key::right_bracket, ImGuiKey_RightBracket},
+    {Key::grave, ImGuiKey_GraveAccent},
+    {Key::ctrl, ImGuiKey_LeftCtrl},
+    {Key::shift, ImGuiKey_LeftShift},
+    {Key::alt, ImGuiKey_LeftAlt},
+    {Key::super, ImGuiKey_LeftSuper},
+};
+
+/// ImGuiKey_None for a key that ImGui has no name for.
+ImGuiKey named(Key key) {
+    const auto run = [&](Key first, Key last, ImGuiKey start) {
+        if (key < first || key > last) return ImGuiKey_None;
+        return static_cast<ImGuiKey>(start + (static_cast<int>(key) - static_cast<int>(first)));
+    };
+    if (const ImGuiKey found = run(Key::a, Key::z, ImGuiKey_A)) return found;
+    if (const ImGuiKey found = run(Key::digit_0, Key::digit_9, ImGuiKey_0)) return found;
+    if (const ImGuiKey found = run(Key::f1, Key::f12, ImGuiKey_F1)) return found;
+    for (const KeyName& name : k_keys) {
+        if (name.ours == key) return name.theirs;
+    }
+    return ImGuiKey_None;
+}
+#endif
+
+#if IMGUI_VERSION_NUM < 19110
+void hook_clipboard(TextBridge& bridge) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.ClipboardUserData = &bridge;
+    io.GetClipboardTextFn = [](void* data) { return paste_from(*static_cast<TextBridge*>(data)); };
+    io.SetClipboardTextFn = [](void* data, const char* text) {
+        copy_to(*static_cast<TextBridge*>(data), text);
+    };
+}
+#else
+void hook_clipboard(TextBridge& bridge) {
+    ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
+    platform.Platform_ClipboardUserData = &bridge;
+    platform.Platform_GetClipboardTextFn = [](ImGuiContext*) { return paste_from(text_bridge()); };
+    platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) {
+        copy_to(text_bridge(), text);
+    };
+}
+#endif
+
+}  // namespace
+
+bool has_wide_characters() { return sizeof(ImWchar) > 2; }
+
+TextBridge& text_bridge() {
+#if IMGUI_VERSION_NUM < 19110
+    return *static_cast<TextBridge*>(ImGui::GetIO().ClipboardUserData);
+#else
+    return *static_cast<TextBridge*>(ImGui::GetPlatformIO().Platform_ClipboardUserData);
+#endif
+}
+
+void set_up_io(TextBridge& bridge) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.LogFilename = nullptr;
+    io.ConfigInputTextCursorBlink = false;
+    io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+    // The system repeats held keys; ImGui would do so by the time between two frames, however long.
+    io.KeyRepeatDelay = FLT_MAX;
+#if IMGUI_VERSION_NUM < 18700
+    for (const KeyName& name : k_keys) io.KeyMap[name.theirs] = static_cast<int>(name.ours);
+#else
+    io.ConfigInputTrickleEventQueue = false;  // InputQueue does it
+#endif
+    hook_clipboard(bridge);
+}
+
+#if IMGUI_VERSION_NUM < 18700
+
+void set_key(Key key, bool down, bool repeat, const Mods& mods) {
+    ImGuiIO& io = ImGui::GetIO();
+    const auto index = static_cast<std::size_t>(key);
+    io.KeysDown[index] = down;
+    if (repeat) io.KeysDownDuration[index] = -1;  // pressed anew
+    set_mods(mods);
+}
+
+void set_mods(const Mods& mods) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.KeyCtrl = mods.ctrl;
+    io.KeyShift = mods.shift;
+    io.KeyAlt = mods.alt;
+    io.KeySuper = mods.super;
+}
+
+void set_mouse(float x, float y) { ImGui::GetIO().MousePos = ImVec2(x, y); }
+void set_mouse_outside() { ImGui::GetIO().MousePos = ImVec2(-FLT_MAX, -FLT_MAX); }
+void set_mouse_button(int button, bool down) { ImGui::GetIO().MouseDown[button] = down; }
+void add_wheel(float x, float y) {
+    ImGui::GetIO().MouseWheelH += x;
+    ImGui::GetIO().MouseWheel += y;
+}
+
+bool key_pressed(Key key, bool repeat) { return ImGui::IsKeyPressed(static_cast<int>(key), repeat); }
+bool key_down(Key key) { return ImGui::IsKeyDown(static_cast<int>(key)); }
+
+#else
+
+void set_key(Key key, bool down, bool repeat, const Mods& mods) {
+    ImGuiIO& io = ImGui::GetIO();
+    set_mods(mods);
+    const ImGuiKey name = named(key);
+    if (name == ImGuiKey_None) return;
+    if (repeat) io.AddKeyEvent(name, false);
+    io.AddKeyEvent(name, down);
+}
+
+void set_mods(const Mods& mods) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.AddKeyEvent(ImGuiMod_Ctrl, mods.ctrl);
+    io.AddKeyEvent(ImGuiMod_Shift, mods.shift);
+    io.AddKeyEvent(ImGuiMod_Alt, mods.alt);
+    io.AddKeyEvent(ImGuiMod_Super, mods.super);
+}
+
+void set_mouse(float x, float y) { ImGui::GetIO().AddMousePosEvent(x, y); }
+void set_mouse_outside() { ImGui::GetIO().AddMousePosEvent(-FLT_MAX, -FLT_MAX); }
+void set_mouse_button(int button, bool down) { ImGui::GetIO().AddMouseButtonEvent(button, down); }
+void add_wheel(float x, float y) { ImGui::GetIO().AddMouseWheelEvent(x, y); }
+
+bool key_pressed(Key key, bool repeat) {
+    const ImGuiKey name = named(key);
+    return name != ImGuiKey_None && ImGui::IsKeyPressed(name, repeat);
+}
+bool key_down(Key key) {
+    const ImGuiKey name = named(key);
+    return name != ImGuiKey_None && ImGui::IsKeyDown(name);
+}
+
+#endif
+
+void add_character(char32_t code) {
+    if (is_typed_apart(code)) {
+        text_bridge().typed.push_back(code);
+    } else {
+        ImGui::GetIO().AddInputCharacter(code);
+    }
+}
+
+void set_focus(bool focused) { ImGui::GetIO().AddFocusEvent(focused); }
+
+ImDrawCallback reset_render_state() {
+#if IMGUI_VERSION_NUM < 19280
+    return ImDrawCallback_ResetRenderState;
+#else
+    return ImGui::GetPlatformIO().DrawCallback_ResetRenderState;
+#endif
+}
+
+void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab) {
+#if IMGUI_VERSION_NUM < 19110
+    style.Colors[ImGuiCol_NavHighlight] = focus;
+    style.Colors[ImGuiCol_TabActive] = chosen_tab;
+#else
+    style.Colors[ImGuiCol_NavCursor] = focus;
+    style.Colors[ImGuiCol_TabSelected] = chosen_tab;
+#endif
+}
+
+void choose_font_builder(ImFontAtlas& atlas) {
+#if ATTNSCOPE_IMGUI_FREETYPE && IMGUI_VERSION_NUM < 19200
+    atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+    atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+#else
+    (void)atlas;
+#endif
+}
+
+float font_size(const ImFont& font) {
+#if IMGUI_VERSION_NUM < 19200
+    return font.FontSize;
+#else
+    return font.LegacySize;
+#endif
+}
+
+bool has_glyph(ImFont& font, char32_t code) {
+    if (code > IM_UNICODE_CODEPOINT_MAX) return false;
+#if IMGUI_VERSION_NUM < 19200
+    return font.FindGlyphNoFallback(static_cast<ImWchar>(code)) != nullptr;
+#else
+    return font.IsGlyphInFont(static_cast<ImWchar>(code));
+#endif
+}
+
+void refresh_font_texture() {
+#if IMGUI_VERSION_NUM < 19200
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+#endif
+}
+
+}  // namespace compat
+}  // namespace attnscope

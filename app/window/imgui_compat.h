@@ -1,0 +1,75 @@
+// Every difference between Dear ImGui 1.86 and later releases that attnscope meets.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/window/input_event.h"
+
+namespace attnscope {
+
+class WideText;
+
+/// Where copied text goes and pasted text comes from, as UTF-8.
+struct Clipboard {
+    std::function<std::string()> get;
+    std::function<void(const std::string&)> set;
+};
+/// A clipboard of the process's own.
+Clipboard memory_clipboard();
+
+/// What ImGui's hooks and the text fields of one context share.
+struct TextBridge {
+    Clipboard clipboard;
+    WideText* field = nullptr;    ///< of the field that is being drawn
+    bool one_line = true;         ///< pasted line breaks become blanks
+    std::vector<char32_t> typed;  ///< this frame's characters that ImGui would drop
+    std::string wanted;           ///< characters to have in the fonts from the next frame on
+    std::string pasted;           ///< kept alive for ImGui
+};
+
+namespace compat {
+
+/// ImGui's characters hold all of Unicode.
+bool has_wide_characters();
+
+/// For the current context: keys, clipboard through `bridge` (which must outlive it), no ini file, no
+/// blinking caret.
+void set_up_io(TextBridge& bridge);
+/// The one given to set_up_io.
+TextBridge& text_bridge();
+
+/// Feed the current context, before its frame begins. `mods` are those held with the key.
+void set_key(Key key, bool down, bool repeat, const Mods& mods);
+void set_mods(const Mods& mods);
+void add_character(char32_t code);
+void set_mouse(float x, float y);
+void set_mouse_outside();
+void set_mouse_button(int button, bool down);
+void add_wheel(float x, float y);
+void set_focus(bool focused);
+
+/// As ImGui sees it in the current frame.
+bool key_pressed(Key key, bool repeat = false);
+bool key_down(Key key);
+
+/// For ImDrawList::AddCallback after one that changed OpenGL's state.
+ImDrawCallback reset_render_state();
+
+/// Colors whose names changed: the keyboard's focus, and the tab that is chosen.
+void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab);
+
+/// FreeType where ImGui was built with it.
+void choose_font_builder(ImFontAtlas& atlas);
+/// Height of a line in pixels.
+float font_size(const ImFont& font);
+/// False where a fallback is drawn.
+bool has_glyph(ImFont& font, char32_t code);
+/// Uploads the atlas of the current context again after it was rebuilt.
+void refresh_font_texture();
+
+}  // namespace compat
+}  // namespace attnscope

@@ -1,0 +1,110 @@
+#include "app/window/text_field.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "app/window/imgui_compat.h"
+
+namespace attnscope {
+
+struct TextField::Edit {
+    std::string* buffer;
+    bool replaced;             ///< the widget still holds the text before
+    const std::string* typed;  ///< to put in at the cursor
+};
+
+namespace {
+
+/// Where to leave the cursor when `after` replaces `before`: behind what differs.
+int end_of_change(std::string_view before, std::string_view after) {
+    const std::size_t shorter = std::min(before.size(), after.size());
+    std::size_t same = 0;
+    while (same < shorter && before[before.size() - 1 - same] == after[after.size() - 1 - same]) ++same;
+    std::size_t end = after.size() - same;
+    while (end < after.size() && (static_cast<unsigned char>(after[end]) & 0xC0u) == 0x80u) ++end;
+    return static_cast<int>(end);
+}
+
+void replace(ImGuiInputTextCallbackData& data, const std::string& text) {
+    const std::string before(data.Buf, static_cast<std::size_t>(data.BufTextLen));
+    data.DeleteChars(0, data.BufTextLen);
+    data.InsertChars(0, text.data(), text.data() + text.size());
+    data.CursorPos = data.SelectionStart = data.SelectionEnd = end_of_change(before, text);
+}
+
+void insert(ImGuiInputTextCallbackData& data, const std::string& text) {
+    const int first = std::min(data.SelectionStart, data.SelectionEnd);
+    const int last = std::max(data.SelectionStart, data.SelectionEnd);
+    if (last > first) data.DeleteChars(first, last - first);
+    data.InsertChars(data.CursorPos, text.data(), text.data() + text.size());
+}
+
+}  // namespace
+
+int TextField::on_callback(ImGuiInputTextCallbackData* data) {
+    auto& edit = *static_cast<Edit*>(data->UserData);
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
+        edit.buffer->resize(static_cast<std::size_t>(data->BufTextLen));
+        data->Buf = edit.buffer->data();
+    } else if (data->EventFlag == ImGuiInputTextFlags_CallbackAlways) {
+        if (edit.replaced) replace(*data, *edit.buffer);
+        if (!edit.typed->empty() && !(data->Flags & ImGuiInputTextFlags_ReadOnly)) insert(*data, *edit.typed);
+    }
+    return 0;
+}
+
+bool TextField::draw(const char* label, const char* hint, std::string& text, ImGuiInputTextFlags flags) {
+    TextBridge& bridge = compat::text_bridge();
+    const bool replaced = text != shown_;
+    if (replaced) {
+        widget_ = wide_.encode(text);
+        shown_ = text;
+        bridge.wanted += text;
+    }
+    std::string typed;
+    for (const char32_t code : bridge.typed) typed += wide_.encode(encode_utf8(code));
+    Edit edit{.buffer = &widget_, .replaced = replaced, .typed = &typed};
+
+    const std::string before = widget_;
+    bridge.field = &wide_;
+    bridge.one_line = true;
+    flags |= ImGuiInputTextFlags_NoUndoRedo | ImGuiInputTextFlags_CallbackResize |
+             ImGuiInputTextFlags_CallbackAlways;
+    bool changed = ImGui::InputTextWithHint(label, hint, widget_.data(), widget_.capacity() + 1, flags,
+                                            on_callback, &edit);
+    bridge.field = nullptr;
+    if (compat::key_pressed(Key::escape)) {
+        // ImGui takes back everything since the field got the focus.
+        widget_ = before;
+        return false;
+    }
+    changed = widget_ != before;
+    if (changed) {
+        shown_ = text = wide_.decode(widget_);
+        bridge.wanted += text;
+    }
+    return changed;
+}
+
+std::string legible(std::string_view text, ImFont& font) {
+    compat::text_bridge().wanted += text;
+    std::string out;
+    while (!text.empty()) {
+        const DecodedCharacter next = decode_utf8(text);
+        const std::size_t bytes = next.bytes ? next.bytes : 1;
+        if (next.bytes && compat::has_glyph(font, next.code)) {
+            out += text.substr(0, bytes);
+        } else {
+            std::array<char, 16> name{};
+            const char* format = next.bytes ? "U+%04X" : "\\x%02X";
+            const unsigned code = next.bytes ? next.code : static_cast<unsigned char>(text[0]);
+            std::snprintf(name.data(), name.size(), format, code);
+            out += name.data();
+        }
+        text.remove_prefix(bytes);
+    }
+    return out;
+}
+
+}  // namespace attnscope

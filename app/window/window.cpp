@@ -1,0 +1,140 @@
+#include "app/window/window.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+namespace attnscope {
+
+namespace {
+
+constexpr int k_frames_after_input = 3;     // the one with the input, and two in which ImGui settles
+constexpr double k_longest_wait = 10;       // seconds; nothing depends on it
+constexpr double k_unseen_seconds = 0.012;  // for working input off without showing each step
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+struct Window::Wake {
+    std::mutex mutex;
+    bool alive = true;
+    bool called = false;
+
+    void call() {
+        const std::scoped_lock lock(mutex);
+        if (!alive || std::exchange(called, true)) return;
+        GlfwWindow::wake();
+    }
+    bool take() {
+        const std::scoped_lock lock(mutex);
+        return std::exchange(called, false);
+    }
+    void end() {
+        const std::scoped_lock lock(mutex);
+        alive = false;
+    }
+};
+
+Window::Window(const Options& options)
+    : window_(options.window),
+      host_(window_.clipboard(), options.theme),
+      wake_(std::make_shared<Wake>()),
+      interface_scale_(options.interface_scale),
+      last_frame_(now()) {}
+
+Window::~Window() { wake_->end(); }
+
+std::function<void()> Window::waker() const {
+    return [wake = wake_] { wake->call(); };
+}
+
+void Window::request_frames(int n) { frames_left_ = std::max(frames_left_, n); }
+
+void Window::request_frame_in(double seconds) {
+    const double at = now() + seconds;
+    due_ = due_ ? std::min(*due_, at) : at;
+}
+
+void Window::set_theme(std::string_view theme) {
+    if (theme_or_dark(theme).name == host_.layer().theme().name) return;
+    host_.set_theme(theme);
+    request_frames(2);
+}
+
+void Window::set_interface_scale(float scale) {
+    if (scale == interface_scale_) return;
+    interface_scale_ = scale;
+    request_frames(2);
+}
+
+float Window::scale() const {
+    return std::clamp(interface_scale_ * window_.content_scale(), k_min_scale, k_max_scale);
+}
+
+gl::Pixels Window::pixels() const { return gl::read_pixels(window_.width(), window_.height()); }
+
+/// True if something calls for a frame.
+bool Window::collect_input(double wait_seconds) {
+    window_.wait(wait_seconds);
+    std::vector<InputEvent> events = window_.take_events();
+    const bool changed = !events.empty() || window_.take_damage() || wake_->take();
+    for (InputEvent& event : events) host_.input().push(std::move(event));
+    if (changed || !host_.input().empty()) request_frames(k_frames_after_input);
+    if (due_ && now() >= *due_) {
+        due_.reset();
+        request_frames(1);
+    }
+    return frames_left_ > 0;
+}
+
+double Window::idle_seconds(const FrameCallbacks& callbacks) const {
+    const double since = now() - last_frame_;
+    if (frames_left_ > 0) return 0;
+    // The screen's own rhythm, for drivers that do not wait for it.
+    if (callbacks.wants_redraw && callbacks.wants_redraw())
+        return std::max(1e-4, window_.refresh_seconds() - since);
+    return due_ ? std::clamp(*due_ - now(), 1e-4, k_longest_wait) : k_longest_wait;
+}
+
+double Window::seconds_since_last_frame() {
+    const double at = now();
+    return at - std::exchange(last_frame_, at);
+}
+
+bool Window::draw(const FrameCallbacks& callbacks) {
+    // A minimised window has no pixels; its input is worked off at the size it had.
+    const bool shown = window_.width() > 0 && window_.height() > 0;
+    if (shown) size_ = {.width = window_.width(), .height = window_.height(), .scale = scale()};
+    // Fast typing takes several frames a key: all but the last are worked off without being shown.
+    const double until = now() + k_unseen_seconds;
+    bool close = false;
+    while (!close && host_.input().backlog() && now() < until) {
+        close = host_.step(callbacks, size_, seconds_since_last_frame(), false);
+    }
+    if (!close) close = host_.step(callbacks, size_, seconds_since_last_frame(), shown);
+    window_.set_cursor(ImGui::GetMouseCursor());
+    if (shown) window_.present();
+    frames_left_ = std::max(0, frames_left_ - 1);
+    return close;
+}
+
+bool Window::step(const FrameCallbacks& callbacks) {
+    collect_input(0);
+    return draw(callbacks) || closing_;
+}
+
+void Window::run(const FrameCallbacks& callbacks) {
+    closing_ = false;
+    request_frames(k_frames_after_input);
+    while (!closing_) {
+        const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();
+        const bool due = collect_input(idle_seconds(callbacks));
+        if (due || animated) closing_ = draw(callbacks) || closing_;
+    }
+}
+
+}  // namespace attnscope

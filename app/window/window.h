@@ -1,0 +1,75 @@
+// The window on the screen and its loop, which draws only when something changed.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/window/context.h"
+#include "app/window/frame.h"
+
+namespace attnscope {
+
+class Window {
+public:
+    struct Options {
+        GlfwWindow::Options window;
+        std::string theme = "dark";
+        float interface_scale = 1;  ///< times the monitor's own scale
+    };
+
+    /// Throws Error(backend): no display, no OpenGL 3.3.
+    explicit Window(const Options& options);
+    ~Window();
+
+    /// Until the window closes. An idle window waits for input, a wake or a requested frame, and draws
+    /// nothing.
+    void run(const FrameCallbacks& callbacks);
+    /// One frame now, whatever changed; for measuring. Includes waiting for the screen. Returns true on
+    /// closing.
+    bool step(const FrameCallbacks& callbacks);
+
+    /// At least `n` more frames.
+    void request_frames(int n);
+    /// One frame after `seconds` at the latest.
+    void request_frame_in(double seconds);
+    /// Ends run() after the frame in hand, without asking.
+    void close() { closing_ = true; }
+    /// A function for other threads: draws a frame soon. It stays callable after the window is gone.
+    std::function<void()> waker() const;
+
+    /// As if a person had done it.
+    void push(InputEvent event) { host_.input().push(std::move(event)); }
+
+    void set_title(const std::string& title) { window_.set_title(title); }
+    void set_theme(std::string_view theme);
+    void set_interface_scale(float scale);
+    /// The interface's scale times the monitor's.
+    float scale() const;
+    GlfwWindow::Placement placement() const { return window_.placement(); }
+    const GlVersion& gl_version() const { return window_.gl_version(); }
+    FrameHost& host() { return host_; }
+    gl::Pixels pixels() const;
+
+private:
+    struct Wake;
+    bool collect_input(double wait_seconds);
+    double idle_seconds(const FrameCallbacks& callbacks) const;
+    bool draw(const FrameCallbacks& callbacks);
+    double seconds_since_last_frame();
+
+    GlfwWindow window_;
+    FrameHost host_;
+    std::shared_ptr<Wake> wake_;
+    float interface_scale_;
+    int frames_left_ = 0;
+    std::optional<double> due_;
+    double last_frame_ = 0;
+    FrameHost::Size size_{.width = GlfwWindow::k_min_width, .height = GlfwWindow::k_min_height, .scale = 1};
+    bool closing_ = false;
+};
+
+}  // namespace attnscope

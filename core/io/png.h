@@ -1,0 +1,45 @@
+// PNG files, with the session of the picture inside.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+/// Row after row, from the top; 3 (RGB) or 4 (RGBA) bytes a pixel.
+struct Pixels {
+    int width = 0;
+    int height = 0;
+    int channels = 3;
+    std::vector<std::uint8_t> bytes;
+
+    bool operator==(const Pixels&) const = default;
+};
+
+/// Kept as compressed UTF-8 (an iTXt chunk). Keys are 1 to 79 Latin letters.
+struct PngText {
+    std::string key;
+    std::string value;
+};
+
+inline constexpr std::string_view k_png_session_key = "attnscope-session";
+
+/// The bytes of a PNG file; no time, no software version: the same pixels and texts give the same bytes.
+/// Throws Error(bad_input) unless there are width × height × channels bytes, width and height at least 1;
+/// Error(backend) if libpng fails.
+std::string encode_png(const Pixels& pixels, std::span<const PngText> texts);
+
+/// Throws Error(bad_input) naming `source` for bytes that are no complete PNG file.
+Pixels decode_png(std::string_view bytes, std::string_view source);
+
+/// Whether the bytes begin as a PNG file does.
+bool is_png(std::string_view bytes);
+
+/// The session inside a picture that attnscope exported. Throws Error(bad_input), one line naming `source`,
+/// for bytes that are no PNG file, one that is cut off or damaged anywhere, or one without a session.
+std::string read_png_session(std::string_view bytes, std::string_view source);
+
+}  // namespace attnscope

@@ -1,0 +1,19 @@
+// The words or numbers that stand beside the rows and above the columns of a matrix.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/trace.h"
+
+namespace attnscope {
+
+/// `count` labels: the tokens or the vocabulary, numbers from 1 for features and where words are missing,
+/// empty ones for a single column.
+std::vector<std::string> axis_labels(const Trace& trace, Axis axis, int count);
+
+/// "queries", "keys", "features", "words"; empty for a single column.
+std::string_view axis_name(Axis axis);
+
+}  // namespace attnscope

@@ -1,0 +1,27 @@
+// A colour of a screen or a picture: sRGB, 8 bits a channel.
+#pragma once
+
+#include <cstdint>
+
+namespace attnscope {
+
+struct Rgb8 {
+    std::uint8_t red = 0;
+    std::uint8_t green = 0;
+    std::uint8_t blue = 0;
+    bool operator==(const Rgb8&) const = default;
+};
+
+/// From 0xrrggbb.
+constexpr Rgb8 rgb8(std::uint32_t hex) {
+    return {static_cast<std::uint8_t>(hex >> 16 & 0xff), static_cast<std::uint8_t>(hex >> 8 & 0xff),
+            static_cast<std::uint8_t>(hex & 0xff)};
+}
+
+/// Relative luminance, 0 (black) … 1 (white), as WCAG 2.1 defines it.
+double luminance(Rgb8 color);
+
+/// Of `dark` and `light` text, the one that is read better on `background`.
+Rgb8 contrasting(Rgb8 background, Rgb8 dark, Rgb8 light);
+
+}  // namespace attnscope

@@ -1,0 +1,97 @@
+#include "core/picture/color_scale.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+#include "core/picture/number_text.h"
+#include "core/picture/shown_matrix.h"
+
+namespace attnscope {
+namespace {
+
+/// One set of scores on its way to the softmax: under "this head" they share their range, so that what
+/// scaling and masking do can be seen.
+constexpr std::array<std::string_view, 4> k_score_stages{"scores", "scaled", "biased", "masked"};
+
+struct Interval {
+    double min = 0;
+    double max = 0;
+    bool empty = true;
+
+    void add(const ValueRange& range) {
+        if (range.finite == 0) return;
+        min = empty ? range.min : std::min<double>(min, range.min);
+        max = empty ? range.max : std::max<double>(max, range.max);
+        empty = false;
+    }
+};
+
+Interval values_of(const Trace& trace, const Stage& stage, const HeadChoice& head, RangeChoice::Kind kind) {
+    Interval result;
+    if (kind == RangeChoice::Kind::all) {
+        result.add(stage.buffer.range());
+        return result;
+    }
+    result.add(shown_matrix(stage, head).range());
+    const bool is_score =
+        std::find(k_score_stages.begin(), k_score_stages.end(), stage.name()) != k_score_stages.end();
+    if (kind != RangeChoice::Kind::head || !is_score) return result;
+    for (const std::string_view name : k_score_stages) {
+        const Stage* other = stage_named(trace, name);
+        if (other) result.add(shown_matrix(*other, head).range());
+    }
+    return result;
+}
+
+Interval fixed_interval(const RangeChoice& range) {
+    // The width is checked as well: the ends may be finite and their difference not.
+    if (range.min < range.max && std::isfinite(range.max - range.min)) return {range.min, range.max, false};
+    throw Error(ErrorKind::bad_input, "range " + exact_text(range.min) + "," + exact_text(range.max) +
+                                          ": give two numbers, the smaller one first");
+}
+
+const Colormap& map_for(Unit unit, const Presentation& presentation) {
+    if (unit == Unit::real) return diverging_colormap();
+    const Colormap* map = find_colormap(presentation.colormap);
+    if (map) return *map;
+    std::string names;
+    for (const Colormap& known : colormaps()) names += (names.empty() ? "" : ", ") + std::string(known.name);
+    throw Error(ErrorKind::bad_input,
+                "unknown colour map \"" + presentation.colormap + "\": use one of " + names);
+}
+
+}  // namespace
+
+int ColorScale::index(double value) const {
+    const double part = (value - min) / (max - min) * 256;
+    if (!(part >= 0)) return 0;
+    return part >= 255 ? 255 : static_cast<int>(part);
+}
+
+Rgb8 ColorScale::color(double value) const { return map->colors[static_cast<std::size_t>(index(value))]; }
+
+ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                       const Presentation& presentation) {
+    const Unit unit = stage.info->unit;
+    const Colormap& map = map_for(unit, presentation);
+    const bool fixed = presentation.range.kind == RangeChoice::Kind::fixed;
+    Interval interval =
+        fixed ? fixed_interval(presentation.range) : values_of(trace, stage, head, presentation.range.kind);
+    if (!fixed && unit == Unit::probability) interval.min = std::min(0.0, interval.min);
+    if (!fixed && unit == Unit::boolean) interval = {0, 1, false};
+    if (map.diverging) {
+        const double magnitude = std::max(std::abs(interval.min), std::abs(interval.max));
+        interval = {-magnitude, magnitude, false};
+    }
+    if (!(interval.min < interval.max)) {
+        if (map.diverging) return {&map, -1, 1};
+        // One value only: it gets the low end of a scale as wide as a probability's.
+        return {&map, interval.min, interval.min + std::max(1.0, std::abs(interval.min))};
+    }
+    return {&map, interval.min, interval.max};
+}
+
+}  // namespace attnscope

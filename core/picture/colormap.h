@@ -1,0 +1,30 @@
+// The colour maps: the same tables on screen and in exported pictures.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "core/picture/color.h"
+
+namespace attnscope {
+
+struct Colormap {
+    std::string_view name;         ///< as on the command line
+    bool diverging;                ///< centred on 0: entries 127 and 128 are the neutral middle
+    std::array<Rgb8, 256> colors;  ///< from the smallest value to the largest
+};
+
+/// In the order the menus list them: viridis, cividis, magma (sequential), blue-red (diverging).
+///
+/// viridis and magma (S. van der Walt, N. Smith, 2015) and cividis (J. Nuñez, C. Anderton, R. Renslow, 2018,
+/// doi:10.1371/journal.pone.0199239) are perceptually uniform, released under CC0 with matplotlib; each
+/// channel is within one level of matplotlib's table. In blue-red the two arms have the same lightness
+/// (CIELAB L*) at the same distance from 0, so that neither sign looks stronger.
+std::span<const Colormap> colormaps();
+/// nullptr for an unknown name.
+const Colormap* find_colormap(std::string_view name);
+/// The one that signed values are drawn with.
+const Colormap& diverging_colormap();
+
+}  // namespace attnscope

@@ -1,0 +1,47 @@
+#include "core/picture/number_text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+std::string written(double value, std::chars_format format, int precision) {
+    std::array<char, 400> buffer;  // a double in fixed notation has at most 309 digits before its point
+    const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, precision);
+    return {buffer.data(), result.ptr};
+}
+
+}  // namespace
+
+std::string cell_text(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
+    if (value == 0) return "0";
+    const double magnitude = std::abs(value);
+    // The bounds are where the next shorter notation rounds up: 9.995 is "9.99" or "10.0".
+    if (magnitude < 0.0005 || magnitude >= 99999.5) return written(value, std::chars_format::scientific, 0);
+    const int decimals = magnitude < 1.0005 ? 3 : magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
+    return fixed_text(value, decimals);
+}
+
+std::string short_text(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
+    return written(value == 0 ? 0 : value, std::chars_format::general, 3);
+}
+
+std::string fixed_text(double value, int decimals) {
+    std::string text = written(value, std::chars_format::fixed, decimals);
+    if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+    return text;
+}
+
+std::string exact_text(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return written(value, std::chars_format::general, 9);
+}
+
+}  // namespace attnscope

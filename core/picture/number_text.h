@@ -1,0 +1,23 @@
+// How a number is written: in the C locale, whatever the machine's.
+#pragma once
+
+#include <string>
+
+namespace attnscope {
+
+/// For a cell, at most 6 characters: three decimals up to 1 ("0.856", "-0.250", "1.000"), three significant
+/// digits beyond ("-25.2", "1234"), one digit and an exponent for what that would show as zero or not hold
+/// ("1e-09",
+/// "-2e+05"); exactly zero is "0". "nan", "∞", "-∞".
+std::string cell_text(double value);
+
+/// For the end of a scale: at most three significant digits, no trailing zeros.
+std::string short_text(double value);
+
+/// With a given number of decimals; "-0.00" is written "0.00".
+std::string fixed_text(double value, int decimals);
+
+/// Nine significant digits, which tell every float32 from its neighbours; "nan", "inf", "-inf".
+std::string exact_text(double value);
+
+}  // namespace attnscope

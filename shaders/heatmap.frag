@@ -1,0 +1,112 @@
+#version 330 core
+// The cells of one tile of a matrix: a color of the table for a value, a hatch for what the mask closes, a mark for
+// what is not finite. Everything is decided by the pixel's centre, so that a cell's centre has exactly its color.
+
+uniform vec2 u_display;    // pixels
+uniform sampler2D u_values;  // one texel per cell
+uniform sampler2D u_table;   // 256 × 1
+uniform sampler2D u_steps;   // 256 × 1: the smallest value of each step of the table
+uniform vec2 u_origin;     // top left corner of the tile's first cell, pixels from the top left
+uniform vec2 u_cell;       // size of a cell, pixels
+uniform ivec2 u_count;     // columns, rows of the tile
+uniform ivec2 u_last;      // the matrix's last column and row, counted in the tile
+uniform vec2 u_anchor;     // the hatch moves with the matrix: its top left corner, whole pixels
+uniform vec2 u_range;      // minimum, steps per unit
+uniform float u_gap;       // pixels between cells
+uniform float u_scale;     // of the interface
+uniform float u_opacity;
+uniform vec3 u_gap_color;
+uniform vec3 u_masked;
+uniform vec3 u_hatch;
+uniform vec3 u_nan;
+uniform vec3 u_plus_infinity;
+uniform vec3 u_minus_infinity;
+uniform vec3 u_mark;
+uniform vec3 u_dot_background;
+uniform vec3 u_dot;
+
+out vec4 color;
+
+// Bit patterns: comparisons with NaN may be optimised away.
+const uint k_closed = 0xFF7FFFFFu;  // -FLT_MAX
+const uint k_plus_infinity = 0x7F800000u;
+const uint k_minus_infinity = 0xFF800000u;
+const uint k_magnitude = 0x7FFFFFFFu;
+
+const float k_smallest_mark = 8.0;  // pixels; a smaller cell has its mark's color alone
+const float k_largest_mark = 48.0;  // and a larger one no larger mark
+
+vec3 hatched(vec2 pixel) {
+    float spacing = floor(6.0 * u_scale + 0.5);
+    float width = max(floor(u_scale + 0.5), 1.0);
+    vec2 at = floor(pixel) - u_anchor;
+    return mod(at.x + at.y, spacing) < width ? u_hatch : u_masked;
+}
+
+// `outside` in pixels from the edge of a shape, negative inside it.
+vec3 shape(float outside, vec3 inside, vec3 around) { return mix(inside, around, clamp(outside + 0.5, 0.0, 1.0)); }
+
+vec3 cross_mark(vec2 from_center, float side) {
+    vec2 at = abs(from_center);
+    float reach = side * 0.22;
+    float half_width = max(1.25, side / 16.0) * 0.5;
+    return shape(max(abs(at.x - at.y) * 0.7071 - half_width, max(at.x, at.y) - reach), u_mark, u_nan);
+}
+
+// `up` is 1 with the point above, -1 below.
+vec3 triangle_mark(vec2 from_center, float side, float up, vec3 around) {
+    float reach = side * 0.24;
+    float above_base = reach * 0.8 - from_center.y * up;
+    float half_width = reach * (1.0 - above_base / (reach * 1.6));
+    return shape(max((abs(from_center.x) - half_width) * 0.85, -above_base), u_mark, around);
+}
+
+// The first guess may be off where floats are coarse; the steps' own limits decide.
+vec3 value_color(float value) {
+    int step = int(clamp(floor((value - u_range.x) * u_range.y), 0.0, 255.0));
+    for (int i = 0; i < 8; ++i) {
+        if (step < 255 && value >= texelFetch(u_steps, ivec2(step + 1, 0), 0).r) {
+            ++step;
+        } else if (step > 0 && value < texelFetch(u_steps, ivec2(step, 0), 0).r) {
+            --step;
+        } else {
+            break;
+        }
+    }
+    return texelFetch(u_table, ivec2(step, 0), 0).rgb;
+}
+
+vec3 cell_color(float value, vec2 pixel, vec2 inside) {
+    uint bits = floatBitsToUint(value);
+    float side = min(min(u_cell.x, u_cell.y) - u_gap, k_largest_mark * u_scale);
+    vec2 from_center = inside - u_cell * 0.5;
+    bool plain = side < k_smallest_mark;
+    if (bits == k_closed) return hatched(pixel);
+    if ((bits & k_magnitude) > k_plus_infinity) return plain ? u_nan : cross_mark(from_center, side);
+    if (bits == k_plus_infinity) {
+        return plain ? u_plus_infinity : triangle_mark(from_center, side, 1.0, u_plus_infinity);
+    }
+    if (bits == k_minus_infinity) {
+        return plain ? u_minus_infinity : triangle_mark(from_center, side, -1.0, u_minus_infinity);
+    }
+#ifdef DOTS
+    if (value == 0.0) return hatched(pixel);
+    return plain ? u_dot : shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
+#else
+    return value_color(value);
+#endif
+}
+
+void main() {
+    vec2 pixel = vec2(gl_FragCoord.x, u_display.y - gl_FragCoord.y);
+    vec2 at = pixel - u_origin;
+    ivec2 cell = clamp(ivec2(floor(at / u_cell)), ivec2(0), u_count - 1);
+    vec2 inside = at - vec2(cell) * u_cell;
+    bvec2 in_gap = lessThanEqual(u_cell - inside, vec2(u_gap));
+    if ((in_gap.x && cell.x != u_last.x) || (in_gap.y && cell.y != u_last.y)) {
+        color = vec4(u_gap_color, u_opacity);
+        return;
+    }
+    float value = texelFetch(u_values, cell, 0).r;
+    color = vec4(cell_color(value, pixel, inside), u_opacity);
+}

@@ -1,0 +1,155 @@
+#include "core/picture/color_scale.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "tests/picture_fixture.h"
+
+namespace attnscope {
+namespace {
+
+using namespace test;
+
+constexpr float k_infinity = std::numeric_limits<float>::infinity();
+constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
+constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
+constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
+
+Presentation with_range(RangeChoice range) {
+    Presentation presentation;
+    presentation.range = range;
+    return presentation;
+}
+
+TEST(color_scale_test, the_table_is_cut_into_equal_parts_and_its_ends_hold_what_lies_beyond) {
+    const ColorScale scale{find_colormap("viridis"), -1, 3};
+    EXPECT_EQ(scale.index(-1), 0);
+    EXPECT_EQ(scale.index(3), 255);
+    EXPECT_EQ(scale.index(1), 128);
+    EXPECT_EQ(scale.index(-1 + 4 / 256.0 * 7.5), 7);
+    EXPECT_EQ(scale.index(-50), 0);
+    EXPECT_EQ(scale.index(1e30), 255);
+    EXPECT_EQ(scale.index(k_infinity), 255);
+    EXPECT_EQ(scale.index(-k_infinity), 0);
+    EXPECT_EQ(scale.index(std::nan("")), 0);
+    EXPECT_EQ(scale.color(3), scale.map->colors[255]);
+}
+
+TEST(color_scale_test, weights_run_from_zero_to_the_largest_of_the_matrix) {
+    const StagePtr weights =
+        make_stage(k_weights, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + 0.1f * (r + c); });
+    const Trace trace = make_trace(words(2), {weights});
+    const ColorScale matrix = color_scale(trace, *weights, k_first, Presentation());
+    EXPECT_EQ(matrix.map->name, "viridis");
+    EXPECT_EQ(matrix.min, 0);
+    EXPECT_FLOAT_EQ(static_cast<float>(matrix.max), 0.3f);
+    const ColorScale all = color_scale(trace, *weights, k_first, with_range({RangeChoice::Kind::all}));
+    EXPECT_FLOAT_EQ(static_cast<float>(all.max), 0.4f);
+    const ColorScale mean = color_scale(trace, *weights, k_mean, Presentation());
+    EXPECT_FLOAT_EQ(static_cast<float>(mean.max), 0.35f);
+}
+
+TEST(color_scale_test, signed_values_are_centred_on_zero_whatever_the_colour_map) {
+    const StagePtr scores = make_stage(k_scores, 1, 1, 3, [](int, int, int c) { return 4.f * c - 6; });
+    const Trace trace = make_trace(words(3), {scores});
+    Presentation presentation;
+    presentation.colormap = "magma";
+    const ColorScale scale = color_scale(trace, *scores, k_first, presentation);
+    EXPECT_EQ(scale.map, &diverging_colormap());
+    EXPECT_EQ(scale.min, -6);
+    EXPECT_EQ(scale.max, 6);
+    EXPECT_EQ(scale.color(0), rgb8(0xe6e6e8));
+}
+
+TEST(color_scale_test, the_scores_of_a_head_share_their_range_when_asked_for_the_head) {
+    const auto times = [](float factor) {
+        return [factor](int h, int r, int c) { return factor * static_cast<float>((h + 1) * (r + c)); };
+    };
+    constexpr StageInfo k_scaled{.name = "scaled",
+                                 .symbol = "",
+                                 .caption = "",
+                                 .rows = Axis::query_token,
+                                 .columns = Axis::key_token,
+                                 .unit = Unit::real,
+                                 .per_head = true,
+                                 .left = "",
+                                 .above = "",
+                                 .above_transposed = false};
+    const StagePtr scores = make_stage(k_scores, 2, 2, 2, times(4));
+    const StagePtr scaled = make_stage(k_scaled, 2, 2, 2, times(1));
+    const StagePtr masked = make_stage(
+        k_masked, 2, 2, 2, [&](int h, int r, int c) { return c > r ? -k_infinity : times(1)(h, r, c); });
+    const StagePtr weights = make_stage(k_weights, 2, 2, 2, times(0.1f));
+    const Trace trace = make_trace(words(2), {scores, scaled, masked, weights});
+    const RangeChoice head{RangeChoice::Kind::head};
+    EXPECT_EQ(color_scale(trace, *scaled, k_first, with_range(head)).max, 8);
+    EXPECT_EQ(color_scale(trace, *masked, k_second, with_range(head)).max, 16);
+    EXPECT_EQ(color_scale(trace, *scaled, k_first, Presentation()).max, 2);
+    EXPECT_FLOAT_EQ(static_cast<float>(color_scale(trace, *weights, k_first, with_range(head)).max), 0.2f);
+}
+
+TEST(color_scale_test, a_fixed_range_is_taken_as_it_is_and_widened_on_a_diverging_map) {
+    const StagePtr weights = make_stage(k_weights, 1, 1, 1, [](int, int, int) { return 0.5f; });
+    const StagePtr scores = make_stage(k_scores, 1, 1, 1, [](int, int, int) { return 0.5f; });
+    const Trace trace = make_trace(words(1), {weights, scores});
+    const Presentation fixed = with_range({RangeChoice::Kind::fixed, -2, 5});
+    EXPECT_EQ(color_scale(trace, *weights, k_first, fixed).min, -2);
+    EXPECT_EQ(color_scale(trace, *weights, k_first, fixed).max, 5);
+    EXPECT_EQ(color_scale(trace, *scores, k_first, fixed).min, -5);
+    EXPECT_EQ(color_scale(trace, *scores, k_first, fixed).max, 5);
+    for (const RangeChoice range :
+         {RangeChoice{RangeChoice::Kind::fixed, 1, 1}, RangeChoice{RangeChoice::Kind::fixed, 2, 1},
+          RangeChoice{RangeChoice::Kind::fixed, std::nan(""), 1},
+          RangeChoice{RangeChoice::Kind::fixed, 0, k_infinity}}) {
+        EXPECT_THROW(color_scale(trace, *weights, k_first, with_range(range)), Error);
+    }
+}
+
+TEST(color_scale_test, nothing_to_measure_still_gives_a_scale_with_a_width) {
+    for (const StageInfo* info : {&k_scores, &k_weights, &k_tokens, &k_mask}) {
+        for (const float value : {0.f, 7.f, -7.f, 1e-45f, 3.4e38f, std::nanf(""), k_infinity, -k_infinity}) {
+            const StagePtr stage = make_stage(*info, 1, 2, 2, [&](int, int, int) { return value; });
+            const Trace trace = make_trace(words(2), {stage});
+            const ColorScale scale = color_scale(trace, *stage, k_first, Presentation());
+            EXPECT_LT(scale.min, scale.max) << info->name << " " << value;
+            EXPECT_TRUE(std::isfinite(scale.max - scale.min)) << info->name << " " << value;
+            if (info->unit == Unit::real) {
+                EXPECT_EQ(scale.color(0), rgb8(0xe6e6e8)) << value;
+            }
+        }
+    }
+}
+
+TEST(color_scale_test, a_mask_is_drawn_from_zero_to_one) {
+    const StagePtr mask = make_stage(k_mask, 1, 2, 2, [](int, int, int) { return 1.f; });
+    const Trace trace = make_trace(words(2), {mask});
+    const ColorScale scale = color_scale(trace, *mask, k_second, Presentation());
+    EXPECT_EQ(scale.min, 0);
+    EXPECT_EQ(scale.max, 1);
+}
+
+TEST(color_scale_test, an_unknown_map_or_head_is_refused_with_what_there_is) {
+    const StagePtr weights = make_stage(k_weights, 2, 1, 1, [](int, int, int) { return 1.f; });
+    const Trace trace = make_trace(words(1), {weights});
+    Presentation presentation;
+    presentation.colormap = "jet";
+    const auto message = [&](HeadChoice head) -> std::string {
+        try {
+            color_scale(trace, *weights, head, presentation);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+            return error.what();
+        }
+        return "nothing thrown";
+    };
+    EXPECT_EQ(message(k_first), "unknown colour map \"jet\": use one of viridis, cividis, magma, blue-red");
+    presentation.colormap = "viridis";
+    EXPECT_EQ(message({HeadChoice::Kind::one, 2}), "stage \"weights\" has no head 3: choose one from 1 to 2");
+    EXPECT_NE(message({HeadChoice::Kind::all, 0}).find("one head or the mean"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,42 @@
+// What tests of the interface share: a window without a display, or a reason to skip.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "app/window/headless_window.h"
+#include "core/error.h"
+
+namespace attnscope {
+
+/// Gives each test a window and checks at its end that OpenGL had nothing to complain about.
+class HeadlessTest : public ::testing::Test {
+protected:
+    static constexpr int k_width = 640;
+    static constexpr int k_height = 400;
+
+    void SetUp() override { open(k_width, k_height); }
+    void TearDown() override {
+        if (!window) return;
+        for (const std::string& error : window->gl_errors()) ADD_FAILURE() << "OpenGL: " << error;
+    }
+
+    void open(int width, int height, float scale = 1) {
+        window.reset();
+        try {
+            const HeadlessContext probe(1, 1);
+        } catch (const Error& error) {
+            GTEST_SKIP() << error.what();
+        }
+        window = std::make_unique<HeadlessWindow>(width, height, scale);
+    }
+    void push(const std::vector<InputEvent>& events) {
+        for (const InputEvent& event : events) window->push(event);
+    }
+
+    std::unique_ptr<HeadlessWindow> window;
+};
+
+}  // namespace attnscope
