@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/panels/panels.h"
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
