@@ -100,9 +100,12 @@ void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
     const ShownStage& shown = slot.shown;
     const ImU32 faint = ink(ui.theme.faint);
     if (shown.stage->info->unit == Unit::boolean) {
-        const auto open = static_cast<long>((shown.stage->buffer.host().head(0).array() != 0).count());
-        draw_text(list, ui.fonts.mono_small, {left, y}, faint,
-                  std::to_string(open) + " of " + std::to_string(shown.rows() * shown.columns()));
+        const auto open = (shown.stage->buffer.host().head(0).array() != 0).count();
+        const Eigen::Index all = Eigen::Index{shown.rows()} * shown.columns();
+        std::string text = std::to_string(open) + " of " + std::to_string(all);
+        if (text_width(ui.fonts.mono_small, text) > right - left)
+            text = open == all ? "all open" : short_text(100.0 * double(open) / double(all)) + " % open";
+        draw_text(list, ui.fonts.mono_small, {left, y}, faint, text);
         return;
     }
     const std::string low = range_end(shown, false), high = range_end(shown, true);
