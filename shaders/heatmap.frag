@@ -33,6 +33,7 @@ const uint k_plus_infinity = 0x7F800000u;
 const uint k_minus_infinity = 0xFF800000u;
 const uint k_magnitude = 0x7FFFFFFFu;
 
+const float k_smallest_dot = 4.0;   // pixels; a smaller open cell is plain
 const float k_smallest_mark = 8.0;  // pixels; a smaller cell has its mark's color alone
 const float k_largest_mark = 48.0;  // and a larger one no larger mark
 
@@ -91,7 +92,8 @@ vec3 cell_color(float value, vec2 pixel, vec2 inside) {
     }
 #ifdef DOTS
     if (value == 0.0) return hatched(pixel);
-    return plain ? u_dot : shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
+    if (side < k_smallest_dot) return u_dot_background;
+    return shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
 #else
     return value_color(value);
 #endif
