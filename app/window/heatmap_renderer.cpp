@@ -191,6 +191,9 @@ void HeatmapRenderer::render(const Record& record, const ImVec4& clip) const {
     glScissor(left, static_cast<int>(display.y) - top - height, width, height);
 
     no_vertices_.bind();
+    // ImGui's backend may have left samplers of its own there.
+    glBindSampler(0, 0);
+    glBindSampler(1, 0);
     tables_[static_cast<std::size_t>(record.look.table)].bind(1);
     draw_pieces(colors_, record, HeatmapTiles::Needs::colors);
     draw_pieces(hatched_colors_, record, HeatmapTiles::Needs::hatch);
