@@ -3,10 +3,11 @@
 #include <exception>
 
 #include "app/cli/command_line.h"
+#include "app/window/open_window.h"
 
 int main(int argc, char** argv) {
     try {
-        return attnscope::run_command_line(argc, argv);
+        return attnscope::run_command_line(argc, argv, attnscope::open_window);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "attnscope: %s\n", error.what());
         return 1;

@@ -1,17 +1,17 @@
 #version 330 core
 // The cells of one tile of a matrix: a color of the table for a value, a hatch for what the mask closes, a mark for
 // what is not finite. Everything is decided by the pixel's centre, so that a cell's centre has exactly its color.
+// HATCH: some cells are closed; MARKS: some have marks. Without them their work is left out, since a driver that draws
+// on the CPU does all branches for all pixels.
 
 uniform vec2 u_display;    // pixels
-uniform sampler2D u_values;  // one texel per cell
+uniform usampler2D u_codes;  // one texel per cell: below 256 a step of the table
 uniform sampler2D u_table;   // 256 × 1
-uniform sampler2D u_steps;   // 256 × 1: the smallest value of each step of the table
 uniform vec2 u_origin;     // top left corner of the tile's first cell, pixels from the top left
 uniform vec2 u_cell;       // size of a cell, pixels
 uniform ivec2 u_count;     // columns, rows of the tile
 uniform ivec2 u_last;      // the matrix's last column and row, counted in the tile
 uniform vec2 u_anchor;     // the hatch moves with the matrix: its top left corner, whole pixels
-uniform vec2 u_range;      // minimum, steps per unit
 uniform float u_gap;       // pixels between cells
 uniform float u_scale;     // of the interface
 uniform float u_opacity;
@@ -27,12 +27,13 @@ uniform vec3 u_dot;
 
 out vec4 color;
 
-// Bit patterns: comparisons with NaN may be optimised away.
-const uint k_closed = 0xFF7FFFFFu;  // -FLT_MAX
-const uint k_plus_infinity = 0x7F800000u;
-const uint k_minus_infinity = 0xFF800000u;
-const uint k_magnitude = 0x7FFFFFFFu;
+const uint k_closed = 256u;
+const uint k_nan = 257u;
+const uint k_plus_infinity = 258u;
+const uint k_minus_infinity = 259u;
+const uint k_open = 260u;
 
+const float k_smallest_dot = 4.0;   // pixels; a smaller open cell is plain
 const float k_smallest_mark = 8.0;  // pixels; a smaller cell has its mark's color alone
 const float k_largest_mark = 48.0;  // and a larger one no larger mark
 
@@ -61,40 +62,29 @@ vec3 triangle_mark(vec2 from_center, float side, float up, vec3 around) {
     return shape(max((abs(from_center.x) - half_width) * 0.85, -above_base), u_mark, around);
 }
 
-// The first guess may be off where floats are coarse; the steps' own limits decide.
-vec3 value_color(float value) {
-    int step = int(clamp(floor((value - u_range.x) * u_range.y), 0.0, 255.0));
-    for (int i = 0; i < 8; ++i) {
-        if (step < 255 && value >= texelFetch(u_steps, ivec2(step + 1, 0), 0).r) {
-            ++step;
-        } else if (step > 0 && value < texelFetch(u_steps, ivec2(step, 0), 0).r) {
-            --step;
-        } else {
-            break;
-        }
-    }
-    return texelFetch(u_table, ivec2(step, 0), 0).rgb;
-}
-
-vec3 cell_color(float value, vec2 pixel, vec2 inside) {
-    uint bits = floatBitsToUint(value);
+// For a cell with a mark.
+vec3 marked(uint code, vec2 inside) {
     float side = min(min(u_cell.x, u_cell.y) - u_gap, k_largest_mark * u_scale);
     vec2 from_center = inside - u_cell * 0.5;
     bool plain = side < k_smallest_mark;
-    if (bits == k_closed) return hatched(pixel);
-    if ((bits & k_magnitude) > k_plus_infinity) return plain ? u_nan : cross_mark(from_center, side);
-    if (bits == k_plus_infinity) {
-        return plain ? u_plus_infinity : triangle_mark(from_center, side, 1.0, u_plus_infinity);
+    if (code == k_open) {
+        if (side < k_smallest_dot) return u_dot_background;
+        return shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
     }
-    if (bits == k_minus_infinity) {
-        return plain ? u_minus_infinity : triangle_mark(from_center, side, -1.0, u_minus_infinity);
-    }
-#ifdef DOTS
-    if (value == 0.0) return hatched(pixel);
-    return plain ? u_dot : shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
-#else
-    return value_color(value);
+    if (code == k_nan) return plain ? u_nan : cross_mark(from_center, side);
+    bool up = code == k_plus_infinity;
+    vec3 around = up ? u_plus_infinity : u_minus_infinity;
+    return plain ? around : triangle_mark(from_center, side, up ? 1.0 : -1.0, around);
+}
+
+vec3 cell_color(uint code, vec2 pixel, vec2 inside) {
+#ifdef HATCH
+    if (code == k_closed) return hatched(pixel);
 #endif
+#ifdef MARKS
+    if (code > k_closed) return marked(code, inside);
+#endif
+    return texelFetch(u_table, ivec2(code, 0), 0).rgb;
 }
 
 void main() {
@@ -107,6 +97,6 @@ void main() {
         color = vec4(u_gap_color, u_opacity);
         return;
     }
-    float value = texelFetch(u_values, cell, 0).r;
-    color = vec4(cell_color(value, pixel, inside), u_opacity);
+    uint code = texelFetch(u_codes, cell, 0).r;
+    color = vec4(cell_color(code, pixel, inside), u_opacity);
 }

@@ -7,7 +7,6 @@
 #include <iostream>
 
 #include "app/cli/measure.h"
-#include "app/cli/open_window.h"
 #include "app/cli/session_arguments.h"
 #include "core/attention/evaluate.h"
 #include "core/error.h"
@@ -82,7 +81,7 @@ int print_examples() {
     return 0;
 }
 
-int open(const Arguments& arguments) {
+int open(const Arguments& arguments, const OpenWindow& open_window) {
     const EvaluateOptions options = arguments.window_how.options();
     if (arguments.window.empty()) return open_window(std::nullopt, options);
     return open_window(arguments.window.session(), options);
@@ -90,7 +89,7 @@ int open(const Arguments& arguments) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     Arguments arguments;
     CLI::App app(
         "attnscope: type a sentence and see every matrix between the words and the answer of attention.\n"
@@ -134,7 +133,7 @@ int run_command_line(int argc, char** argv) {
         if (*measure_command)
             return measure(arguments.measure.session(), arguments.measure_how.options(),
                            arguments.measurement);
-        return open(arguments);
+        return open(arguments, open_window);
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {

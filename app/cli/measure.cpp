@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -152,21 +154,30 @@ std::vector<double> replay(Stand& stand, Change change, int frames) {
     return times;
 }
 
-/// The window as it runs when nobody touches it.
-void stay_idle(Stand& stand, double seconds) {
-    const auto start = Clock::now();
+/// The share of a core that the window takes when nobody touches it, once it has come to rest.
+double idle_cpu_percent(Stand& stand, double seconds) {
     FrameCallbacks callbacks = stand.callbacks;
     const auto draw = callbacks.draw;
+    const auto start = Clock::now();
+    std::optional<Clock::time_point> at_rest;
+    double cpu = 0, percent = 0;
     callbacks.draw = [&](FrameInput& frame) {
         draw(frame);
-        const double left = seconds - milliseconds_since(start) / 1000;
-        if (left <= 0)
-            stand.window.close();
-        else
-            stand.window.request_frame_in(left);
+        const double age = milliseconds_since(start) / 1000;
+        if (!at_rest && age < k_settling_seconds)
+            return stand.window.request_frame_in(k_settling_seconds - age);
+        if (!at_rest) {
+            at_rest = Clock::now();
+            cpu = cpu_seconds();
+            return stand.window.request_frame_in(seconds);
+        }
+        const double rested = milliseconds_since(*at_rest) / 1000;
+        if (rested < seconds) return stand.window.request_frame_in(seconds - rested);
+        percent = 100 * (cpu_seconds() - cpu) / rested;
+        stand.window.close();
     };
-    stand.window.request_frame_in(0);
     stand.window.run(callbacks);
+    return percent;
 }
 
 }  // namespace
@@ -193,19 +204,17 @@ int measure(const Session& session, const EvaluateOptions& options, const Measur
     Change change = nullptr;
     for (const MeasuredAction& action : k_actions)
         if (request.action == action.name) change = action.change;
-    const auto settled = Clock::now();
-    if (!change)
-        while (milliseconds_since(settled) < k_settling_seconds * 1000) stand.step();
     stand.frame_ms.clear();
-    const double cpu_before = cpu_seconds();
-    const auto start = Clock::now();
     std::vector<double> changes;
-    if (change)
+    double cpu_percent = 0;
+    if (change) {
+        const double cpu = cpu_seconds();
+        const auto start = Clock::now();
         changes = replay(stand, change, request.frames);
-    else
-        stay_idle(stand, request.frames / k_assumed_frames_per_second);
-    const double seconds = milliseconds_since(start) / 1000;
-    const double cpu_percent = 100 * (cpu_seconds() - cpu_before) / seconds;
+        cpu_percent = 100 * (cpu_seconds() - cpu) / (milliseconds_since(start) / 1000);
+    } else {
+        cpu_percent = idle_cpu_percent(stand, request.frames / k_assumed_frames_per_second);
+    }
 
     const Json result = {{"action", request.action},
                          {"frames", request.frames},

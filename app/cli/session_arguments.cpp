@@ -1,5 +1,7 @@
 #include "app/cli/session_arguments.h"
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.h"
 #include "core/io/examples.h"
 

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "app/panels/panels.h"
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 #include "core/io/export.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"

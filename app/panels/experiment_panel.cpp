@@ -3,7 +3,7 @@
 #include <random>
 
 #include "app/panels/panels.h"
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 #include "core/attention/masks.h"
 #include "core/attention/scores.h"
 #include "core/picture/number_text.h"

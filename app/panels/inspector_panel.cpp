@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "app/panels/panels.h"
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 #include "core/attention/explain.h"
 #include "core/attention/stages.h"
 #include "core/picture/color_scale.h"
@@ -56,11 +56,11 @@ std::optional<Inspected> inspected(Ui& ui) {
 }
 
 void heading(const Column& c, const std::string& title, const std::string& derived) {
-    const float y = c.y() + c.ui.px(10);
+    const float y = c.y() + c.ui.px(12);
     draw_text(c.list, c.ui.fonts.section, {c.left, y}, ink(c.ui.theme.secondary), title, Align::left,
               c.width());
     draw_text(c.list, c.ui.fonts.caption, {c.right, y}, ink(c.ui.theme.faint), derived, Align::right);
-    c.advance(30);
+    c.advance(34);
 }
 
 /// A label and a value that can be selected and copied.
@@ -158,15 +158,16 @@ void terms(const Column& c, const Proof& proof) {
     }
     const Colormap& map = diverging_colormap();
     const double magnitude = std::max({largest, -smallest, 1e-30});
-    const BarScale scale = bar_scale(c.left + c.width() * 0.45f, c.right - c.ui.px(60), smallest, largest);
-    const float label_width = c.width() * 0.16f;
+    const bool by_token = proof.terms.front().label != "1";
+    const float label_width = c.ui.px(by_token ? 52 : 22);
+    const float numbers_right = c.left + label_width + c.ui.px(100);
+    const BarScale scale = bar_scale(numbers_right + c.ui.px(8), c.right - c.ui.px(52), smallest, largest);
     clipped(static_cast<int>(proof.terms.size()), c.ui.px(19), [&](int i, float y) {
         const ProofTerm& term = proof.terms[std::size_t(i)];
         draw_text(c.list, c.ui.fonts.mono_small, {c.left, y + c.ui.px(2)}, ink(c.ui.theme.faint), term.label,
                   Align::left, label_width);
-        draw_text(c.list, c.ui.fonts.mono_small, {c.left + c.width() * 0.42f, y + c.ui.px(2)},
-                  ink(c.ui.theme.secondary), cell_text(term.left) + " × " + cell_text(term.right),
-                  Align::right);
+        draw_text(c.list, c.ui.fonts.mono_small, {numbers_right, y + c.ui.px(2)}, ink(c.ui.theme.secondary),
+                  cell_text(term.left) + " × " + cell_text(term.right), Align::right);
         bar(c, scale, y + c.ui.px(3), c.ui.px(12), term.product(),
             ColorScale{&map, -magnitude, magnitude}.color(term.product()));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
@@ -213,7 +214,7 @@ void summary(const Column& c, const Proof& proof) {
         const float y = c.y();
         draw_text(c.list, c.ui.fonts.body, {c.left, y}, ink(c.ui.theme.secondary), label);
         draw_text(c.list, c.ui.fonts.mono, {c.right, y}, ink(c.ui.theme.text), text, Align::right);
-        c.advance(20);
+        c.advance(21);
     };
     fact("entropy", fixed_text(s.entropy, 3) + " nat");
     fact("effective tokens", fixed_text(s.effective_tokens, 2) + " of " + std::to_string(proof.row.size()));
@@ -254,12 +255,14 @@ void inspector_panel(Ui& ui, const Area& area) {
     ImGui::BeginChild("inspector", {area.width(), area.height()}, false);
     const Column column{ui, ImGui::GetWindowDrawList(), area.min.x + ui.px(k_margin),
                         area.max.x - ui.px(k_margin)};
-    ImGui::Dummy({1, ui.px(8)});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+    ImGui::Dummy({1, ui.px(2)});
     if (const auto at = inspected(ui))
         proof_of(column, *at);
     else
         nothing_pointed_at(column);
     ImGui::Dummy({1, ui.px(12)});
+    ImGui::PopStyleVar();
     ImGui::EndChild();
 }
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "app/panels/panels.h"
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 #include "core/io/examples.h"
 
 namespace attnscope {

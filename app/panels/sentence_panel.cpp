@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/panels/panels.h"
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -33,7 +33,9 @@ std::vector<Chip> lay_out(Ui& ui, float width) {
         const std::string text = legible(trace->rows[std::size_t(i)], *ui.fonts.body);
         const std::string id = tokens ? std::to_string(static_cast<int>(tokens->buffer.at(0, i, 0))) : "";
         const float chip = text_width(ui.fonts.body, text) + text_width(ui.fonts.mono_small, id) + ui.px(32);
-        if (x > 0 && x + chip > width) {
+        // The last line keeps room for what says how many are left out.
+        const float room = width - (line + 1 == k_most_lines ? ui.px(100) : 0);
+        if (x > 0 && x + chip > room) {
             x = 0;
             ++line;
         }
@@ -135,7 +137,9 @@ void chips(Ui& ui, const Area& area) {
     }
     const Trace* trace = ui.document.trace().get();
     if (trace && all.size() < trace->rows.size())
-        draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {area.max.x, area.max.y - ui.px(16)},
+        draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption,
+                  {area.max.x,
+                   area.min.y + static_cast<float>(k_most_lines - 1) * ui.px(k_chip_height + 4) + ui.px(6)},
                   ink(ui.theme.faint), "and " + std::to_string(trace->rows.size() - all.size()) + " more",
                   Align::right);
 }

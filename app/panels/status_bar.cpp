@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "app/panels/panels.h"
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/panels/widgets.h"
 #include "app/views/focus_layout.h"
 #include "app/views/views.h"
+#include "app/window/widgets.h"
 #include "core/attention/stages.h"
 #include "core/picture/number_text.h"
 
@@ -125,9 +125,10 @@ void operands(Ui& ui, const FocusLayout& layout, const StageInfo& info, const Hi
         const float y = layout.view.min.y - ui.px(20);
         draw_text(list, ui.fonts.strong, {area.min.x, y}, ink(ui.theme.secondary),
                   std::string(layout.left->stage->info->symbol));
-        draw_text(list, ui.fonts.caption, {area.max.x, y + 1}, ink(ui.theme.faint),
-                  std::to_string(layout.left->rows()) + " × " + std::to_string(layout.left->columns()),
-                  Align::right);
+        if (area.width() > ui.px(90))
+            draw_text(list, ui.fonts.caption, {area.max.x, y + 1}, ink(ui.theme.faint),
+                      std::to_string(layout.left->rows()) + " × " + std::to_string(layout.left->columns()),
+                      Align::right);
     }
     if (layout.above) {
         const Area& area = layout.above_area;

@@ -14,13 +14,16 @@ constexpr float k_operand_gap = 34;
 constexpr float k_bar_gap = 30;
 constexpr float k_bar_width = 14;
 constexpr float k_bar_room = 84;  ///< the bar with its numbers and its caption
-constexpr float k_smallest_label_pitch = 12;
+constexpr int k_measured_labels = 256;
 
-/// The width of the longest of at most the first hundred labels.
+/// The width of the longest label; of very many, every so many are measured, and the last one.
 float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
     float longest = 0;
-    for (int i = 0; i < std::min(count, 100); ++i)
-        longest = std::max(longest, text_width(ui.fonts.body, shown.trace->label(axis, i)));
+    const auto measure_label = [&](int i) {
+        longest = std::max(longest, text_width(ui.fonts.strong, shown.trace->label(axis, i)));
+    };
+    for (int i = 0; i < count; i += std::max(1, count / k_measured_labels)) measure_label(i);
+    measure_label(count - 1);
     return longest;
 }
 

@@ -1,8 +1,8 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/widgets.h"
 #include "app/views/views.h"
+#include "app/window/widgets.h"
 #include "core/picture/colormap.h"
 #include "core/picture/number_text.h"
 
@@ -10,7 +10,6 @@ namespace attnscope {
 namespace {
 
 constexpr float k_tab_height = 37;
-constexpr float k_strip_height = 197;
 
 /// A word that opens a menu, right-aligned at `right`; returns its left end.
 float menu_word(Ui& ui, const char* id, float right, float y, const std::string& text,
@@ -93,15 +92,18 @@ void tabs(Ui& ui, const Area& area) {
     list->AddRectFilled({left, area.max.y - ui.px(2)}, {left + width, area.max.y}, ink(ui.theme.accent));
 
     float right = area.max.x - ui.px(16);
+    const float room = right - left - width - ui.px(24);
+    const std::string colours = ui.document.presentation().colormap + " / blue–red ▾";
+    const std::string all = colours + range_words(ui) + head_words(ui);
+    const bool roomy = text_width(ui.fonts.body, all) + ui.px(40) <= room;
     const auto dot = [&] {
         right -= ui.px(8);
         draw_text(list, ui.fonts.body, {right, y}, ink(ui.theme.faint), "·", Align::right);
         right -= ui.px(12);
     };
-    right = menu_word(ui, "colours", right, y, ui.document.presentation().colormap + " / blue–red ▾",
-                      [&] { color_items(ui); });
+    right = menu_word(ui, "colours", right, y, roomy ? colours : "colours ▾", [&] { color_items(ui); });
     dot();
-    right = menu_word(ui, "range", right, y, range_words(ui), [&] { range_items(ui); });
+    right = menu_word(ui, "range", right, y, roomy ? range_words(ui) : "range ▾", [&] { range_items(ui); });
     dot();
     menu_word(ui, "head", right, y, head_words(ui), [&] { head_items(ui); });
 }
@@ -126,7 +128,7 @@ void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Acti
         nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }
-    const float strip_bottom = tabs_bottom + ui.px(k_strip_height);
+    const float strip_bottom = tabs_bottom + strip_height(ui, area.height());
     strip(ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
     ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},
                                         ink(ui.theme.line));

@@ -10,6 +10,7 @@ namespace attnscope {
 void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 
 /// Every stage of the computation as a thumbnail, token rows aligned.
+float strip_height(Ui& ui, float view_height);
 void strip(Ui& ui, const Area& area);
 
 /// The chosen stage, large, with its operands.

@@ -46,6 +46,7 @@ public:
     FrameHost(Clipboard clipboard, std::string_view theme);
 
     InputQueue& input() { return input_; }
+    const InputQueue& input() const { return input_; }
     ImguiLayer& layer() { return layer_; }
     HeatmapRenderer& heatmaps() { return heatmaps_; }
     void set_theme(std::string_view theme);

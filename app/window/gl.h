@@ -60,18 +60,16 @@ private:
 /// One level, nearest sampling, clamped edges.
 class Texture2D {
 public:
-    enum class Format { r32f, rgba8 };
+    enum class Format { r16ui, rgba8 };
     Texture2D(Format format, int width, int height);
 
     int width() const { return width_; }
     int height() const { return height_; }
-    std::size_t bytes() const {
-        return std::size_t{4} * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
-    }
+    std::size_t bytes() const;
     GLuint id() const { return texture_.id(); }
 
     /// All of it, row by row, the first row first.
-    void upload(std::span<const float> values);
+    void upload(std::span<const std::uint16_t> numbers);
     void upload(std::span<const std::uint8_t> rgba);
     void bind(int unit) const;
 

@@ -1,14 +1,11 @@
 #include "app/window/heatmap_renderer.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "app/window/imgui_compat.h"
 #include "app/window/shaders.h"
-#include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
 
 namespace attnscope {
@@ -16,7 +13,6 @@ namespace attnscope {
 namespace {
 
 constexpr double k_smallest_gapped_cell = 6;
-constexpr std::uint64_t k_unused_frames = 60;
 // With no owner; others' keys without one are hashes of contents.
 constexpr std::uint64_t k_falling_key = 0x66616c6c;
 constexpr std::uint64_t k_rising_key = 0x72697365;
@@ -24,36 +20,6 @@ constexpr std::uint64_t k_rising_key = 0x72697365;
 void set_color(GLint at, Rgb8 color) {
     glUniform3f(at, static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255,
                 static_cast<float>(color.blue) / 255);
-}
-
-/// Finite floats as whole numbers in the same order, and back.
-std::int64_t rank(float value) {
-    const auto bits = std::bit_cast<std::int32_t>(value);
-    return bits >= 0 ? bits : std::int64_t{std::numeric_limits<std::int32_t>::min()} - bits;
-}
-float of_rank(std::int64_t rank) {
-    const std::int64_t bits =
-        rank >= 0 ? rank : std::int64_t{std::numeric_limits<std::int32_t>::min()} - rank;
-    return std::bit_cast<float>(static_cast<std::int32_t>(bits));
-}
-
-/// For each step of the scale the smallest float in it: with them the shader's answer is ColorScale's,
-/// whatever its own arithmetic rounds to.
-std::array<float, 256> smallest_of_steps(double min, double max) {
-    const ColorScale scale{.map = nullptr, .min = min, .max = max};
-    constexpr float k_largest = std::numeric_limits<float>::max();
-    std::array<float, 256> smallest{};
-    smallest[0] = -k_largest;
-    std::int64_t below = rank(-k_largest);
-    for (int step = 1; step < 256; ++step) {
-        std::int64_t above = rank(k_largest);
-        while (above - below > 1) {
-            const std::int64_t middle = below + (above - below) / 2;
-            (scale.index(of_rank(middle)) >= step ? above : below) = middle;
-        }
-        smallest.at(static_cast<std::size_t>(step)) = of_rank(above);
-    }
-    return smallest;
 }
 
 }  // namespace
@@ -64,15 +30,13 @@ HeatmapRenderer::Program::Program(std::span<const std::string> defines)
     const auto find = [&](const char* name) { return shader.uniform(name); };
     at = {.display = find("u_display"),
           .rectangle = find("u_rectangle"),
-          .values = find("u_values"),
+          .codes = find("u_codes"),
           .table = find("u_table"),
-          .steps = find("u_steps"),
           .origin = find("u_origin"),
           .cell = find("u_cell"),
           .count = find("u_count"),
           .last = find("u_last"),
           .anchor = find("u_anchor"),
-          .range = find("u_range"),
           .gap = find("u_gap"),
           .scale = find("u_scale"),
           .opacity = find("u_opacity"),
@@ -89,7 +53,8 @@ HeatmapRenderer::Program::Program(std::span<const std::string> defines)
 
 HeatmapRenderer::HeatmapRenderer(const Theme& theme)
     : colors_({}),
-      dots_(std::vector<std::string>{"DOTS 1"}),
+      hatched_colors_(std::vector<std::string>{"HATCH"}),
+      marked_colors_(std::vector<std::string>{"HATCH", "MARKS"}),
       falling_(256, 1),
       rising_(1, 256),
       theme_(&theme) {
@@ -106,28 +71,15 @@ int HeatmapRenderer::add_table(const ColorTable& table) {
     return static_cast<int>(tables_.size()) - 1;
 }
 
-const gl::Texture2D& HeatmapRenderer::steps(double min, double max) {
-    auto found = steps_.find({min, max});
-    if (found == steps_.end()) {
-        gl::Texture2D texture(gl::Texture2D::Format::r32f, 256, 1);
-        texture.upload(std::span<const float>(smallest_of_steps(min, max)));
-        found = steps_.emplace(std::pair(min, max), Steps{std::move(texture), frame_}).first;
-    }
-    found->second.last_frame = frame_;
-    return found->second.texture;
-}
-
 void HeatmapRenderer::begin_frame() {
-    ++frame_;
     records_.clear();
     tiles_.begin_frame();
-    std::erase_if(steps_,
-                  [&](const auto& entry) { return entry.second.last_frame + k_unused_frames < frame_; });
 }
 
 std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDrawList& list,
                                                                      const HeatmapSource& source,
-                                                                     const Placed& placed) {
+                                                                     const Placed& placed,
+                                                                     const CellCoding& coding) {
     constexpr int k_size = HeatmapTiles::k_size;
     const double left = std::max<double>(placed.left, list.GetClipRectMin().x);
     const double top = std::max<double>(placed.top, list.GetClipRectMin().y);
@@ -153,7 +105,7 @@ std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDra
             const double end_x = std::min(right, placed.left + (c + 1) * tile_width);
             const double end_y = std::min(bottom, placed.top + (r + 1) * tile_height);
             pieces.push_back(
-                {.texture = &tiles_.tile(source, placed.pooling, r, c),
+                {.tile = &tiles_.tile(source, placed.pooling, coding, r, c),
                  .rectangle = {static_cast<float>(std::max(left, x)), static_cast<float>(std::max(top, y)),
                                static_cast<float>(end_x), static_cast<float>(end_y)},
                  .origin = {static_cast<float>(x), static_cast<float>(y)},
@@ -178,12 +130,13 @@ void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, ImVec2
                         .cell_width = std::ldexp(cell_width, pooling.columns),
                         .cell_height = std::ldexp(cell_height, pooling.rows),
                         .pooling = pooling};
-    std::vector<Piece> pieces = pieces_in_sight(list, source, placed);
+    const CellCoding coding{
+        .min = look.min, .max = look.max, .boolean = look.style == HeatmapLook::Style::dots};
+    std::vector<Piece> pieces = pieces_in_sight(list, source, placed, coding);
     if (pieces.empty()) return;
     records_.push_back(
         {.renderer = this,
          .look = look,
-         .steps = &steps(look.min, look.max),
          .cell = {static_cast<float>(placed.cell_width), static_cast<float>(placed.cell_height)},
          .anchor = {std::floor(top_left.x), std::floor(top_left.y)},
          .pieces = std::move(pieces)});
@@ -210,12 +163,10 @@ void HeatmapRenderer::set_uniforms(const Program& program, const Record& record,
     const double smallest = std::min(record.cell[0], record.cell[1]);
     const bool gaps = look.gaps && smallest >= k_smallest_gapped_cell * look.scale;
     glUniform2f(at.display, display.x, display.y);
-    glUniform1i(at.values, 0);
+    glUniform1i(at.codes, 0);
     glUniform1i(at.table, 1);
-    glUniform1i(at.steps, 2);
     glUniform2fv(at.cell, 1, record.cell.data());
     glUniform2fv(at.anchor, 1, record.anchor.data());
-    glUniform2f(at.range, static_cast<float>(look.min), static_cast<float>(256 / (look.max - look.min)));
     glUniform1f(at.gap, gaps ? std::max(1.0F, std::floor(look.scale + 0.5F)) : 0.0F);
     glUniform1f(at.scale, look.scale);
     glUniform1f(at.opacity, look.opacity);
@@ -239,18 +190,29 @@ void HeatmapRenderer::render(const Record& record, const ImVec4& clip) const {
     if (width <= 0 || height <= 0) return;
     glScissor(left, static_cast<int>(display.y) - top - height, width, height);
 
-    const bool dots = record.look.style == HeatmapLook::Style::dots;
-    const Program& program = dots ? dots_ : colors_;
-    program.shader.use();
     no_vertices_.bind();
-    set_uniforms(program, record, display);
-    record.steps->bind(2);
+    // ImGui's backend may have left samplers of its own there.
+    glBindSampler(0, 0);
+    glBindSampler(1, 0);
     tables_[static_cast<std::size_t>(record.look.table)].bind(1);
+    draw_pieces(colors_, record, HeatmapTiles::Needs::colors);
+    draw_pieces(hatched_colors_, record, HeatmapTiles::Needs::hatch);
+    draw_pieces(marked_colors_, record, HeatmapTiles::Needs::marks);
+}
+
+void HeatmapRenderer::draw_pieces(const Program& program, const Record& record,
+                                  HeatmapTiles::Needs needs) const {
+    const auto applies = [&](const Piece& piece) { return piece.tile->needs == needs; };
+    if (std::none_of(record.pieces.begin(), record.pieces.end(), applies)) return;
+    program.shader.use();
+    set_uniforms(program, record, ImGui::GetDrawData()->DisplaySize);
     for (const Piece& piece : record.pieces) {
-        piece.texture->bind(0);  // and leaves unit 0 active, as ImGui's backend expects it
+        if (!applies(piece)) continue;
+        const gl::Texture2D& texture = piece.tile->texture;
+        texture.bind(0);  // and leaves unit 0 active, as ImGui's backend expects it
         glUniform4fv(program.at.rectangle, 1, piece.rectangle.data());
         glUniform2fv(program.at.origin, 1, piece.origin.data());
-        glUniform2i(program.at.count, piece.texture->width(), piece.texture->height());
+        glUniform2i(program.at.count, texture.width(), texture.height());
         glUniform2iv(program.at.last, 1, piece.last.data());
         glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     }

@@ -6,8 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "app/window/gl.h"
@@ -33,7 +31,7 @@ struct HeatmapLook {
     bool gaps = true;   ///< a pixel of background between cells that are large enough
 };
 
-/// A cell's color is ColorScale's to the step, its marks are those of exported pictures. Cells are nowhere
+/// A cell's color is ColorScale's, its marks are those of exported pictures. Cells are nowhere
 /// smaller than a pixel: where the matrix has more, a drawn cell stands for the strongest of a block
 /// (pooled_cells). What is uploaded is bounded by the pixels in sight, not by the matrix. An OpenGL context
 /// is current at construction, in every call, and when the frame is drawn.
@@ -59,8 +57,7 @@ public:
 
 private:
     struct Uniforms {
-        GLint display, rectangle, values, table, steps, origin, cell, count, last, anchor, range, gap, scale,
-            opacity;
+        GLint display, rectangle, codes, table, origin, cell, count, last, anchor, gap, scale, opacity;
         GLint gap_color, masked, hatch, nan, plus_infinity, minus_infinity, mark, dot_background, dot;
     };
     struct Program {
@@ -69,12 +66,12 @@ private:
         Uniforms at{};
     };
     struct Piece {
-        const gl::Texture2D* texture;
+        const HeatmapTiles::Tile* tile;
         std::array<float, 4> rectangle;
         std::array<float, 2> origin;
         std::array<int, 2> last;
     };
-    /// A matrix on screen, after pooling.
+    /// A matrix on screen; its cells after pooling.
     struct Placed {
         double left, top, right, bottom;
         double cell_width, cell_height;
@@ -84,31 +81,24 @@ private:
     struct Record {
         HeatmapRenderer* renderer;
         HeatmapLook look;
-        const gl::Texture2D* steps;
         std::array<float, 2> cell;
         std::array<float, 2> anchor;
         std::vector<Piece> pieces;
     };
-    /// The smallest float of each step of a scale.
-    struct Steps {
-        gl::Texture2D texture;
-        std::uint64_t last_frame;
-    };
     static void on_draw(const ImDrawList* list, const ImDrawCmd* command);
     void render(const Record& record, const ImVec4& clip) const;
+    void draw_pieces(const Program& program, const Record& record, HeatmapTiles::Needs needs) const;
     void set_uniforms(const Program& program, const Record& record, ImVec2 display) const;
     std::vector<Piece> pieces_in_sight(const ImDrawList& list, const HeatmapSource& source,
-                                       const Placed& placed);
-    const gl::Texture2D& steps(double min, double max);
+                                       const Placed& placed, const CellCoding& coding);
 
     Program colors_;
-    Program dots_;
+    Program hatched_colors_;
+    Program marked_colors_;
     gl::VertexArray no_vertices_;
     std::vector<gl::Texture2D> tables_;
     Matrix falling_;  ///< 255 … 0
     Matrix rising_;
-    std::map<std::pair<double, double>, Steps> steps_;
-    std::uint64_t frame_ = 0;
     HeatmapTiles tiles_;
     std::deque<Record> records_;
     const Theme* theme_;

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/picture/color_scale.h"
+
 namespace attnscope {
 
 namespace {
@@ -57,6 +59,18 @@ float pool(const ConstMatrixView& values, const ConstMatrixView* open, Span rows
     return any ? strongest : k_closed_cell;
 }
 
+std::uint16_t special_code(float cell) {
+    if (std::isnan(cell)) return k_code_nan;
+    if (cell == k_infinity) return k_code_plus_infinity;
+    return cell == -k_infinity ? k_code_minus_infinity : k_code_closed;
+}
+
+HeatmapTiles::Needs needs_of(std::span<const std::uint16_t> codes) {
+    const std::uint16_t largest = *std::max_element(codes.begin(), codes.end());
+    if (largest < k_code_closed) return HeatmapTiles::Needs::colors;
+    return largest == k_code_closed ? HeatmapTiles::Needs::hatch : HeatmapTiles::Needs::marks;
+}
+
 }  // namespace
 
 HeatmapSource HeatmapSource::of(ConstMatrixView values, std::uint64_t key) {
@@ -86,17 +100,36 @@ std::vector<float> pooled_cells(const HeatmapSource& source, Pooling pooling, Ti
     const ConstMatrixView values = source.values(level);
     const ConstMatrixView open = source.open ? source.open(level) : values;
     const ConstMatrixView* mask = source.open ? &open : nullptr;
+    std::vector<Span> blocks;
+    for (int c = 0; c < range.columns; ++c) {
+        blocks.push_back(block(range.column + c, pooling.columns - level, static_cast<int>(values.cols())));
+    }
     std::vector<float> cells(static_cast<std::size_t>(range.rows) * static_cast<std::size_t>(range.columns));
     for (int r = 0; r < range.rows; ++r) {
         const Span rows = block(range.row + r, pooling.rows - level, static_cast<int>(values.rows()));
         for (int c = 0; c < range.columns; ++c) {
-            const Span columns =
-                block(range.column + c, pooling.columns - level, static_cast<int>(values.cols()));
             const int at = source.transposed ? c * range.rows + r : r * range.columns + c;
-            cells[static_cast<std::size_t>(at)] = pool(values, mask, rows, columns);
+            cells[static_cast<std::size_t>(at)] =
+                pool(values, mask, rows, blocks[static_cast<std::size_t>(c)]);
         }
     }
     return cells;
+}
+
+std::vector<std::uint16_t> cell_codes(std::span<const float> cells, const CellCoding& coding) {
+    const ColorScale scale{.map = nullptr, .min = coding.min, .max = coding.max};
+    std::vector<std::uint16_t> codes(cells.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const float cell = cells[i];
+        if (!std::isfinite(cell) || cell == k_closed_cell) {
+            codes[i] = special_code(cell);
+        } else if (coding.boolean) {
+            codes[i] = cell != 0 ? k_code_open : k_code_closed;
+        } else {
+            codes[i] = static_cast<std::uint16_t>(scale.index(cell));
+        }
+    }
+    return codes;
 }
 
 TileRange tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column) {
@@ -114,8 +147,8 @@ bool HeatmapTiles::Before::operator()(const Key& a, const Key& b) const {
     if (a.owner.owner_before(b.owner)) return true;
     if (b.owner.owner_before(a.owner)) return false;
     const auto rest = [](const Key& key) {
-        return std::tuple(key.content, key.pooling.rows, key.pooling.columns, key.transposed, key.tile_row,
-                          key.tile_column);
+        return std::tuple(key.content, key.pooling.rows, key.pooling.columns, key.coding.min, key.coding.max,
+                          key.coding.boolean, key.transposed, key.tile_row, key.tile_column);
     };
     return rest(a) < rest(b);
 }
@@ -135,25 +168,28 @@ void HeatmapTiles::begin_frame() {
     }
 }
 
-const gl::Texture2D& HeatmapTiles::tile(const HeatmapSource& source, Pooling pooling, int tile_row,
-                                        int tile_column) {
+const HeatmapTiles::Tile& HeatmapTiles::tile(const HeatmapSource& source, Pooling pooling,
+                                             const CellCoding& coding, int tile_row, int tile_column) {
     Key key{.content = source.key,
             .owner = source.owner,
             .pooling = pooling,
+            .coding = coding,
             .transposed = source.transposed,
             .tile_row = tile_row,
             .tile_column = tile_column};
     auto found = tiles_.find(key);
     if (found == tiles_.end()) {
         const TileRange range = tile_range(source, pooling, tile_row, tile_column);
-        gl::Texture2D texture(gl::Texture2D::Format::r32f, range.columns, range.rows);
-        texture.upload(std::span<const float>(pooled_cells(source, pooling, range)));
+        const std::vector<std::uint16_t> codes = cell_codes(pooled_cells(source, pooling, range), coding);
+        gl::Texture2D texture(gl::Texture2D::Format::r16ui, range.columns, range.rows);
+        texture.upload(std::span<const std::uint16_t>(codes));
         bytes_ += texture.bytes();
         ++uploads_;
-        found = tiles_.emplace(std::move(key), Tile{std::move(texture), frame_}).first;
+        Tile tile{.texture = std::move(texture), .needs = needs_of(codes), .last_frame = frame_};
+        found = tiles_.emplace(std::move(key), std::move(tile)).first;
     }
     found->second.last_frame = frame_;
-    return found->second.texture;
+    return found->second;
 }
 
 }  // namespace attnscope

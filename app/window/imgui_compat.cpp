@@ -1,9 +1,11 @@
 #include "app/window/imgui_compat.h"
 
 #include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 
 #include <array>
 #include <cfloat>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -123,7 +125,7 @@ constexpr KeyName k_keys[] = {
 
 /// ImGuiKey_None for a key that ImGui has no name for.
 ImGuiKey named(Key key) {
-    const auto run = [&](Key first, Key last, ImGuiKey start) {
+    const auto run = [&](Key first, Key last, ImGuiKey start) -> ImGuiKey {
         if (key < first || key > last) return ImGuiKey_None;
         return static_cast<ImGuiKey>(start + (static_cast<int>(key) - static_cast<int>(first)));
     };
@@ -221,16 +223,21 @@ void set_key(Key key, bool down, bool repeat, const Mods& mods) {
     set_mods(mods);
     const ImGuiKey name = named(key);
     if (name == ImGuiKey_None) return;
-    if (repeat) io.AddKeyEvent(name, false);
     io.AddKeyEvent(name, down);
+    if (repeat) ImGui::GetKeyData(name)->DownDuration = -1;  // pressed anew
 }
 
 void set_mods(const Mods& mods) {
+#if IMGUI_VERSION_NUM < 18900
+    const ImGuiKey names[] = {ImGuiKey_ModCtrl, ImGuiKey_ModShift, ImGuiKey_ModAlt, ImGuiKey_ModSuper};
+#else
+    const ImGuiKey names[] = {ImGuiMod_Ctrl, ImGuiMod_Shift, ImGuiMod_Alt, ImGuiMod_Super};
+#endif
     ImGuiIO& io = ImGui::GetIO();
-    io.AddKeyEvent(ImGuiMod_Ctrl, mods.ctrl);
-    io.AddKeyEvent(ImGuiMod_Shift, mods.shift);
-    io.AddKeyEvent(ImGuiMod_Alt, mods.alt);
-    io.AddKeyEvent(ImGuiMod_Super, mods.super);
+    io.AddKeyEvent(names[0], mods.ctrl);
+    io.AddKeyEvent(names[1], mods.shift);
+    io.AddKeyEvent(names[2], mods.alt);
+    io.AddKeyEvent(names[3], mods.super);
 }
 
 void set_mouse(float x, float y) { ImGui::GetIO().AddMousePosEvent(x, y); }
@@ -290,7 +297,7 @@ float font_size(const ImFont& font) {
 #if IMGUI_VERSION_NUM < 19200
     return font.FontSize;
 #else
-    return font.LegacySize;
+    return std::floor(font.LegacySize + 0.5F);  // what the size is rounded to when it is used
 #endif
 }
 

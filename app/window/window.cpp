@@ -91,13 +91,15 @@ bool Window::collect_input(double wait_seconds) {
     return frames_left_ > 0;
 }
 
+/// How long nothing need be drawn.
 double Window::idle_seconds(const FrameCallbacks& callbacks) const {
-    const double since = now() - last_frame_;
-    if (frames_left_ > 0) return 0;
-    // The screen's own rhythm, for drivers that do not wait for it.
-    if (callbacks.wants_redraw && callbacks.wants_redraw())
-        return std::max(1e-4, window_.refresh_seconds() - since);
-    return due_ ? std::clamp(*due_ - now(), 1e-4, k_longest_wait) : k_longest_wait;
+    const bool input_waits = !host_.input().empty() || frames_left_ == k_frames_after_input;
+    if (input_waits) return 0;
+    // Frames that no input asks for keep to the screen's rhythm even if its driver does not wait for it;
+    // meanwhile input is heard at once.
+    const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();
+    if (frames_left_ > 0 || animated) return std::max(0.0, last_frame_ + window_.refresh_seconds() - now());
+    return due_ ? std::clamp(*due_ - now(), 0.0, k_longest_wait) : k_longest_wait;
 }
 
 double Window::seconds_since_last_frame() {
@@ -117,6 +119,7 @@ bool Window::draw(const FrameCallbacks& callbacks) {
     }
     if (!close) close = host_.step(callbacks, size_, seconds_since_last_frame(), shown);
     window_.set_cursor(ImGui::GetMouseCursor());
+    window_.wait(0);  // a key is read by the keyboard layout of the moment: the sooner the better
     if (shown) window_.present();
     frames_left_ = std::max(0, frames_left_ - 1);
     return close;

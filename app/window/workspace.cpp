@@ -15,6 +15,7 @@ constexpr float k_menu_height = 32;
 constexpr float k_status_height = 28;
 constexpr float k_smallest_panel = 220;
 constexpr float k_largest_panel = 520;
+constexpr float k_largest_share = 0.25f;
 
 /// The areas of the window, from the outside in.
 struct Areas {
@@ -25,8 +26,12 @@ Areas lay_out(Ui& ui, ImVec2 size) {
     const float menu = ui.px(k_menu_height);
     const float sentence = menu + sentence_panel_height(ui, size.x);
     const float status = size.y - ui.px(k_status_height);
-    const float left = ui.state.experiment_panel_open ? ui.px(ui.state.experiment_panel_width) : 0;
-    const float right = size.x - (ui.state.inspector_open ? ui.px(ui.state.inspector_width) : 0);
+    // In a narrow window the side panels leave half of it to the view.
+    const float widest = size.x * k_largest_share;
+    const float left =
+        ui.state.experiment_panel_open ? std::min(ui.px(ui.state.experiment_panel_width), widest) : 0;
+    const float right =
+        size.x - (ui.state.inspector_open ? std::min(ui.px(ui.state.inspector_width), widest) : 0);
     return {.menu = {{0, 0}, {size.x, menu}},
             .sentence = {{0, menu}, {size.x, sentence}},
             .experiment = {{0, sentence}, {left, status}},

@@ -25,7 +25,7 @@ constexpr std::array k_stages = {
     StageInfo{"scores", "S", "Q·Kᵀ", query_token, key_token, real, true, "query", "key", true},
     StageInfo{"scaled", "S′", "÷√d_k", query_token, key_token, real, true, "query", "key", true},
     StageInfo{"mask", "M", "open", query_token, key_token, boolean, false, "", "", false},
-    StageInfo{"masked", "S″", "−∞ if closed", query_token, key_token, real, true, "query", "key", true},
+    StageInfo{"masked", "S″", "−∞", query_token, key_token, real, true, "query", "key", true},
     StageInfo{"weights", "A", "softmax", query_token, key_token, probability, true, "query", "key", true},
     StageInfo{"context", "C", "A·V", query_token, head_feature, real, true, "weights", "value", false},
     StageInfo{"concat", "[C]", "all heads", query_token, feature, real, false, "", "", false},

@@ -27,7 +27,7 @@ void release(const void*) {}
 
 // A product packs its right operand once for each block: fewer rows waste time on that, more rows leave
 // threads without work.
-constexpr Eigen::Index k_many_rows = 512;
+constexpr Eigen::Index k_many_rows = 256;
 constexpr Eigen::Index k_rows_per_block = 64;
 constexpr Eigen::Index k_rows_per_block_of_few = 32;
 

@@ -2,7 +2,7 @@
 // files, docs/options.md and the window's help all read this table.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/number_text.h"
@@ -15,13 +16,13 @@ namespace {
 /// At most so many pixels of a picture's side are labels, colour bar, title and margins.
 constexpr int k_surroundings = 900;
 
-std::string subtitle_of(const Stage& stage, const ShownMatrix& shown, const HeadChoice& head) {
+std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
+                        const HeadChoice& head) {
     std::string text;
     const auto add = [&](const std::string& part) {
         if (!part.empty()) text += (text.empty() ? "" : "  ·  ") + part;
     };
-    add(std::string(stage.info->symbol));
-    if (stage.info->caption != stage.info->symbol) add(std::string(stage.info->caption));
+    add(formula(trace.experiment, *stage.info));
     add(std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()));
     const std::string_view rows = axis_name(stage.info->rows);
     const std::string_view columns = axis_name(stage.info->columns);
@@ -158,7 +159,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
     require_drawable(stage.name(), shown.rows(), shown.columns(), presentation.cell_size);
     const ConstMatrixView values = shown.values();
     const bool titled = !presentation.title.empty();
-    const std::string subtitle = subtitle_of(stage, shown, head);
+    const std::string subtitle = subtitle_of(trace, stage, shown, head);
     const std::string name(stage.name());
     Figure figure{
         .title = titled ? presentation.title : name,

@@ -1,4 +1,4 @@
-#include "app/cli/open_window.h"
+#include "app/window/open_window.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "app/panels/widgets.h"
+#include "app/window/widgets.h"
 
 #include <imgui_stdlib.h>
 
