@@ -62,6 +62,7 @@ void roll_seed(ActionContext& c) {
 
 void next_head(ActionContext& c, int step) {
     const int heads = c.document.experiment().heads;
+    if (heads == 1) return;
     c.document.change([&](Session& s) {
         HeadChoice& head = s.presentation.head;
         const int now = head.kind == HeadChoice::Kind::one ? head.head : heads;
@@ -86,7 +87,10 @@ void set_theme(ActionContext& c) {
 constexpr char k_dark[] = "dark";
 constexpr char k_light[] = "light";
 
-void new_session(ActionContext& c) { c.document.open(Session{}, ""); }
+void new_session(ActionContext& c) {
+    c.document.open(Session{}, "");
+    c.interaction.zoom = {};
+}
 
 const std::array k_actions = {
     Action{"file.new", "File", "New", {Key::n, k_ctrl}, true, always, new_session},
@@ -295,7 +299,8 @@ std::string shortcut_text(const Shortcut& shortcut) {
            (shortcut.mods.alt ? "Alt+" : "") + key_text(shortcut.key);
 }
 
-void open_file(ActionContext& context, const std::string& path) {
+void open_file(ActionContext& context, const std::string& file) {
+    const std::string path = std::filesystem::absolute(file).string();
     const std::string extension = std::filesystem::path(path).extension().string();
     if (extension == ".txt" || extension == ".md") {
         std::string text = read_file(path);
@@ -308,14 +313,15 @@ void open_file(ActionContext& context, const std::string& path) {
     }
     context.document.open(load_session(path), extension == ".json" ? path : "");
     context.interaction.zoom = {};
-    remember_file(context.saved, std::filesystem::absolute(path).string());
+    remember_file(context.saved, path);
     say(context, "opened " + path);
 }
 
-void save_file(ActionContext& context, const std::string& path) {
+void save_file(ActionContext& context, const std::string& file) {
+    const std::string path = std::filesystem::absolute(file).string();
     write_file(path, to_json(context.document.session()));
     context.document.saved_as(path);
-    remember_file(context.saved, std::filesystem::absolute(path).string());
+    remember_file(context.saved, path);
     say(context, "saved " + path);
 }
 

@@ -49,9 +49,9 @@ const Action* action_for(const KeyPress& press, bool typing);
 std::string shortcut_text(const Shortcut& shortcut);
 
 /// Opens a session, an exported picture, or a text file (its text becomes the sentence). Throws Error.
-void open_file(ActionContext& context, const std::string& path);
+void open_file(ActionContext& context, const std::string& file);
 /// Throws Error(io).
-void save_file(ActionContext& context, const std::string& path);
+void save_file(ActionContext& context, const std::string& file);
 /// The focused matrix (the chosen head, or the mean) as tab-separated text with labels.
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation);
 

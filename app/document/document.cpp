@@ -15,19 +15,30 @@ bool has_tokens(const Experiment& experiment) {
     return !experiment.given.empty() || !tokenizer || !tokenize(experiment.text, *tokenizer).empty();
 }
 
+/// A head that is gone cannot be shown.
+void clamp_head(Session& session) {
+    HeadChoice& head = session.presentation.head;
+    head.head = std::clamp(head.head, 0, std::max(0, session.experiment.heads - 1));
+}
+
+Session with_clamped_head(Session session) {
+    clamp_head(session);
+    return session;
+}
+
 }  // namespace
 
 Document::Document(Session session, EvaluateOptions options, std::function<void()> wake)
-    : session_(std::move(session)),
+    : session_(with_clamped_head(std::move(session))),
       saved_(session_),
       history_(undo_point(session_)),
-      asked_(session_.experiment),
       worker_(std::move(options), std::move(wake)) {
-    if (has_tokens(asked_)) worker_.request(asked_);
+    ask();
 }
 
 void Document::change(const std::function<void(Session&)>& edit, const std::string& gesture) {
     edit(session_);
+    clamp_head(session_);
     history_.record(undo_point(session_), gesture);
     session_changed();
 }
@@ -45,7 +56,7 @@ void Document::redo() {
 }
 
 void Document::open(Session session, std::string file) {
-    session_ = std::move(session);
+    session_ = with_clamped_head(std::move(session));
     history_.end_gesture();
     history_.record(undo_point(session_));
     saved_ = session_;
@@ -58,11 +69,27 @@ void Document::saved_as(std::string file) {
     file_ = std::move(file);
 }
 
+void Document::belongs_to(std::string file, Session content) {
+    saved_ = with_clamped_head(std::move(content));
+    file_ = std::move(file);
+}
+
 void Document::session_changed() {
-    // A head that is gone, and a locked cell beyond the new matrix, cannot be shown.
-    HeadChoice& head = session_.presentation.head;
-    head.head = std::min(head.head, session_.experiment.heads - 1);
-    if (session_.experiment == asked_) return;
+    if (!(session_.experiment == asked_)) ask();
+    clamp_locked_cell();
+}
+
+/// A locked cell beyond the matrix cannot be shown; how large that is, the trace knows.
+void Document::clamp_locked_cell() {
+    std::optional<Cell>& locked = session_.presentation.locked;
+    if (!locked || stale()) return;
+    const Stage* stage = trace_->find(session_.presentation.stage);
+    if (!stage) return;
+    locked->row = std::clamp(locked->row, 0, stage->shape().rows - 1);
+    locked->column = std::clamp(locked->column, 0, stage->shape().columns - 1);
+}
+
+void Document::ask() {
     asked_ = session_.experiment;
     problem_.clear();
     try {
@@ -78,6 +105,7 @@ bool Document::update() {
     if (result->trace) {
         trace_ = std::move(result->trace);
         if (trace_->experiment == session_.experiment) problem_.clear();
+        clamp_locked_cell();
     } else if (result->experiment == session_.experiment) {
         problem_ = std::move(result->error);
     }

@@ -41,6 +41,8 @@ public:
     void open(Session session, std::string file);
     const std::string& file() const { return file_; }
     void saved_as(std::string file);
+    /// Save writes to `file`, which holds `content`.
+    void belongs_to(std::string file, Session content);
     /// Differs from what `file` holds.
     bool modified() const { return !(session_ == saved_); }
 
@@ -51,6 +53,8 @@ public:
 
 private:
     void session_changed();
+    void clamp_locked_cell();
+    void ask();
 
     Session session_;
     Session saved_;

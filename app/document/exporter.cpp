@@ -8,6 +8,8 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
                      std::string folder) {
     if (running_) return;
     running_ = true;
+    // The picture carries the session of what it shows, whatever was changed since.
+    session.experiment = trace->experiment;
     cancelled_ = false;
     done_ = count_ = 0;
     thread_ = std::jthread([this, trace = std::move(trace), session = std::move(session),
@@ -21,7 +23,7 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
                     if (wake_) wake_();
                     return !cancelled_;
                 });
-            if (cancelled_)
+            if (outcome.files.size() < count_)
                 outcome.problem = "export cancelled after " + std::to_string(outcome.files.size()) + " files";
         } catch (const std::exception& error) {
             outcome.problem = error.what();

@@ -24,7 +24,12 @@ public:
     /// `wake` is called from the exporting thread when there is something new to show.
     explicit Exporter(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-    /// Starts an export; nothing happens while another one runs.
+    /// Stops the running export after the file in hand.
+    ~Exporter() { cancel(); }
+    Exporter(const Exporter&) = delete;
+    Exporter& operator=(const Exporter&) = delete;
+
+    /// Starts an export of `trace` as `session` presents it; nothing happens while another one runs.
     void start(std::shared_ptr<const Trace> trace, Session session, ExportRequest request,
                std::string folder);
     bool running() const { return running_; }

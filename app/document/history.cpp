@@ -7,6 +7,8 @@ UndoPoint undo_point(const Session& session) {
 }
 
 void restore(Session& session, const UndoPoint& point) {
+    // A locked cell is one of the stage that was in focus.
+    if (session.presentation.stage != point.stage) session.presentation.locked.reset();
     session.experiment = point.experiment;
     session.presentation.head = point.head;
     session.presentation.stage = point.stage;
@@ -19,6 +21,13 @@ void History::record(UndoPoint point, const std::string& gesture) {
     points_.resize(now_ + 1);
     const bool same_step = !gesture.empty() && gesture == gesture_ && now_ > 0;
     gesture_ = gesture;
+    if (same_step && point == points_[now_ - 1]) {
+        // The gesture has come back to where it began: nothing is left to take back.
+        points_.pop_back();
+        --now_;
+        gesture_.clear();
+        return;
+    }
     if (same_step) {
         points_[now_] = std::move(point);
         return;

@@ -19,14 +19,16 @@ constexpr std::size_t k_most_recent_files = 10;
 fs::path session_file(const std::string& folder) { return fs::path(folder) / "session.json"; }
 fs::path window_file(const std::string& folder) { return fs::path(folder) / "window.json"; }
 
-void read_window(SavedState& state, const std::string& text) {
+void read_window(SavedState& kept, const std::string& text) {
     const Json json = Json::parse(text);
+    SavedState state = kept;
     state.file = json.value("file", "");
     state.recent_files = json.value("recent_files", std::vector<std::string>{});
     state.width = std::clamp(json.value("width", state.width), 640, 16384);
     state.height = std::clamp(json.value("height", state.height), 480, 16384);
     state.scale = std::clamp(json.value("scale", state.scale), 0.75, 3.0);
     state.export_folder = json.value("export_folder", "");
+    kept = std::move(state);
 }
 
 std::string window_json(const SavedState& state) {
@@ -36,9 +38,13 @@ std::string window_json(const SavedState& state) {
     return json.dump(2) + "\n";
 }
 
-void set_aside(const fs::path& file) {
-    std::error_code ignored;
-    fs::rename(file, file.string() + ".unreadable", ignored);
+/// Under a name of its own, so that nothing set aside before is lost. Returns that name.
+std::string set_aside(const fs::path& file) {
+    std::error_code error;
+    std::string aside = file.string() + ".unreadable";
+    for (int n = 2; fs::exists(aside, error); ++n) aside = file.string() + ".unreadable" + std::to_string(n);
+    fs::rename(file, aside, error);
+    return error ? file.string() : aside;
 }
 
 }  // namespace
@@ -52,17 +58,21 @@ std::string state_folder() {
 }
 
 std::optional<SavedState> load_state(const std::string& folder, std::string& problem) {
-    if (folder.empty() || !fs::exists(session_file(folder))) return std::nullopt;
+    std::error_code error_code;
+    if (folder.empty() ||
+        fs::symlink_status(session_file(folder), error_code).type() == fs::file_type::not_found)
+        return std::nullopt;
     SavedState state;
     try {
         state.session = load_session(session_file(folder).string());
     } catch (const std::exception& error) {
-        problem = std::string("the last session could not be read and is kept beside: ") + error.what();
-        set_aside(session_file(folder));
+        problem = "the last session could not be read and is kept as " + set_aside(session_file(folder)) +
+                  ": " + error.what();
         return std::nullopt;
     }
     try {
-        if (fs::exists(window_file(folder))) read_window(state, read_file(window_file(folder).string()));
+        if (fs::exists(window_file(folder), error_code))
+            read_window(state, read_file(window_file(folder).string()));
     } catch (const std::exception&) {
         set_aside(window_file(folder));  // only sizes and recent files are lost
     }

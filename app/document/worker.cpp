@@ -63,7 +63,10 @@ void Worker::run(std::stop_token stop) {
         const bool superseded = !result.trace && result.error.empty();
         if (!superseded) result_ = std::move(result);
         changed_.notify_all();
-        if (!superseded && wake_) wake_();
+        if (superseded || !wake_) continue;
+        lock.unlock();
+        wake_();
+        lock.lock();
     }
 }
 

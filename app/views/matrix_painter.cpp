@@ -36,7 +36,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.rows = shown.rows();
     source.columns = shown.columns();
     source.values = [&buffer, head](int level) { return buffer.pooled(head, level); };
-    source.levels = buffer.levels();
+    source.levels = buffer.levels() + 1;  // with the matrix itself
     source.transposed = transposed;
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;

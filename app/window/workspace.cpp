@@ -6,6 +6,7 @@
 #include "app/panels/panels.h"
 #include "app/views/views.h"
 #include "app/window/imgui_compat.h"
+#include "core/error.h"
 
 namespace attnscope {
 namespace {
@@ -84,7 +85,12 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       backend_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
-    if (!saved_.file.empty() && std::filesystem::exists(saved_.file)) document_.saved_as(saved_.file);
+    if (saved_.file.empty()) return;
+    try {
+        document_.belongs_to(saved_.file, load_session(saved_.file));
+    } catch (const Error&) {
+        // The file is gone or broken: the session is an unnamed one.
+    }
 }
 
 FrameCallbacks Workspace::callbacks() {

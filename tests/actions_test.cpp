@@ -1,0 +1,353 @@
+#include "app/actions/actions.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "core/error.h"
+#include "core/io/export.h"
+#include "core/io/file.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Mods k_ctrl{.ctrl = true};
+
+TEST(ActionTableTest, IdsAreUniqueAndFound) {
+    std::set<std::string_view> seen;
+    for (const Action& action : actions()) {
+        EXPECT_FALSE(action.id.empty());
+        EXPECT_TRUE(seen.insert(action.id).second) << action.id << " is there twice";
+        EXPECT_EQ(find_action(action.id), &action);
+    }
+    EXPECT_EQ(find_action("no.such"), nullptr);
+    EXPECT_EQ(find_action(""), nullptr);
+}
+
+TEST(ActionTableTest, ShortcutsAreUnique) {
+    std::set<std::string> seen;
+    for (const Action& action : actions()) {
+        if (action.shortcut.key != Key::none) {
+            EXPECT_TRUE(seen.insert(shortcut_text(action.shortcut)).second)
+                << shortcut_text(action.shortcut) << " does two things";
+        }
+    }
+}
+
+TEST(ActionTableTest, EveryShortcutCanBeWritten) {
+    for (const Action& action : actions()) {
+        const std::string text = shortcut_text(action.shortcut);
+        EXPECT_EQ(text.empty(), action.shortcut.key == Key::none) << action.id;
+        EXPECT_EQ(text.find('?'), std::string::npos) << action.id << ": " << text;
+    }
+    EXPECT_EQ(shortcut_text({Key::z, {.ctrl = true, .shift = true}}), "Ctrl+Shift+Z");
+    EXPECT_EQ(shortcut_text({Key::f2, {}}), "F2");
+    EXPECT_EQ(shortcut_text({Key::digit_0, k_ctrl}), "Ctrl+0");
+    EXPECT_EQ(shortcut_text({}), "");
+}
+
+TEST(ActionTableTest, EveryActionHasATitleAndStandsInAMenuOnce) {
+    const std::set<std::string_view> menus{"File", "Edit", "View", "Help"};
+    std::set<std::pair<std::string_view, std::string_view>> entries;
+    for (const Action& action : actions()) {
+        EXPECT_FALSE(action.title.empty()) << action.id;
+        EXPECT_NE(action.enabled, nullptr) << action.id;
+        EXPECT_NE(action.run, nullptr) << action.id;
+        if (action.menu.empty()) {
+            EXPECT_EQ(action.id, "escape");
+            continue;
+        }
+        EXPECT_TRUE(menus.contains(action.menu)) << action.id << " stands in a menu that is not drawn";
+        EXPECT_TRUE(entries.emplace(action.menu, action.title).second) << action.title;
+    }
+}
+
+TEST(ActionTableTest, WhatWorksWhileTypingIsNoKeyThatTypes) {
+    for (const Action& action : actions()) {
+        const bool types = is_printing(action.shortcut.key) && !action.shortcut.mods.ctrl &&
+                           !action.shortcut.mods.alt && !action.shortcut.mods.super;
+        const bool moves = action.shortcut.key >= Key::left && action.shortcut.key <= Key::tab &&
+                           action.shortcut.key != Key::escape;
+        if (types || moves) {
+            EXPECT_FALSE(action.while_typing) << action.id << " would take a key from the text";
+        }
+    }
+}
+
+TEST(ActionForTest, ATypedKeyIsTextWhileTyping) {
+    EXPECT_EQ(action_for({Key::digit_0}, false), find_action("view.whole"));
+    EXPECT_EQ(action_for({Key::digit_0}, true), nullptr);
+    EXPECT_EQ(action_for({Key::left}, true), nullptr);
+    EXPECT_EQ(action_for({Key::c, k_ctrl}, true), nullptr) << "in a field, Ctrl+C copies its text";
+    EXPECT_EQ(action_for({Key::c, k_ctrl}, false), find_action("edit.copy_matrix"));
+}
+
+TEST(ActionForTest, UndoWorksInTheSentenceToo) {
+    for (const bool typing : {false, true}) {
+        EXPECT_EQ(action_for({Key::z, k_ctrl}, typing), find_action("edit.undo"));
+        EXPECT_EQ(action_for({Key::z, {.ctrl = true, .shift = true}}, typing), find_action("edit.redo"));
+        EXPECT_EQ(action_for({Key::e, k_ctrl}, typing), find_action("file.export"));
+        EXPECT_EQ(action_for({Key::q, k_ctrl}, typing), find_action("file.quit"));
+    }
+}
+
+TEST(ActionForTest, ModifiersMustMatch) {
+    EXPECT_EQ(action_for({Key::z}, false), nullptr);
+    EXPECT_EQ(action_for({Key::z, {.ctrl = true, .alt = true}}, false), nullptr);
+    EXPECT_EQ(action_for({Key::digit_0, k_ctrl}, false), find_action("view.normal"));
+    EXPECT_EQ(action_for({Key::none}, false), nullptr);
+}
+
+TEST(ActionForTest, PlusStandsOnAShiftedKey) {
+    const Action* larger = find_action("view.larger");
+    EXPECT_EQ(action_for({Key::equal, k_ctrl}, false), larger);
+    EXPECT_EQ(action_for({Key::equal, {.ctrl = true, .shift = true}}, false), larger);
+}
+
+class ActionTest : public ::testing::Test {
+protected:
+    void SetUp() override { document.settle(); }
+    void run(std::string_view id) {
+        ActionContext c = context();
+        run_action(*find_action(id), c);
+        document.settle();
+    }
+    ActionContext context() { return {document, interaction, saved, copy}; }
+    void set_heads(int heads) {
+        document.change([&](Session& s) { s.experiment.heads = heads; });
+        document.settle();
+    }
+
+    Document document{Session{}, {}, {}};
+    Interaction interaction;
+    SavedState saved;
+    std::string copied;
+    std::function<void(const std::string&)> copy = [this](const std::string& text) { copied = text; };
+    test::TemporaryFolder folder;
+};
+
+TEST_F(ActionTest, EveryActionRunsOnAFreshDocument) {
+    for (const Action& action : actions()) run(action.id);
+    EXPECT_TRUE(document.trace());
+}
+
+TEST_F(ActionTest, EveryActionRunsOrIsDisabledWithoutATrace) {
+    Session empty;
+    empty.experiment.text.clear();
+    Document nothing(empty, {}, {});
+    for (const Action& action : actions()) {
+        ActionContext c{nothing, interaction, saved, copy};
+        run_action(action, c);
+    }
+    ActionContext c{nothing, interaction, saved, copy};
+    nothing.open(empty, "");
+    EXPECT_FALSE(find_action("file.export")->enabled(c));
+}
+
+TEST_F(ActionTest, UndoIsEnabledWhenThereIsSomethingToUndo) {
+    ActionContext c = context();
+    EXPECT_FALSE(find_action("edit.undo")->enabled(c));
+    EXPECT_FALSE(find_action("edit.redo")->enabled(c));
+    set_heads(2);
+    EXPECT_TRUE(find_action("edit.undo")->enabled(c));
+    run("edit.undo");
+    EXPECT_EQ(document.experiment().heads, 1);
+    EXPECT_TRUE(find_action("edit.redo")->enabled(c));
+}
+
+TEST_F(ActionTest, ArrowsMoveAlongTheStripAndStopAtItsEnds) {
+    std::vector<std::string> names;
+    for (const StagePtr& stage : document.trace()->stages())
+        if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
+    document.change([&](Session& s) { s.presentation.stage = names.front(); });
+    run("view.previous_stage");
+    EXPECT_EQ(document.presentation().stage, names.front());
+    for (std::size_t i = 1; i < names.size(); ++i) {
+        run("view.next_stage");
+        EXPECT_EQ(document.presentation().stage, names[i]);
+    }
+    run("view.next_stage");
+    EXPECT_EQ(document.presentation().stage, names.back());
+    run("view.previous_stage");
+    EXPECT_EQ(document.presentation().stage, names[names.size() - 2]);
+}
+
+TEST_F(ActionTest, MovingTheFocusUnlocksAndShowsTheWhole) {
+    document.change([](Session& s) { s.presentation.locked = Cell{1, 1}; });
+    interaction.zoom = {4, 0.2, 0.2};
+    run("view.previous_stage");
+    EXPECT_FALSE(document.presentation().locked);
+    EXPECT_EQ(interaction.zoom, Zoom{});
+}
+
+TEST_F(ActionTest, HeadsGoAroundWithTheirMean) {
+    set_heads(2);
+    EXPECT_EQ(document.presentation().head, (HeadChoice{HeadChoice::Kind::one, 0}));
+    run("view.next_head");
+    EXPECT_EQ(document.presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
+    run("view.next_head");
+    EXPECT_EQ(document.presentation().head.kind, HeadChoice::Kind::mean);
+    run("view.next_head");
+    EXPECT_EQ(document.presentation().head, (HeadChoice{HeadChoice::Kind::one, 0}));
+    run("view.previous_head");
+    EXPECT_EQ(document.presentation().head.kind, HeadChoice::Kind::mean);
+}
+
+TEST_F(ActionTest, WithOneHeadThereIsNoOtherAndNoStepToUndo) {
+    run("view.next_head");
+    run("view.previous_head");
+    EXPECT_EQ(document.presentation().head, HeadChoice{});
+    EXPECT_FALSE(document.can_undo());
+}
+
+TEST_F(ActionTest, EscapeClosesFirstThenUnlocksAndNeverQuits) {
+    document.change([](Session& s) { s.presentation.locked = Cell{1, 1}; });
+    run("file.export");
+    EXPECT_EQ(interaction.dialog, Dialog::exporting);
+    run("escape");
+    EXPECT_EQ(interaction.dialog, Dialog::none);
+    EXPECT_TRUE(document.presentation().locked);
+    run("escape");
+    EXPECT_FALSE(document.presentation().locked);
+    run("escape");
+    EXPECT_FALSE(interaction.quit);
+    EXPECT_FALSE(document.can_undo());
+    run("file.quit");
+    EXPECT_TRUE(interaction.quit);
+}
+
+TEST_F(ActionTest, TheScaleStaysWithinItsBounds) {
+    for (int i = 0; i < 20; ++i) run("view.larger");
+    EXPECT_EQ(interaction.interface_scale, 3);
+    for (int i = 0; i < 20; ++i) run("view.smaller");
+    EXPECT_EQ(interaction.interface_scale, 0.75);
+    run("view.normal");
+    EXPECT_EQ(interaction.interface_scale, 1);
+}
+
+TEST_F(ActionTest, ThemesAreKeptInTheSessionAndNotUndone) {
+    run("view.light");
+    EXPECT_EQ(document.presentation().theme, "light");
+    EXPECT_FALSE(document.can_undo());
+    run("view.dark");
+    EXPECT_EQ(document.presentation().theme, "dark");
+}
+
+TEST_F(ActionTest, CopiesTheFocusedMatrixAsATableThatReadsBackExactly) {
+    run("edit.copy_matrix");
+    const Stage& weights = *document.trace()->find("weights");
+    std::istringstream lines(copied);
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_TRUE(line.starts_with("\tCan\tyou")) << line;
+    int rows = 0;
+    for (; std::getline(lines, line); ++rows) {
+        std::istringstream cells(line);
+        std::string cell;
+        std::getline(cells, cell, '\t');
+        EXPECT_EQ(cell, document.trace()->rows[static_cast<std::size_t>(rows)]);
+        int columns = 0;
+        for (; std::getline(cells, cell, '\t'); ++columns)
+            EXPECT_EQ(std::stof(cell), weights.buffer.at(0, rows, columns));
+        EXPECT_EQ(columns, weights.shape().columns);
+    }
+    EXPECT_EQ(rows, weights.shape().rows);
+    EXPECT_NE(interaction.notice.text.find("weights"), std::string::npos);
+}
+
+TEST_F(ActionTest, CopiesTheHeadOrTheMeanThatIsShown) {
+    set_heads(2);
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 1}; });
+    run("edit.copy_matrix");
+    const std::string second = copied;
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
+    run("edit.copy_matrix");
+    EXPECT_NE(copied, second);
+    const float mean = document.trace()->find("weights")->buffer.mean().at(0, 0, 0);
+    const std::size_t first_cell = copied.find("\nCan\t") + 5;
+    EXPECT_EQ(std::stof(copied.substr(first_cell)), mean);
+}
+
+TEST_F(ActionTest, SavesAndOpensASession) {
+    document.change([](Session& s) { s.experiment.text = "kept 👍"; });
+    const std::string file = folder.file("a session.json");
+    ActionContext c = context();
+    save_file(c, file);
+    EXPECT_EQ(document.file(), file);
+    EXPECT_FALSE(document.modified());
+    EXPECT_EQ(saved.recent_files.front(), file);
+    const Session kept = document.session();
+    run("file.new");
+    EXPECT_EQ(document.file(), "");
+    EXPECT_EQ(document.session(), Session{});
+    open_file(c, file);
+    EXPECT_EQ(document.session(), kept);
+    EXPECT_EQ(document.file(), file);
+    document.change([](Session& s) { s.experiment.seed = 4; });
+    run("file.save");
+    EXPECT_EQ(load_session(file).experiment.seed, Seed(4));
+    EXPECT_EQ(interaction.dialog, Dialog::none);
+}
+
+TEST_F(ActionTest, ARelativePathIsKeptWhole) {
+    const auto here = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    ActionContext c = context();
+    save_file(c, "relative.json");
+    std::filesystem::current_path(here);
+    EXPECT_TRUE(std::filesystem::path(document.file()).is_absolute()) << document.file();
+    EXPECT_TRUE(std::filesystem::exists(document.file()));
+}
+
+TEST_F(ActionTest, SavingWithoutAFileAsksForOne) {
+    run("file.save");
+    EXPECT_EQ(interaction.dialog, Dialog::save);
+}
+
+TEST_F(ActionTest, SavingThatFailsIsANoticeAndKeepsTheSessionModified) {
+    document.belongs_to(folder.file("nowhere/file.json"), Session{});
+    document.change([](Session& s) { s.experiment.seed = 4; });
+    run("file.save");
+    EXPECT_TRUE(interaction.notice.problem);
+    EXPECT_NE(interaction.notice.text.find("nowhere"), std::string::npos) << interaction.notice.text;
+    EXPECT_TRUE(document.modified());
+}
+
+TEST_F(ActionTest, APictureOpensItsSessionAndIsNotWrittenOver) {
+    Session session;
+    session.experiment.seed = 77;
+    const Trace trace = evaluate(session.experiment);
+    const auto files = export_files(trace, session, {{"weights"}, {}, {"png"}}, folder.path());
+    ActionContext c = context();
+    open_file(c, files.front());
+    EXPECT_EQ(document.session(), session);
+    EXPECT_EQ(document.file(), "") << "saving would replace the picture";
+}
+
+TEST_F(ActionTest, ATextFileBecomesTheSentence) {
+    write_file(folder.file("a.txt"), "one\r\ntwo\nthree");
+    ActionContext c = context();
+    open_file(c, folder.file("a.txt"));
+    EXPECT_EQ(document.experiment().text, "one two three");
+    run("edit.undo");
+    EXPECT_EQ(document.session(), Session{});
+}
+
+TEST_F(ActionTest, WhatCannotBeOpenedChangesNothing) {
+    write_file(folder.file("broken.json"), "{\"version\": 1, ");
+    write_file(folder.file("broken.png"), "\x89PNG\r\n\x1a\nnonsense");
+    write_file(folder.file("broken.txt"), "one \xFF");
+    const Session before = document.session();
+    ActionContext c = context();
+    for (const char* name : {"broken.json", "broken.png", "broken.txt", "missing.json"}) {
+        EXPECT_THROW(open_file(c, folder.file(name)), Error) << name;
+        EXPECT_EQ(document.session(), before);
+        EXPECT_FALSE(document.can_undo());
+        EXPECT_TRUE(saved.recent_files.empty());
+    }
+}
+
+}  // namespace
+}  // namespace attnscope

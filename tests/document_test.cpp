@@ -1,0 +1,310 @@
+#include "app/document/document.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+class DocumentTest : public ::testing::Test {
+protected:
+    void set(const std::function<void(Experiment&)>& edit, const std::string& gesture = {}) {
+        document.change([&](Session& session) { edit(session.experiment); }, gesture);
+    }
+    void settle() { document.settle(); }
+
+    Document document{Session{}, {}, {}};
+};
+
+TEST_F(DocumentTest, IsStaleUntilItsTraceIsThere) {
+    EXPECT_TRUE(document.stale());
+    settle();
+    ASSERT_TRUE(document.trace());
+    EXPECT_FALSE(document.stale());
+    EXPECT_EQ(document.trace()->experiment, document.experiment());
+    set([](Experiment& e) { e.seed = 124; });
+    EXPECT_TRUE(document.stale());
+    settle();
+    EXPECT_FALSE(document.stale());
+}
+
+TEST_F(DocumentTest, ChangingTheLookAloneComputesNothing) {
+    settle();
+    const auto before = document.trace();
+    document.change([](Session& s) {
+        s.presentation.theme = "light";
+        s.presentation.stage = "query";
+        s.presentation.locked = Cell{1, 1};
+    });
+    EXPECT_FALSE(document.busy());
+    EXPECT_FALSE(document.stale());
+    settle();
+    EXPECT_EQ(document.trace(), before);
+}
+
+TEST_F(DocumentTest, AnEmptySentenceKeepsTheLastTraceAndIsNoError) {
+    settle();
+    const auto before = document.trace();
+    for (const char* nothing : {"", "   ", "\t"}) {
+        set([&](Experiment& e) { e.text = nothing; });
+        settle();
+        EXPECT_EQ(document.trace(), before);
+        EXPECT_TRUE(document.stale());
+        EXPECT_FALSE(document.busy());
+        EXPECT_EQ(document.problem(), "");
+    }
+    set([](Experiment& e) { e.text = "back"; });
+    settle();
+    EXPECT_FALSE(document.stale());
+    EXPECT_EQ(document.trace()->rows, std::vector<std::string>{"back"});
+}
+
+TEST_F(DocumentTest, StartsWithAnEmptySentence) {
+    Session empty;
+    empty.experiment.text.clear();
+    Document nothing(empty, {}, {});
+    nothing.settle();
+    EXPECT_FALSE(nothing.trace());
+    EXPECT_TRUE(nothing.stale());
+    EXPECT_EQ(nothing.problem(), "");
+}
+
+TEST_F(DocumentTest, BytesThatAreNoTextAreAProblemFromTheStart) {
+    Session broken;
+    broken.experiment.text = "one \xFF two";
+    Document document_of_bytes(broken, {}, {});
+    document_of_bytes.settle();
+    EXPECT_NE(document_of_bytes.problem().find("UTF-8"), std::string::npos) << document_of_bytes.problem();
+    settle();
+    const auto before = document.trace();
+    set([](Experiment& e) { e.text = "one \xFF two"; });
+    settle();
+    EXPECT_EQ(document.trace(), before);
+    EXPECT_NE(document.problem().find("UTF-8"), std::string::npos) << document.problem();
+}
+
+TEST_F(DocumentTest, MaskLengthsThatDoNotFitKeepTheLastPictureAndSayBothShapes) {
+    settle();
+    const auto before = document.trace();
+    ASSERT_EQ(before->rows.size(), 8U);
+    set([](Experiment& e) { e.mask = {{"valid", {3, 2, 1}}}; });
+    settle();
+    EXPECT_EQ(document.trace(), before);
+    EXPECT_TRUE(document.stale());
+    EXPECT_NE(document.problem().find("3 lengths"), std::string::npos) << document.problem();
+    EXPECT_NE(document.problem().find("8 queries"), std::string::npos) << document.problem();
+}
+
+TEST_F(DocumentTest, AMaskThatNoLongerFitsTheSentenceKeepsTheLastPicture) {
+    set([](Experiment& e) { e.mask = {{"valid", {1, 2, 3, 4, 5, 6, 7, 8}}}; });
+    settle();
+    ASSERT_EQ(document.problem(), "");
+    const auto before = document.trace();
+    set([](Experiment& e) { e.text += " today"; });
+    settle();
+    EXPECT_EQ(document.trace(), before);
+    EXPECT_NE(document.problem().find("8 lengths"), std::string::npos) << document.problem();
+    EXPECT_NE(document.problem().find("9 queries"), std::string::npos) << document.problem();
+    document.undo();
+    settle();
+    EXPECT_EQ(document.problem(), "");
+    EXPECT_FALSE(document.stale());
+}
+
+TEST_F(DocumentTest, AProblemGoesWithItsExperiment) {
+    set([](Experiment& e) { e.mask = {{"valid", {3, 2, 1}}}; });
+    settle();
+    ASSERT_NE(document.problem(), "");
+    document.undo();
+    EXPECT_EQ(document.problem(), "");
+    settle();
+    EXPECT_EQ(document.problem(), "");
+    document.redo();
+    settle();
+    EXPECT_NE(document.problem(), "");
+}
+
+TEST_F(DocumentTest, AnOlderErrorIsNotTheCurrentExperiments) {
+    set([](Experiment& e) { e.mask = {{"valid", {3, 2, 1}}}; });
+    set([](Experiment& e) { e.mask.clear(); });
+    settle();
+    EXPECT_EQ(document.problem(), "");
+    EXPECT_FALSE(document.stale());
+}
+
+TEST_F(DocumentTest, UndoTakesBackTheExperimentTheHeadAndTheStage) {
+    set([](Experiment& e) { e.heads = 4; });
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 3}; });
+    document.change([](Session& s) { s.presentation.stage = "scores"; });
+    document.undo();
+    EXPECT_EQ(document.presentation().stage, "weights");
+    document.undo();
+    EXPECT_EQ(document.presentation().head, HeadChoice{});
+    document.undo();
+    EXPECT_EQ(document.experiment().heads, 1);
+    EXPECT_FALSE(document.can_undo());
+    document.redo();
+    document.redo();
+    document.redo();
+    EXPECT_EQ(document.experiment().heads, 4);
+    EXPECT_EQ(document.presentation().head.head, 3);
+    EXPECT_EQ(document.presentation().stage, "scores");
+    settle();
+    EXPECT_FALSE(document.stale());
+}
+
+TEST_F(DocumentTest, TheLookIsNoUndoStep) {
+    document.change([](Session& s) {
+        s.presentation.theme = "light";
+        s.presentation.colormap = "magma";
+        s.presentation.range = {RangeChoice::Kind::all};
+        s.presentation.locked = Cell{1, 1};
+        s.presentation.values = false;
+        s.presentation.cell_size = 10;
+    });
+    EXPECT_FALSE(document.can_undo());
+    set([](Experiment& e) { e.seed = 9; });
+    document.undo();
+    EXPECT_EQ(document.presentation().theme, "light");
+    EXPECT_EQ(document.presentation().colormap, "magma");
+}
+
+TEST_F(DocumentTest, AGestureIsOneUndoStep) {
+    for (int seed = 1; seed <= 30; ++seed) set([&](Experiment& e) { e.seed = seed; }, "drag 1");
+    document.undo();
+    EXPECT_EQ(document.experiment().seed, Seed(123));
+    EXPECT_FALSE(document.can_undo());
+}
+
+TEST_F(DocumentTest, AHeadThatIsGoneIsTheLastOne) {
+    set([](Experiment& e) { e.heads = 8; });
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 7}; });
+    set([](Experiment& e) { e.heads = 2; });
+    EXPECT_EQ(document.presentation().head.head, 1);
+}
+
+TEST_F(DocumentTest, ClampingAHeadIsNoStepOfItsOwn) {
+    set([](Experiment& e) { e.heads = 8; });
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 7}; });
+    set([](Experiment& e) { e.heads = 2; });
+    document.change([](Session& s) { s.presentation.theme = "light"; });
+    document.undo();
+    EXPECT_EQ(document.experiment().heads, 8);
+    EXPECT_EQ(document.presentation().head.head, 7);
+}
+
+TEST_F(DocumentTest, ASessionWithAHeadItLacksOpensWithItsLast) {
+    Session session;
+    session.experiment.heads = 2;
+    session.presentation.head = {HeadChoice::Kind::one, 5};
+    EXPECT_EQ(Document(session, {}, {}).presentation().head.head, 1);
+    document.open(session, "");
+    EXPECT_EQ(document.presentation().head.head, 1);
+    EXPECT_FALSE(document.modified());
+    document.change([](Session& s) { s.presentation.theme = "light"; });
+    document.undo();
+    EXPECT_EQ(document.experiment(), Experiment{}) << "clamping made a step of its own";
+}
+
+TEST_F(DocumentTest, ALockedCellStaysWithinTheMatrix) {
+    settle();
+    document.change([](Session& s) { s.presentation.locked = Cell{7, 6}; });
+    set([](Experiment& e) { e.text = "one two three"; });
+    settle();
+    EXPECT_EQ(document.presentation().locked, (Cell{2, 2}));
+    document.change([](Session& s) { s.presentation.locked = Cell{99, -4}; });
+    EXPECT_EQ(document.presentation().locked, (Cell{2, 0}));
+}
+
+TEST_F(DocumentTest, ALockedCellSurvivesWhatKeepsItsMatrix) {
+    settle();
+    document.change([](Session& s) { s.presentation.locked = Cell{7, 6}; });
+    set([](Experiment& e) { e.seed = 3; });
+    settle();
+    EXPECT_EQ(document.presentation().locked, (Cell{7, 6}));
+}
+
+TEST_F(DocumentTest, UndoOfAStageTakesItsLockAlong) {
+    settle();
+    document.change([](Session& s) { s.presentation.stage = "query"; });
+    document.change([](Session& s) { s.presentation.locked = Cell{2, 15}; });
+    document.undo();
+    EXPECT_EQ(document.presentation().stage, "weights");
+    EXPECT_FALSE(document.presentation().locked);
+}
+
+TEST_F(DocumentTest, OpeningIsAnUndoStepAndUnmodified) {
+    set([](Experiment& e) { e.text = "mine"; }, "type 1");
+    Session other;
+    other.experiment.text = "another";
+    document.open(other, "/somewhere/other.json");
+    EXPECT_EQ(document.file(), "/somewhere/other.json");
+    EXPECT_FALSE(document.modified());
+    document.undo();
+    EXPECT_EQ(document.experiment().text, "mine");
+    EXPECT_TRUE(document.modified());
+}
+
+TEST_F(DocumentTest, TypingAfterOpeningIsAStepOfItsOwn) {
+    Session other;
+    other.experiment.text = "another";
+    set([](Experiment& e) { e.text = "mine"; }, "type 1");
+    document.open(other, "");
+    set([](Experiment& e) { e.text = "another!"; }, "type 1");
+    document.undo();
+    EXPECT_EQ(document.experiment().text, "another");
+}
+
+TEST_F(DocumentTest, IsModifiedUntilSaved) {
+    EXPECT_FALSE(document.modified());
+    set([](Experiment& e) { e.seed = 5; });
+    EXPECT_TRUE(document.modified());
+    document.saved_as("/somewhere/a.json");
+    EXPECT_FALSE(document.modified());
+    document.change([](Session& s) { s.presentation.theme = "light"; });
+    EXPECT_TRUE(document.modified());
+}
+
+TEST_F(DocumentTest, IsModifiedWhereItsFileHoldsSomethingElse) {
+    Session on_disk;
+    on_disk.experiment.seed = 99;
+    document.belongs_to("/somewhere/a.json", on_disk);
+    EXPECT_EQ(document.file(), "/somewhere/a.json");
+    EXPECT_TRUE(document.modified());
+    set([](Experiment& e) { e.seed = 99; });
+    EXPECT_FALSE(document.modified());
+}
+
+TEST(NearestTest, HeadCountsDivideAndAreTheNearest) {
+    for (int dim = 1; dim <= k_max_dim; ++dim) {
+        for (int wanted = -2; wanted <= k_max_heads + 2; ++wanted) {
+            const int found = nearest_head_count(wanted, dim);
+            ASSERT_GE(found, 1);
+            ASSERT_LE(found, std::min(dim, k_max_heads));
+            ASSERT_EQ(dim % found, 0) << dim << " " << wanted;
+            for (int other = 1; other <= std::min(dim, k_max_heads); ++other) {
+                if (dim % other == 0) {
+                    ASSERT_LE(std::abs(found - wanted), std::abs(other - wanted)) << dim << " " << wanted;
+                }
+            }
+        }
+    }
+}
+
+TEST(NearestTest, DimensionsAreMultiplesAndTheNearest) {
+    for (int heads = 1; heads <= k_max_heads; ++heads) {
+        for (int wanted = -70; wanted <= k_max_dim + 70; ++wanted) {
+            const int found = nearest_dim(wanted, heads);
+            ASSERT_GE(found, heads);
+            ASSERT_LE(found, k_max_dim);
+            ASSERT_EQ(found % heads, 0) << heads << " " << wanted;
+            for (const int other : {found - heads, found + heads}) {
+                if (other >= heads && other <= k_max_dim) {
+                    ASSERT_LE(std::abs(found - wanted), std::abs(other - wanted)) << heads << " " << wanted;
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,137 @@
+#include "app/document/exporter.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+
+#include "core/attention/evaluate.h"
+#include "core/io/file.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+std::shared_ptr<const Trace> trace_of(const Session& session) {
+    return std::make_shared<const Trace>(evaluate(session.experiment));
+}
+
+class ExporterTest : public ::testing::Test {
+protected:
+    Exporter::Outcome export_all(const Session& session, const ExportRequest& request) {
+        exporter.start(trace_of(session), session, request, folder.path());
+        exporter.wait();
+        return exporter.take().value_or(Exporter::Outcome{{}, "no outcome"});
+    }
+
+    test::TemporaryFolder folder;
+    Exporter exporter{{}};
+};
+
+TEST_F(ExporterTest, WritesTheBytesThatExportBytesGives) {
+    Session session;
+    session.experiment.heads = 2;
+    session.presentation.theme = "light";
+    const ExportRequest request{{"weights"}, {HeadChoice::Kind::mean}, {"png", "csv", "npy", "json"}};
+    const auto outcome = export_all(session, request);
+    ASSERT_EQ(outcome.problem, "");
+    const Trace trace = evaluate(session.experiment);
+    const auto items = plan_export(trace, request);
+    ASSERT_EQ(outcome.files.size(), items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        EXPECT_EQ(outcome.files[i], folder.file(items[i].file_name));
+        EXPECT_EQ(read_file(outcome.files[i]), export_bytes(trace, session, items[i]));
+    }
+    EXPECT_EQ(folder.file_count(), items.size());
+}
+
+TEST_F(ExporterTest, APictureCarriesTheSessionOfWhatItShows) {
+    Session session;
+    session.experiment.seed = 1;
+    const auto shown = trace_of(session);
+    session.experiment.seed = 2;  // changed, and not yet computed
+    exporter.start(shown, session, {{"weights"}, {}, {"png"}}, folder.path());
+    exporter.wait();
+    const auto outcome = exporter.take();
+    ASSERT_TRUE(outcome);
+    ASSERT_EQ(outcome->problem, "");
+    EXPECT_EQ(load_session(outcome->files.front()).experiment.seed, Seed(1));
+}
+
+TEST_F(ExporterTest, AFolderThatIsNotThereIsAProblem) {
+    exporter.start(trace_of({}), {}, {{"weights"}, {}, {"png"}}, folder.file("nowhere"));
+    exporter.wait();
+    const auto outcome = exporter.take();
+    ASSERT_TRUE(outcome);
+    EXPECT_TRUE(outcome->files.empty());
+    EXPECT_NE(outcome->problem.find("nowhere"), std::string::npos) << outcome->problem;
+    EXPECT_FALSE(exporter.running());
+}
+
+TEST_F(ExporterTest, AnOutcomeIsTakenOnce) {
+    EXPECT_FALSE(exporter.take());
+    exporter.start(trace_of({}), {}, {{"weights"}, {}, {"csv"}}, folder.path());
+    exporter.wait();
+    EXPECT_TRUE(exporter.take());
+    EXPECT_FALSE(exporter.take());
+}
+
+TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
+    const Session session;
+    Exporter* cancelled = nullptr;
+    Exporter stopped([&] {
+        if (cancelled->done() == 2) cancelled->cancel();
+    });
+    cancelled = &stopped;
+    const ExportRequest request{{}, {}, {"png", "csv"}};
+    const Trace trace = evaluate(session.experiment);
+    stopped.start(trace_of(session), session, request, folder.path());
+    stopped.wait();
+    const auto outcome = stopped.take();
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->problem, "export cancelled after 2 files");
+    EXPECT_EQ(outcome->files.size(), 2U);
+    EXPECT_EQ(folder.file_count(), 2U);
+    const auto items = plan_export(trace, request);
+    for (std::size_t i = 0; i < outcome->files.size(); ++i)
+        EXPECT_EQ(read_file(outcome->files[i]), export_bytes(trace, session, items[i]));
+}
+
+TEST_F(ExporterTest, RunsAgainAfterACancelledExport) {
+    exporter.start(trace_of({}), {}, {{}, {}, {"png"}}, folder.path());
+    exporter.cancel();
+    exporter.wait();
+    exporter.take();
+    const auto outcome = export_all({}, {{"weights"}, {}, {"csv"}});
+    EXPECT_EQ(outcome.problem, "");
+    EXPECT_EQ(outcome.files.size(), 1U);
+}
+
+TEST_F(ExporterTest, AnOutcomeWakes) {
+    std::atomic<int> wakes = 0;
+    Exporter waking([&] { ++wakes; });
+    waking.start(trace_of({}), {}, {{"weights"}, {}, {"csv"}}, folder.path());
+    waking.wait();
+    EXPECT_GE(wakes, 2) << "once for the file, once for the end";
+    EXPECT_EQ(waking.count(), 1U);
+}
+
+TEST_F(ExporterTest, EndingStopsALongExport) {
+    Session session;
+    session.experiment.heads = 8;
+    std::promise<void> begun;
+    std::atomic<bool> told = false;
+    {
+        Exporter ended([&] {
+            if (!told.exchange(true)) begun.set_value();
+        });
+        ended.start(trace_of(session), session, {{}, {HeadChoice::Kind::all}, {"png"}}, folder.path());
+        begun.get_future().wait();
+    }
+    const auto planned = plan_export(evaluate(session.experiment), {{}, {HeadChoice::Kind::all}, {"png"}});
+    EXPECT_LT(folder.file_count(), planned.size());
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,60 @@
+#include "app/document/highlight.h"
+
+#include <gtest/gtest.h>
+
+#include "app/document/interaction.h"
+
+namespace attnscope {
+namespace {
+
+const StageInfo& info(const char* name) { return *find_stage_info(name); }
+
+TEST(HighlightTest, ATokenLightsItsRowAndColumnEverywhere) {
+    const Highlight lit = highlight_token(3);
+    for (const char* name : {"embedding", "query", "key", "value", "scores", "scaled", "weights", "context"})
+        EXPECT_EQ(lit_row(lit, info(name)), 3) << name;
+    for (const char* name : {"scores", "scaled", "mask", "weights"})
+        EXPECT_EQ(lit_column(lit, info(name)), 3) << name;
+    for (const char* name : {"embedding", "query", "context"})
+        EXPECT_EQ(lit_column(lit, info(name)), -1) << name;
+}
+
+TEST(HighlightTest, AScoreLightsItsQueryAndItsKey) {
+    const Highlight lit = highlight_cell(info("scores"), {2, 5});
+    EXPECT_EQ(lit_row(lit, info("scores")), 2);
+    EXPECT_EQ(lit_column(lit, info("scores")), 5);
+    EXPECT_EQ(lit_row(lit, info("query")), 2);
+    EXPECT_EQ(lit_row(lit, info("key")), 5);
+    EXPECT_EQ(lit_row(lit, info("value")), 5);
+    EXPECT_EQ(lit_row(lit, info("context")), 2);
+}
+
+TEST(HighlightTest, AFeatureLightsItsColumnOfTheSameKindAlone) {
+    const Highlight lit = highlight_cell(info("embedding"), {1, 9});
+    EXPECT_EQ(lit_column(lit, info("embedding")), 9);
+    EXPECT_EQ(lit_column(lit, info("query")), 9);
+    EXPECT_EQ(lit_column(lit, info("scores")), -1);
+    EXPECT_EQ(lit_column(lit, info("query_heads")), -1);
+}
+
+TEST(HighlightTest, NothingPointedAtLightsNothing) {
+    for (const char* name : {"embedding", "key", "scores"}) {
+        EXPECT_EQ(lit_row(Highlight{}, info(name)), -1);
+        EXPECT_EQ(lit_column(Highlight{}, info(name)), -1);
+    }
+}
+
+TEST(HighlightTest, TheChipComesBeforeTheCellAndTheCellBeforeTheLock) {
+    Interaction interaction;
+    Presentation look;
+    EXPECT_EQ(current_highlight(interaction, look), Highlight{});
+    look.locked = Cell{1, 2};
+    EXPECT_EQ(current_highlight(interaction, look), highlight_cell(info("weights"), {1, 2}));
+    interaction.hovered = PointedCell{"scores", 0, {3, 4}};
+    EXPECT_EQ(current_highlight(interaction, look), highlight_cell(info("scores"), {3, 4}));
+    interaction.hovered_token = 5;
+    EXPECT_EQ(current_highlight(interaction, look), highlight_token(5));
+}
+
+}  // namespace
+}  // namespace attnscope
