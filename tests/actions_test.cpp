@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/attention/evaluate.h"
 #include "core/error.h"
 #include "core/io/export.h"
 #include "core/io/file.h"

@@ -40,8 +40,9 @@ TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
     trace.columns = words(3);
     const Figure first = make_figure(trace, *weights, k_second, Presentation());
     EXPECT_EQ(first.title, "weights");
-    EXPECT_EQ(first.subtitle,
-              "softmax(QKᵀ ÷ √d_k)  ·  over keys  ·  2 × 3  ·  queries × keys  ·  head 2 of 2");
+    EXPECT_EQ(
+        first.subtitle,
+        "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1  ·  2 × 3  ·  queries × keys  ·  head 2 of 2");
     EXPECT_EQ(first.values[0], 2);
     Presentation titled;
     titled.title = "Figure 1";

@@ -1,4 +1,5 @@
 #include "app/document/worker.h"
+#include "core/attention/evaluate.h"
 
 #include <gtest/gtest.h>
 

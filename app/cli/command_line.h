@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/attention/evaluate.h"
+#include "core/attention/evaluate_options.h"
 #include "core/io/session.h"
 
 namespace attnscope {

@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/attention/evaluate.h"
 #include "core/error.h"
 
 namespace attnscope {

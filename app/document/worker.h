@@ -9,7 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "core/attention/evaluate.h"
+#include "core/attention/evaluate_options.h"
+#include "core/attention/trace.h"
 
 namespace attnscope {
 

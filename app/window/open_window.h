@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/attention/evaluate.h"
+#include "core/attention/evaluate_options.h"
 #include "core/io/session.h"
 
 namespace attnscope {

@@ -2,21 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <stop_token>
 
+#include "core/attention/evaluate_options.h"
 #include "core/attention/trace.h"
 
 namespace attnscope {
-
-/// What decides how, never what, evaluate computes.
-struct EvaluateOptions {
-    int threads = 0;               ///< 0: one for each core
-    std::size_t memory_limit = 0;  ///< bytes; 0: what the machine and the container leave free
-    std::stop_token cancel;        ///< looked at between stages
-};
-
-/// Thrown by evaluate when EvaluateOptions::cancel asks for it.
-struct Cancelled {};
 
 /// Computes every stage of the experiment in float32. A pure function: `previous` only spares work. A stage
 /// whose settings and inputs are those of the previous trace's is taken over; one that comes out equal to it,

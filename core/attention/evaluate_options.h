@@ -1,0 +1,19 @@
+// How an evaluation is run.
+#pragma once
+
+#include <cstddef>
+#include <stop_token>
+
+namespace attnscope {
+
+/// What decides how, never what, evaluate computes.
+struct EvaluateOptions {
+    int threads = 0;               ///< 0: one for each core
+    std::size_t memory_limit = 0;  ///< bytes; 0: what the machine and the container leave free
+    std::stop_token cancel;        ///< looked at between stages
+};
+
+/// Thrown by evaluate when EvaluateOptions::cancel asks for it.
+struct Cancelled {};
+
+}  // namespace attnscope
