@@ -162,6 +162,12 @@ double idle_cpu_percent(Stand& stand, double seconds) {
     std::optional<Clock::time_point> at_rest;
     double cpu = 0, percent = 0;
     callbacks.draw = [&](FrameInput& frame) {
+        // The frame that ends the rest is not part of it.
+        const double rested = at_rest ? milliseconds_since(*at_rest) / 1000 : 0;
+        if (rested >= seconds) {
+            percent = 100 * (cpu_seconds() - cpu) / rested;
+            return stand.window.close();
+        }
         draw(frame);
         const double age = milliseconds_since(start) / 1000;
         if (!at_rest && age < k_settling_seconds)
@@ -169,12 +175,8 @@ double idle_cpu_percent(Stand& stand, double seconds) {
         if (!at_rest) {
             at_rest = Clock::now();
             cpu = cpu_seconds();
-            return stand.window.request_frame_in(seconds);
         }
-        const double rested = milliseconds_since(*at_rest) / 1000;
-        if (rested < seconds) return stand.window.request_frame_in(seconds - rested);
-        percent = 100 * (cpu_seconds() - cpu) / rested;
-        stand.window.close();
+        stand.window.request_frame_in(seconds - rested);
     };
     stand.window.run(callbacks);
     return percent;

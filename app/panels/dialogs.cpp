@@ -381,6 +381,11 @@ void dialogs(Ui& ui, ActionContext& context) {
     if (ui.state.dialog_opens) ImGui::OpenPopup(id.c_str());
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({screen.x / 2, screen.y * 0.45f}, ImGuiCond_Always, {0.5f, 0.5f});
+    // Fields stand out against the dialog as they do against a panel.
+    ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
+    for (const ImGuiCol part : {ImGuiCol_FrameBg, ImGuiCol_Button})
+        ImGui::PushStyleColor(part, ink(ui.theme.background));
+    ImGui::PushStyleColor(ImGuiCol_Border, ink(ui.theme.line));
     bool open = true;
     if (ImGui::BeginPopupModal(id.c_str(), &open,
                                ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove)) {
@@ -388,6 +393,8 @@ void dialogs(Ui& ui, ActionContext& context) {
         if (ui.state.dialog != shown) ImGui::CloseCurrentPopup();
         ImGui::EndPopup();
     }
+    ImGui::PopStyleColor(3);
+    ImGui::PopStyleVar();
     if (!open && ui.state.dialog == shown) ui.state.dialog = Dialog::none;
     if (ui.state.dialog == shown) ui.state.dialog_opens = false;
 }

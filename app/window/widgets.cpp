@@ -187,7 +187,7 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
     const float top = ImGui::GetCursorPosY();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float right = ImGui::GetWindowContentRegionMax().x - ui.px(16);
-    const float left = ui.px(k_field_left);
+    const float left = std::min(ui.px(k_field_left), 0.45f * ImGui::GetWindowWidth());
     const bool applies = disabled.empty();
 
     ImGui::SetCursorPos({ui.px(k_margin), top});

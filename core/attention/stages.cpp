@@ -28,7 +28,7 @@ constexpr std::array k_stages = {
     StageInfo{"masked", "S″", "−∞", query_token, key_token, real, true, "query", "key", true},
     StageInfo{"weights", "A", "softmax", query_token, key_token, probability, true, "query", "key", true},
     StageInfo{"context", "C", "A·V", query_token, head_feature, real, true, "weights", "value", false},
-    StageInfo{"concat", "[C]", "all heads", query_token, feature, real, false, "", "", false},
+    StageInfo{"concat", "[C]", "joined", query_token, feature, real, false, "", "", false},
     StageInfo{"output", "O", "C·W_oᵀ", query_token, feature, real, false, "concat", "W_o", true},
     // the parameters
     StageInfo{"table", "E", "vocabulary", table_row, feature, real, false, "", "", false},
