@@ -73,6 +73,7 @@ int HeatmapRenderer::add_table(const ColorTable& table) {
 
 void HeatmapRenderer::begin_frame() {
     records_.clear();
+    drawn_.clear();
     tiles_.begin_frame();
 }
 
@@ -140,6 +141,14 @@ void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, ImVec2
          .cell = {static_cast<float>(placed.cell_width), static_cast<float>(placed.cell_height)},
          .anchor = {std::floor(top_left.x), std::floor(top_left.y)},
          .pieces = std::move(pieces)});
+    drawn_.push_back({.owner = source.owner,
+                      .rows = source.drawn_rows(),
+                      .columns = source.drawn_columns(),
+                      .transposed = source.transposed,
+                      .top_left = top_left,
+                      .bottom_right = bottom_right,
+                      .clip_min = list.GetClipRectMin(),
+                      .clip_max = list.GetClipRectMax()});
     list.AddCallback(on_draw, &records_.back());
     list.AddCallback(compat::reset_render_state(), nullptr);
 }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "app/window/gl.h"
@@ -55,6 +57,17 @@ public:
 
     const HeatmapTiles& tiles() const { return tiles_; }
 
+    /// A matrix on screen: where its cells stand.
+    struct Drawn {
+        std::shared_ptr<const void> owner;  ///< HeatmapSource::owner
+        int rows, columns;                  ///< as drawn
+        bool transposed;
+        ImVec2 top_left, bottom_right;  ///< of the whole matrix
+        ImVec2 clip_min, clip_max;      ///< it is seen within this rectangle
+    };
+    /// What was drawn since begin_frame(), in order.
+    std::span<const Drawn> drawn() const { return drawn_; }
+
 private:
     struct Uniforms {
         GLint display, rectangle, codes, table, origin, cell, count, last, anchor, gap, scale, opacity;
@@ -101,6 +114,7 @@ private:
     Matrix rising_;
     HeatmapTiles tiles_;
     std::deque<Record> records_;
+    std::vector<Drawn> drawn_;
     const Theme* theme_;
 };
 

@@ -1,0 +1,205 @@
+// What tests of the whole interface share: a workspace in a window without a display, and ways to find what
+// is on it without knowing where it stands.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/window/workspace.h"
+#include "core/io/examples.h"
+#include "tests/headless.h"
+
+namespace attnscope {
+
+/// A matrix on screen and the stage it belongs to.
+struct SeenMatrix {
+    const Stage* stage;
+    HeatmapRenderer::Drawn drawn;
+
+    float pitch_x() const {
+        return (drawn.bottom_right.x - drawn.top_left.x) / static_cast<float>(drawn.columns);
+    }
+    float pitch_y() const {
+        return (drawn.bottom_right.y - drawn.top_left.y) / static_cast<float>(drawn.rows);
+    }
+    /// `x` and `y` in cells as drawn.
+    ImVec2 at(float x, float y) const {
+        return {drawn.top_left.x + x * pitch_x(), drawn.top_left.y + y * pitch_y()};
+    }
+    bool sees(ImVec2 p) const {
+        return p.x >= drawn.clip_min.x && p.x < drawn.clip_max.x && p.y >= drawn.clip_min.y &&
+               p.y < drawn.clip_max.y;
+    }
+};
+
+/// A point of a drawn cell that no number is written over.
+inline ImVec2 bare_point(const SeenMatrix& seen, int row, int column) {
+    const bool large = seen.pitch_x() >= 16 && seen.pitch_y() >= 16;
+    return seen.at(static_cast<float>(column) + 0.5f, static_cast<float>(row) + (large ? 0.12f : 0.5f));
+}
+
+class InterfaceTest : public HeadlessTest {
+protected:
+    void SetUp() override { start(load_example("scaled-dot-product")); }
+    void TearDown() override {
+        HeadlessTest::TearDown();
+        workspace.reset();
+    }
+
+    /// Opens a session with nothing locked.
+    void start(Session session, int width = 1600, int height = 1000, float scale = 1) {
+        workspace.reset();
+        open(width, height, scale);
+        if (!window) return;
+        session.presentation.locked.reset();
+        SavedState state;
+        state.session = std::move(session);
+        state.scale = scale;
+        workspace = std::make_unique<Workspace>(state, EvaluateOptions{}, [] {});
+        callbacks = workspace->callbacks();
+        window->set_theme(workspace->theme());
+        settle();
+    }
+
+    Document& document() { return workspace->document(); }
+    Interaction& interaction() { return workspace->interaction(); }
+    const std::string& text() { return document().experiment().text; }
+
+    /// One frame, drawn only if somebody looks at it.
+    void step(bool visible = false) {
+        window->context().bind();
+        const HeadlessContext& context = window->context();
+        window->host().step(callbacks, {context.width(), context.height(), scale()}, 1.0 / 60, visible);
+    }
+    float scale() const { return static_cast<float>(workspace->scale()); }
+    void step_through_input() {
+        while (!window->host().input().empty()) step();
+        for (int i = 0; i < 3; ++i) step();
+    }
+    /// Frames until everything asked for is computed and shown.
+    void settle() {
+        step_through_input();
+        document().settle();
+        step_through_input();
+    }
+    void play(const std::vector<InputEvent>& events) {
+        push(events);
+        settle();
+    }
+    void press(Key key, Mods mods = {}) { play(pressing(key, mods)); }
+    /// The window as it looks now.
+    gl::Pixels picture() {
+        window->set_theme(workspace->theme());
+        step(true);
+        step(true);
+        return window->pixels();
+    }
+
+    // The mouse
+    // -------------------------------------------------------------------------------------------------
+
+    void move(ImVec2 to) { play({MouseMove{to.x, to.y}}); }
+    void click(ImVec2 at, int button = 0) {
+        play({MouseMove{at.x, at.y}});
+        play({MouseButton{.button = button, .down = true}, MouseButton{.button = button, .down = false}});
+    }
+    void drag(ImVec2 from, ImVec2 by, int moves = 8) {
+        play({MouseMove{from.x, from.y}});
+        push({MouseButton{.button = 0, .down = true}});
+        step_through_input();
+        for (int i = 1; i <= moves; ++i) {
+            const float part = static_cast<float>(i) / static_cast<float>(moves);
+            push({MouseMove{from.x + by.x * part, from.y + by.y * part}});
+            step();
+        }
+        play({MouseButton{.button = 0, .down = false}});
+    }
+    void wheel(ImVec2 at, float notches) { play({MouseMove{at.x, at.y}, Wheel{.x = 0, .y = notches}}); }
+
+    // Controls
+    // -------------------------------------------------------------------------------------------------
+
+    /// The window whose name contains `part`; windows of today before those that are closed.
+    static ImGuiWindow* find_window(const std::string& part) {
+        ImGuiWindow* found = nullptr;
+        for (ImGuiWindow* each : ImGui::GetCurrentContext()->Windows)
+            if (std::string(each->Name).find(part) != std::string::npos && (!found || each->WasActive))
+                found = each;
+        if (ImGuiWindow* named_so = ImGui::FindWindowByName(part.c_str())) found = named_so;
+        return found;
+    }
+    /// The middle of a control, named by what is pushed on the id stack to it. Asks ImGui's keyboard
+    /// navigation, which follows a control to where it stands, and then the mouse, whether it is there.
+    ImVec2 place_of(const std::string& window_part, const std::vector<std::string>& ids) {
+        ImGuiContext& imgui = *ImGui::GetCurrentContext();
+        ImGuiWindow* in = find_window(window_part);
+        if (!in) {
+            ADD_FAILURE() << "there is no window " << window_part;
+            return {-1, -1};
+        }
+        ImGuiID id = in->ID;
+        for (const std::string& each : ids) id = ImHashStr(each.c_str(), 0, id);
+        const ImGuiID id_before = imgui.NavId;
+        ImGuiWindow* const window_before = imgui.NavWindow;
+        imgui.NavId = id;
+        imgui.NavWindow = in;
+        in->NavRectRel[0] = ImRect(-1, -1, -1, -1);
+        step();
+        const ImRect found = ImGui::WindowRectRelToAbs(in, in->NavRectRel[0]);
+        imgui.NavId = id_before;
+        imgui.NavWindow = window_before;
+        const ImVec2 middle = found.GetCenter();
+        push({MouseMove{middle.x, middle.y}});
+        step();
+        step();
+        EXPECT_EQ(imgui.HoveredId, id)
+            << "the mouse does not reach " << ids.back() << " at " << middle.x << ", " << middle.y;
+        return middle;
+    }
+    /// The field of an option's row in the experiment panel: the row's label, then the field's own ids.
+    ImVec2 field_of(const std::string& label, const std::vector<std::string>& ids) {
+        std::vector<std::string> all = ids;
+        all.insert(all.begin(), label);
+        return place_of("/experiment_", all);
+    }
+    /// An entry of the list that is open.
+    void choose(const std::string& entry) { click(place_of("##Combo", {entry})); }
+    ImVec2 sentence_field() { return place_of("attnscope", {"##sentence"}); }
+
+    // Matrices
+    // -------------------------------------------------------------------------------------------------
+
+    /// Every matrix of the trace on screen.
+    std::vector<SeenMatrix> seen_matrices() {
+        std::vector<SeenMatrix> seen;
+        const Trace& trace = *document().trace();
+        for (const auto& drawn : window->host().heatmaps().drawn())
+            for (const StageRecord& record : trace.records)
+                if (record.stage == drawn.owner) seen.push_back({record.stage.get(), drawn});
+        return seen;
+    }
+    /// The focused stage, large: drawn after its thumbnail.
+    SeenMatrix focused() { return seen_of(document().presentation().stage, false); }
+    ImVec2 cell_place(int row, int column) {
+        return focused().at(static_cast<float>(column) + 0.5f, static_cast<float>(row) + 0.5f);
+    }
+    SeenMatrix thumbnail(const std::string& stage) { return seen_of(stage, true); }
+    SeenMatrix seen_of(const std::string& stage, bool first) {
+        step();
+        SeenMatrix found{};
+        for (const SeenMatrix& seen : seen_matrices())
+            if (seen.stage->name() == stage && (!first || !found.stage)) found = seen;
+        EXPECT_NE(found.stage, nullptr) << stage << " is not drawn";
+        return found;
+    }
+
+    std::unique_ptr<Workspace> workspace;
+    FrameCallbacks callbacks;
+};
+
+}  // namespace attnscope

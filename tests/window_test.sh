@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# The window itself, on a display of its own, used as a person uses it:
+#
+#     tests/window_test.sh BUILD/bin/attnscope
+#
+# Types a sentence, drags the seed, exports a picture, quits, starts again, is killed, starts again. Prints a
+# line for each step. Exit code 0: all of it works; 1: the last line says what does not; 77: this machine lacks
+# what the test needs. Nothing is tried twice, and every wait ends as soon as what it waits for is there.
+set -u
+
+attnscope=$(realpath "${1:?usage: window_test.sh BUILD/bin/attnscope}")
+where_controls_stand=$(dirname "$attnscope")/attnscope_tests
+work=$(mktemp -d)
+display_pid=
+window_pid=
+
+finish() {
+    [ -n "$window_pid" ] && kill -9 "$window_pid" 2>/dev/null
+    [ -n "$display_pid" ] && kill "$display_pid" 2>/dev/null
+    wait 2>/dev/null
+    rm -rf "$work"
+}
+trap finish EXIT
+
+step() { echo "ok: $*"; }
+skip() { echo "SKIP: $*"; exit 77; }
+fail() {
+    echo "FAILED: $*"
+    [ -s "$work/log" ] && sed 's/^/    attnscope: /' "$work/log"
+    exit 1
+}
+
+# Until a command succeeds; fails after a number of seconds.
+wait_for() {
+    local seconds=$1 what=$2 end
+    shift 2
+    end=$((SECONDS + seconds))
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -ge $end ] && fail "$what did not happen within $seconds s"
+        sleep 0.05
+    done
+}
+
+for tool in Xvfb xdotool; do
+    command -v $tool >/dev/null || skip "$tool is not installed: apt install xvfb xdotool"
+done
+
+export HOME=$work/home XDG_STATE_HOME=$work/state
+mkdir -p "$HOME" "$XDG_STATE_HOME" "$work/out" "$work/again" "$work/rendered" "$work/third"
+session=$XDG_STATE_HOME/attnscope/session.json
+# Mesa's GLX keeps 112 bytes until the process ends; the other tests look for leaks of our own.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+export LIBGL_ALWAYS_SOFTWARE=1
+
+# The display ------------------------------------------------------------------------------------------------
+
+Xvfb -displayfd 3 -screen 0 1700x1100x24 -nolisten tcp 3>"$work/display" 2>"$work/xvfb.log" &
+display_pid=$!
+wait_for 30 "an X display" test -s "$work/display"
+DISPLAY=:$(cat "$work/display")
+export DISPLAY
+unset WAYLAND_DISPLAY
+step "a display, $DISPLAY"
+
+places=$("$where_controls_stand" --gtest_filter=PlacesTest.AreWrittenForScripts 2>&1 | sed -n 's/^place //p')
+place() { echo "$places" | sed -n "s/^$1 //p"; }
+[ -n "$(place seed)" ] || skip "the tests cannot say where the seed's field stands (no OpenGL without a display)"
+
+# The window -------------------------------------------------------------------------------------------------
+
+visible_window() { xdotool search --onlyvisible --pid "$window_pid" --name attnscope | head -1 | grep .; }
+focused() { [ "$(xdotool getwindowfocus)" = "$window" ]; }
+
+start() {
+    "$attnscope" >"$work/log" 2>&1 &
+    window_pid=$!
+    local end=$((SECONDS + 60))
+    until window=$(visible_window 2>/dev/null); do
+        kill -0 "$window_pid" 2>/dev/null || fail "attnscope ended before it showed a window"
+        [ $SECONDS -ge $end ] && fail "no window within 60 s"
+        sleep 0.05
+    done
+    xdotool windowfocus "$window"
+    wait_for 20 "the keyboard's focus" focused
+}
+
+gone() { ! kill -0 "$window_pid" 2>/dev/null; }
+
+quit() {
+    xdotool key --clearmodifiers ctrl+q
+    wait_for 60 "closing by Ctrl+Q" gone
+    wait "$window_pid"
+    local code=$?
+    window_pid=
+    [ $code -eq 0 ] || fail "attnscope ended with $code after Ctrl+Q"
+}
+
+# Writes weights.png into a folder, through the dialog.
+export_into() {
+    xdotool key --clearmodifiers ctrl+e
+    xdotool key --clearmodifiers ctrl+a
+    xdotool type --clearmodifiers --delay 15 "$1"
+    xdotool key --clearmodifiers Return
+    wait_for 60 "the export of weights.png into $1" test -s "$1/weights.png"
+}
+
+# The value of a field of the experiment in a file.
+field() {
+    "$attnscope" trace "$1" --stage tokens | tr ',{' '\n' | sed -n "s/^ *\"$2\": *\"\{0,1\}\([^\"]*\)\"\{0,1\} *$/\1/p" | head -1
+}
+kept() { grep -qF "$1" "$session"; }
+seed_moved() { kept '"seed"' && ! kept '"seed": 123'; }
+
+start
+wait_for 30 "the first saved session" test -s "$session"
+step "the window is there"
+
+# Letters outside ASCII are for the tests without a display: xdotool lends them a key for a moment, and whether the
+# window asks in time what that key means is chance.
+sentence="The cat sat on the mat"
+read -r x y <<<"$(place sentence)"
+xdotool mousemove --window "$window" "$x" "$y" click 1
+xdotool key --clearmodifiers ctrl+a
+xdotool type --clearmodifiers --delay 15 "$sentence"
+wait_for 30 "the sentence in the saved session" kept "\"text\": \"$sentence\""
+step "a click into the sentence and typing: $sentence"
+
+read -r x y <<<"$(place seed)"
+xdotool mousemove --window "$window" "$x" "$y" mousedown 1
+for dx in 10 20 30 40 50; do xdotool mousemove --window "$window" $((x + dx)) "$y"; done
+xdotool mouseup 1
+wait_for 30 "another seed in the saved session" seed_moved
+kept "\"text\": \"$sentence\"" || fail "dragging the seed changed the sentence"
+step "dragging the seed"
+
+export_into "$work/out"
+[ "$(field "$work/out/weights.png" text)" = "$sentence" ] ||
+    fail "the picture holds the sentence \"$(field "$work/out/weights.png" text)\""
+seed=$(field "$work/out/weights.png" seed)
+case $seed in "" | 123) fail "the picture holds the seed \"$seed\"" ;; esac
+kept "\"seed\": $seed" || fail "the saved session has another seed than the picture's $seed"
+step "an exported picture carries the sentence and the seed $seed"
+
+"$attnscope" render "$session" --stage weights --out "$work/rendered" >/dev/null || fail "render of the saved session"
+cmp "$work/out/weights.png" "$work/rendered/weights.png" || fail "the window and render give different bytes"
+step "the window and render give the same bytes"
+
+quit
+step "Ctrl+Q closes it"
+
+start
+export_into "$work/again"
+cmp "$work/out/weights.png" "$work/again/weights.png" || fail "the second start has another session"
+step "the next start has the session of the last one"
+
+# The file is there a frame before the dialog is gone; Escape comes after it, and the mouse after Escape.
+xdotool key --clearmodifiers Escape
+xdotool mousemove --window "$window" "$x" "$y" mousedown 1
+for dx in 10 20 30; do xdotool mousemove --window "$window" $((x + dx)) "$y"; done
+xdotool mouseup 1
+changed() { kept '"seed"' && ! kept "\"seed\": $seed,"; }
+wait_for 30 "the dragged seed in the saved session" changed
+kill -9 "$window_pid"
+wait "$window_pid" 2>/dev/null
+window_pid=
+start
+export_into "$work/third"
+crashed_seed=$(field "$work/third/weights.png" seed)
+[ "$crashed_seed" != "$seed" ] || fail "kill -9 lost the change: the seed is $crashed_seed again"
+kept "\"seed\": $crashed_seed," || fail "the saved session has another seed than the picture's $crashed_seed"
+[ "$(field "$work/third/weights.png" text)" = "$sentence" ] || fail "kill -9 lost the sentence"
+step "kill -9 keeps the session: seed $crashed_seed"
+
+quit
+[ -e "$session.unreadable" ] && fail "a saved session was unreadable"
+step "and it closes again"
