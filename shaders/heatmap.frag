@@ -33,6 +33,7 @@ const uint k_plus_infinity = 258u;
 const uint k_minus_infinity = 259u;
 const uint k_open = 260u;
 
+const float k_smallest_dot = 4.0;   // pixels; a smaller open cell is plain
 const float k_smallest_mark = 8.0;  // pixels; a smaller cell has its mark's color alone
 const float k_largest_mark = 48.0;  // and a larger one no larger mark
 
@@ -67,7 +68,8 @@ vec3 marked(uint code, vec2 inside) {
     vec2 from_center = inside - u_cell * 0.5;
     bool plain = side < k_smallest_mark;
     if (code == k_open) {
-        return plain ? u_dot : shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
+        if (side < k_smallest_dot) return u_dot_background;
+        return shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
     }
     if (code == k_nan) return plain ? u_nan : cross_mark(from_center, side);
     bool up = code == k_plus_infinity;

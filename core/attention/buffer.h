@@ -22,8 +22,8 @@ struct ValueRange {
     float magnitude() const { return std::max(-min, max); }
 };
 
-/// Immutable values of one stage. Every const member may be called from several threads; what is derived (ranges,
-/// mean, pooled levels) is computed at the first call and kept.
+/// Immutable values of one stage. Every const member may be called from several threads; what is derived
+/// (ranges, mean, pooled levels) is computed at the first call and kept.
 class Buffer {
 public:
     explicit Buffer(Tensor values);
@@ -40,9 +40,9 @@ public:
     /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head.
     const Buffer& mean() const;
 
-    /// Level 0 is the matrix itself; each further level halves rows and columns (rounded up), a cell standing for
-    /// up to 2 × 2 below it: NaN if any is NaN, else +∞, else the value of largest magnitude, else −∞ if all are.
-    /// So a single peak, and a single NaN, is seen at every zoom.
+    /// Level 0 is the matrix itself; each further level halves rows and columns (rounded up), a cell standing
+    /// for up to 2 × 2 below it: NaN if any is NaN, else +∞, else the value of largest magnitude, else −∞ if
+    /// all are. So a single peak, and a single NaN, is seen at every zoom.
     ConstMatrixView pooled(int head, int level) const;
     /// The first level with at most one row and one column.
     int levels() const;

@@ -35,9 +35,9 @@ struct MaskRule {
 /// Where the projections' generator starts.
 struct ProjectionSeed {
     enum class Kind {
-        same,      ///< seeded again with the experiment's seed, as notebook 1 does
-        proceed,   ///< goes on where the embedding's draw ended ("continue")
-        own,       ///< `seed`
+        same,     ///< seeded again with the experiment's seed, as notebook 1 does
+        proceed,  ///< goes on where the embedding's draw ended ("continue")
+        own,      ///< `seed`
     };
     Kind kind = Kind::same;
     Seed seed;
@@ -46,8 +46,8 @@ struct ProjectionSeed {
     }
 };
 
-/// A matrix given outright instead of computed. Shared, because experiments are copied freely; compared by value
-/// (NaN equal to NaN).
+/// A matrix given outright instead of computed. Shared, because experiments are copied freely; compared by
+/// value (NaN equal to NaN).
 class GivenMatrix {
 public:
     explicit GivenMatrix(Matrix values) : values_(std::make_shared<const Matrix>(std::move(values))) {}
@@ -61,26 +61,27 @@ private:
 };
 
 /// The defaults are the example `scaled-dot-product`: notebook 1's sentence and seed.
-/// Fields that name a table's entry (tokenizer, vocabulary, …) hold its name; check() refuses a name that no table has.
+/// Fields that name a table's entry (tokenizer, vocabulary, …) hold its name; check() refuses a name that no
+/// table has.
 struct Experiment {
     std::string text = "Can you help me to translate this sentence";
     std::string tokenizer = "words";
     std::string vocabulary = "alphabetical";
-    int table_size = 10;              ///< rows of the table if the words need fewer; 0 … 1,000,000
+    int table_size = 10;  ///< rows of the table if the words need fewer; 0 … 1,000,000
     Seed seed = 123;
-    int dim = 16;                     ///< d, 1 … 1024
+    int dim = 16;  ///< d, 1 … 1024
     std::string embedding = "normal";
     std::string projection = "uniform";  ///< "none", or one of projection_rules()
     ProjectionSeed projection_seed;
-    int heads = 1;                    ///< h, 1 … 64, divides d
+    int heads = 1;  ///< h, 1 … 64, divides d
     std::string score = "dot";
     Scale scale;
-    std::vector<MaskRule> mask;       ///< none: all open
+    std::vector<MaskRule> mask;  ///< none: all open
     std::string normalizer = "softmax";
-    double temperature = 1;           ///< T > 0
+    double temperature = 1;  ///< T > 0
     bool output_projection = false;
-    /// By name: `embedding`, `embedding_kv`, `query`, `key`, `value`, `scores` replace a stage; `W_q`, `W_k`, `W_v`,
-    /// `W_o` (out × in) a parameter; `b_q`, `b_k`, `b_v`, `b_o` (1 × out) add a bias.
+    /// By name: `embedding`, `embedding_kv`, `query`, `key`, `value`, `scores` replace a stage; `W_q`, `W_k`,
+    /// `W_v`, `W_o` (out × in) a parameter; `b_q`, `b_k`, `b_v`, `b_o` (1 × out) add a bias.
     std::map<std::string, GivenMatrix> given;
 
     bool operator==(const Experiment&) const = default;
@@ -91,8 +92,8 @@ inline constexpr int k_max_dim = 1024;
 inline constexpr int k_max_heads = 64;
 inline constexpr int k_max_table_size = 1'000'000;
 
-/// Throws Error(bad_input), one line with the field, its value and what it may be, unless evaluate can take the
-/// experiment. An empty text is no error here.
+/// Throws Error(bad_input), one line with the field, its value and what it may be, unless evaluate can take
+/// the experiment. An empty text is no error here.
 void check(const Experiment& experiment);
 
 }  // namespace attnscope

@@ -76,12 +76,16 @@ std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& hea
     const std::vector<std::string> rows = axis_labels(trace, stage.info->rows, shown.rows());
     std::string text;
     for (const std::string& label : axis_labels(trace, stage.info->columns, shown.columns())) {
-        text += "," + csv_field(label);
+        text += ',';
+        text += csv_field(label);
     }
     text += "\n";
     for (int r = 0; r < shown.rows(); ++r) {
         text += csv_field(rows[static_cast<std::size_t>(r)]);
-        for (int c = 0; c < shown.columns(); ++c) text += "," + exact_text(values(r, c));
+        for (int c = 0; c < shown.columns(); ++c) {
+            text += ',';
+            text += exact_text(values(r, c));
+        }
         text += "\n";
     }
     return text;
@@ -108,7 +112,10 @@ std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& he
         ",\n\"data\": [";
     for (int r = 0; r < shown.rows(); ++r) {
         text += r == 0 ? "\n[" : ",\n[";
-        for (int c = 0; c < shown.columns(); ++c) text += (c == 0 ? "" : ", ") + json_number(values(r, c));
+        for (int c = 0; c < shown.columns(); ++c) {
+            if (c > 0) text += ", ";
+            text += json_number(values(r, c));
+        }
         text += "]";
     }
     return text + "\n]}\n";

@@ -66,12 +66,12 @@ struct Session {
     bool operator==(const Session&) const = default;
 };
 
-/// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, indented, keys in the table's order, a
-/// final newline. Every option is written, so that a file means the same when defaults change.
+/// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, indented, keys in the table's
+/// order, a final newline. Every option is written, so that a file means the same when defaults change.
 std::string to_json(const Session& session);
 
-/// A field that is missing takes its default. Throws Error(bad_input) naming `source` and, by its path, the field
-/// that is unknown (with the nearest name), has a wrong type or is out of range.
+/// A field that is missing takes its default. Throws Error(bad_input) naming `source` and, by its path, the
+/// field that is unknown (with the nearest name), has a wrong type or is out of range.
 Session session_from_json(std::string_view text, std::string_view source);
 
 /// Reads FILE: a session, or a PNG with a session inside; "-" is standard input.

@@ -10,8 +10,9 @@
 
 namespace attnscope {
 
-/// MT19937 with PyTorch's ways of turning its outputs into numbers. Each fill takes the tensor's elements in memory
-/// order and leaves the generator where PyTorch's would stand, so that a sequence of calls gives the same sequence.
+/// MT19937 with PyTorch's ways of turning its outputs into numbers. Each fill takes the tensor's elements in
+/// memory order and leaves the generator where PyTorch's would stand, so that a sequence of calls gives the
+/// same sequence.
 class Generator {
 public:
     explicit Generator(Seed seed);
@@ -25,8 +26,8 @@ public:
     /// Tensor.uniform_(low, high).
     void uniform(std::span<float> out, double low, double high);
     void uniform(std::span<double> out, double low, double high);
-    /// Tensor.normal_(mean, std): fewer than 16 elements in double with a cached second value, 16 or more in blocks
-    /// of 16.
+    /// Tensor.normal_(mean, std): fewer than 16 elements in double with a cached second value, 16 or more in
+    /// blocks of 16.
     void normal(std::span<float> out, double mean = 0, double std = 1);
     void normal(std::span<double> out, double mean = 0, double std = 1);
     /// torch.randint: low ≤ value < high. Throws Error(bad_input) unless low < high.

@@ -1,4 +1,4 @@
-// How a matrix of weights is drawn: one small type behind one table, for tables of embeddings and for projections.
+// How a matrix of weights is drawn: one small type behind one table, for embeddings and projections.
 #pragma once
 
 #include <span>
@@ -39,10 +39,11 @@ struct ProjectionRule {
 };
 
 /// The initialisers, each drawing W_q, W_k, W_v and then (if asked for) W_o, one after the other; and
-/// `mha`  torch.nn.MultiheadAttention(d, h): out_proj's weight as nn.Linear(d, d) and a bias that is thrown away
-///        come first, whether W_o is used or not; then in_proj_weight (3d × d) by xavier_uniform_ on the whole
-///        matrix, whose rows are W_q, W_k, W_v.
-/// `none` is not in the table: without projections Q = K = V = X, and W_o, if asked for, is drawn by `linear`.
+/// `mha`  torch.nn.MultiheadAttention(d, h): out_proj's weight as nn.Linear(d, d) and a bias that is
+///        thrown away come first, whether W_o is used or not; then in_proj_weight (3d × d) by
+///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v.
+/// `none` is not in the table: without projections Q = K = V = X, and W_o, if asked for, is drawn by
+/// `linear`.
 std::span<const ProjectionRule> projection_rules();
 const ProjectionRule* find_projection_rule(std::string_view name);
 

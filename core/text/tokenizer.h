@@ -16,8 +16,8 @@ struct Tokenizer {
 };
 
 /// In the order the menus list them:
-/// `words`       runs of letters, marks and digits are words, an apostrophe or hyphen between letters belonging to
-///               the run; every other non-blank grapheme cluster is a token of its own
+/// `words`       runs of letters, marks and digits are words, an apostrophe or hyphen between letters
+///               belonging to the run; every other non-blank grapheme cluster is a token of its own
 /// `whitespace`  runs of anything but Unicode white space
 /// `characters`  grapheme clusters (UAX #29), blanks included
 std::span<const Tokenizer> tokenizers();
@@ -30,13 +30,14 @@ std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokeni
 
 /// Throws Error(bad_input) "…not valid UTF-8 at byte N…" unless `text` is well-formed UTF-8.
 void require_utf8(std::string_view text);
-/// Unicode normalisation form C. Throws as require_utf8.
+/// Unicode normalisation form C. Throws as require_utf8, and Error(too_large) where the result has no room.
 std::string to_nfc(std::string_view text);
 /// Full Unicode case folding, then NFC: "CAN" and "can" are one word.
 std::string fold(std::string_view token);
 /// Grapheme clusters of valid UTF-8, in order, covering all of it.
 std::vector<std::string_view> graphemes(std::string_view text);
-/// How a token is shown: as it is, but a blank as "␣", a control character as its code point "U+000A".
+/// How a token is shown: as it is, but a blank as "␣", a control character as its code point "U+000A";
+/// likewise a token that is one format character, such as a change of writing direction.
 std::string display_token(std::string_view token);
 
 }  // namespace attnscope

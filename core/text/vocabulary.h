@@ -41,10 +41,12 @@ Vocabulary make_vocabulary(std::span<const std::string> tokens, const Vocabulary
 Matrix draw_table(Generator& generator, int rows, int d, const Initializer& initializer);
 
 /// One row per word, each drawn as a 1 × d tensor from a generator seeded with word_seed(seed, word).
-Matrix draw_stable_table(Seed seed, std::span<const std::string> words, int d, const Initializer& initializer);
+Matrix draw_stable_table(Seed seed, std::span<const std::string> words, int d,
+                         const Initializer& initializer);
 
-/// seed ⊕ FNV-1a-64 of the folded word's UTF-8 bytes, finished by the splitmix64 mixer, so that its low 32 bits
-/// (all that MT19937 takes) depend on every bit of both. (Vigna, splitmix64; FNV: Fowler, Noll, Vo.)
+/// seed ⊕ FNV-1a-64 of the folded word's UTF-8 bytes, finished by the splitmix64 mixer (without its
+/// increment), so that its low 32 bits (all that MT19937 takes) depend on every bit of both. (Vigna,
+/// splitmix64; FNV: Fowler, Noll, Vo.)
 Seed word_seed(Seed seed, std::string_view folded_word);
 
 }  // namespace attnscope

@@ -1,0 +1,339 @@
+#include "app/actions/actions.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <random>
+
+#include "core/attention/stages.h"
+#include "core/error.h"
+#include "core/io/examples.h"
+#include "core/io/file.h"
+#include "core/picture/number_text.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Mods k_ctrl{.ctrl = true};
+constexpr Mods k_ctrl_shift{.ctrl = true, .shift = true};
+constexpr double k_scale_step = 0.25;
+
+bool always(const ActionContext&) { return true; }
+bool has_trace(const ActionContext& c) { return c.document.trace() != nullptr; }
+
+void say(ActionContext& c, std::string text) { c.interaction.notice = {std::move(text), false}; }
+
+void set_scale(ActionContext& c, double scale) {
+    c.interaction.interface_scale = std::clamp(scale, 0.75, 3.0);
+}
+
+void save(ActionContext& c) {
+    if (c.document.file().empty())
+        c.interaction.open(Dialog::save);
+    else
+        save_file(c, c.document.file());
+}
+
+void copy_matrix(ActionContext& c) {
+    c.copy(focused_matrix_text(*c.document.trace(), c.document.presentation()));
+    say(c, "copied " + c.document.presentation().stage + " as tab-separated text");
+}
+
+/// Moves the focus along the strip.
+void focus_step(ActionContext& c, int step) {
+    std::vector<std::string> names;
+    for (const StagePtr& stage : c.document.trace()->stages())
+        if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
+    const auto at = std::ranges::find(names, c.document.presentation().stage);
+    const auto now = at == names.end() ? 0 : at - names.begin();
+    const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(names) - 1);
+    c.document.change([&](Session& s) {
+        if (s.presentation.stage != names[std::size_t(next)]) s.presentation.locked.reset();
+        s.presentation.stage = names[std::size_t(next)];
+    });
+    c.interaction.zoom = {};
+}
+
+void roll_seed(ActionContext& c) {
+    const Seed seed = static_cast<std::int64_t>(std::random_device{}() % 1'000'000U);
+    c.document.change([&](Session& s) { s.experiment.seed = seed; });
+}
+
+void next_head(ActionContext& c, int step) {
+    const int heads = c.document.experiment().heads;
+    c.document.change([&](Session& s) {
+        HeadChoice& head = s.presentation.head;
+        const int now = head.kind == HeadChoice::Kind::one ? head.head : heads;
+        const int next = (now + step + heads + 1) % (heads + 1);
+        head = next == heads ? HeadChoice{HeadChoice::Kind::mean} : HeadChoice{HeadChoice::Kind::one, next};
+    });
+}
+
+/// Escape closes what is open, then unlocks; it never quits.
+void escape(ActionContext& c) {
+    if (c.interaction.dialog != Dialog::none)
+        c.interaction.dialog = Dialog::none;
+    else
+        c.document.change([](Session& s) { s.presentation.locked.reset(); });
+    c.interaction.notice = {};
+}
+
+template <const char* theme>
+void set_theme(ActionContext& c) {
+    c.document.change([](Session& s) { s.presentation.theme = theme; });
+}
+constexpr char k_dark[] = "dark";
+constexpr char k_light[] = "light";
+
+void new_session(ActionContext& c) { c.document.open(Session{}, ""); }
+
+const std::array k_actions = {
+    Action{"file.new", "File", "New", {Key::n, k_ctrl}, true, always, new_session},
+    Action{"file.open",
+           "File",
+           "Open…",
+           {Key::o, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::open); }},
+    Action{"file.save", "File", "Save", {Key::s, k_ctrl}, true, always, save},
+    Action{"file.save_as",
+           "File",
+           "Save as…",
+           {Key::s, k_ctrl_shift},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::save); }},
+    Action{"file.export",
+           "File",
+           "Export…",
+           {Key::e, k_ctrl},
+           true,
+           has_trace,
+           [](ActionContext& c) { c.interaction.open(Dialog::exporting); }},
+    Action{"file.quit",
+           "File",
+           "Quit",
+           {Key::q, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.quit = true; }},
+    Action{"edit.undo",
+           "Edit",
+           "Undo",
+           {Key::z, k_ctrl},
+           true,
+           [](const ActionContext& c) { return c.document.can_undo(); },
+           [](ActionContext& c) { c.document.undo(); }},
+    Action{"edit.redo",
+           "Edit",
+           "Redo",
+           {Key::z, k_ctrl_shift},
+           true,
+           [](const ActionContext& c) { return c.document.can_redo(); },
+           [](ActionContext& c) { c.document.redo(); }},
+    Action{"edit.copy_matrix", "Edit", "Copy matrix", {Key::c, k_ctrl}, false, has_trace, copy_matrix},
+    Action{"edit.sentence",
+           "Edit",
+           "Edit the sentence",
+           {Key::l, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.edit_sentence = true; }},
+    Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, always, roll_seed},
+    Action{"view.previous_stage",
+           "View",
+           "Previous stage",
+           {Key::left, {}},
+           false,
+           has_trace,
+           [](ActionContext& c) { focus_step(c, -1); }},
+    Action{"view.next_stage",
+           "View",
+           "Next stage",
+           {Key::right, {}},
+           false,
+           has_trace,
+           [](ActionContext& c) { focus_step(c, 1); }},
+    Action{"view.previous_head",
+           "View",
+           "Previous head",
+           {Key::up, {}},
+           false,
+           has_trace,
+           [](ActionContext& c) { next_head(c, -1); }},
+    Action{"view.next_head",
+           "View",
+           "Next head",
+           {Key::down, {}},
+           false,
+           has_trace,
+           [](ActionContext& c) { next_head(c, 1); }},
+    Action{"view.whole",
+           "View",
+           "Show the whole matrix",
+           {Key::digit_0, {}},
+           false,
+           always,
+           [](ActionContext& c) { c.interaction.zoom = {}; }},
+    Action{"view.dark", "View", "Dark theme", {}, false, always, set_theme<k_dark>},
+    Action{"view.light", "View", "Light theme", {}, false, always, set_theme<k_light>},
+    Action{"view.larger",
+           "View",
+           "Larger interface",
+           {Key::equal, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { set_scale(c, c.interaction.interface_scale + k_scale_step); }},
+    Action{"view.smaller",
+           "View",
+           "Smaller interface",
+           {Key::minus, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { set_scale(c, c.interaction.interface_scale - k_scale_step); }},
+    Action{"view.normal",
+           "View",
+           "Interface at 100 %",
+           {Key::digit_0, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { set_scale(c, 1); }},
+    Action{
+        "view.experiment",
+        "View",
+        "Experiment panel",
+        {Key::f2, {}},
+        true,
+        always,
+        [](ActionContext& c) { c.interaction.experiment_panel_open = !c.interaction.experiment_panel_open; }},
+    Action{"view.inspector",
+           "View",
+           "Inspector",
+           {Key::f3, {}},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.inspector_open = !c.interaction.inspector_open; }},
+    Action{"help.palette",
+           "Help",
+           "Search actions",
+           {Key::p, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::palette); }},
+    Action{"help.keys",
+           "Help",
+           "Keys",
+           {Key::f1, {}},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::keys); }},
+    Action{"help.about",
+           "Help",
+           "About attnscope",
+           {},
+           false,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::about); }},
+    Action{"escape", "", "Unlock, or close what is open", {Key::escape, {}}, true, always, escape},
+};
+
+std::string key_text(Key key) {
+    using enum Key;
+    if (key >= a && key <= z)
+        return std::string(1, static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(a)));
+    if (key >= digit_0 && key <= digit_9)
+        return std::string(1, static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(digit_0)));
+    if (key >= f1 && key <= f12)
+        return "F" + std::to_string(static_cast<int>(key) - static_cast<int>(f1) + 1);
+    switch (key) {
+        case left: return "←";
+        case right: return "→";
+        case up: return "↑";
+        case down: return "↓";
+        case equal: return "+";
+        case minus: return "−";
+        case escape: return "Esc";
+        default: return "?";
+    }
+}
+
+}  // namespace
+
+std::span<const Action> actions() { return k_actions; }
+
+const Action* find_action(std::string_view id) {
+    for (const Action& action : k_actions)
+        if (action.id == id) return &action;
+    return nullptr;
+}
+
+void run_action(const Action& action, ActionContext& context) {
+    if (!action.enabled(context)) return;
+    try {
+        action.run(context);
+    } catch (const std::exception& error) {
+        context.interaction.notice = {error.what(), true};
+    }
+}
+
+const Action* action_for(const KeyPress& press, bool typing) {
+    for (const Action& action : k_actions) {
+        if (action.shortcut.key == Key::none || action.shortcut.key != press.key) continue;
+        // + stands on the shifted = of many keyboards.
+        Mods mods = press.mods;
+        if (press.key == Key::equal) mods.shift = false;
+        if (action.shortcut.mods == mods && (action.while_typing || !typing)) return &action;
+    }
+    return nullptr;
+}
+
+std::string shortcut_text(const Shortcut& shortcut) {
+    if (shortcut.key == Key::none) return "";
+    return std::string(shortcut.mods.ctrl ? "Ctrl+" : "") + (shortcut.mods.shift ? "Shift+" : "") +
+           (shortcut.mods.alt ? "Alt+" : "") + key_text(shortcut.key);
+}
+
+void open_file(ActionContext& context, const std::string& path) {
+    const std::string extension = std::filesystem::path(path).extension().string();
+    if (extension == ".txt" || extension == ".md") {
+        std::string text = read_file(path);
+        require_utf8(text);
+        std::ranges::replace(text, '\n', ' ');
+        std::erase(text, '\r');
+        context.document.change([&](Session& s) { s.experiment.text = text; });
+        say(context, "the sentence is the text of " + path);
+        return;
+    }
+    context.document.open(load_session(path), extension == ".json" ? path : "");
+    context.interaction.zoom = {};
+    remember_file(context.saved, std::filesystem::absolute(path).string());
+    say(context, "opened " + path);
+}
+
+void save_file(ActionContext& context, const std::string& path) {
+    write_file(path, to_json(context.document.session()));
+    context.document.saved_as(path);
+    remember_file(context.saved, std::filesystem::absolute(path).string());
+    say(context, "saved " + path);
+}
+
+std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
+    const Stage* stage = trace.find(presentation.stage);
+    if (!stage) throw Error(ErrorKind::bad_input, "there is no stage " + presentation.stage + " to copy");
+    const bool mean = presentation.head.kind == HeadChoice::Kind::mean && stage->shape().heads > 1;
+    const Buffer& values = mean ? stage->buffer.mean() : stage->buffer;
+    const int head = mean ? 0 : std::min(presentation.head.head, stage->shape().heads - 1);
+    std::string text;
+    for (int j = 0; j < stage->shape().columns; ++j) text += "\t" + trace.label(stage->info->columns, j);
+    text += "\n";
+    for (int i = 0; i < stage->shape().rows; ++i) {
+        text += trace.label(stage->info->rows, i);
+        for (int j = 0; j < stage->shape().columns; ++j) text += "\t" + exact_text(values.at(head, i, j));
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,58 @@
+// Everything a person can ask of the program, once: menus, keys, the palette and the tests read this
+// registry.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/document/document.h"
+#include "app/document/interaction.h"
+#include "app/document/saved_state.h"
+#include "app/window/input_event.h"
+
+namespace attnscope {
+
+/// What an action works on.
+struct ActionContext {
+    Document& document;
+    Interaction& interaction;
+    SavedState& saved;
+    const std::function<void(const std::string&)>& copy;  ///< puts text on the clipboard
+};
+
+struct Shortcut {
+    Key key = Key::none;
+    Mods mods;
+    bool operator==(const Shortcut&) const = default;
+};
+
+struct Action {
+    std::string_view id;    ///< "edit.undo"
+    std::string_view menu;  ///< "" if it stands in no menu
+    std::string_view title;
+    Shortcut shortcut;
+    bool while_typing;  ///< the shortcut works in a text field too
+    bool (*enabled)(const ActionContext&);
+    void (*run)(ActionContext&);
+};
+
+std::span<const Action> actions();
+/// nullptr if there is none.
+const Action* find_action(std::string_view id);
+
+/// Runs an action if it is enabled; errors become the notice of the interaction, and nothing is lost.
+void run_action(const Action& action, ActionContext& context);
+/// The action of a key press, or nullptr.
+const Action* action_for(const KeyPress& press, bool typing);
+/// "Ctrl+Shift+Z"; empty without a shortcut.
+std::string shortcut_text(const Shortcut& shortcut);
+
+/// Opens a session, an exported picture, or a text file (its text becomes the sentence). Throws Error.
+void open_file(ActionContext& context, const std::string& path);
+/// Throws Error(io).
+void save_file(ActionContext& context, const std::string& path);
+/// The focused matrix (the chosen head, or the mean) as tab-separated text with labels.
+std::string focused_matrix_text(const Trace& trace, const Presentation& presentation);
+
+}  // namespace attnscope

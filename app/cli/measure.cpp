@@ -1,0 +1,221 @@
+#include "app/cli/measure.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "app/window/headless_window.h"
+#include "app/window/window.h"
+#include "app/window/workspace.h"
+#include "core/io/options.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double k_assumed_frames_per_second = 60;
+constexpr double k_settling_seconds = 1;
+constexpr int k_most_frames_to_wait = 2000;
+
+double milliseconds_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Since the kernel started this process, to within a tick of its clock (10 ms).
+double process_age_ms() {
+    std::ifstream file("/proc/self/stat");
+    std::string stat((std::istreambuf_iterator<char>(file)), {});
+    std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+    std::string skipped;
+    for (int i = 3; i < 22; ++i) fields >> skipped;
+    double started = 0;
+    fields >> started;
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const double tick = 1000.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
+    return static_cast<double>(now.tv_sec) * 1000 + static_cast<double>(now.tv_nsec) / 1e6 - started * tick;
+}
+
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double resident_mb() {
+    std::ifstream file("/proc/self/statm");
+    double pages = 0;
+    file >> pages >> pages;
+    return pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1024 * 1024);
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+SavedState state_of(const Session& session) {
+    SavedState state;
+    state.session = session;
+    return state;
+}
+
+/// One window on one workspace, driven frame by frame.
+struct Stand {
+    Window window;
+    Workspace workspace;
+    FrameCallbacks callbacks;
+    std::vector<double> frame_ms;
+
+    Stand(const Session& session, const EvaluateOptions& options)
+        : window({}),
+          workspace(state_of(session), options, window.waker()),
+          callbacks(workspace.callbacks()) {
+        const auto draw = callbacks.draw;
+        callbacks.draw = [this, draw](FrameInput& frame) {
+            if (frame.last_frame_milliseconds > 0) frame_ms.push_back(frame.last_frame_milliseconds);
+            draw(frame);
+        };
+    }
+
+    void step() { window.step(callbacks); }
+    bool shows_the_session() { return !workspace.document().stale(); }
+    /// Frames until the current experiment is on screen.
+    void step_until_shown() {
+        for (int i = 0; i < k_most_frames_to_wait && !shows_the_session(); ++i) step();
+    }
+};
+
+/// Makes the i-th change of an action.
+using Change = void (*)(Stand& stand, int i);
+
+void drag_seed(Stand& stand, int) {
+    stand.workspace.document().change(
+        [](Session& s) { s.experiment.seed = Seed(static_cast<std::int64_t>(s.experiment.seed.bits() + 1)); },
+        "drag");
+}
+
+void type(Stand& stand, int i) {
+    if (i == 0) {
+        stand.workspace.run(*find_action("edit.sentence"));
+        stand.step();
+        stand.step();
+    }
+    const std::string letters = "attention ";
+    for (const InputEvent& event : typing(letters.substr(static_cast<std::size_t>(i) % letters.size(), 1)))
+        stand.window.push(event);
+}
+
+void change_heads(Stand& stand, int) {
+    stand.workspace.document().change([](Session& s) {
+        Experiment& e = s.experiment;
+        int next = e.heads + 1;
+        while (next <= e.dim && e.dim % next != 0) ++next;
+        e.heads = next > std::min(e.dim, k_max_heads) ? 1 : next;
+    });
+}
+
+struct MeasuredAction {
+    const char* name;
+    Change change;  ///< nullptr: nothing changes
+};
+
+constexpr MeasuredAction k_actions[] = {
+    {"idle", nullptr}, {"drag-seed", drag_seed}, {"type", type}, {"heads", change_heads}};
+
+/// The time of each change to the end of the frame that shows it.
+std::vector<double> replay(Stand& stand, Change change, int frames) {
+    std::vector<double> times;
+    for (int i = 0; i < frames; ++i) {
+        const Experiment before = stand.workspace.document().experiment();
+        const auto start = Clock::now();
+        change(stand, i);
+        for (int wait = 0; wait < 10 && stand.workspace.document().experiment() == before; ++wait)
+            stand.step();
+        do stand.step();
+        while (!stand.shows_the_session());
+        times.push_back(milliseconds_since(start));
+    }
+    return times;
+}
+
+/// The window as it runs when nobody touches it.
+void stay_idle(Stand& stand, double seconds) {
+    const auto start = Clock::now();
+    FrameCallbacks callbacks = stand.callbacks;
+    const auto draw = callbacks.draw;
+    callbacks.draw = [&](FrameInput& frame) {
+        draw(frame);
+        const double left = seconds - milliseconds_since(start) / 1000;
+        if (left <= 0)
+            stand.window.close();
+        else
+            stand.window.request_frame_in(left);
+    };
+    stand.window.request_frame_in(0);
+    stand.window.run(callbacks);
+}
+
+}  // namespace
+
+void add_measure_options(CLI::App& command, MeasureRequest& request) {
+    std::vector<std::string> names;
+    for (const MeasuredAction& action : k_actions) names.emplace_back(action.name);
+    command.add_option("--action", request.action, "What to replay")
+        ->required()
+        ->check(CLI::IsMember(names))
+        ->type_name("idle|drag-seed|type|heads");
+    command
+        .add_option("--frames", request.frames,
+                    "Changes to make; for idle, sixtieths of a second to wait [300]")
+        ->check(CLI::Range(1, 100000))
+        ->type_name("N");
+}
+
+int measure(const Session& session, const EvaluateOptions& options, const MeasureRequest& request) {
+    Stand stand(session, options);
+    stand.step_until_shown();
+    const double first_frame_ms = process_age_ms();
+
+    Change change = nullptr;
+    for (const MeasuredAction& action : k_actions)
+        if (request.action == action.name) change = action.change;
+    const auto settled = Clock::now();
+    if (!change)
+        while (milliseconds_since(settled) < k_settling_seconds * 1000) stand.step();
+    stand.frame_ms.clear();
+    const double cpu_before = cpu_seconds();
+    const auto start = Clock::now();
+    std::vector<double> changes;
+    if (change)
+        changes = replay(stand, change, request.frames);
+    else
+        stay_idle(stand, request.frames / k_assumed_frames_per_second);
+    const double seconds = milliseconds_since(start) / 1000;
+    const double cpu_percent = 100 * (cpu_seconds() - cpu_before) / seconds;
+
+    const Json result = {{"action", request.action},
+                         {"frames", request.frames},
+                         {"first_frame_ms", first_frame_ms},
+                         {"frame_ms", median(stand.frame_ms)},
+                         {"change_to_picture_ms", changes.empty() ? Json(nullptr) : Json(median(changes))},
+                         {"cpu_percent", cpu_percent},
+                         {"resident_mb", resident_mb()}};
+    std::printf("%s\n", result.dump().c_str());
+    return 0;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,32 @@
+// How fast the window answers, measured in the window itself.
+#pragma once
+
+#include <string>
+
+#include "core/attention/evaluate.h"
+#include "core/io/session.h"
+
+namespace CLI {
+class App;
+}
+
+namespace attnscope {
+
+struct MeasureRequest {
+    std::string action = "idle";
+    int frames = 300;
+};
+
+/// --action and --frames.
+void add_measure_options(CLI::App& command, MeasureRequest& request);
+
+/// Opens the real window on `session`, replays the action and prints one line of JSON; times are medians in
+/// milliseconds:
+/// `first_frame_ms`         from the start of the process to its first frame with a picture
+/// `frame_ms`               drawing one frame, without waiting for the screen
+/// `change_to_picture_ms`   from a change to the end of the first frame that shows its result; null for
+/// `idle` `cpu_percent`            of one core, over the action `resident_mb`            after it Neither
+/// reads nor writes the saved session. Throws Error(backend) without a display.
+int measure(const Session& session, const EvaluateOptions& options, const MeasureRequest& request);
+
+}  // namespace attnscope

@@ -1,0 +1,40 @@
+// The arguments that make a session: FILE or --example, then a flag for each option of the table.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/io/options.h"
+#include "core/io/session.h"
+
+namespace attnscope {
+
+/// Wrong usage, as opposed to something that fails: exit code 2.
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What one subcommand was given. Flags are kept in the order they stand on the command line.
+class SessionArguments {
+public:
+    /// Adds FILE, --example and every option of the table to `command`.
+    void add_to(CLI::App& command);
+
+    /// True if nothing was given, so that the window may open the last session.
+    bool empty() const { return file_.empty() && example_.empty() && flags_.empty(); }
+    /// The defaults, then FILE or --example, then the flags. Throws UsageError for a flag's bad value or for
+    /// both FILE and --example; Error for what load_session refuses.
+    Session session() const;
+    /// --stage as a list; empty if it is not given or "all".
+    std::vector<std::string> stages() const;
+    bool gives(std::string_view option) const;
+
+private:
+    std::string file_;
+    std::string example_;
+    std::vector<std::pair<const Option*, std::string>> flags_;
+};
+
+}  // namespace attnscope

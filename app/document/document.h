@@ -1,0 +1,70 @@
+// What is open: the session, its history, and the newest trace of it. No ImGui and no OpenGL: a window, a
+// test and a measurement drive the same document.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/document/history.h"
+#include "app/document/worker.h"
+
+namespace attnscope {
+
+class Document {
+public:
+    Document(Session session, EvaluateOptions options, std::function<void()> wake);
+
+    const Session& session() const { return session_; }
+    const Experiment& experiment() const { return session_.experiment; }
+    const Presentation& presentation() const { return session_.presentation; }
+    /// The newest trace that could be computed; nullptr before the first.
+    const std::shared_ptr<const Trace>& trace() const { return trace_; }
+    /// The trace's experiment is not the current one: the new one is being computed, has no tokens, or
+    /// failed.
+    bool stale() const { return !trace_ || !(trace_->experiment == session_.experiment); }
+    bool busy() const { return worker_.busy(); }
+    /// Why the current experiment has no trace; empty if it has one, or will have.
+    const std::string& problem() const { return problem_; }
+
+    /// Changes the session by `edit`, as one undo step, or as part of the running one if `gesture` is that of
+    /// the last change. Undo covers the experiment, the head and the focused stage; the rest of the
+    /// presentation changes with it or without it, and is kept.
+    void change(const std::function<void(Session&)>& edit, const std::string& gesture = {});
+    void end_gesture() { history_.end_gesture(); }
+    bool can_undo() const { return history_.can_undo(); }
+    bool can_redo() const { return history_.can_redo(); }
+    void undo();
+    void redo();
+
+    /// Opens another session; an undo step like any other. `file` is where Save writes, or empty.
+    void open(Session session, std::string file);
+    const std::string& file() const { return file_; }
+    void saved_as(std::string file);
+    /// Differs from what `file` holds.
+    bool modified() const { return !(session_ == saved_); }
+
+    /// Takes the worker's newest result; true if what is on screen changes.
+    bool update();
+    /// Waits for the worker, then updates; for tests and measurements.
+    void settle();
+
+private:
+    void session_changed();
+
+    Session session_;
+    Session saved_;
+    std::string file_;
+    History history_;
+    std::shared_ptr<const Trace> trace_;
+    std::string problem_;
+    Experiment asked_;
+    Worker worker_;
+};
+
+/// Steps h through the divisors of d, and d through the multiples of h: the value nearest to `wanted` that
+/// keeps the experiment valid.
+int nearest_head_count(int wanted, int dim);
+int nearest_dim(int wanted, int heads);
+
+}  // namespace attnscope

@@ -1,0 +1,38 @@
+// Which rows and columns belong to what is pointed at, in every stage.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/attention/trace.h"
+#include "core/io/session.h"
+
+namespace attnscope {
+
+/// A cell of a stage, in one head (from 0), or in the mean over the heads if head is −1.
+struct PointedCell {
+    std::string stage;
+    int head = 0;
+    Cell cell;
+    bool operator==(const PointedCell&) const = default;
+};
+
+/// The query token, the key token and the feature that are lit; −1 where none is.
+struct Highlight {
+    int query = -1;
+    int key = -1;
+    int feature = -1;
+    Axis feature_axis = Axis::feature;
+    bool operator==(const Highlight&) const = default;
+};
+
+/// A token in all its roles, as a chip of the sentence stands for it.
+Highlight highlight_token(int token);
+/// What a cell of a stage lights.
+Highlight highlight_cell(const StageInfo& info, const Cell& cell);
+
+/// The row (column) of a stage that is lit, or −1.
+int lit_row(const Highlight& highlight, const StageInfo& info);
+int lit_column(const Highlight& highlight, const StageInfo& info);
+
+}  // namespace attnscope

@@ -1,0 +1,41 @@
+#include "app/document/history.h"
+
+namespace attnscope {
+
+UndoPoint undo_point(const Session& session) {
+    return {session.experiment, session.presentation.head, session.presentation.stage};
+}
+
+void restore(Session& session, const UndoPoint& point) {
+    session.experiment = point.experiment;
+    session.presentation.head = point.head;
+    session.presentation.stage = point.stage;
+}
+
+History::History(UndoPoint present) { points_.push_back(std::move(present)); }
+
+void History::record(UndoPoint point, const std::string& gesture) {
+    if (point == present()) return;
+    points_.resize(now_ + 1);
+    const bool same_step = !gesture.empty() && gesture == gesture_ && now_ > 0;
+    gesture_ = gesture;
+    if (same_step) {
+        points_[now_] = std::move(point);
+        return;
+    }
+    points_.push_back(std::move(point));
+    if (points_.size() > k_most_points) points_.erase(points_.begin());
+    now_ = points_.size() - 1;
+}
+
+void History::undo() {
+    if (can_undo()) --now_;
+    end_gesture();
+}
+
+void History::redo() {
+    if (can_redo()) ++now_;
+    end_gesture();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,35 @@
+// What is kept between two runs: the session as it was left, and the window's habits.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/io/session.h"
+
+namespace attnscope {
+
+struct SavedState {
+    Session session;
+    std::string file;                       ///< that the session was opened from or saved to
+    std::vector<std::string> recent_files;  ///< newest first
+    int width = 1600, height = 1000;        ///< of the window, in screen coordinates
+    double scale = 1;                       ///< of the interface, 0.75 … 3
+    std::string export_folder;
+
+    bool operator==(const SavedState&) const = default;
+};
+
+/// $XDG_STATE_HOME/attnscope, or ~/.local/state/attnscope; "" if neither is known.
+std::string state_folder();
+
+/// Nothing if there is no saved state; a state that cannot be read counts as none, with the reason in
+/// `problem`, and is kept beside as *.unreadable.
+std::optional<SavedState> load_state(const std::string& folder, std::string& problem);
+/// Creates the folder if needed. Throws Error(io).
+void save_state(const std::string& folder, const SavedState& state);
+
+/// Puts a file at the head of the recent ones, at most ten.
+void remember_file(SavedState& state, const std::string& file);
+
+}  // namespace attnscope

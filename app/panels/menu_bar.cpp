@@ -1,0 +1,95 @@
+#include <string>
+#include <vector>
+
+#include "app/panels/panels.h"
+#include "app/window/widgets.h"
+#include "core/io/examples.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* k_menus[] = {"File", "Edit", "View", "Examples", "Help"};
+
+void action_items(Ui& ui, ActionContext& context, std::string_view menu,
+                  const std::function<void(const Action&)>& run) {
+    for (const Action& action : actions()) {
+        if (action.menu != menu) continue;
+        const std::string title(action.title);
+        if (ImGui::MenuItem(title.c_str(), shortcut_text(action.shortcut).c_str(), false,
+                            action.enabled(context)))
+            run(action);
+    }
+    (void)ui;
+}
+
+void recent_items(ActionContext& context) {
+    if (context.saved.recent_files.empty()) return;
+    ImGui::Separator();
+    const std::vector<std::string> files = context.saved.recent_files;  // opening one changes the list
+    for (const std::string& file : files) {
+        if (!ImGui::MenuItem(file.c_str())) continue;
+        try {
+            open_file(context, file);
+        } catch (const std::exception& error) {
+            context.interaction.notice = {error.what(), true};
+        }
+    }
+}
+
+void example_items(Ui& ui) {
+    for (const std::string& name : example_names()) {
+        const Session example = load_example(name);
+        if (ImGui::MenuItem(name.c_str())) {
+            ui.document.open(example, "");
+            ui.state.zoom = {};
+            ui.state.notice = {example.note, false};
+        }
+        tooltip(ui, example.note);
+    }
+}
+
+void search_field(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
+    const float width = ui.px(262), height = ui.px(20);
+    const ImVec2 at{area.max.x - ui.px(16) - width, area.min.y + (area.height() - height) / 2};
+    ImGui::SetCursorScreenPos(at);
+    if (ImGui::InvisibleButton("search", {width, height})) run(*find_action("help.palette"));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(at, {at.x + width, at.y + height}, ink(ui.theme.raised), height / 2);
+    draw_text(list, ui.fonts.caption, {at.x + width / 2, at.y + ui.px(3)},
+              ink(ImGui::IsItemHovered() ? ui.theme.secondary : ui.theme.faint),
+              "Search actions          Ctrl+P", Align::center);
+}
+
+}  // namespace
+
+void menu_bar(Ui& ui, const Area& area, ActionContext& context,
+              const std::function<void(const Action&)>& run) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
+    list->AddLine({area.min.x, area.max.y}, area.max, ink(ui.theme.line));
+    draw_text(list, ui.fonts.strong, {area.min.x + ui.px(16), area.min.y + ui.px(8)}, ink(ui.theme.text),
+              "attnscope");
+    float x = area.min.x + ui.px(114);
+    for (const char* menu : k_menus) {
+        const float width = text_width(ui.fonts.body, menu) + ui.px(16);
+        ImGui::SetCursorScreenPos({x, area.min.y});
+        const std::string popup = std::string("menu ") + menu;
+        if (ImGui::InvisibleButton(menu, {width, area.height()})) ImGui::OpenPopup(popup.c_str());
+        const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(popup.c_str());
+        draw_text(list, ui.fonts.body, {x + ui.px(8), area.min.y + ui.px(9)},
+                  ink(lit ? ui.theme.text : ui.theme.secondary), menu);
+        ImGui::SetNextWindowPos({x, area.max.y});
+        if (ImGui::BeginPopup(popup.c_str())) {
+            if (std::string_view(menu) == "Examples")
+                example_items(ui);
+            else
+                action_items(ui, context, menu, run);
+            if (std::string_view(menu) == "File") recent_items(context);
+            ImGui::EndPopup();
+        }
+        x += width + ui.px(10);
+    }
+    search_field(ui, area, run);
+}
+
+}  // namespace attnscope

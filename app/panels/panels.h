@@ -1,0 +1,26 @@
+// The parts of the window around the view: each one function that draws it into an area.
+#pragma once
+
+#include "app/actions/actions.h"
+#include "app/window/text_field.h"
+#include "app/window/ui.h"
+
+namespace attnscope {
+
+/// Menus and the search field. `run` is called with the action picked.
+void menu_bar(Ui& ui, const Area& area, ActionContext& context,
+              const std::function<void(const Action&)>& run);
+/// The sentence, always editable, and its tokens as chips below it.
+void sentence_panel(Ui& ui, const Area& area, TextField& field);
+/// How high the sentence panel is with its chips in as many lines as they need, at most three.
+float sentence_panel_height(Ui& ui, float width);
+/// Every setting of the experiment, in the order of the computation.
+void experiment_panel(Ui& ui, const Area& area);
+/// The locked or hovered cell as a proof.
+void inspector_panel(Ui& ui, const Area& area);
+/// What computes, how long it took, what is wrong.
+void status_bar(Ui& ui, const Area& area);
+/// The dialog that is open, if one is.
+void dialogs(Ui& ui, ActionContext& context);
+
+}  // namespace attnscope

@@ -1,0 +1,323 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/focus_layout.h"
+#include "app/views/views.h"
+#include "app/window/widgets.h"
+#include "core/attention/stages.h"
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_header_height = 52;
+constexpr double k_zoom_per_notch = 1.2;
+
+void header(Ui& ui, const Area& area, const ShownStage& shown,
+            const std::function<void(const Action&)>& run) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float y = area.min.y + ui.px(16);
+    const float left = area.min.x + ui.px(24);
+    const float buttons = ui.px(180);
+    const float width =
+        draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), std::string(shown.stage->name()));
+    draw_text(list, ui.fonts.body, {left + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
+              formula(shown.trace->experiment, *shown.stage->info), Align::left,
+              area.max.x - buttons - left - width - ui.px(16));
+    float right = area.max.x - ui.px(24);
+    const auto word = [&](const char* label, const char* action) {
+        const float w = text_width(ui.fonts.body, label);
+        ImGui::SetCursorScreenPos({right - w - ui.px(4), y + ui.px(3)});
+        if (ImGui::InvisibleButton(action, {w + ui.px(8), ui.px(24)})) run(*find_action(action));
+        draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
+                  ink(ImGui::IsItemHovered() ? ui.theme.accent : ui.theme.secondary), label, Align::right);
+        right -= w + ui.px(20);
+    };
+    word("Export  Ctrl+E", "file.export");
+    word("Copy", "edit.copy_matrix");
+}
+
+/// Text that reads from bottom to top; `at` is its lower end's middle.
+void upright_text(Ui& ui, ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text) {
+    const int before = list->VtxBuffer.Size;
+    draw_text(list, font, {at.x, at.y}, color, text);
+    const float half = compat::font_size(*font) / 2;
+    for (int i = before; i < list->VtxBuffer.Size; ++i) {
+        ImVec2& p = list->VtxBuffer[i].pos;
+        p = {at.x + (p.y - at.y) - half, at.y - (p.x - at.x)};
+    }
+    (void)ui;
+}
+
+int label_stride(Ui& ui, float pitch) { return std::max(1, static_cast<int>(std::ceil(ui.px(13) / pitch))); }
+
+/// A label is drawn if it is the lit one, or on the stride and not crowding the lit one.
+bool label_shown(int i, int stride, int lit) {
+    if (i == lit) return true;
+    return i % stride == 0 && (lit < 0 || stride == 1 || std::abs(i - lit) >= stride);
+}
+
+void row_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int stride = label_stride(ui, layout.rows.pitch);
+    const bool tokens = shown.stage->info->rows == Axis::query_token;
+    for (int i = layout.rows.first(); i <= layout.rows.last(); ++i) {
+        if (!label_shown(i, stride, lit)) continue;
+        const float middle = layout.rows.middle(i);
+        if (middle < layout.view.min.y || middle > layout.view.max.y) continue;
+        ImFont* font = i == lit ? ui.fonts.strong : ui.fonts.body;
+        const bool flagged = tokens && shown.trace->fully_masked(i);
+        const Rgb8 color = flagged ? ui.theme.warning : i == lit ? ui.theme.text : ui.theme.secondary;
+        const std::string text = legible(shown.trace->label(shown.stage->info->rows, i), *font);
+        draw_text(list, font, {layout.row_label_right, middle - compat::font_size(*font) / 2}, ink(color),
+                  fitted(font, text, layout.row_label_width + ui.px(4)) + (flagged ? " ∅" : ""),
+                  Align::right);
+    }
+}
+
+void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int stride = label_stride(ui, layout.columns.pitch);
+    for (int j = layout.columns.first(); j <= layout.columns.last(); ++j) {
+        if (!label_shown(j, stride, lit)) continue;
+        const float middle = layout.columns.middle(j);
+        if (middle < layout.view.min.x || middle > layout.view.max.x) continue;
+        ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
+        const ImU32 color = ink(j == lit ? ui.theme.text : ui.theme.secondary);
+        const std::string text = legible(shown.trace->label(shown.stage->info->columns, j), *font);
+        if (layout.column_labels == ColumnLabels::level)
+            draw_text(list, font, {middle, layout.column_label_bottom - compat::font_size(*font)}, color,
+                      text, Align::center);
+        else
+            upright_text(ui, list, font, {middle, layout.column_label_bottom}, color,
+                         fitted(font, text, ui.px(88)));
+    }
+}
+
+void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
+    if (!ui.document.presentation().values || shown.stage->info->unit == Unit::boolean) return;
+    ImFont* font = ui.fonts.mono;
+    const float room = layout.columns.pitch - ui.px(6);
+    if (room < text_width(font, "-0.000")) font = ui.fonts.mono_small;
+    if (room < text_width(font, "-0.000") || layout.rows.pitch < compat::font_size(*font) + ui.px(3)) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (int i = layout.rows.first(); i <= layout.rows.last(); ++i)
+        for (int j = layout.columns.first(); j <= layout.columns.last(); ++j) {
+            const float value = shown.at(i, j);
+            if (shown.closed(i, j) || !std::isfinite(value)) continue;
+            const Rgb8 color = contrasting(scale.color(value), ui.theme.on_light, ui.theme.on_dark);
+            draw_text(list, font,
+                      {layout.columns.middle(j), layout.rows.middle(i) - compat::font_size(*font) / 2},
+                      ink(color), cell_text(value), Align::center);
+        }
+}
+
+/// Operands stand at the side of the rows, and above the columns, that they make.
+void operands(Ui& ui, const FocusLayout& layout, const StageInfo& info, const Highlight& lit) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    if (layout.left) {
+        const Area& area = layout.left_area;
+        list->PushClipRect({area.min.x - 2, layout.view.min.y - 2}, {area.max.x + 2, layout.view.max.y + 2},
+                           true);
+        paint_matrix(ui, *list, *layout.left, area);
+        outline_row(ui, *list, area, lit_row(lit, *layout.left->stage->info), layout.left->rows());
+        list->PopClipRect();
+        const float y = layout.view.min.y - ui.px(20);
+        draw_text(list, ui.fonts.strong, {area.min.x, y}, ink(ui.theme.secondary),
+                  std::string(layout.left->stage->info->symbol));
+        if (area.width() > ui.px(90))
+            draw_text(list, ui.fonts.caption, {area.max.x, y + 1}, ink(ui.theme.faint),
+                      std::to_string(layout.left->rows()) + " × " + std::to_string(layout.left->columns()),
+                      Align::right);
+    }
+    if (layout.above) {
+        const Area& area = layout.above_area;
+        const bool transposed = info.above_transposed;
+        list->PushClipRect({layout.view.min.x - 2, area.min.y - 2}, {layout.view.max.x + 2, area.max.y + 2},
+                           true);
+        paint_matrix(ui, *list, *layout.above, area, transposed);
+        const int column = transposed ? lit_row(lit, *layout.above->stage->info)
+                                      : lit_column(lit, *layout.above->stage->info);
+        outline_column(ui, *list, area, info.columns == Axis::key_token ? lit.key : column,
+                       transposed ? layout.above->rows() : layout.above->columns());
+        list->PopClipRect();
+        const float x = layout.view.min.x - ui.px(12);
+        const int rows = transposed ? layout.above->columns() : layout.above->rows();
+        const int columns = transposed ? layout.above->rows() : layout.above->columns();
+        draw_text(list, ui.fonts.strong, {x, area.min.y + ui.px(4)}, ink(ui.theme.secondary),
+                  std::string(layout.above->stage->info->symbol) + (transposed ? "ᵀ" : ""), Align::right);
+        draw_text(list, ui.fonts.caption, {x, area.min.y + ui.px(22)}, ink(ui.theme.faint),
+                  std::to_string(rows) + " × " + std::to_string(columns), Align::right);
+    }
+}
+
+std::string range_caption(const Presentation& presentation, const ShownStage& shown) {
+    switch (presentation.range.kind) {
+        case RangeChoice::Kind::matrix: return "this matrix";
+        case RangeChoice::Kind::head: return shown.stage->shape().heads > 1 ? "this head" : "this matrix";
+        case RangeChoice::Kind::all: return "all heads";
+        case RangeChoice::Kind::fixed: return "fixed";
+    }
+    return "";
+}
+
+void mask_legend(Ui& ui, const FocusLayout& layout) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 at = layout.bar.min;
+    list->AddCircleFilled({at.x + ui.px(7), at.y + ui.px(9)}, ui.px(2.5f), ink(ui.theme.secondary));
+    draw_text(list, ui.fonts.caption, {at.x + ui.px(20), at.y + ui.px(2)}, ink(ui.theme.secondary), "open");
+    list->AddRectFilled({at.x, at.y + ui.px(24)}, {at.x + ui.px(14), at.y + ui.px(38)}, ink(ui.theme.masked));
+    for (float step = 0; step < 14; step += 4)
+        list->AddLine({at.x + ui.px(step), at.y + ui.px(38)}, {at.x + ui.px(14), at.y + ui.px(24 + step)},
+                      ink(ui.theme.hatch));
+    draw_text(list, ui.fonts.caption, {at.x + ui.px(20), at.y + ui.px(24)}, ink(ui.theme.secondary),
+              "closed");
+}
+
+void color_bar(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
+    if (shown.stage->info->unit == Unit::boolean) return mask_legend(ui, layout);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Area& bar = layout.bar;
+    ui.heatmaps.draw_table(*list, static_cast<int>(scale.map - colormaps().data()), bar.min, bar.max);
+    draw_text(list, ui.fonts.caption, {bar.min.x, bar.min.y - ui.px(20)}, ink(ui.theme.faint),
+              range_caption(ui.document.presentation(), shown));
+    constexpr int k_ticks = 5;
+    for (int tick = 0; tick < k_ticks; ++tick) {
+        const double t = tick / double(k_ticks - 1);
+        const float y = bar.max.y - static_cast<float>(t) * bar.height();
+        list->AddLine({bar.max.x, y}, {bar.max.x + ui.px(3), y}, ink(ui.theme.faint));
+        draw_text(list, ui.fonts.mono_small,
+                  {bar.max.x + ui.px(8), y - compat::font_size(*ui.fonts.mono_small) / 2},
+                  ink(ui.theme.secondary), short_text(scale.min + t * (scale.max - scale.min)));
+    }
+}
+
+void lit_cells(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const Highlight& lit) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Area whole{{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}};
+    list->PushClipRect({layout.view.min.x - 3, layout.view.min.y - 3},
+                       {layout.view.max.x + 3, layout.view.max.y + 3}, true);
+    const int row = lit_row(lit, *shown.stage->info), column = lit_column(lit, *shown.stage->info);
+    outline_row(ui, *list, whole, row, layout.rows.count);
+    outline_column(ui, *list, whole, column, layout.columns.count, 0.35f);
+    const auto& locked = ui.document.presentation().locked;
+    const std::optional<Cell> cell = ui.state.hovered && ui.state.hovered->stage == shown.stage->name()
+                                         ? std::optional(ui.state.hovered->cell)
+                                         : locked;
+    if (cell && cell->row < layout.rows.count && cell->column < layout.columns.count)
+        list->AddRect({layout.columns.begin(cell->column) - 1, layout.rows.begin(cell->row) - 1},
+                      {layout.columns.begin(cell->column + 1) + 1, layout.rows.begin(cell->row + 1) + 1},
+                      ink(ui.theme.text), 2, 0, ui.px(1.8f));
+    list->PopClipRect();
+}
+
+void zoom_by(Ui& ui, const FocusLayout& layout, float notches) {
+    Zoom& zoom = ui.state.zoom;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const auto fraction = [](const AxisPlace& axis, float at) {
+        return (at - axis.origin) / (axis.end() - axis.origin);
+    };
+    const double x = fraction(layout.columns, mouse.x), y = fraction(layout.rows, mouse.y);
+    const double factor =
+        std::clamp(zoom.factor * std::pow(k_zoom_per_notch, notches), 1.0, largest_zoom(layout));
+    // What is under the mouse stays there.
+    const double kept = zoom.factor / factor;
+    zoom = {factor, x + (zoom.x - x) * kept, y + (zoom.y - y) * kept};
+    if (factor == 1) zoom = {};
+}
+
+void pan(Ui& ui, const FocusLayout& layout) {
+    Zoom& zoom = ui.state.zoom;
+    const ImVec2 moved = ImGui::GetIO().MouseDelta;
+    const auto step = [](double centre, float pixels, const AxisPlace& axis) {
+        const double total = axis.end() - axis.origin, half = (axis.view_max - axis.view_min) / 2 / total;
+        return std::clamp(centre - pixels / total, half, std::max(half, 1 - half));
+    };
+    zoom.x = step(zoom.x, moved.x, layout.columns);
+    zoom.y = step(zoom.y, moved.y, layout.rows);
+}
+
+void toggle_lock(Ui& ui, const Cell& cell) {
+    ui.document.change([&](Session& session) {
+        auto& locked = session.presentation.locked;
+        if (locked == cell)
+            locked.reset();
+        else
+            locked = cell;
+    });
+}
+
+void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
+    const StageInfo& info = *shown.stage->info;
+    const float value = shown.at(cell.row, cell.column);
+    const std::string text = shown.trace->label(info.rows, cell.row) +
+                             (info.columns == Axis::key_token ? " → " : " · ") +
+                             shown.trace->label(info.columns, cell.column) + "   " +
+                             (shown.closed(cell.row, cell.column) ? "closed by the mask" : exact_text(value));
+    tooltip(ui, text);
+}
+
+/// Pointing, locking, zooming and panning.
+void interact(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+    const auto point = [&](const ShownStage& at, int row, int column) {
+        ui.state.pointing = PointedCell{std::string(at.stage->name()), at.head_index(), {row, column}};
+    };
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    ImGui::SetCursorScreenPos(layout.view.min);
+    ImGui::InvisibleButton("matrix",
+                           {std::max(1.0f, layout.view.width()), std::max(1.0f, layout.view.height())});
+    if (ImGui::IsItemHovered()) {
+        const Cell cell{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
+        point(shown, cell.row, cell.column);
+        if (ImGui::GetIO().MouseWheel != 0) zoom_by(ui, layout, ImGui::GetIO().MouseWheel);
+        if (!ImGui::IsItemActive()) value_tooltip(ui, shown, cell);
+    }
+    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(ui, layout);
+    if (ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
+        toggle_lock(ui, {layout.rows.at(mouse.y), layout.columns.at(mouse.x)});
+    if (layout.left && layout.left_area.contains(mouse) && mouse.y < layout.view.max.y &&
+        mouse.y >= layout.view.min.y && ImGui::IsWindowHovered()) {
+        const float t = (mouse.x - layout.left_area.min.x) / layout.left_area.width();
+        point(*layout.left, layout.rows.at(mouse.y),
+              std::min(static_cast<int>(t * static_cast<float>(layout.left->columns())),
+                       layout.left->columns() - 1));
+    }
+    if (layout.above && layout.above_area.contains(mouse) && mouse.x < layout.view.max.x &&
+        mouse.x >= layout.view.min.x && ImGui::IsWindowHovered()) {
+        const bool transposed = shown.stage->info->above_transposed;
+        const int depth = transposed ? layout.above->columns() : layout.above->rows();
+        const float t = (mouse.y - layout.above_area.min.y) / layout.above_area.height();
+        const int inner = std::min(static_cast<int>(t * static_cast<float>(depth)), depth - 1);
+        const int outer = layout.columns.at(mouse.x);
+        point(*layout.above, transposed ? outer : inner, transposed ? inner : outer);
+    }
+}
+
+}  // namespace
+
+void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
+    const Trace& trace = *ui.document.trace();
+    auto shown = shown_stage(trace, ui.document.presentation().stage, ui.document.presentation());
+    if (!shown) shown = shown_stage(trace, "weights", ui.document.presentation());
+    header(ui, area, *shown, run);
+    const Area body{{area.min.x + ui.px(24), area.min.y + ui.px(k_header_height + 14)},
+                    {area.max.x - ui.px(16), area.max.y - ui.px(20)}};
+    const FocusLayout layout = lay_out_focus(ui, *shown, body);
+    interact(ui, *shown, layout);
+
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Highlight lit = current_highlight(ui.state, ui.document.presentation());
+    const ColorScale scale = scale_of(*shown, ui.document.presentation());
+    operands(ui, layout, *shown->stage->info, lit);
+    list->PushClipRect(layout.view.min, layout.view.max, true);
+    paint_matrix(ui, *list, *shown,
+                 {{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}});
+    cell_values(ui, *shown, layout, scale);
+    list->PopClipRect();
+    lit_cells(ui, *shown, layout, lit);
+    row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
+    column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));
+    color_bar(ui, *shown, layout, scale);
+}
+
+}  // namespace attnscope

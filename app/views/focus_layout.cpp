@@ -1,0 +1,152 @@
+#include "app/views/focus_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/imgui_compat.h"
+#include "core/attention/stages.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_largest_cell = 64;
+constexpr float k_operand_gap = 34;
+constexpr float k_bar_gap = 30;
+constexpr float k_bar_width = 14;
+constexpr float k_bar_room = 84;  ///< the bar with its numbers and its caption
+constexpr int k_measured_labels = 256;
+
+/// The width of the longest label; of very many, every so many are measured, and the last one.
+float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
+    float longest = 0;
+    const auto measure_label = [&](int i) {
+        longest = std::max(longest, text_width(ui.fonts.strong, shown.trace->label(axis, i)));
+    };
+    for (int i = 0; i < count; i += std::max(1, count / k_measured_labels)) measure_label(i);
+    measure_label(count - 1);
+    return longest;
+}
+
+std::optional<ShownStage> operand_of(const ShownStage& shown, std::string_view name,
+                                     const Presentation& presentation) {
+    const Stage* stage = operand(*shown.trace, name);
+    if (!stage || shown.head_index() < 0) return std::nullopt;
+    return shown_stage(*shown.trace, stage->name(), presentation);
+}
+
+/// Fits `count` cells of at most `cell` pixels into the room, zoomed around a centre.
+AxisPlace place(int count, float cell, float low, float high, double factor, double centre, bool centred) {
+    const float room = high - low;
+    const float total = cell * static_cast<float>(count) * static_cast<float>(factor);
+    const float view = std::min(total, room);
+    const float start = centred ? low + (room - view) / 2 : low;
+    const float offset = std::clamp(static_cast<float>(centre) * total - view / 2, 0.0f, total - view);
+    return {count, start, start + view, start - offset, total / static_cast<float>(count)};
+}
+
+struct Rooms {
+    float left, top, width, height;  ///< that the matrix may take
+};
+
+/// Cells as large as they fit: square between tokens, free where columns are features. `label` is the width
+/// that the longest column label asks for.
+ImVec2 cell_size(Ui& ui, const ShownStage& shown, const Rooms& room, float label) {
+    const float largest = ui.px(k_largest_cell);
+    const float width = std::min(room.width / static_cast<float>(shown.columns()), largest);
+    const float height = std::min(room.height / static_cast<float>(shown.rows()), largest);
+    if (shown.stage->info->columns != Axis::key_token) return {width, std::min(height, largest * 0.75f)};
+    const float side = std::min({width, height, largest});
+    // A little wider than high where that lets the labels stand level.
+    const float wide = std::min(width, 1.4f * side);
+    return {side < label && label <= wide ? label : side, side};
+}
+
+ColumnLabels column_labels(Ui& ui, float pitch, float longest) {
+    if (pitch >= longest + ui.px(4)) return ColumnLabels::level;
+    return ColumnLabels::upright;
+}
+
+}  // namespace
+
+int AxisPlace::first() const {
+    return std::clamp(static_cast<int>((view_min - origin) / pitch), 0, count - 1);
+}
+int AxisPlace::last() const {
+    return std::clamp(static_cast<int>(std::ceil((view_max - origin) / pitch)) - 1, 0, count - 1);
+}
+int AxisPlace::at(float position) const {
+    return std::clamp(static_cast<int>(std::floor((position - origin) / pitch)), 0, count - 1);
+}
+
+double largest_zoom(const FocusLayout& layout) {
+    return std::max({1.0, double(layout.rows.count), double(layout.columns.count)});
+}
+
+FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
+    const StageInfo& info = *shown.stage->info;
+    const Presentation& presentation = ui.document.presentation();
+    FocusLayout layout{};
+    layout.left = operand_of(shown, info.left, presentation);
+    layout.above = operand_of(shown, info.above, presentation);
+
+    layout.row_label_width = std::min(longest_label(ui, shown, info.rows, shown.rows()), ui.px(130));
+    const float left_width = layout.left ? std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9),
+                                                      ui.px(40), body.width() * 0.2f)
+                                         : 0;
+    const int above_depth = !layout.above           ? 0
+                            : info.above_transposed ? layout.above->columns()
+                                                    : layout.above->rows();
+    const float above_height =
+        layout.above ? std::clamp(static_cast<float>(above_depth) * ui.px(6), ui.px(30), body.height() * 0.2f)
+                     : 0;
+
+    const float longest_column = longest_label(ui, shown, info.columns, shown.columns());
+    Rooms room{};
+    room.left = body.min.x + layout.row_label_width + ui.px(10) +
+                (layout.left ? left_width + ui.px(k_operand_gap) : 0);
+    room.width = std::max(body.max.x - ui.px(k_bar_gap + k_bar_room) - room.left, ui.px(40));
+    const float level_top = body.min.y + (layout.above ? above_height + ui.px(12) : 0) + ui.px(24);
+    room.top = level_top;
+    room.height = std::max(body.max.y - room.top, ui.px(40));
+    ImVec2 cell = cell_size(ui, shown, room, longest_column + ui.px(6));
+    const float pitch = cell.x * static_cast<float>(ui.state.zoom.factor);
+    layout.column_labels = column_labels(ui, pitch, longest_column);
+    if (layout.column_labels == ColumnLabels::upright) {
+        const float extra = std::clamp(longest_column - ui.px(14), 0.0f, ui.px(76));
+        room.top += extra;
+        room.height = std::max(room.height - extra, ui.px(40));
+        cell = cell_size(ui, shown, room, 0);
+    }
+
+    const Zoom& zoom = ui.state.zoom;
+    layout.rows = place(shown.rows(), cell.y, room.top, room.top + room.height, zoom.factor, zoom.y, false);
+    layout.columns =
+        place(shown.columns(), cell.x, room.left, room.left + room.width, zoom.factor, zoom.x, false);
+    // What does not fill the width stands in its middle.
+    const float shift =
+        std::floor(std::max(0.0f, (room.width - (layout.columns.view_max - layout.columns.view_min)) / 2));
+    layout.columns.origin += shift;
+    layout.columns.view_min += shift;
+    layout.columns.view_max += shift;
+    layout.view = {{layout.columns.view_min, layout.rows.view_min},
+                   {layout.columns.view_max, layout.rows.view_max}};
+
+    layout.column_label_bottom = room.top - ui.px(5);
+    if (layout.left) {
+        const float right = layout.view.min.x - ui.px(k_operand_gap);
+        layout.left_area = {{right - left_width, layout.rows.origin}, {right, layout.rows.end()}};
+        layout.row_label_right = layout.left_area.min.x - ui.px(10);
+    } else {
+        layout.row_label_right = layout.view.min.x - ui.px(10);
+    }
+    if (layout.above)
+        layout.above_area = {{layout.columns.origin, body.min.y},
+                             {layout.columns.end(), body.min.y + above_height}};
+    const float bar_left = layout.view.max.x + ui.px(k_bar_gap);
+    layout.bar = {
+        {bar_left, layout.view.min.y},
+        {bar_left + ui.px(k_bar_width), std::max(layout.view.max.y, layout.view.min.y + ui.px(80))}};
+    return layout;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,115 @@
+#include "app/views/matrix_painter.h"
+
+#include <functional>
+
+#include "core/attention/stages.h"
+#include "core/picture/colormap.h"
+
+namespace attnscope {
+namespace {
+
+bool drawn_with_mask(const Stage& stage) { return stage.name() == "masked" || stage.name() == "weights"; }
+
+StagePtr stage_pointer(const Trace& trace, std::string_view name) {
+    for (const StageRecord& record : trace.records)
+        if (record.stage->name() == name) return record.stage;
+    return nullptr;
+}
+
+/// What a mask's cells depend on, as a number; 0 without a mask.
+std::uint64_t mask_key(const Trace& trace) {
+    for (const StageRecord& record : trace.records)
+        if (record.stage->name() == "mask") return std::hash<std::string>{}(record.settings) | 1;
+    return 0;
+}
+
+const Buffer& buffer_of(const ShownStage& shown) {
+    return shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
+}
+
+int head_in_buffer(const ShownStage& shown) { return std::max(shown.head_index(), 0); }
+
+HeatmapSource source_of(const ShownStage& shown, bool transposed) {
+    const Buffer& buffer = buffer_of(shown);
+    const int head = head_in_buffer(shown);
+    HeatmapSource source;
+    source.rows = shown.rows();
+    source.columns = shown.columns();
+    source.values = [&buffer, head](int level) { return buffer.pooled(head, level); };
+    source.levels = buffer.levels();
+    source.transposed = transposed;
+    source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
+    source.owner = shown.stage;
+    const StagePtr mask = drawn_with_mask(*shown.stage) ? stage_pointer(*shown.trace, "mask") : nullptr;
+    if (mask && !shown.trace->experiment.mask.empty()) {
+        const Buffer* open = &mask->buffer;
+        source.open = [open](int level) { return open->pooled(0, level); };
+        source.key ^= mask_key(*shown.trace) << 8;
+    }
+    return source;
+}
+
+int table_index(const Colormap& map) { return static_cast<int>(&map - colormaps().data()); }
+
+}  // namespace
+
+float ShownStage::at(int row, int column) const {
+    return buffer_of(*this).at(head_in_buffer(*this), row, column);
+}
+
+bool ShownStage::closed(int row, int column) const {
+    if (!drawn_with_mask(*stage)) return false;
+    const Stage* mask = trace->find("mask");
+    return mask && mask->buffer.at(0, row, column) == 0;
+}
+
+std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
+                                      const Presentation& presentation) {
+    using Kind = HeadChoice::Kind;
+    StagePtr stage = stage_pointer(trace, name);
+    if (!stage) return std::nullopt;
+    HeadChoice head;
+    const int heads = stage->shape().heads;
+    const bool by_token = stage->info->rows == Axis::query_token && stage->info->columns == Axis::key_token;
+    if (heads > 1) {
+        if (presentation.head.kind == Kind::one)
+            head.head = std::min(presentation.head.head, heads - 1);
+        else if (by_token)
+            head.kind = Kind::mean;
+    }
+    return ShownStage{&trace, std::move(stage), head};
+}
+
+ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {
+    return color_scale(*shown.trace, *shown.stage, shown.head, presentation);
+}
+
+void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area, bool transposed) {
+    const ColorScale scale = scale_of(shown, ui.document.presentation());
+    HeatmapLook look;
+    look.style =
+        shown.stage->info->unit == Unit::boolean ? HeatmapLook::Style::dots : HeatmapLook::Style::colors;
+    look.table = table_index(*scale.map);
+    look.min = static_cast<float>(scale.min);
+    look.max = static_cast<float>(scale.max);
+    look.scale = ui.scale;
+    ui.heatmaps.draw(list, source_of(shown, transposed), area.min, area.max, look);
+}
+
+void outline_row(Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha) {
+    if (row < 0 || row >= rows) return;
+    const float pitch = area.height() / static_cast<float>(rows);
+    const float top = area.min.y + static_cast<float>(row) * pitch;
+    list.AddRect({area.min.x - 1, top - 1}, {area.max.x + 1, std::max(top + pitch, top + 2) + 1},
+                 ink(ui.theme.accent, alpha), 2, 0, ui.px(1.2f));
+}
+
+void outline_column(Ui& ui, ImDrawList& list, const Area& area, int column, int columns, float alpha) {
+    if (column < 0 || column >= columns) return;
+    const float pitch = area.width() / static_cast<float>(columns);
+    const float left = area.min.x + static_cast<float>(column) * pitch;
+    list.AddRect({left - 1, area.min.y - 1}, {std::max(left + pitch, left + 2) + 1, area.max.y + 1},
+                 ink(ui.theme.accent, alpha), 2, 0, ui.px(1.2f));
+}
+
+}  // namespace attnscope

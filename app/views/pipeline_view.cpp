@@ -1,0 +1,138 @@
+#include <string>
+#include <vector>
+
+#include "app/views/views.h"
+#include "app/window/widgets.h"
+#include "core/picture/colormap.h"
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_tab_height = 37;
+
+/// A word that opens a menu, right-aligned at `right`; returns its left end.
+float menu_word(Ui& ui, const char* id, float right, float y, const std::string& text,
+                const std::function<void()>& items) {
+    const float width = text_width(ui.fonts.body, text);
+    const ImVec2 at{right - width, y};
+    ImGui::SetCursorScreenPos({at.x - ui.px(4), at.y - ui.px(4)});
+    if (ImGui::InvisibleButton(id, {width + ui.px(8), ui.px(24)})) ImGui::OpenPopup(id);
+    const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(id);
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, at, ink(lit ? ui.theme.text : ui.theme.secondary),
+              text);
+    if (ImGui::BeginPopup(id)) {
+        items();
+        ImGui::EndPopup();
+    }
+    return at.x;
+}
+
+void presentation_item(Ui& ui, const std::string& shown, std::string_view option, const std::string& value) {
+    const std::string current = text_of(ui.document.session(), *find_option(option));
+    if (ImGui::MenuItem(shown.c_str(), nullptr, current == value)) set_option(ui, option, value);
+}
+
+std::string head_words(const Ui& ui) {
+    const HeadChoice& head = ui.document.presentation().head;
+    const int heads = ui.document.experiment().heads;
+    if (head.kind != HeadChoice::Kind::one && heads > 1)
+        return "mean of " + std::to_string(heads) + " heads ▾";
+    return "head " + std::to_string(std::min(head.head, heads - 1) + 1) + " of " + std::to_string(heads) +
+           " ▾";
+}
+
+void head_items(Ui& ui) {
+    for (int h = 1; h <= ui.document.experiment().heads; ++h)
+        presentation_item(ui, "head " + std::to_string(h), "head", std::to_string(h));
+    if (ui.document.experiment().heads > 1) presentation_item(ui, "mean of the heads", "head", "mean");
+}
+
+std::string range_words(const Ui& ui) {
+    const RangeChoice& range = ui.document.presentation().range;
+    switch (range.kind) {
+        case RangeChoice::Kind::matrix: return "range: this matrix ▾";
+        case RangeChoice::Kind::head: return "range: this head ▾";
+        case RangeChoice::Kind::all: return "range: all heads ▾";
+        case RangeChoice::Kind::fixed:
+            return "range: " + short_text(range.min) + " … " + short_text(range.max) + " ▾";
+    }
+    return "";
+}
+
+void range_items(Ui& ui) {
+    presentation_item(ui, "this matrix", "range", "matrix");
+    presentation_item(ui, "this head", "range", "head");
+    presentation_item(ui, "all heads", "range", "all");
+    presentation_item(ui, "fixed: 0 … 1", "range", "0,1");
+    ImGui::Separator();
+    const RangeChoice& range = ui.document.presentation().range;
+    float ends[2] = {static_cast<float>(range.min), static_cast<float>(range.max)};
+    ImGui::SetNextItemWidth(ui.px(160));
+    if (ImGui::DragFloat2("##ends", ends, 0.01f, 0, 0, "%.3g") && ends[0] < ends[1])
+        set_option(ui, "range", range_text({RangeChoice::Kind::fixed, ends[0], ends[1]}));
+    tooltip(ui, "A fixed range: drag, or Ctrl+click to type");
+}
+
+void color_items(Ui& ui) {
+    for (const Colormap& map : colormaps())
+        if (!map.diverging) presentation_item(ui, std::string(map.name), "colormap", std::string(map.name));
+    ImGui::Separator();
+    const bool values = ui.document.presentation().values;
+    if (ImGui::MenuItem("values in the cells", nullptr, values))
+        set_option(ui, "values", values ? "false" : "true");
+}
+
+void tabs(Ui& ui, const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float y = area.min.y + ui.px(12);
+    const float left = area.min.x + ui.px(18);
+    const float width = draw_text(list, ui.fonts.strong, {left, y}, ink(ui.theme.text), "Pipeline");
+    list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
+    list->AddRectFilled({left, area.max.y - ui.px(2)}, {left + width, area.max.y}, ink(ui.theme.accent));
+
+    float right = area.max.x - ui.px(16);
+    const float room = right - left - width - ui.px(24);
+    const std::string colours = ui.document.presentation().colormap + " / blue–red ▾";
+    const std::string all = colours + range_words(ui) + head_words(ui);
+    const bool roomy = text_width(ui.fonts.body, all) + ui.px(40) <= room;
+    const auto dot = [&] {
+        right -= ui.px(8);
+        draw_text(list, ui.fonts.body, {right, y}, ink(ui.theme.faint), "·", Align::right);
+        right -= ui.px(12);
+    };
+    right = menu_word(ui, "colours", right, y, roomy ? colours : "colours ▾", [&] { color_items(ui); });
+    dot();
+    right = menu_word(ui, "range", right, y, roomy ? range_words(ui) : "range ▾", [&] { range_items(ui); });
+    dot();
+    menu_word(ui, "head", right, y, head_words(ui), [&] { head_items(ui); });
+}
+
+void nothing_yet(Ui& ui, const Area& area) {
+    const bool problem = !ui.document.problem().empty();
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.title,
+              {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f}, ink(ui.theme.faint),
+              problem ? "This experiment cannot be computed" : "Type a sentence", Align::center);
+    if (problem)
+        draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
+                  {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f + ui.px(32)},
+                  ink(ui.theme.secondary), ui.document.problem(), Align::center, area.width() - ui.px(64));
+}
+
+}  // namespace
+
+void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
+    const float tabs_bottom = area.min.y + ui.px(k_tab_height);
+    tabs(ui, {area.min, {area.max.x, tabs_bottom}});
+    if (!ui.document.trace()) {
+        nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
+        return;
+    }
+    const float strip_bottom = tabs_bottom + strip_height(ui, area.height());
+    strip(ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
+    ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},
+                                        ink(ui.theme.line));
+    focus(ui, {{area.min.x, strip_bottom + 1}, area.max}, run);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/views/matrix_painter.h"
+#include "app/views/views.h"
+#include "app/window/widgets.h"
+#include "core/attention/stages.h"
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+namespace {
+
+// The strip's bands, in units from its top: names, captions, thumbnails, ranges.
+constexpr float k_name_top = 20;
+constexpr float k_caption_top = 35;
+constexpr float k_picture_top = 50;
+constexpr float k_under_picture = 6;
+constexpr float k_below = 43;  ///< the ranges, and the margin
+constexpr float k_label_width = 66;
+
+/// Thumbnails give way where the window is low.
+float picture_height(float view_height_in_units) {
+    return std::clamp(0.13f * view_height_in_units, 56.0f, 104.0f);
+}
+
+/// A stage's place in the strip.
+struct Slot {
+    ShownStage shown;
+    float x, width;
+    float span;         ///< the width that its texts may take: the picture's or the name's
+    const char* arrow;  ///< the operation that leads here, drawn before it; "" within a group
+};
+
+/// Stages that come out of one step side by side have no arrow between them.
+bool joins_previous(std::string_view name) {
+    return name == "key" || name == "value" || name == "key_heads" || name == "value_heads";
+}
+
+float picture_width(const ShownStage& shown) {
+    const auto columns = static_cast<float>(shown.columns());
+    return shown.stage->info->columns == Axis::key_token ? std::clamp(columns * 10, 56.0f, 104.0f)
+                                                         : std::clamp(columns * 3.7f, 44.0f, 72.0f);
+}
+
+/// All slots with gaps and pictures `tightness` times as wide (0 … 1) as they like to be, but never so narrow
+/// that names touch. Returns the width of all.
+float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
+    float x = 0;
+    for (Slot& slot : slots) {
+        const std::string name(slot.shown.stage->name());
+        if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
+        slot.x = x;
+        slot.width = picture_width(slot.shown) * (0.7f + 0.3f * tightness);
+        slot.span = std::max(slot.width, text_width(ui.fonts.strong, name) / ui.scale);
+        x += slot.span;
+    }
+    return x;
+}
+
+std::vector<Slot> lay_out(Ui& ui, float width) {
+    const Trace& trace = *ui.document.trace();
+    std::vector<Slot> slots;
+    for (const StagePtr& stage : trace.stages()) {
+        if (stage->info->unit == Unit::token_id) continue;
+        const auto shown = shown_stage(trace, stage->name(), ui.document.presentation());
+        slots.push_back({*shown, 0, 0, 0, slots.empty() || joins_previous(stage->name()) ? "" : "→"});
+    }
+    const float available = width / ui.scale;
+    for (const float tightness : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
+        if (place(ui, slots, tightness) <= available) break;
+    return slots;
+}
+
+void row_labels(Ui& ui, const Area& area, const Trace& trace, int lit) {
+    const int rows = static_cast<int>(trace.rows.size());
+    const float pitch = area.height() / static_cast<float>(rows);
+    const int stride = std::max(1, static_cast<int>(std::ceil(ui.px(12) / pitch)));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (int i = 0; i < rows; ++i) {
+        if (i % stride != 0 && i != lit) continue;
+        if (i != lit && lit >= 0 && std::abs(i - lit) < stride && stride > 1) continue;
+        const float y =
+            area.min.y + (static_cast<float>(i) + 0.5f) * pitch - compat::font_size(*ui.fonts.caption) / 2;
+        draw_text(
+            list, ui.fonts.caption, {area.max.x, y}, ink(i == lit ? ui.theme.text : ui.theme.secondary),
+            fitted(ui.fonts.caption, legible(trace.rows[std::size_t(i)], *ui.fonts.caption), area.width()),
+            Align::right);
+    }
+}
+
+std::string range_end(const ShownStage& shown, bool upper) {
+    const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
+    const ValueRange& range = buffer.range(std::max(shown.head_index(), 0));
+    return range.finite == 0 ? "" : short_text(upper ? range.max : range.min);
+}
+
+void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ShownStage& shown = slot.shown;
+    const ImU32 faint = ink(ui.theme.faint);
+    if (shown.stage->info->unit == Unit::boolean) {
+        const auto open = (shown.stage->buffer.host().head(0).array() != 0).count();
+        const Eigen::Index all = Eigen::Index{shown.rows()} * shown.columns();
+        std::string text = std::to_string(open) + " of " + std::to_string(all);
+        if (text_width(ui.fonts.mono_small, text) > right - left)
+            text = open == all ? "all open" : short_text(100.0 * double(open) / double(all)) + " % open";
+        draw_text(list, ui.fonts.mono_small, {left, y}, faint, text);
+        return;
+    }
+    const std::string low = range_end(shown, false), high = range_end(shown, true);
+    const float room =
+        right - left - text_width(ui.fonts.mono_small, low) - text_width(ui.fonts.mono_small, high);
+    draw_text(list, ui.fonts.mono_small, {left, y}, faint, low);
+    if (room > ui.px(4))
+        draw_text(list, ui.fonts.mono_small, {right, y}, faint, high, Align::right);
+    else
+        draw_text(list, ui.fonts.mono_small, {left, y + ui.px(12)}, faint, high);
+}
+
+void point_at(Ui& ui, const Slot& slot, const Area& picture) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (!ImGui::IsItemHovered() || !picture.contains(mouse)) return;
+    const auto index = [](float at, float low, float size, int count) {
+        return std::clamp(static_cast<int>((at - low) / size * static_cast<float>(count)), 0, count - 1);
+    };
+    ui.state.pointing = PointedCell{std::string(slot.shown.stage->name()),
+                                    slot.shown.head_index(),
+                                    {index(mouse.y, picture.min.y, picture.height(), slot.shown.rows()),
+                                     index(mouse.x, picture.min.x, picture.width(), slot.shown.columns())}};
+}
+
+void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const Highlight& lit) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ShownStage& shown = slot.shown;
+    const StageInfo& info = *shown.stage->info;
+    const float top = area.min.y, bottom = area.max.y - ui.px(k_below);
+    const float left = origin + ui.px(slot.x), right = left + ui.px(slot.width),
+                text_right = left + ui.px(slot.span);
+    const bool focused = ui.document.presentation().stage == info.name;
+
+    ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(k_name_top - 5)});
+    ImGui::PushID(info.name.data());
+    if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(k_name_top)})) {
+        ui.document.change([&](Session& session) {
+            if (session.presentation.stage != info.name) session.presentation.locked.reset();
+            session.presentation.stage = info.name;
+        });
+        ui.state.zoom = {};
+    }
+    const Area picture{{left, top + ui.px(k_picture_top)}, {right, bottom}};
+    point_at(ui, slot, picture);
+    const bool hovered = ImGui::IsItemHovered();
+    ImGui::PopID();
+    if (focused || hovered)
+        list->AddRect({left - ui.px(8), top + ui.px(k_name_top - 8)},
+                      {text_right + ui.px(8), area.max.y - ui.px(12)},
+                      ink(focused ? ui.theme.accent : ui.theme.line), ui.px(6), 0, ui.px(focused ? 1.5f : 1));
+
+    draw_text(list, ui.fonts.strong, {left, top + ui.px(k_name_top)}, ink(ui.theme.text),
+              std::string(info.name));
+    const std::string words = caption(shown.trace->experiment, info);
+    const std::string shape = std::to_string(shown.rows()) + "×" + std::to_string(shown.columns());
+    const float room =
+        text_right - left - text_width(ui.fonts.caption, words) - text_width(ui.fonts.mono_small, shape);
+    const float line = top + ui.px(k_caption_top);
+    draw_text(list, ui.fonts.caption, {left, line}, ink(ui.theme.secondary), words, Align::left,
+              text_right - left);
+    if (room > ui.px(3))
+        draw_text(list, ui.fonts.mono_small, {text_right, line + ui.px(1)}, ink(ui.theme.faint), shape,
+                  Align::right);
+
+    paint_matrix(ui, *list, shown, picture);
+    outline_row(ui, *list, picture, lit_row(lit, info), shown.rows());
+    if (const int column = lit_column(lit, info); column >= 0 && info.columns == Axis::key_token)
+        outline_column(ui, *list, picture, column, shown.columns(), 0.45f);
+    under_picture(ui, slot, left, text_right, bottom + ui.px(k_under_picture));
+    if (*slot.arrow)
+        draw_text(list, ui.fonts.body, {left - ui.px(14), (picture.min.y + picture.max.y) / 2 - ui.px(9)},
+                  ink(ui.theme.faint), slot.arrow, Align::center);
+}
+
+/// Scrolls to the focused stage when the focus has moved to it.
+void keep_in_sight(Ui& ui, const Slot& slot, float width) {
+    const std::string_view name = slot.shown.stage->name();
+    if (ui.document.presentation().stage != name || ui.state.stage_in_sight == name) return;
+    ui.state.stage_in_sight = name;
+    const float left = ui.px(slot.x), right = ui.px(slot.x + slot.span + 24);
+    if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)
+        ImGui::SetScrollX(std::max(0.0f, (left + right - width) / 2));
+}
+
+}  // namespace
+
+float strip_height(Ui& ui, float view_height) {
+    return ui.px(k_picture_top + picture_height(view_height / ui.scale) + k_below);
+}
+
+void strip(Ui& ui, const Area& area) {
+    const Trace& trace = *ui.document.trace();
+    const Highlight lit = current_highlight(ui.state, ui.document.presentation());
+    const float labels = ui.px(k_label_width + 8);
+    const Area labels_area{{area.min.x + ui.px(14), area.min.y + ui.px(k_picture_top)},
+                           {area.min.x + labels, area.max.y - ui.px(k_below)}};
+    row_labels(ui, labels_area, trace, lit.query);
+
+    ImGui::SetCursorScreenPos({area.min.x + labels, area.min.y});
+    const float width = area.width() - labels;
+    const std::vector<Slot> slots = lay_out(ui, width - ui.px(36));
+    const float content = slots.empty() ? 0 : ui.px(slots.back().x + slots.back().width + 36);
+    ImGui::SetNextWindowContentSize({content, 0});
+    ImGui::BeginChild("strip", {width, area.height()}, false,
+                      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0)
+        ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
+    for (const Slot& slot : slots) keep_in_sight(ui, slot, width);
+    const float origin = area.min.x + labels + ui.px(12) - ImGui::GetScrollX();
+    for (const Slot& slot : slots) thumbnail(ui, slot, origin, area, lit);
+    ImGui::EndChild();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,19 @@
+// What shows the trace.
+#pragma once
+
+#include "app/actions/actions.h"
+#include "app/window/ui.h"
+
+namespace attnscope {
+
+/// The whole centre: tabs, what is shown (head, range, colours), the strip of all stages and the focus.
+void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+
+/// Every stage of the computation as a thumbnail, token rows aligned.
+float strip_height(Ui& ui, float view_height);
+void strip(Ui& ui, const Area& area);
+
+/// The chosen stage, large, with its operands.
+void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+
+}  // namespace attnscope

@@ -1,0 +1,16 @@
+// The window, from start to end.
+#pragma once
+
+#include <optional>
+
+#include "core/attention/evaluate.h"
+#include "core/io/session.h"
+
+namespace attnscope {
+
+/// Opens the window with `session`, or with the one that was left the last time (the defaults, if there is
+/// none), and returns 0 when it is closed. The session is kept on every change, so that the next start finds
+/// it, also after a crash. Throws Error(backend) without a display or OpenGL 3.3.
+int open_window(std::optional<Session> session, const EvaluateOptions& options);
+
+}  // namespace attnscope

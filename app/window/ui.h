@@ -1,0 +1,60 @@
+// What every panel and view is given to draw with.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+
+#include "app/document/document.h"
+#include "app/document/exporter.h"
+#include "app/document/interaction.h"
+#include "app/document/saved_state.h"
+#include "app/window/heatmap_renderer.h"
+#include "app/window/imgui_layer.h"
+#include "app/window/text_field.h"
+#include "core/picture/theme.h"
+
+namespace attnscope {
+
+/// Lives for one frame. Panels edit the document's session, views draw its trace, both point and zoom through
+/// the interaction; nothing else is kept.
+struct Ui {
+    Document& document;
+    Interaction& state;
+    SavedState& saved;
+    Exporter& exporter;
+    const Fonts& fonts;
+    const Theme& theme;
+    HeatmapRenderer& heatmaps;
+    std::function<void(const std::string&)> copy;
+    float scale;      ///< pixels per unit of the layout
+    double frame_ms;  ///< what the last frames took, for the status bar
+    const std::string& backend;
+
+    float px(float units) const { return units * scale; }
+};
+
+/// A colour of the theme for a draw list.
+ImU32 ink(Rgb8 color, float alpha = 1);
+
+/// A rectangle in pixels.
+struct Area {
+    ImVec2 min;
+    ImVec2 max;
+    float width() const { return max.x - min.x; }
+    float height() const { return max.y - min.y; }
+    bool contains(ImVec2 p) const { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
+};
+
+enum class Align { left, center, right };
+
+/// One line of text; `at` is the point of its left end, middle or right end on the baseline's box top.
+/// Cut with "…" if it is wider than `width` (0: never). Returns the width drawn.
+float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text,
+                Align align = Align::left, float width = 0);
+float text_width(ImFont* font, const std::string& text);
+/// The text with "…" at its end if it is wider than `width`.
+std::string fitted(ImFont* font, const std::string& text, float width);
+
+}  // namespace attnscope

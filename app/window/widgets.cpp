@@ -1,0 +1,219 @@
+#include "app/window/widgets.h"
+
+#include <imgui_stdlib.h>
+
+#include <cmath>
+
+#include "core/attention/experiment.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_row_height = 26;
+constexpr float k_row_pitch = 33;
+constexpr float k_margin = 18;
+constexpr float k_field_left = 126;
+constexpr float k_pixels_per_step = 6;
+
+std::string capitals(std::string_view title) {
+    std::string text(title);
+    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+}
+
+/// The text field that a drag field becomes while it is typed into.
+std::optional<std::string> typing_field(Ui& ui, unsigned id, float width) {
+    FieldEdit& edit = ui.state.field;
+    ImGui::SetNextItemWidth(width);
+    if (edit.begins) ImGui::SetKeyboardFocusHere();
+    ImGui::PushFont(ui.fonts.mono);
+    const bool entered = ImGui::InputText(
+        "##typed", &edit.text, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::PopFont();
+    const bool left = !edit.begins && ImGui::IsItemDeactivated();
+    const bool abandoned = left && compat::key_pressed(Key::escape);
+    edit.begins = edit.begins && !ImGui::IsItemActive();
+    if (!entered && !left) return std::nullopt;
+    if (edit.typing == id) edit.typing = 0;
+    return abandoned ? std::nullopt : std::optional(edit.text);
+}
+
+void draw_field(Ui& ui, const Area& area, const std::string& text, float fill, bool hot) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float rounding = ui.px(5);
+    list->AddRectFilled(area.min, area.max, ink(ui.theme.raised), rounding);
+    if (fill >= 0) {
+        const float end = area.min.x + std::max(ui.px(3), std::min(fill, 1.0f) * area.width());
+        list->AddRectFilled({area.min.x + 1, area.min.y + 1}, {end, area.max.y - 1},
+                            ink(ui.theme.accent, 0.28f), ui.px(4));
+    }
+    list->AddRect(area.min, area.max, hot ? ink(ui.theme.accent, 0.7f) : ink(ui.theme.line), rounding);
+    const float top = area.min.y + (area.height() - compat::font_size(*ui.fonts.mono)) / 2;
+    draw_text(list, ui.fonts.mono, {area.min.x + ui.px(10), top}, ImGui::GetColorU32(ImGuiCol_Text), text,
+              Align::left, area.width() - ui.px(16));
+}
+
+/// Whole steps out of the pixels that the running drag has travelled.
+int drag_steps(Ui& ui) {
+    FieldEdit& edit = ui.state.field;
+    edit.travelled += ImGui::GetIO().MouseDelta.x;
+    const double pitch = ui.px(k_pixels_per_step);
+    const int steps = static_cast<int>(edit.travelled / pitch);
+    edit.travelled -= steps * pitch;
+    return steps * (ImGui::GetIO().KeyShift ? 10 : 1);
+}
+
+}  // namespace
+
+bool was_click() {
+    const ImGuiIO& io = ImGui::GetIO();
+    return io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
+}
+
+void tooltip(Ui& ui, const std::string& text) {
+    if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+    ImGui::PushFont(ui.fonts.body);
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(ui.px(320));
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+    ImGui::PopFont();
+}
+
+void set_option(Ui& ui, std::string_view name, const std::string& text, const std::string& gesture) {
+    Session trial = ui.document.session();
+    try {
+        set_from_text(trial, *find_option(name), text);
+        check(trial.experiment);
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
+        return;
+    }
+    ui.state.notice = {};
+    ui.document.change([&](Session& session) { session = std::move(trial); }, gesture);
+}
+
+std::optional<std::string> choice_field(Ui& ui, const char* id, std::span<const Choice> choices,
+                                        const std::string& current) {
+    std::string shown = current;
+    for (const Choice& choice : choices)
+        if (choice.value == current) shown = choice.shown;
+    std::optional<std::string> picked;
+    ImGui::PushFont(ui.fonts.mono);
+    if (ImGui::BeginCombo(id, (shown + " ▾").c_str(),
+                          ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton)) {
+        for (const Choice& choice : choices) {
+            if (ImGui::Selectable(choice.shown.c_str(), choice.value == current) && choice.value != current)
+                picked = choice.value;
+            tooltip(ui, choice.help);
+        }
+        ImGui::EndCombo();
+    }
+    ImGui::PopFont();
+    return picked;
+}
+
+DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fill, float width) {
+    ImGui::PushID(id);
+    FieldEdit& edit = ui.state.field;
+    const unsigned own = ImGui::GetID("field");
+    DragResult result;
+    if (edit.typing == own) {
+        result.typed = typing_field(ui, own, width);
+        ImGui::PopID();
+        return result;
+    }
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::InvisibleButton("drag", {width, ui.px(k_row_height)});
+    if (ImGui::IsItemActivated()) {
+        edit.travelled = 0;
+        ++edit.gestures;
+    }
+    const bool dragging = ImGui::IsItemActive() && ImGui::IsMouseDragging(0);
+    if (dragging) {
+        result.steps = drag_steps(ui);
+        result.gesture = "drag " + std::to_string(edit.gestures);
+    }
+    const bool clicked = ImGui::IsItemDeactivated() && was_click();
+    if (clicked && ImGui::IsItemHovered()) edit = {own, text, true, 0, edit.gestures};
+    const bool hot = ImGui::IsItemHovered() || ImGui::IsItemActive();
+    if (hot) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    draw_field(ui, {at, {at.x + width, at.y + ui.px(k_row_height)}}, text, fill, hot);
+    ImGui::PopID();
+    return result;
+}
+
+bool switch_field(Ui& ui, const char* id, bool on) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size{ui.px(40), ui.px(22)};
+    const bool pressed = ImGui::InvisibleButton(id, {size.x, ui.px(k_row_height)});
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float top = at.y + ui.px(2);
+    list->AddRectFilled({at.x, top}, {at.x + size.x, top + size.y},
+                        on ? ink(ui.theme.accent, 0.6f) : ink(ui.theme.raised), size.y / 2);
+    list->AddRect({at.x, top}, {at.x + size.x, top + size.y},
+                  ImGui::IsItemHovered() ? ink(ui.theme.accent) : ink(ui.theme.line), size.y / 2);
+    list->AddCircleFilled({on ? at.x + size.x - size.y / 2 : at.x + size.y / 2, top + size.y / 2},
+                          size.y / 2 - ui.px(4), on ? ink(ui.theme.text) : ink(ui.theme.secondary));
+    return pressed;
+}
+
+bool small_button(Ui& ui, const char* id, const std::string& label, const char* help, float width) {
+    ImGui::PushID(id);
+    const bool pressed = ImGui::Button(label.c_str(), {width, ui.px(k_row_height)});
+    tooltip(ui, help);
+    ImGui::PopID();
+    return pressed;
+}
+
+void section_header(Ui& ui, std::string_view title, const std::string& derived) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x - ui.px(k_margin);
+    const float top = at.y + ui.px(10);
+    draw_text(list, ui.fonts.section, {ImGui::GetWindowPos().x + ui.px(k_margin), top},
+              ink(ui.theme.secondary), capitals(title));
+    draw_text(list, ui.fonts.caption, {right, top + ui.px(1)}, ink(ui.theme.faint), derived, Align::right);
+    ImGui::Dummy({1, ui.px(32)});
+    ImGui::SetCursorScreenPos({ImGui::GetWindowPos().x, at.y + ui.px(32)});
+}
+
+void option_row(Ui& ui, std::string_view name, const char* label, const std::string& disabled,
+                const std::function<void(float width)>& control) {
+    const Option& option = *find_option(name);
+    ImGui::PushID(label);
+    const ImVec2 window = ImGui::GetWindowPos();
+    const float top = ImGui::GetCursorPosY();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float right = ImGui::GetWindowContentRegionMax().x - ui.px(16);
+    const float left = ui.px(k_field_left);
+    const bool applies = disabled.empty();
+
+    ImGui::SetCursorPos({ui.px(k_margin), top});
+    ImGui::InvisibleButton("label", {left - ui.px(k_margin + 4), ui.px(k_row_height)});
+    tooltip(ui, applies ? std::string(option.help) : disabled);
+    bool reset = applies && ImGui::IsItemClicked(ImGuiMouseButton_Right);
+
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float text_top = at.y + ui.px(5.5f);
+    draw_text(list, ui.fonts.body, {window.x + ui.px(k_margin), text_top},
+              applies ? ink(ui.theme.text) : ink(ui.theme.faint), label);
+    draw_text(list, ui.fonts.body, {window.x + left - ui.px(8), text_top}, ink(ui.theme.faint),
+              std::string(option.symbol), Align::right);
+
+    ImGui::SetCursorPos({left, top});
+    ImGui::BeginGroup();
+    ImGui::BeginDisabled(!applies);
+    ImGui::SetNextItemWidth(right - left);
+    control(right - left);
+    ImGui::EndDisabled();
+    ImGui::EndGroup();
+    if (applies && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;
+    if (!applies) tooltip(ui, disabled);
+    if (reset) set_option(ui, name, text_of(Session{}, option));
+    ImGui::SetCursorPos({0, top + ui.px(k_row_pitch)});
+    ImGui::PopID();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,62 @@
+// The controls that panels are made of. None of them holds a value: each is given one and says what became of
+// it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/window/ui.h"
+#include "core/io/options.h"
+
+namespace attnscope {
+
+/// One of several values, with what is shown for it.
+struct Choice {
+    std::string value;
+    std::string shown;
+    std::string help;
+};
+
+/// A drop-down list as wide as the next item; the new value if one was picked.
+std::optional<std::string> choice_field(Ui& ui, const char* id, std::span<const Choice> choices,
+                                        const std::string& current);
+
+/// What became of a field that can be dragged and typed into.
+struct DragResult {
+    int steps = 0;                     ///< dragged in this frame, to the right positive
+    std::optional<std::string> typed;  ///< entered with the keyboard
+    std::string gesture;               ///< names the running drag, for the undo history
+};
+
+/// A field that shows `text`, is dragged sideways in steps, and typed into after a click. `fill` 0 … 1 shades
+/// the part of its range; negative: none.
+DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fill, float width);
+
+/// A switch; true if it was pressed.
+bool switch_field(Ui& ui, const char* id, bool on);
+
+/// A button with a word or a symbol on it.
+bool small_button(Ui& ui, const char* id, const std::string& label, const char* help, float width = 0);
+
+/// A section's title in small capitals with its derived figure at the right.
+void section_header(Ui& ui, std::string_view title, const std::string& derived);
+
+/// The label, the symbol and the help of one option, its reset on right-click, and the place for its control:
+/// calls `control` with the width left for it. `disabled` says why the option does not apply now; empty: it
+/// does.
+void option_row(Ui& ui, std::string_view option, const char* label, const std::string& disabled,
+                const std::function<void(float width)>& control);
+
+/// Sets one option of the session from text; a value that is refused becomes the notice, and nothing changes.
+void set_option(Ui& ui, std::string_view option, const std::string& text, const std::string& gesture = {});
+
+/// The mouse button that was let go in this frame did not drag.
+bool was_click();
+
+/// The tooltip of the last item.
+void tooltip(Ui& ui, const std::string& text);
+
+}  // namespace attnscope

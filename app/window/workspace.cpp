@@ -1,0 +1,187 @@
+#include "app/window/workspace.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/panels/panels.h"
+#include "app/views/views.h"
+#include "app/window/imgui_compat.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_menu_height = 32;
+constexpr float k_status_height = 28;
+constexpr float k_smallest_panel = 220;
+constexpr float k_largest_panel = 520;
+constexpr float k_largest_share = 0.25f;
+
+/// The areas of the window, from the outside in.
+struct Areas {
+    Area menu, sentence, experiment, center, inspector, status;
+};
+
+Areas lay_out(Ui& ui, ImVec2 size) {
+    const float menu = ui.px(k_menu_height);
+    const float sentence = menu + sentence_panel_height(ui, size.x);
+    const float status = size.y - ui.px(k_status_height);
+    // In a narrow window the side panels leave half of it to the view.
+    const float widest = size.x * k_largest_share;
+    const float left =
+        ui.state.experiment_panel_open ? std::min(ui.px(ui.state.experiment_panel_width), widest) : 0;
+    const float right =
+        size.x - (ui.state.inspector_open ? std::min(ui.px(ui.state.inspector_width), widest) : 0);
+    return {.menu = {{0, 0}, {size.x, menu}},
+            .sentence = {{0, menu}, {size.x, sentence}},
+            .experiment = {{0, sentence}, {left, status}},
+            .center = {{left, sentence}, {right, status}},
+            .inspector = {{right, sentence}, {size.x, status}},
+            .status = {{0, status}, {size.x, size.y}}};
+}
+
+/// The edge of a side panel, which can be dragged.
+void splitter(Ui& ui, const char* id, float x, const Area& area, float& width, float direction) {
+    const float half = ui.px(3);
+    ImGui::SetCursorScreenPos({x - half, area.min.y});
+    ImGui::InvisibleButton(id, {2 * half, area.height()});
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (ImGui::IsItemActive())
+        width = std::clamp(width + direction * ImGui::GetIO().MouseDelta.x / ui.scale, k_smallest_panel,
+                           k_largest_panel);
+    ImGui::GetWindowDrawList()->AddLine({x, area.min.y}, {x, area.max.y},
+                                        ink(ImGui::IsItemActive() ? ui.theme.accent : ui.theme.line));
+}
+
+void begin_root(ImVec2 size) {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    ImGui::Begin("attnscope", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleVar(3);
+}
+
+std::string instruction_set() {
+#if defined(__AVX512F__)
+    return "CPU · AVX-512";
+#elif defined(__AVX2__)
+    return "CPU · AVX2";
+#else
+    return "CPU";
+#endif
+}
+
+}  // namespace
+
+Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake)
+    : saved_(std::move(state)),
+      document_(saved_.session, std::move(options), wake),
+      exporter_(wake),
+      copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
+      backend_(instruction_set()) {
+    interaction_.interface_scale = saved_.scale;
+    if (!saved_.file.empty() && std::filesystem::exists(saved_.file)) document_.saved_as(saved_.file);
+}
+
+FrameCallbacks Workspace::callbacks() {
+    return {.on_key = [this](const KeyPress& press) { return on_key(press); },
+            .draw = [this](FrameInput& frame) { draw(frame); },
+            .on_drop = [this](const std::vector<std::string>& paths) { on_drop(paths); },
+            .on_close_request = [] { return true; },
+            .wants_redraw = [this] { return wants_frame_; }};
+}
+
+void Workspace::run(const Action& action) {
+    ActionContext c = context();
+    run_action(action, c);
+    wants_frame_ = true;
+}
+
+bool Workspace::on_key(const KeyPress& press) {
+    const bool dialog = interaction_.dialog != Dialog::none;
+    const bool typing = ImGui::GetIO().WantTextInput;
+    if (press.key == Key::escape) {
+        // In the sentence or a number, Escape is the field's own.
+        if (dialog || !typing) run(*find_action("escape"));
+        return dialog;
+    }
+    const Action* action = action_for(press, typing || dialog);
+    if (!action) return false;
+    ActionContext c = context();
+    if (action->enabled(c)) run(*action);
+    return true;
+}
+
+void Workspace::on_drop(const std::vector<std::string>& paths) {
+    if (paths.empty()) return;
+    ActionContext c = context();
+    try {
+        open_file(c, paths.front());
+    } catch (const std::exception& error) {
+        interaction_.notice = {error.what(), true};
+    }
+    wants_frame_ = true;
+}
+
+void Workspace::draw(FrameInput& frame) {
+    wants_frame_ = document_.update();
+    const Theme& theme = *find_theme(this->theme());
+    Ui ui{document_, interaction_,   saved_, exporter_,   frame.fonts,
+          theme,     frame.heatmaps, copy_,  frame.scale, frame.last_frame_milliseconds,
+          backend_};
+    const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
+    interaction_.pointing.reset();
+    interaction_.pointing_token = -1;
+    const auto run_it = [this](const Action& action) { run(action); };
+    ActionContext c = context();
+
+    begin_root(size);
+    const Areas areas = lay_out(ui, size);
+    ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
+    menu_bar(ui, areas.menu, c, run_it);
+    sentence_panel(ui, areas.sentence, sentence_);
+    pipeline_view(ui, areas.center, run_it);
+    if (interaction_.experiment_panel_open) {
+        experiment_panel(ui, areas.experiment);
+        splitter(ui, "left edge", areas.experiment.max.x, areas.experiment,
+                 interaction_.experiment_panel_width, 1);
+    }
+    if (interaction_.inspector_open) {
+        inspector_panel(ui, areas.inspector);
+        splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
+    }
+    status_bar(ui, areas.status);
+    dialogs(ui, c);
+    ImGui::End();
+
+    if (interaction_.pointing != interaction_.hovered ||
+        interaction_.pointing_token != interaction_.hovered_token)
+        wants_frame_ = true;
+    interaction_.hovered = interaction_.pointing;
+    interaction_.hovered_token = interaction_.pointing_token;
+}
+
+SavedState Workspace::state() const {
+    SavedState state = saved_;
+    state.session = document_.session();
+    state.file = document_.file();
+    state.scale = interaction_.interface_scale;
+    return state;
+}
+
+std::string Workspace::theme() const {
+    // Pictures for print are on white; the window is light then.
+    return document_.presentation().theme == "dark" ? "dark" : "light";
+}
+
+std::string Workspace::title() const {
+    const std::string name =
+        document_.file().empty() ? "" : std::filesystem::path(document_.file()).filename().string() + " — ";
+    return name + "attnscope";
+}
+
+}  // namespace attnscope

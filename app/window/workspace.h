@@ -1,0 +1,60 @@
+// The whole interface: a document, and everything that is drawn of it. A window on the screen, a headless one
+// and a measurement host the same workspace.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "app/actions/actions.h"
+#include "app/document/document.h"
+#include "app/document/exporter.h"
+#include "app/document/interaction.h"
+#include "app/document/saved_state.h"
+#include "app/window/frame.h"
+#include "app/window/text_field.h"
+#include "app/window/ui.h"
+
+namespace attnscope {
+
+class Workspace {
+public:
+    /// `wake` is called from other threads when there is something new to draw.
+    Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake);
+
+    /// What a Window or a HeadlessWindow calls.
+    FrameCallbacks callbacks();
+
+    Document& document() { return document_; }
+    Interaction& interaction() { return interaction_; }
+    Exporter& exporter() { return exporter_; }
+    /// Runs an action of the registry, as a menu or a key does.
+    void run(const Action& action);
+
+    /// What is kept between two runs, as of now.
+    SavedState state() const;
+    /// What the window is to look like: the theme of the interface ("dark" or "light") and its scale.
+    std::string theme() const;
+    double scale() const { return interaction_.interface_scale; }
+    bool quits() const { return interaction_.quit; }
+    std::string title() const;
+    /// One line for the status bar: a session that could not be restored, a font that is missing.
+    void notice(std::string text, bool problem) { interaction_.notice = {std::move(text), problem}; }
+
+private:
+    void draw(FrameInput& frame);
+    bool on_key(const KeyPress& press);
+    void on_drop(const std::vector<std::string>& paths);
+    ActionContext context() { return {document_, interaction_, saved_, copy_}; }
+
+    SavedState saved_;
+    Document document_;
+    Interaction interaction_;
+    Exporter exporter_;
+    TextField sentence_;
+    std::function<void(const std::string&)> copy_;
+    std::string backend_;
+    bool wants_frame_ = true;
+};
+
+}  // namespace attnscope

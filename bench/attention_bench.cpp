@@ -1,0 +1,152 @@
+// How long the computation takes: the multi-head forward pass alone, as other libraries time it, and evaluate
+// with every stage kept, as the window runs it. Both stand on the same kernels and the same cut into blocks.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "core/attention/evaluate.h"
+#include "core/cpu/kernels.h"
+#include "core/cpu/row_blocks.h"
+
+namespace attnscope {
+namespace {
+
+Tensor random_tensor(const Shape& shape, double deviation, unsigned seed) {
+    Tensor tensor(shape);
+    std::mt19937 engine(seed);
+    std::normal_distribution<float> normal(0, static_cast<float>(deviation));
+    for (float& value : tensor.values()) value = normal(engine);
+    return tensor;
+}
+
+/// Multi-head self-attention of X (N × d) without a mask, its memory allocated once: every head's weights
+/// (heads × N × N) and the output (N × d) are kept, the scores are not.
+class ForwardPass {
+public:
+    ForwardPass(int N, int d, int heads)
+        : N_(N),
+          d_(d),
+          heads_(heads),
+          X_(random_tensor({1, N, d}, 1, 1)),
+          W_qkv_(random_tensor({3, d, d}, 1 / std::sqrt(d), 2)),
+          W_o_(random_tensor({1, d, d}, 1 / std::sqrt(d), 3)),
+          QKV_({3, N, d}),
+          weights_({heads, N, N, true}),
+          concat_({1, N, d}),
+          output_({1, N, d}) {}
+
+    void run() {
+        project(X_, W_qkv_, QKV_);
+        const int width = d_ / heads_;
+        for_row_blocks({heads_, N_, 2.0 * N_ * width + k_softmax_work * N_},
+                       [&](const RowBlock& block) { attend(block, block.head * width, width); });
+        project(concat_, W_o_, output_);
+    }
+
+private:
+    /// y = x Wᵀ for each of the matrices W (one for Q, K and V each, or W_o).
+    void project(const Tensor& x, const Tensor& W, Tensor& y) const {
+        const RowLoop loop{W.shape().heads, N_, static_cast<double>(d_) * d_};
+        for_row_blocks(loop, [&](const RowBlock& block) {
+            product_transposed(block.of(x.head(0)), W.head(block.head), block.of(y.head(block.head)));
+        });
+    }
+
+    /// Some queries of the head whose columns start at `column`.
+    void attend(const RowBlock& block, int column, int width) {
+        const Tensor& QKV = QKV_;
+        MatrixView weights = block.of(weights_.head(block.head));
+        const ConstMatrixView scores(weights.data(), weights.rows(), weights.cols());
+        product_transposed(block.of(QKV.head(0)).middleCols(column, width),
+                           QKV.head(1).middleCols(column, width), weights);
+        scale_rows(scores, static_cast<float>(1 / std::sqrt(width)), 1, weights);
+        softmax_rows(scores, weights);
+        product(weights, QKV.head(2).middleCols(column, width),
+                block.of(concat_.head(0)).middleCols(column, width));
+    }
+
+    int N_, d_, heads_;
+    Tensor X_, W_qkv_, W_o_;
+    Tensor QKV_, weights_, concat_, output_;
+};
+
+void forward(benchmark::State& state) {
+    const int N = static_cast<int>(state.range(0));
+    const int d = static_cast<int>(state.range(1));
+    const int heads = static_cast<int>(state.range(2));
+    const int threads = static_cast<int>(state.range(3));
+    with_threads(threads, [&] {
+        ForwardPass pass(N, d, heads);
+        for (auto _ : state) {
+            pass.run();
+            benchmark::ClobberMemory();
+        }
+    });
+    const double operations = 8.0 * N * d * d + 4.0 * N * N * d;
+    state.counters["FLOP/s"] = benchmark::Counter(operations, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void forward_sizes(benchmark::internal::Benchmark* bench) {
+    bench->ArgNames({"N", "d", "heads", "threads"})->UseRealTime()->Unit(benchmark::kMicrosecond);
+    for (const int threads : {1, 2}) {
+        bench->Args({8, 16, 1, threads})->Args({8, 64, 8, threads});
+        bench->Args({32, 64, 8, threads})->Args({128, 64, 8, threads});
+        for (const int N : {128, 512, 1024, 2048}) bench->Args({N, 512, 8, threads});
+    }
+}
+BENCHMARK(forward)->Apply(forward_sizes);
+
+/// N distinct words, with an output projection.
+Experiment experiment_of(int N, int d, int heads) {
+    Experiment experiment;
+    experiment.text.clear();
+    for (int i = 0; i < N; ++i) experiment.text += "word" + std::to_string(i) + " ";
+    experiment.dim = d;
+    experiment.heads = heads;
+    experiment.output_projection = true;
+    return experiment;
+}
+
+Experiment experiment_of(const benchmark::State& state) {
+    return experiment_of(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
+                         static_cast<int>(state.range(2)));
+}
+
+/// From text to a whole trace, without a previous one.
+void evaluate(benchmark::State& state) {
+    const Experiment experiment = experiment_of(state);
+    for (auto _ : state) benchmark::DoNotOptimize(evaluate(experiment));
+}
+BENCHMARK(evaluate)
+    ->ArgNames({"N", "d", "heads"})
+    ->Args({8, 16, 1})
+    ->Args({64, 64, 8})
+    ->Args({128, 512, 8})
+    ->Args({512, 512, 8})
+    ->Args({1024, 512, 8})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+/// The seed goes up by one each time and the trace before is at hand, as while a person drags the seed.
+void evaluate_seed_drag(benchmark::State& state) {
+    Experiment experiment = experiment_of(state);
+    std::int64_t seed = 0;
+    Trace trace;
+    for (auto _ : state) {
+        experiment.seed = ++seed;
+        trace = evaluate(experiment, trace);
+    }
+}
+BENCHMARK(evaluate_seed_drag)
+    ->ArgNames({"N", "d", "heads"})
+    ->Args({8, 16, 1})
+    ->Args({64, 64, 8})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace attnscope
+
+BENCHMARK_MAIN();

@@ -1,0 +1,34 @@
+// Experiment → Trace.
+#pragma once
+
+#include <cstddef>
+#include <stop_token>
+
+#include "core/attention/trace.h"
+
+namespace attnscope {
+
+/// What decides how, never what, evaluate computes.
+struct EvaluateOptions {
+    int threads = 0;               ///< 0: one for each core
+    std::size_t memory_limit = 0;  ///< bytes; 0: what the machine and the container leave free
+    std::stop_token cancel;        ///< looked at between stages
+};
+
+/// Thrown by evaluate when EvaluateOptions::cancel asks for it.
+struct Cancelled {};
+
+/// Computes every stage of the experiment in float32. A pure function: `previous` only spares work. A stage
+/// whose settings and inputs are those of the previous trace's is taken over; one that comes out equal to it,
+/// bit for bit, is taken over too, so that what follows from it is spared as well. Throws Error(bad_input)
+/// for an experiment that check() refuses, that has no tokens, or whose shapes do not fit; Error(too_large),
+/// before anything is allocated, if both traces and their pictures would not fit in memory.
+Trace evaluate(const Experiment& experiment, const Trace& previous = {}, const EvaluateOptions& options = {});
+
+/// Bytes that a trace of N queries, M keys takes, with what drawing derives from it.
+std::size_t trace_bytes(const Experiment& experiment, int queries, int keys);
+
+/// Bytes that this process may still take: what the machine has available, and the control group's limit.
+std::size_t available_memory();
+
+}  // namespace attnscope

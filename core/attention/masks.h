@@ -1,0 +1,44 @@
+// The rules of which query may look at which key: one small type behind one table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/experiment.h"
+#include "core/attention/tensor.h"
+
+namespace attnscope {
+
+/// One kind of mask. Rules are written `name` or `name:argument,…`.
+struct MaskKind {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view arguments;  ///< "" or how they are written after the colon: "K[,K…]"
+    /// Throws Error(bad_input) unless the rule's own arguments make sense (before any sentence is known).
+    void (*check)(const MaskRule& rule);
+    /// Throws Error(bad_input), saying both shapes, unless the rule fits N queries.
+    void (*check_fit)(const MaskRule& rule, int queries);
+    /// Whether query i may look at key j, both from 0.
+    bool (*open)(const MaskRule& rule, int i, int j);
+};
+
+/// `causal`       j ≤ i, from the top left also when N and M differ
+/// `valid:K[,K…]` j < K: one length for all queries, or one for each
+std::span<const MaskKind> mask_kinds();
+const MaskKind* find_mask_kind(std::string_view name);
+
+/// "causal" or "valid:2,3" as a rule. Throws Error(bad_input) with what a rule may be.
+MaskRule parse_mask_rule(std::string_view text);
+std::string mask_rule_text(const MaskRule& rule);
+
+/// 1 where all rules allow, else 0; N × M. All ones without a rule. Throws as MaskKind::check_fit.
+Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys);
+
+/// "all open", "j ≤ i and j < 5": for a title.
+std::string mask_formula(std::span<const MaskRule> rules);
+/// "open", "causal", "causal + valid": for a thumbnail.
+std::string mask_caption(std::span<const MaskRule> rules);
+
+}  // namespace attnscope

@@ -1,0 +1,25 @@
+// What there is to say about each stage in words: its formula, its caption, its operands.
+#pragma once
+
+#include <string>
+
+#include "core/attention/trace.h"
+
+namespace attnscope {
+
+/// The table of embeddings and the weights, which are drawn and not computed from the tokens.
+bool is_parameter(const StageInfo& info);
+
+/// The formula of a stage under these settings, for a title: "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums
+/// to 1".
+std::string formula(const Experiment& experiment, const StageInfo& info);
+
+/// A few words for the line under a thumbnail: "÷ √d_k", "softmax", "causal".
+std::string caption(const Experiment& experiment, const StageInfo& info);
+
+/// The stage that StageInfo::left or ::above names, by head where there are heads, and the one that stands in
+/// for it where it does not apply (the embedding for the keys' embedding, the context for concat). nullptr if
+/// there is none.
+const Stage* operand(const Trace& trace, std::string_view name);
+
+}  // namespace attnscope

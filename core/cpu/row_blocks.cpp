@@ -1,0 +1,71 @@
+#include "core/cpu/row_blocks.h"
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+
+// The thread sanitizer does not see into oneTBB's library and takes all that it orders for races. So the
+// build leaves this file unchecked and, here, says in what order the work runs; the work itself is checked.
+#ifdef ATTNSCOPE_THREAD_SANITIZER
+extern "C" {
+void __tsan_acquire(void*);
+void __tsan_release(void*);
+}
+#endif
+
+namespace attnscope {
+namespace {
+
+#ifdef ATTNSCOPE_THREAD_SANITIZER
+void acquire(const void* at) { __tsan_acquire(const_cast<void*>(at)); }
+void release(const void* at) { __tsan_release(const_cast<void*>(at)); }
+#else
+void acquire(const void*) {}
+void release(const void*) {}
+#endif
+
+// A product packs its right operand once for each block: fewer rows waste time on that, more rows leave
+// threads without work.
+constexpr Eigen::Index k_many_rows = 512;
+constexpr Eigen::Index k_rows_per_block = 64;
+constexpr Eigen::Index k_rows_per_block_of_few = 32;
+
+constexpr double k_smallest_parallel_work = 1 << 20;
+
+}  // namespace
+
+Eigen::Index RowLoop::rows_per_block() const {
+    return heads * rows < k_many_rows ? k_rows_per_block_of_few : k_rows_per_block;
+}
+
+RowBlock RowLoop::block(Eigen::Index index) const {
+    const Eigen::Index first = index % blocks_per_head() * rows_per_block();
+    return {static_cast<int>(index / blocks_per_head()), first, std::min(rows_per_block(), rows - first)};
+}
+
+bool RowLoop::is_worth_threads() const {
+    return work_per_row * heads * static_cast<double>(rows) >= k_smallest_parallel_work;
+}
+
+void detail::run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run) {
+    const char started = 0, finished = 0;
+    release(&started);
+    tbb::parallel_for(Eigen::Index{0}, count, [&](Eigen::Index index) {
+        acquire(&started);
+        run(index);
+        release(&finished);
+    });
+    acquire(&finished);
+}
+
+void with_threads(int threads, const std::function<void()>& work) {
+    if (threads <= 0) {
+        work();
+        return;
+    }
+    tbb::task_arena arena(threads);
+    arena.execute(work);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,25 @@
+#include "core/io/examples.h"
+
+#include "core/error.h"
+#include "core/io/embedded.h"
+#include "core/io/options.h"
+
+namespace attnscope {
+
+std::vector<std::string> example_names() {
+    std::vector<std::string> names;
+    for (const EmbeddedFile& file : embedded_examples()) names.emplace_back(file.name);
+    return names;
+}
+
+Session load_example(std::string_view name) {
+    for (const EmbeddedFile& file : embedded_examples())
+        if (file.name == name) return session_from_json(file.text, "example " + std::string(name));
+    const std::vector<std::string> names = example_names();
+    const std::string near = nearest_name(name, names);
+    throw Error(ErrorKind::bad_input,
+                "there is no example \"" + std::string(name) + "\"" +
+                    (near.empty() ? ": `attnscope examples` lists them" : "; did you mean " + near + "?"));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,146 @@
+#include "core/io/export.h"
+
+#include <array>
+#include <filesystem>
+
+#include "core/attention/stages.h"
+#include "core/error.h"
+#include "core/io/file.h"
+#include "core/io/matrix_files.h"
+#include "core/picture/render_png.h"
+
+namespace attnscope {
+namespace {
+
+/// The session that a file of one stage and one head carries.
+Session session_of(const Session& session, const ExportItem& item) {
+    Session own = session;
+    own.presentation.stage = item.stage->name();
+    own.presentation.head = item.head;
+    return own;
+}
+
+std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item) {
+    const Session own = session_of(session, item);
+    return render_png(make_figure(trace, *item.stage, item.head, own.presentation), to_json(own));
+}
+
+std::string csv_bytes(const Trace& trace, const Session&, const ExportItem& item) {
+    return to_csv(trace, *item.stage, item.head);
+}
+
+std::string npy_bytes(const Trace&, const Session&, const ExportItem& item) {
+    return to_npy(*item.stage, item.head);
+}
+
+std::string json_bytes(const Trace& trace, const Session&, const ExportItem& item) {
+    return to_json(trace, *item.stage, item.head);
+}
+
+constexpr std::array k_formats = {
+    ExportFormat{"png", "picture", true, png_bytes},
+    ExportFormat{"csv", "table with labels", false, csv_bytes},
+    ExportFormat{"npy", "NumPy array", false, npy_bytes},
+    ExportFormat{"json", "labels and numbers", false, json_bytes},
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
+
+bool has_mean(const Stage& stage) {
+    return stage.info->rows == Axis::query_token && stage.info->columns == Axis::key_token;
+}
+
+StagePtr stage_named(const Trace& trace, const std::string& name) {
+    for (const StageRecord& record : trace.records)
+        if (record.stage->name() == name) return record.stage;
+    refuse("this experiment has no stage " + name +
+           (find_stage_info(name) ? ": its settings leave it out" : ": see the names that trace prints"));
+}
+
+std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request) {
+    if (request.stages.empty()) return trace.stages();
+    std::vector<StagePtr> stages;
+    for (const std::string& name : request.stages) stages.push_back(stage_named(trace, name));
+    return stages;
+}
+
+std::vector<HeadChoice> heads_of(const Stage& stage, const ExportRequest& request) {
+    using Kind = HeadChoice::Kind;
+    const int heads = stage.shape().heads;
+    if (!stage.shape().per_head || heads == 1) return {HeadChoice{}};
+    if (request.head.kind == Kind::one) {
+        if (request.head.head >= heads)
+            refuse("head " + std::to_string(request.head.head + 1) + " is asked for and there are " +
+                   std::to_string(heads) + " heads");
+        return {request.head};
+    }
+    if (request.head.kind == Kind::mean) {
+        if (has_mean(stage)) return {request.head};
+        if (!request.stages.empty())
+            refuse("the mean over heads is of N × M stages and " + std::string(stage.name()) +
+                   " is none: use a head or all");
+    }
+    std::vector<HeadChoice> all;
+    for (int h = 0; h < heads; ++h) all.push_back({Kind::one, h});
+    return all;
+}
+
+std::string file_name(const Stage& stage, const HeadChoice& head, const ExportFormat& format) {
+    std::string name(stage.name());
+    if (head.kind == HeadChoice::Kind::mean)
+        name += "-mean";
+    else if (stage.shape().per_head && stage.shape().heads > 1)
+        name += "-head" + std::to_string(head.head + 1);
+    return name + "." + std::string(format.name);
+}
+
+const ExportFormat& format_named(const std::string& name) {
+    if (const ExportFormat* format = find_export_format(name)) return *format;
+    std::string known;
+    for (const ExportFormat& format : k_formats)
+        known += (known.empty() ? "" : ", ") + std::string(format.name);
+    refuse("format \"" + name + "\" is not known: use " + known);
+}
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() { return k_formats; }
+
+const ExportFormat* find_export_format(std::string_view name) {
+    for (const ExportFormat& format : k_formats)
+        if (format.name == name) return &format;
+    return nullptr;
+}
+
+std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
+    std::vector<const ExportFormat*> formats;
+    for (const std::string& name : request.formats) formats.push_back(&format_named(name));
+    std::vector<ExportItem> items;
+    for (const StagePtr& stage : stages_of(trace, request))
+        for (const HeadChoice& head : heads_of(*stage, request))
+            for (const ExportFormat* format : formats) {
+                if (request.stages.empty() && format->picture && stage->info->unit == Unit::token_id)
+                    continue;
+                items.push_back({stage, head, format, file_name(*stage, head, *format)});
+            }
+    return items;
+}
+
+std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item) {
+    return item.format->bytes(trace, session, item);
+}
+
+std::vector<std::string> export_files(const Trace& trace, const Session& session,
+                                      const ExportRequest& request, const std::string& folder,
+                                      const std::function<bool(std::size_t, std::size_t)>& progress) {
+    const std::vector<ExportItem> items = plan_export(trace, request);
+    std::vector<std::string> paths;
+    for (const ExportItem& item : items) {
+        if (progress && !progress(paths.size(), items.size())) break;
+        paths.push_back((std::filesystem::path(folder) / item.file_name).string());
+        write_file(paths.back(), export_bytes(trace, session, item));
+    }
+    return paths;
+}
+
+}  // namespace attnscope

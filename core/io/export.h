@@ -1,0 +1,61 @@
+// What leaves the program: which files an export writes, and their bytes. The window and the command line
+// both call this, so both write the same bytes.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/trace.h"
+#include "core/io/session.h"
+
+namespace attnscope {
+
+struct ExportItem;
+
+/// A file format, by its extension.
+struct ExportFormat {
+    std::string_view name;
+    std::string_view summary;
+    bool picture;  ///< drawn with axes and colour bar; otherwise the numbers alone
+    std::string (*bytes)(const Trace& trace, const Session& session, const ExportItem& item);
+};
+
+/// png, csv, npy, json.
+std::span<const ExportFormat> export_formats();
+/// nullptr for an unknown name.
+const ExportFormat* find_export_format(std::string_view name);
+
+/// What a person asks for.
+struct ExportRequest {
+    std::vector<std::string> stages;  ///< by name; empty: every stage of the computation
+    HeadChoice head;                  ///< of stages that have heads
+    std::vector<std::string> formats = {"png"};
+};
+
+/// One file to write: a stage, and of a stage with heads one of them or their mean.
+struct ExportItem {
+    StagePtr stage;
+    HeadChoice head;
+    const ExportFormat* format;
+    std::string file_name;  ///< <stage>[-head<N>|-mean].<format>; the head is named where there are several
+};
+
+/// The files of a request. With `mean`, a per-head stage that is not N × M (its columns mean something else
+/// in each head) is written head by head, unless it was asked for by name: then Error(bad_input), as for a
+/// stage that the experiment does not have, a head beyond h, and an unknown format. Pictures of `tokens` are
+/// left out unless asked for by name.
+std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
+
+/// The bytes of one file. Throws Error(too_large) for a picture beyond what PNG surfaces hold.
+std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item);
+
+/// Writes all files of a request into a folder, which must exist; returns their paths in order.
+/// `progress(done, of)` is called before each file and stops the export by returning false.
+std::vector<std::string> export_files(const Trace& trace, const Session& session,
+                                      const ExportRequest& request, const std::string& folder,
+                                      const std::function<bool(std::size_t, std::size_t)>& progress = {});
+
+}  // namespace attnscope

@@ -1,0 +1,416 @@
+#include "core/io/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "core/attention/masks.h"
+#include "core/attention/trace.h"
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
+
+std::string as_text(const Json& value) {
+    if (!value.is_string()) refuse("expected a text, not " + value.dump());
+    return value.get<std::string>();
+}
+
+bool as_boolean(const Json& value) {
+    if (!value.is_boolean()) refuse("expected true or false, not " + value.dump());
+    return value.get<bool>();
+}
+
+int as_int(const Json& value) {
+    if (!value.is_number_integer()) refuse("expected a whole number, not " + value.dump());
+    const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= INT_MAX
+                                                 : value.get<std::int64_t>() >= INT_MIN;
+    if (!fits) refuse(value.dump() + " is far out of range");
+    return value.get<int>();
+}
+
+double as_double(const Json& value) {
+    if (!value.is_number()) refuse("expected a number, not " + value.dump());
+    return value.get<double>();
+}
+
+Seed as_seed(const Json& value) {
+    if (!value.is_number_integer())
+        refuse("expected a whole number from -2^63 to 2^64-1, not " + value.dump());
+    return value.is_number_unsigned() ? Seed::from_unsigned(value.get<std::uint64_t>())
+                                      : Seed(value.get<std::int64_t>());
+}
+
+Json seed_json(const Seed& seed) {
+    return seed.negative() ? Json(static_cast<std::int64_t>(seed.bits())) : Json(seed.bits());
+}
+
+std::string choice(const Json& value, std::initializer_list<std::string_view> choices) {
+    std::string text = as_text(value), known;
+    for (const std::string_view each : choices) {
+        if (each == text) return text;
+        known += (known.empty() ? "" : ", ") + std::string(each);
+    }
+    refuse("\"" + text + "\" is not known: use " + known);
+}
+
+std::optional<double> parse_double(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string shortest(double value) {
+    std::array<char, 32> text;
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+/// "a,b" as two numbers.
+std::optional<std::pair<double, double>> parse_pair(std::string_view text) {
+    const std::size_t comma = text.find(',');
+    if (comma == std::string_view::npos) return std::nullopt;
+    const auto first = parse_double(text.substr(0, comma)), second = parse_double(text.substr(comma + 1));
+    if (!first || !second) return std::nullopt;
+    return std::pair(*first, *second);
+}
+
+Json scale_json(const Session& s) {
+    switch (s.experiment.scale.kind) {
+        case Scale::Kind::sqrt: return "sqrt";
+        case Scale::Kind::none: return "none";
+        case Scale::Kind::number: return s.experiment.scale.number;
+    }
+    return nullptr;
+}
+
+void set_scale(Session& s, const Json& value) {
+    if (value.is_number())
+        s.experiment.scale = {Scale::Kind::number, value.get<double>()};
+    else if (value == "sqrt")
+        s.experiment.scale = {};
+    else if (value == "none")
+        s.experiment.scale = {Scale::Kind::none};
+    else
+        refuse("expected sqrt, none or a number, not " + value.dump());
+}
+
+Json projection_seed_json(const Session& s) {
+    switch (s.experiment.projection_seed.kind) {
+        case ProjectionSeed::Kind::same: return "same";
+        case ProjectionSeed::Kind::proceed: return "continue";
+        case ProjectionSeed::Kind::own: return seed_json(s.experiment.projection_seed.seed);
+    }
+    return nullptr;
+}
+
+void set_projection_seed(Session& s, const Json& value) {
+    if (value == "same")
+        s.experiment.projection_seed = {};
+    else if (value == "continue")
+        s.experiment.projection_seed = {ProjectionSeed::Kind::proceed, {}};
+    else if (value.is_string())
+        refuse("expected same, continue or a whole number, not " + value.dump());
+    else
+        s.experiment.projection_seed = {ProjectionSeed::Kind::own, as_seed(value)};
+}
+
+Json mask_json(const Session& s) {
+    Json rules = Json::array();
+    for (const MaskRule& rule : s.experiment.mask) rules.push_back(mask_rule_text(rule));
+    return rules;
+}
+
+void set_mask(Session& s, const Json& value) {
+    if (!value.is_array()) refuse("expected a list of rules such as [\"causal\"], not " + value.dump());
+    std::vector<MaskRule> rules;
+    for (const Json& rule : value) rules.push_back(parse_mask_rule(as_text(rule)));
+    s.experiment.mask = std::move(rules);
+}
+
+Json head_json(const Session& s) {
+    const HeadChoice& head = s.presentation.head;
+    return head.kind == HeadChoice::Kind::one ? Json(head.head + 1) : Json(head_text(head));
+}
+
+void set_head(Session& s, const Json& value) {
+    s.presentation.head =
+        value.is_number_integer() ? parse_head(std::to_string(as_int(value))) : parse_head(as_text(value));
+}
+
+void set_stage(Session& s, const Json& value) {
+    std::string name = as_text(value);
+    if (!find_stage_info(name)) {
+        std::vector<std::string> known;
+        for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
+        const std::string near = nearest_name(name, known);
+        refuse("\"" + name + "\" is not a stage" + (near.empty() ? "" : "; did you mean " + near + "?"));
+    }
+    s.presentation.stage = std::move(name);
+}
+
+void set_cell_size(Session& s, const Json& value) {
+    const int size = as_int(value);
+    if (size < 1 || size > 512) refuse(std::to_string(size) + " is out of range: use 1 to 512");
+    s.presentation.cell_size = size;
+}
+
+std::string locked_text(const Session& s) {
+    const auto& cell = s.presentation.locked;
+    return cell ? std::to_string(cell->row + 1) + "," + std::to_string(cell->column + 1) : "none";
+}
+
+void set_locked(Session& s, const Json& value) {
+    const std::string text = as_text(value);
+    if (text == "none") {
+        s.presentation.locked.reset();
+        return;
+    }
+    const auto pair = parse_pair(text);
+    const auto index = [](double x) { return x >= 1 && x <= 1e9 && x == std::floor(x); };
+    if (!pair || !index(pair->first) || !index(pair->second))
+        refuse("expected none or ROW,COLUMN counted from 1, not \"" + text + "\"");
+    s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
+}
+
+using enum OptionType;
+#define FIELD(part, member, convert)                        \
+    [](const Session& s) -> Json { return s.part.member; }, \
+        [](Session& s, const Json& v) { s.part.member = convert(v); }
+
+constexpr std::string_view k_weights = "there are weights to draw";
+
+const std::array k_options = {
+    Option{"text", "Input", "", "TEXT", "The sentence", "", text, FIELD(experiment, text, as_text)},
+    Option{"tokenizer", "Input", "", "words|whitespace|characters", "How the sentence is cut into tokens", "",
+           text, FIELD(experiment, tokenizer, as_text)},
+    Option{"vocabulary", "Input", "", "alphabetical|appearance|stable",
+           "Which row of the table a word takes; stable: a word keeps its vector whatever else is typed", "",
+           text, FIELD(experiment, vocabulary, as_text)},
+    Option{"table-size", "Embedding", "", "N", "Rows of the embedding table, if the words need fewer",
+           "vocabulary is not stable", whole, FIELD(experiment, table_size, as_int)},
+    Option{"seed", "Embedding", "", "N",
+           "Seed of the random numbers, as torch.manual_seed takes it: -2^63 to 2^64-1", "", whole,
+           [](const Session& s) { return seed_json(s.experiment.seed); },
+           [](Session& s, const Json& v) { s.experiment.seed = as_seed(v); }},
+    Option{"dim", "Embedding", "d", "N", "Numbers per token, 1 to 1024, a multiple of heads", "", whole,
+           FIELD(experiment, dim, as_int)},
+    Option{"embedding", "Embedding", "", "normal|uniform|linear|xavier", "How the embedding table is drawn",
+           "", text, FIELD(experiment, embedding, as_text)},
+    Option{"projection", "Projections", "W", "none|normal|uniform|linear|xavier|mha",
+           "How W_q, W_k, W_v (and W_o) are drawn; none: Q = K = V = X", "", text,
+           FIELD(experiment, projection, as_text)},
+    Option{"projection-seed", "Projections", "", "same|continue|N",
+           "same: the seed again; continue: go on after the embedding table; N: a seed of their own",
+           k_weights, word_or_number, projection_seed_json, set_projection_seed},
+    Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", "", whole,
+           FIELD(experiment, heads, as_int)},
+    Option{"score", "Score", "", "dot", "How much a query has to do with a key", "", text,
+           FIELD(experiment, score, as_text)},
+    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "What the scores are multiplied by; sqrt: 1/√d_k", "",
+           word_or_number, scale_json, set_scale},
+    Option{"mask", "Mask", "", "none|causal|valid:K[,K…]",
+           "Which query may look at which key; repeatable, all rules must allow", "", list, mask_json,
+           set_mask},
+    Option{"normalizer", "Softmax", "", "softmax", "How masked scores become weights", "", text,
+           FIELD(experiment, normalizer, as_text)},
+    Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", "", number,
+           FIELD(experiment, temperature, as_double)},
+    Option{"output-projection", "Output", "W_o", "", "Multiply the result by W_oᵀ", "", boolean,
+           FIELD(experiment, output_projection, as_boolean)},
+
+    Option{"view", "Presentation", "", "pipeline", "The view that is open", "the window", text,
+           [](const Session& s) -> Json { return s.presentation.view; },
+           [](Session& s, const Json& v) { s.presentation.view = choice(v, {"pipeline"}); }},
+    Option{"stage", "Presentation", "", "S[,S…]",
+           "The stage in focus; for render and trace the stages to write", "", text,
+           [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
+    Option{"head", "Presentation", "", "N|all|mean", "A head, counted from 1, all of them, or their mean",
+           "heads > 1", word_or_number, head_json, set_head},
+    Option{"range", "Presentation", "", "matrix|head|all|MIN,MAX",
+           "What the ends of the colour bar stand for", "", text,
+           [](const Session& s) -> Json { return range_text(s.presentation.range); },
+           [](Session& s, const Json& v) { s.presentation.range = parse_range(as_text(v)); }},
+    Option{"colormap", "Presentation", "", "viridis|cividis|magma",
+           "Colours of weights; signed values are always blue to red", "", text,
+           [](const Session& s) -> Json { return s.presentation.colormap; },
+           [](Session& s, const Json& v) {
+               s.presentation.colormap = choice(v, {"viridis", "cividis", "magma"});
+           }},
+    Option{"theme", "Presentation", "", "dark|light|print", "Colours of the picture around the data", "",
+           text, [](const Session& s) -> Json { return s.presentation.theme; },
+           [](Session& s, const Json& v) {
+               s.presentation.theme = choice(v, {"dark", "light", "print"});
+           }},
+    Option{"cell-size", "Presentation", "", "PX", "Pixels of an exported cell, 1 to 512", "exported pictures",
+           whole, [](const Session& s) -> Json { return s.presentation.cell_size; }, set_cell_size},
+    Option{"values", "Presentation", "", "", "Write the numbers into the cells where they fit", "", boolean,
+           FIELD(presentation, values, as_boolean)},
+    Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
+           "exported pictures", text, FIELD(presentation, title, as_text)},
+    Option{"locked", "Presentation", "", "none|ROW,COLUMN", "The cell the inspector holds, counted from 1",
+           "the window", text, [](const Session& s) -> Json { return locked_text(s); }, set_locked},
+};
+#undef FIELD
+
+Json value_from_text(const Option& option, std::string_view argument) {
+    const std::string value(argument);
+    switch (option.type) {
+        case text: return value;
+        case boolean:
+            if (value != "true" && value != "false") refuse("expected true or false, not \"" + value + "\"");
+            return value == "true";
+        case whole: return Json::parse(Seed::parse(value).text());
+        case number:
+            if (const auto parsed = parse_double(argument)) return *parsed;
+            refuse("expected a number, not \"" + value + "\"");
+        case word_or_number:
+            if (!value.empty() &&
+                (std::isdigit(static_cast<unsigned char>(value.back())) || value.back() == '.')) {
+                const bool is_whole = value.find_first_not_of("-0123456789") == std::string::npos;
+                if (is_whole) return Json::parse(Seed::parse(value).text());
+                if (const auto parsed = parse_double(argument)) return *parsed;
+            }
+            return value;
+        case list: return value == "none" ? Json::array() : Json::array({value});
+    }
+    return nullptr;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::string Option::json_name() const {
+    std::string field(name);
+    std::ranges::replace(field, '-', '_');
+    return field;
+}
+
+std::span<const Option> options() { return k_options; }
+
+const Option* find_option(std::string_view name) {
+    for (const Option& option : k_options)
+        if (option.name == name) return &option;
+    return nullptr;
+}
+
+void set_from_text(Session& session, const Option& option, std::string_view argument) {
+    try {
+        option.set(session, value_from_text(option, argument));
+    } catch (const Error& error) {
+        throw Error(error.kind(), "--" + std::string(option.name) + ": " + error.what());
+    }
+}
+
+std::string text_of(const Session& session, const Option& option) {
+    const Json value = option.get(session);
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_array()) return value.dump();
+    std::string joined;
+    for (const Json& each : value) joined += (joined.empty() ? "" : " ") + each.get<std::string>();
+    return joined.empty() ? "none" : joined;
+}
+
+std::string nearest_name(std::string_view misspelled, std::span<const std::string> known) {
+    std::string best;
+    std::size_t smallest = std::max<std::size_t>(2, misspelled.size() / 3) + 1;
+    for (const std::string& name : known) {
+        const std::size_t distance = edit_distance(misspelled, name);
+        if (distance < smallest) {
+            smallest = distance;
+            best = name;
+        }
+    }
+    return best;
+}
+
+RangeChoice parse_range(std::string_view value) {
+    using Kind = RangeChoice::Kind;
+    if (value == "matrix") return {Kind::matrix};
+    if (value == "head") return {Kind::head};
+    if (value == "all") return {Kind::all};
+    const auto pair = parse_pair(value);
+    if (!pair || !std::isfinite(pair->first) || !std::isfinite(pair->second) || pair->first >= pair->second)
+        refuse("expected matrix, head, all or MIN,MAX with MIN below MAX, not \"" + std::string(value) +
+               "\"");
+    return {Kind::fixed, pair->first, pair->second};
+}
+
+std::string range_text(const RangeChoice& range) {
+    switch (range.kind) {
+        case RangeChoice::Kind::matrix: return "matrix";
+        case RangeChoice::Kind::head: return "head";
+        case RangeChoice::Kind::all: return "all";
+        case RangeChoice::Kind::fixed: return shortest(range.min) + "," + shortest(range.max);
+    }
+    return {};
+}
+
+HeadChoice parse_head(std::string_view value) {
+    if (value == "all") return {HeadChoice::Kind::all};
+    if (value == "mean") return {HeadChoice::Kind::mean};
+    int head = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), head);
+    if (error != std::errc{} || end != value.data() + value.size() || head < 1 || head > k_max_heads)
+        refuse("expected a head from 1 to " + std::to_string(k_max_heads) + ", all or mean, not \"" +
+               std::string(value) + "\"");
+    return {HeadChoice::Kind::one, head - 1};
+}
+
+std::string head_text(const HeadChoice& head) {
+    switch (head.kind) {
+        case HeadChoice::Kind::one: return std::to_string(head.head + 1);
+        case HeadChoice::Kind::all: return "all";
+        case HeadChoice::Kind::mean: return "mean";
+    }
+    return {};
+}
+
+std::string options_markdown() {
+    const auto cell = [](std::string_view value) {
+        std::string escaped;
+        for (const char c : value) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+        return escaped;
+    };
+    std::string page =
+        "# Options\n\nEvery setting: as a flag, and with `_` for `-` as a field of a session file. Made from "
+        "the table in "
+        "`core/io/options.cpp`.\n";
+    std::string_view section;
+    const Session defaults;
+    for (const Option& option : options()) {
+        if (option.section != section) {
+            section = option.section;
+            page += "\n## " + std::string(section) +
+                    "\n\n| flag | default | what it does | applies when |\n|---|---|---|---|\n";
+        }
+        const std::string flag(option.name);
+        page += "| `--" +
+                (option.type == boolean ? flag + "`, `--no-" + flag : flag + " " + cell(option.argument)) +
+                "` | " + cell(text_of(defaults, option)) + " | " + cell(option.help) + " | " +
+                cell(option.applies) + " |\n";
+    }
+    return page;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,65 @@
+// Every setting, once: its flag, its JSON field, its help and what it accepts. The command line, session
+// files, docs/options.md and the window's help all read this table.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/io/session.h"
+
+namespace attnscope {
+
+using Json = nlohmann::ordered_json;
+
+/// How a value is spelled, in JSON and as a flag's argument.
+enum class OptionType {
+    text,            ///< JSON string
+    whole,           ///< JSON whole number
+    number,          ///< JSON number
+    word_or_number,  ///< a JSON number, or a string that is a word
+    boolean,         ///< JSON true or false; as a flag --name and --no-name
+    list,            ///< JSON array of strings; as a flag repeatable, "none" for the empty list
+};
+
+struct Option {
+    std::string_view name;      ///< as a flag, without "--"; the JSON field has _ for -
+    std::string_view section;   ///< Input, Embedding, …; "Presentation" for what decides the picture alone
+    std::string_view symbol;    ///< in formulas and on the control: "d", "h", "T"
+    std::string_view argument;  ///< placeholder or choices: "N", "normal|uniform|linear|xavier"
+    std::string_view help;      ///< one line
+    std::string_view applies;   ///< when it has an effect; empty: always
+    OptionType type;
+    Json (*get)(const Session& session);
+    /// Throws Error(bad_input) with what is expected; the caller adds where.
+    void (*set)(Session& session, const Json& value);
+
+    bool in_experiment() const { return section != "Presentation"; }
+    std::string json_name() const;
+};
+
+/// In the order of the computation, then the presentation.
+std::span<const Option> options();
+/// By flag name; nullptr if there is none.
+const Option* find_option(std::string_view name);
+
+/// Sets one option from the text of a flag's argument. Throws Error(bad_input) that begins with the flag.
+void set_from_text(Session& session, const Option& option, std::string_view text);
+/// The value as a flag's argument: what set_from_text takes.
+std::string text_of(const Session& session, const Option& option);
+
+/// docs/options.md.
+std::string options_markdown();
+
+/// The known name nearest to a misspelled one, or "" if none is near.
+std::string nearest_name(std::string_view misspelled, std::span<const std::string> known);
+
+/// Of choices: "MIN,MAX" or a word, as --range takes it, and so on for --head and --locked (rows and columns
+/// counted from 1). Throw Error(bad_input).
+RangeChoice parse_range(std::string_view text);
+std::string range_text(const RangeChoice& range);
+HeadChoice parse_head(std::string_view text);
+std::string head_text(const HeadChoice& head);
+
+}  // namespace attnscope

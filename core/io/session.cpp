@@ -1,0 +1,186 @@
+#include "core/io/session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/error.h"
+#include "core/io/file.h"
+#include "core/io/options.h"
+#include "core/io/png.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_version = 1;
+constexpr std::string_view k_png_signature = "\x89PNG\r\n\x1a\n";
+const std::vector<std::string> k_given_names = {"embedding", "embedding_kv", "query", "key", "value",
+                                                "scores",    "W_q",          "W_k",   "W_v", "W_o",
+                                                "b_q",       "b_k",          "b_v",   "b_o"};
+
+[[noreturn]] void refuse(std::string_view source, const std::string& where, const std::string& what) {
+    throw Error(ErrorKind::bad_input,
+                std::string(source) + ": " + (where.empty() ? "" : where + ": ") + what);
+}
+
+[[noreturn]] void refuse_unknown(std::string_view source, const std::string& path, const std::string& name,
+                                 std::span<const std::string> known) {
+    const std::string near = nearest_name(name, known);
+    refuse(source, "",
+           "the field \"" + path + name + "\" is unknown" +
+               (near.empty() ? ": remove it" : "; did you mean \"" + near + "\"?"));
+}
+
+void require_object(const Json& json, std::string_view source, const std::string& where) {
+    if (!json.is_object()) refuse(source, where, "expected an object {…}, not " + json.dump().substr(0, 40));
+}
+
+Json number_json(float value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+float number_from(const Json& json, std::string_view source, const std::string& where) {
+    if (json.is_number()) return json.get<float>();
+    if (json == "nan") return std::numeric_limits<float>::quiet_NaN();
+    if (json == "inf") return std::numeric_limits<float>::infinity();
+    if (json == "-inf") return -std::numeric_limits<float>::infinity();
+    refuse(source, where, "expected a number, \"nan\", \"inf\" or \"-inf\", not " + json.dump());
+}
+
+Json matrix_json(const Matrix& matrix) {
+    Json rows = Json::array();
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+        Json row = Json::array();
+        for (Eigen::Index j = 0; j < matrix.cols(); ++j) row.push_back(number_json(matrix(i, j)));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Matrix matrix_from(const Json& json, std::string_view source, const std::string& where) {
+    if (!json.is_array() || json.empty() || !json[0].is_array() || json[0].empty())
+        refuse(source, where, "expected a matrix as a list of rows [[…], …]");
+    Matrix matrix(static_cast<Eigen::Index>(json.size()), static_cast<Eigen::Index>(json[0].size()));
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const std::string row = where + " row " + std::to_string(i + 1);
+        if (!json[i].is_array() || json[i].size() != json[0].size())
+            refuse(source, row, "expected " + std::to_string(json[0].size()) + " numbers, as in row 1");
+        for (std::size_t j = 0; j < json[i].size(); ++j)
+            matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+                number_from(json[i][j], source, row);
+    }
+    return matrix;
+}
+
+void read_given(Session& session, const Json& json, std::string_view source) {
+    require_object(json, source, "experiment.given");
+    for (const auto& [name, value] : json.items()) {
+        if (std::ranges::find(k_given_names, name) == k_given_names.end())
+            refuse_unknown(source, "experiment.given.", name, k_given_names);
+        session.experiment.given.emplace(name,
+                                         GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
+    }
+}
+
+/// One object of options: the experiment's or the presentation's.
+void read_options(Session& session, const Json& json, bool experiment, std::string_view source) {
+    const std::string path = experiment ? "experiment" : "presentation";
+    require_object(json, source, path);
+    std::vector<std::string> known;
+    for (const Option& option : options())
+        if (option.in_experiment() == experiment) known.push_back(option.json_name());
+    for (const auto& [name, value] : json.items()) {
+        if (experiment && name == "given") {
+            read_given(session, value, source);
+            continue;
+        }
+        std::string flag = name;
+        std::ranges::replace(flag, '_', '-');
+        const Option* option = find_option(flag);
+        if (!option || option->in_experiment() != experiment || option->json_name() != name)
+            refuse_unknown(source, path + ".", name, known);
+        try {
+            option->set(session, value);
+        } catch (const Error& error) {
+            refuse(source, path + "." + name, error.what());
+        }
+    }
+}
+
+std::string position_text(std::string_view text, std::size_t byte) {
+    const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
+    const auto line = std::ranges::count(before, '\n') + 1;
+    const std::size_t start = before.rfind('\n');
+    const std::size_t column = before.size() - (start == std::string_view::npos ? 0 : start + 1) + 1;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+Json parse(std::string_view text, std::string_view source) {
+    try {
+        return Json::parse(text);
+    } catch (const Json::parse_error& error) {
+        refuse(source, "",
+               "not a session: no valid JSON at " + position_text(text, error.byte) +
+                   "; open a session (.json) or a picture that attnscope exported");
+    }
+}
+
+}  // namespace
+
+std::string to_json(const Session& session) {
+    Json experiment = Json::object(), presentation = Json::object();
+    for (const Option& option : options())
+        (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
+    if (!session.experiment.given.empty()) {
+        Json& given = experiment["given"] = Json::object();
+        for (const auto& [name, matrix] : session.experiment.given)
+            given[name] = matrix_json(matrix.values());
+    }
+    const Json json = {{"version", k_version},
+                       {"experiment", std::move(experiment)},
+                       {"presentation", std::move(presentation)},
+                       {"note", session.note}};
+    return json.dump(2) + "\n";
+}
+
+Session session_from_json(std::string_view text, std::string_view source) {
+    const Json json = parse(text, source);
+    require_object(json, source, "");
+    Session session;
+    const std::vector<std::string> known = {"version", "experiment", "presentation", "note"};
+    for (const auto& [name, value] : json.items()) {
+        if (name == "version") {
+            if (value != k_version)
+                refuse(source, "version",
+                       value.dump() + " is not known: this attnscope reads version " +
+                           std::to_string(k_version));
+        } else if (name == "experiment") {
+            read_options(session, value, true, source);
+        } else if (name == "presentation") {
+            read_options(session, value, false, source);
+        } else if (name == "note") {
+            if (!value.is_string()) refuse(source, "note", "expected a text, not " + value.dump());
+            session.note = value.get<std::string>();
+        } else {
+            refuse_unknown(source, "", name, known);
+        }
+    }
+    try {
+        check(session.experiment);
+    } catch (const Error& error) {
+        refuse(source, "experiment", error.what());
+    }
+    return session;
+}
+
+Session load_session(const std::string& file) {
+    const std::string bytes = read_file(file);
+    const std::string source = file == "-" ? "standard input" : file;
+    if (bytes.starts_with(k_png_signature)) return session_from_json(read_png_session(bytes, source), source);
+    return session_from_json(bytes, source);
+}
+
+}  // namespace attnscope

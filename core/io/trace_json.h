@@ -1,0 +1,18 @@
+// A whole trace as JSON, for scripts.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/attention/trace.h"
+
+namespace attnscope {
+
+/// `{"format": "attnscope-trace", "version": 1, "experiment": {…}, "backend": "cpu", "rows": [tokens],
+/// "columns": [tokens], "stages": {NAME: {"shape": […], "data": […]}, …}, "parameters": {…}}` on a few lines,
+/// a final newline. Nested arrays of nine significant digits; −∞ is null, NaN and +∞ are "nan" and "inf". A
+/// stage with a head dimension is h × N × M even when h = 1. `names` picks stages; empty: all. Throws
+/// Error(bad_input) for a name that the trace does not have.
+std::string trace_json(const Trace& trace, std::span<const std::string> names = {});
+
+}  // namespace attnscope

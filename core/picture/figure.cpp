@@ -1,0 +1,190 @@
+#include "core/picture/figure.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/attention/stages.h"
+#include "core/error.h"
+#include "core/picture/axis_labels.h"
+#include "core/picture/number_text.h"
+#include "core/picture/shown_matrix.h"
+
+namespace attnscope {
+namespace {
+
+/// At most so many pixels of a picture's side are labels, colour bar, title and margins.
+constexpr int k_surroundings = 900;
+
+std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
+                        const HeadChoice& head) {
+    std::string text;
+    const auto add = [&](const std::string& part) {
+        if (!part.empty()) text += (text.empty() ? "" : "  ·  ") + part;
+    };
+    add(formula(trace.experiment, *stage.info));
+    add(std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()));
+    const std::string_view rows = axis_name(stage.info->rows);
+    const std::string_view columns = axis_name(stage.info->columns);
+    add(std::string(rows) + (rows.empty() || columns.empty() ? "" : " × ") + std::string(columns));
+    const int heads = stage.shape().heads;
+    if (heads > 1) {
+        add(shown.mean ? "mean of " + std::to_string(heads) + " heads"
+                       : "head " + std::to_string(head.head + 1) + " of " + std::to_string(heads));
+    }
+    return text;
+}
+
+std::string range_caption_of(const Stage& stage, const ShownMatrix& shown, RangeChoice::Kind kind) {
+    const bool per_head = stage.shape().per_head;
+    switch (kind) {
+        case RangeChoice::Kind::matrix: return "this matrix";
+        case RangeChoice::Kind::head:
+            if (!per_head) return "this matrix";
+            return shown.mean ? "mean of heads" : "head " + std::to_string(shown.head + 1);
+        case RangeChoice::Kind::all: return per_head ? "all heads" : "this matrix";
+        case RangeChoice::Kind::fixed: return "fixed";
+    }
+    return "";
+}
+
+/// The stages in which a closed pair of the mask is a cell that holds nothing.
+bool is_masked_stage(std::string_view name) {
+    constexpr std::array<std::string_view, 4> k_names{"mask", "masked", "weights", "weights_dropped"};
+    return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
+}
+
+CellMark mark_of(float value) {
+    if (std::isnan(value)) return CellMark::nan;
+    if (std::isinf(value)) return value > 0 ? CellMark::plus_infinity : CellMark::minus_infinity;
+    return CellMark::value;
+}
+
+/// The mask of the trace if it is one for this picture's cells or rows.
+const Stage* mask_for(const Trace& trace, const Stage& stage) {
+    const Stage* mask = stage.name() == "mask" ? &stage : stage_named(trace, "mask");
+    return mask && mask->shape().rows == stage.shape().rows ? mask : nullptr;
+}
+
+void mark_cells(Figure& figure, const Stage& stage, const Stage* mask) {
+    figure.marks.resize(figure.values.size());
+    std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(), mark_of);
+    if (figure.unit == Unit::boolean) {
+        std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(),
+                       [](float open) { return open != 0 ? CellMark::open : CellMark::masked; });
+        return;
+    }
+    if (!mask || !is_masked_stage(stage.name()) || mask->shape().columns != figure.columns) return;
+    const std::span<const float> open = mask->buffer.host().values();
+    for (std::size_t i = 0; i < figure.marks.size(); ++i) {
+        if (open[i] == 0) figure.marks[i] = CellMark::masked;
+    }
+}
+
+/// Context, being made of the weights, is zero in such a row as well.
+std::vector<bool> fully_masked_rows(const Stage& stage, const Stage* mask) {
+    std::vector<bool> result(static_cast<std::size_t>(stage.shape().rows), false);
+    if (!mask || (!is_masked_stage(stage.name()) && stage.name() != "context")) return result;
+    const ConstMatrixView open = mask->buffer.host().head(0);
+    for (std::size_t r = 0; r < result.size(); ++r) {
+        result[r] = open.cols() > 0 && (open.row(static_cast<Eigen::Index>(r)).array() == 0).all();
+    }
+    return result;
+}
+
+void find_clipped(Figure& figure) {
+    // Values are float32, the ends of the scale may be rounded: an end that equals the value to float32 is no
+    // clip.
+    const float min = static_cast<float>(figure.scale.min);
+    const float max = static_cast<float>(figure.scale.max);
+    for (std::size_t i = 0; i < figure.values.size(); ++i) {
+        if (figure.marks[i] != CellMark::value) continue;
+        figure.clipped_below |= figure.values[i] < min;
+        figure.clipped_above |= figure.values[i] > max;
+    }
+}
+
+const Theme& theme_named(const std::string& name) {
+    const Theme* theme = find_theme(name);
+    if (theme) return *theme;
+    throw Error(ErrorKind::bad_input, "unknown theme \"" + name + "\": use dark, light or print");
+}
+
+}  // namespace
+
+void require_drawable(std::string_view stage, int rows, int columns, int cell_size) {
+    const auto fits = [&](std::int64_t cell) {
+        const std::int64_t width = cell * columns + k_surroundings;
+        const std::int64_t height = cell * rows + k_surroundings;
+        return std::max(width, height) <= k_max_picture_side && width * height <= k_max_picture_pixels;
+    };
+    if (fits(cell_size)) return;
+    int largest = cell_size - 1;
+    while (largest > 0 && !fits(largest)) --largest;
+    const std::string what = "a picture of \"" + std::string(stage) + "\" (" + std::to_string(rows) + " × " +
+                             std::to_string(columns) + ") with cells of " + std::to_string(cell_size) +
+                             " pixels is larger than " + std::to_string(k_max_picture_side) +
+                             " pixels a side or " + std::to_string(k_max_picture_pixels >> 20) +
+                             " megapixels: ";
+    throw Error(ErrorKind::too_large,
+                what + (largest > 0 ? "use a cell size of at most " + std::to_string(largest)
+                                    : "export it as npy or csv instead"));
+}
+
+Rgb8 Figure::fill(std::size_t cell) const {
+    switch (marks[cell]) {
+        case CellMark::value: return scale.color(values[cell]);
+        case CellMark::masked: return theme->masked;
+        case CellMark::open: return theme->raised;
+        case CellMark::nan: return theme->nan;
+        case CellMark::plus_infinity: return theme->plus_infinity;
+        case CellMark::minus_infinity: return theme->minus_infinity;
+    }
+    return {};
+}
+
+std::string Figure::text(std::size_t cell) const {
+    if (marks[cell] == CellMark::masked || marks[cell] == CellMark::open) return {};
+    if (unit == Unit::token_id && marks[cell] == CellMark::value) return fixed_text(values[cell], 0);
+    return cell_text(values[cell]);
+}
+
+Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                   const Presentation& presentation) {
+    if (presentation.cell_size < 1 || presentation.cell_size > 512) {
+        throw Error(ErrorKind::bad_input,
+                    "cell size " + std::to_string(presentation.cell_size) + ": use 1 to 512 pixels");
+    }
+    const ShownMatrix shown = shown_matrix(stage, head);
+    require_drawable(stage.name(), shown.rows(), shown.columns(), presentation.cell_size);
+    const ConstMatrixView values = shown.values();
+    const bool titled = !presentation.title.empty();
+    const std::string subtitle = subtitle_of(trace, stage, shown, head);
+    const std::string name(stage.name());
+    Figure figure{
+        .title = titled ? presentation.title : name,
+        .subtitle = titled ? name + "  ·  " + subtitle : subtitle,
+        .range_caption = range_caption_of(stage, shown, presentation.range.kind),
+        .row_labels = axis_labels(trace, stage.info->rows, shown.rows()),
+        .column_labels = axis_labels(trace, stage.info->columns, shown.columns()),
+        .row_axis = stage.info->rows,
+        .column_axis = stage.info->columns,
+        .unit = stage.info->unit,
+        .rows = shown.rows(),
+        .columns = shown.columns(),
+        .values = {values.data(), values.data() + values.size()},
+        .marks = {},
+        .fully_masked = {},
+        .scale = color_scale(trace, stage, head, presentation),
+        .theme = &theme_named(presentation.theme),
+        .cell_size = presentation.cell_size,
+        .write_values = presentation.values,
+    };
+    const Stage* mask = mask_for(trace, stage);
+    mark_cells(figure, stage, mask);
+    figure.fully_masked = fully_masked_rows(stage, mask);
+    find_clipped(figure);
+    return figure;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,213 @@
+#include "core/picture/figure_cells.h"
+
+#include <cairo.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <numbers>
+
+namespace attnscope {
+namespace {
+
+constexpr int k_hatch_spacing = 6;
+/// From here on a mark has a shape, below it is its colour alone.
+constexpr int k_smallest_mark = 8;
+
+struct DestroySurface {
+    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+};
+
+/// Lines run on from cell to cell: they are a property of the place, not of the cell.
+void hatch(cairo_t* cairo, const Box& box, Rgb8 color) {
+    set_source(cairo, color);
+    cairo_set_line_width(cairo, 1);
+    const int first = (box.x + box.y) / k_hatch_spacing * k_hatch_spacing;
+    for (int sum = first; sum <= box.right() + box.bottom(); sum += k_hatch_spacing) {
+        cairo_move_to(cairo, sum - box.y, box.y);
+        cairo_line_to(cairo, sum - box.bottom(), box.bottom());
+    }
+    cairo_stroke(cairo);
+}
+
+void draw_hatched_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    cairo_save(cairo);
+    cairo_new_path(cairo);
+    for (int r = 0; r < figure.rows; ++r) {
+        for (int c = 0; c < figure.columns; ++c) {
+            if (figure.marks[figure.cell(r, c)] != CellMark::masked) continue;
+            const Box box = layout.cell(figure, r, c);
+            cairo_rectangle(cairo, box.x, box.y, box.width, box.height);
+        }
+    }
+    cairo_clip(cairo);
+    hatch(cairo, layout.matrix, figure.theme->hatch);
+    cairo_restore(cairo);
+}
+
+void draw_cross(cairo_t* cairo, double x, double y, double reach) {
+    cairo_move_to(cairo, x - reach, y - reach);
+    cairo_line_to(cairo, x + reach, y + reach);
+    cairo_move_to(cairo, x - reach, y + reach);
+    cairo_line_to(cairo, x + reach, y - reach);
+    cairo_stroke(cairo);
+}
+
+/// `up` is 1 or −1.
+void draw_triangle(cairo_t* cairo, double x, double y, double reach, int up) {
+    cairo_move_to(cairo, x - reach, y + up * reach * 0.8);
+    cairo_line_to(cairo, x + reach, y + up * reach * 0.8);
+    cairo_line_to(cairo, x, y - up * reach * 0.8);
+    cairo_close_path(cairo);
+    cairo_fill(cairo);
+}
+
+void draw_mark(const Figure& figure, CellMark mark, const Box& box, cairo_t* cairo) {
+    const double x = box.x + box.width / 2.0;
+    const double y = box.y + box.height / 2.0;
+    const double side = std::min({box.width, box.height, 48});
+    if (mark == CellMark::open) {
+        set_source(cairo, figure.theme->secondary);
+        cairo_new_sub_path(cairo);
+        cairo_arc(cairo, x, y, std::max(1.5, side / 10), 0, 2 * std::numbers::pi);
+        cairo_fill(cairo);
+        return;
+    }
+    set_source(cairo, figure.theme->on_light);
+    cairo_set_line_width(cairo, std::max(1.25, side / 16));
+    if (mark == CellMark::nan) draw_cross(cairo, x, y, side * 0.22);
+    if (mark == CellMark::plus_infinity) draw_triangle(cairo, x, y, side * 0.24, 1);
+    if (mark == CellMark::minus_infinity) draw_triangle(cairo, x, y, side * 0.24, -1);
+}
+
+bool has_shape(const Figure& figure, CellMark mark, bool with_text) {
+    if (mark == CellMark::open) return figure.cell_size >= k_smallest_mark;
+    const bool special =
+        mark == CellMark::nan || mark == CellMark::plus_infinity || mark == CellMark::minus_infinity;
+    return special && !with_text && figure.cell_size >= k_smallest_mark;
+}
+
+/// Too small for a dot, an open cell is filled with the dot's colour.
+Rgb8 surface_color(const Figure& figure, std::size_t cell) {
+    const bool dot = figure.marks[cell] == CellMark::open && figure.cell_size < k_smallest_mark;
+    return dot ? figure.theme->secondary : figure.fill(cell);
+}
+
+void draw_cell_shapes(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    for (int r = 0; r < figure.rows; ++r) {
+        for (int c = 0; c < figure.columns; ++c) {
+            set_source(cairo, surface_color(figure, figure.cell(r, c)));
+            fill_box(cairo, layout.cell(figure, r, c));
+        }
+    }
+    draw_hatched_cells(figure, layout, cairo);
+}
+
+std::uint32_t argb(Rgb8 color) {
+    return 0xff000000u | static_cast<std::uint32_t>(color.red) << 16 |
+           static_cast<std::uint32_t>(color.green) << 8 | color.blue;
+}
+
+/// One row of cells, written to the first of its pixel rows and repeated.
+void write_row(const Figure& figure, const Box& matrix, int row, std::uint8_t* pixels, int stride) {
+    const int side = figure.cell_size - figure.gap();
+    const std::uint32_t gap = argb(figure.theme->background);
+    const std::uint32_t line = argb(figure.theme->hatch);
+    for (int y = 0; y < side; ++y) {
+        const int top = row * figure.cell_size + y;
+        auto* to = reinterpret_cast<std::uint32_t*>(pixels + static_cast<std::ptrdiff_t>(top) * stride);
+        for (int c = 0; c < figure.columns; ++c) {
+            const std::size_t cell = figure.cell(row, c);
+            const std::uint32_t color = argb(surface_color(figure, cell));
+            const int left = c * figure.cell_size;
+            std::fill(to + left, to + left + side, color);
+            if (figure.gap() > 0 && c + 1 < figure.columns) to[left + side] = gap;
+            if (figure.marks[cell] != CellMark::masked) continue;
+            for (int x = left; x < left + side; ++x) {
+                if ((matrix.x + x + matrix.y + top) % k_hatch_spacing == 0) to[x] = line;
+            }
+        }
+    }
+    if (figure.gap() > 0 && row + 1 < figure.rows) {
+        auto* to = reinterpret_cast<std::uint32_t*>(
+            pixels + (static_cast<std::ptrdiff_t>(row) * figure.cell_size + side) * stride);
+        std::fill(to, to + matrix.width, gap);
+    }
+}
+
+void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    const Box& matrix = layout.matrix;
+    const std::unique_ptr<cairo_surface_t, DestroySurface> image(
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, matrix.width, matrix.height));
+    if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS) throw std::bad_alloc();
+    cairo_surface_flush(image.get());
+    std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
+    const int stride = cairo_image_surface_get_stride(image.get());
+    for (int r = 0; r < figure.rows; ++r) write_row(figure, matrix, r, pixels, stride);
+    cairo_surface_mark_dirty(image.get());
+    cairo_set_source_surface(cairo, image.get(), matrix.x, matrix.y);
+    cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
+    cairo_rectangle(cairo, matrix.x, matrix.y, matrix.width, matrix.height);
+    cairo_fill(cairo);
+}
+
+}  // namespace
+
+void set_source(cairo_t* cairo, Rgb8 color) {
+    cairo_set_source_rgb(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0);
+}
+
+void fill_box(cairo_t* cairo, const Box& box) {
+    cairo_rectangle(cairo, box.x, box.y, box.width, box.height);
+    cairo_fill(cairo);
+}
+
+void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* cairo) {
+    const Theme& theme = *figure.theme;
+    set_source(cairo, mark == CellMark::open             ? theme.raised
+                      : mark == CellMark::nan            ? theme.nan
+                      : mark == CellMark::plus_infinity  ? theme.plus_infinity
+                      : mark == CellMark::minus_infinity ? theme.minus_infinity
+                                                         : theme.masked);
+    fill_box(cairo, box);
+    if (mark != CellMark::masked) return draw_mark(figure, mark, box, cairo);
+    cairo_save(cairo);
+    cairo_rectangle(cairo, box.x, box.y, box.width, box.height);
+    cairo_clip(cairo);
+    hatch(cairo, box, theme.hatch);
+    cairo_restore(cairo);
+}
+
+void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    if (figure.values.empty()) return;
+    const bool as_image = figure.gap() == 0 || figure.values.size() > k_max_cell_shapes;
+    as_image ? draw_cell_image(figure, layout, cairo) : draw_cell_shapes(figure, layout, cairo);
+    for (int r = 0; r < figure.rows; ++r) {
+        for (int c = 0; c < figure.columns; ++c) {
+            const CellMark mark = figure.marks[figure.cell(r, c)];
+            if (!has_shape(figure, mark, layout.value_size > 0)) continue;
+            draw_mark(figure, mark, layout.cell(figure, r, c), cairo);
+        }
+    }
+}
+
+void draw_values(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+                 TextMode mode) {
+    if (layout.value_size <= 0) return;
+    const TextStyle style{.font = Font::mono, .size = layout.value_size, .align = 0.5};
+    for (int r = 0; r < figure.rows; ++r) {
+        for (int c = 0; c < figure.columns; ++c) {
+            const std::size_t cell = figure.cell(r, c);
+            const std::string text = figure.text(cell);
+            if (text.empty()) continue;
+            const Box box = layout.cell(figure, r, c);
+            set_source(cairo, contrasting(figure.fill(cell), figure.theme->on_light, figure.theme->on_dark));
+            // Digits are about 0.73 em high.
+            face.draw(cairo, text, style, box.x + box.width / 2.0,
+                      box.y + box.height / 2.0 + 0.365 * style.size, mode);
+        }
+    }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,161 @@
+#include <cairo.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "core/picture/figure_cells.h"
+#include "core/picture/figure_layout.h"
+
+namespace attnscope {
+namespace {
+
+/// Half the height of a capital letter, in em: puts text in the middle of a line.
+constexpr double k_half_capital = 0.36;
+
+struct Pen {
+    const Figure& figure;
+    const FigureLayout& layout;
+    const TextFace& face;
+    cairo_t* cairo;
+    TextMode mode;
+
+    const Theme& theme() const { return *figure.theme; }
+    void text(const std::string& text, const TextStyle& style, Rgb8 color, double x, double baseline) const {
+        set_source(cairo, color);
+        face.draw(cairo, text, style, x, baseline, mode);
+    }
+};
+
+void draw_title(const Pen& pen) {
+    const FigureLayout& layout = pen.layout;
+    const double title = pen.face.extent(layout.title_text, layout.title_style).ascent;
+    pen.text(layout.title_text, layout.title_style, pen.theme().text, layout.title.x, layout.title.y + title);
+    const double subtitle = pen.face.extent(pen.figure.subtitle, layout.subtitle_style).ascent;
+    pen.text(pen.figure.subtitle, layout.subtitle_style, pen.theme().secondary, layout.subtitle.x,
+             layout.subtitle.y + subtitle);
+}
+
+Rgb8 axis_color(const Theme& theme, Axis axis) {
+    return axis == Axis::feature || axis == Axis::head_feature ? theme.features : theme.tokens;
+}
+
+/// A line of the dimension's hue along the rows and along the columns.
+void draw_edges(const Pen& pen) {
+    const Box& matrix = pen.layout.matrix;
+    if (matrix.width <= 0 || matrix.height <= 0) return;
+    if (pen.figure.row_axis != Axis::single) {
+        set_source(pen.cairo, axis_color(pen.theme(), pen.figure.row_axis));
+        fill_box(pen.cairo, {matrix.x - 4, matrix.y, 2, matrix.height});
+    }
+    if (pen.figure.column_axis != Axis::single) {
+        set_source(pen.cairo, axis_color(pen.theme(), pen.figure.column_axis));
+        fill_box(pen.cairo, {matrix.x, matrix.y - 4, matrix.width, 2});
+    }
+}
+
+double middle(const Figure& figure, int start, int index) {
+    return start + index * figure.cell_size + (figure.cell_size - figure.gap()) / 2.0;
+}
+
+void draw_row_labels(const Pen& pen) {
+    const AxisLayout& rows = pen.layout.rows;
+    const Box& matrix = pen.layout.matrix;
+    for (const AxisLabel& label : rows.labels) {
+        const double y = middle(pen.figure, matrix.y, label.index);
+        const bool flagged = pen.figure.fully_masked[static_cast<std::size_t>(label.index)];
+        pen.text(label.text, rows.style, flagged ? pen.theme().warning : pen.theme().secondary,
+                 matrix.x - 12 - label.width, y + k_half_capital * rows.style.size);
+        if (!rows.thinned) continue;
+        set_source(pen.cairo, pen.theme().faint);
+        fill_box(pen.cairo, {matrix.x - 9, static_cast<int>(y), 5, 1});
+    }
+}
+
+void draw_column_label(const Pen& pen, const AxisLabel& label, double x) {
+    const AxisLayout& columns = pen.layout.columns;
+    const double down = k_half_capital * columns.style.size;
+    const Rgb8 color = pen.theme().secondary;
+    const int bottom = pen.layout.matrix.y - 12;
+    if (columns.angle == AxisLayout::Angle::level) {
+        pen.text(label.text, columns.style, color, x - label.width / 2, bottom);
+        return;
+    }
+    const bool upright = columns.angle == AxisLayout::Angle::upright;
+    cairo_save(pen.cairo);
+    cairo_translate(pen.cairo, x, bottom);
+    cairo_rotate(pen.cairo, upright ? -std::numbers::pi / 2 : -std::numbers::pi / 4);
+    pen.text(label.text, columns.style, color, 0, down);
+    cairo_restore(pen.cairo);
+}
+
+void draw_column_labels(const Pen& pen) {
+    const Box& matrix = pen.layout.matrix;
+    for (const AxisLabel& label : pen.layout.columns.labels) {
+        const double x = middle(pen.figure, matrix.x, label.index);
+        draw_column_label(pen, label, x);
+        if (!pen.layout.columns.thinned) continue;
+        set_source(pen.cairo, pen.theme().faint);
+        fill_box(pen.cairo, {static_cast<int>(x), matrix.y - 9, 1, 5});
+    }
+}
+
+void draw_bar(const Pen& pen) {
+    if (!pen.layout.has_bar) return;
+    const Box& bar = pen.layout.bar;
+    const ColorScale& scale = pen.figure.scale;
+    for (int y = 0; y < bar.height; ++y) {
+        const double part = 1 - (y + 0.5) / bar.height;
+        set_source(pen.cairo, scale.color(scale.min + part * (scale.max - scale.min)));
+        // Down to the bottom each time, so that no seam shows between two rows where a viewer smooths edges.
+        fill_box(pen.cairo, {bar.x, bar.y + y, bar.width, bar.height - y});
+    }
+    const TextStyle style{.font = Font::mono, .size = 12};
+    for (const ScaleTick& tick : pen.layout.ticks) {
+        const int y = bar.y + static_cast<int>(std::lround((1 - tick.position) * (bar.height - 1)));
+        set_source(pen.cairo, pen.theme().faint);
+        fill_box(pen.cairo, {bar.right(), y, 4, 1});
+        pen.text(tick.text, style, pen.theme().secondary, bar.right() + 12,
+                 y + 0.5 + k_half_capital * style.size);
+    }
+    pen.text(pen.figure.range_caption, {.font = Font::sans, .size = 11}, pen.theme().faint, bar.x,
+             bar.bottom() + 24);
+}
+
+void draw_legend(const Pen& pen) {
+    const TextStyle style{.font = Font::sans, .size = 12};
+    for (const LegendItem& item : pen.layout.legend) {
+        const double baseline = item.y + 6 + k_half_capital * style.size;
+        if (item.swatch == LegendItem::Swatch::cell) {
+            draw_swatch(pen.figure, item.mark, {item.x, item.y, 12, 12}, pen.cairo);
+            pen.text(item.text, style, pen.theme().secondary, item.x + 20, baseline);
+        } else {
+            pen.text("∅", style, pen.theme().warning, item.x + 1, baseline);
+            pen.text(item.text, style, pen.theme().warning, item.x + 20, baseline);
+        }
+    }
+}
+
+}  // namespace
+
+void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+          TextMode mode) {
+    const Pen pen{figure, layout, face, cairo, mode};
+    cairo_save(cairo);
+    set_source(cairo, figure.theme->background);
+    fill_box(cairo, {0, 0, layout.size.width, layout.size.height});
+    draw_title(pen);
+    draw_edges(pen);
+    draw_cells(figure, layout, cairo);
+    draw_values(figure, layout, face, cairo, mode);
+    draw_row_labels(pen);
+    draw_column_labels(pen);
+    draw_bar(pen);
+    draw_legend(pen);
+    cairo_restore(cairo);
+}
+
+void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, TextMode mode) {
+    draw(figure, lay_out(figure, face), face, cairo, mode);
+}
+
+}  // namespace attnscope

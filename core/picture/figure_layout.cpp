@@ -1,0 +1,285 @@
+#include "core/picture/figure_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_margin = 24;
+constexpr double k_max_label = 220;    ///< longer ones end in "…"
+constexpr int k_label_gap = 12;        ///< between a label and the matrix
+constexpr int k_min_text_width = 360;  ///< the title wraps at the matrix or here, whichever is wider
+constexpr int k_bar_gap = 28;
+constexpr int k_bar_width = 12;
+constexpr int k_min_bar = 96;
+constexpr int k_max_bar = 480;
+
+int grid(double pixels) { return static_cast<int>(std::ceil(pixels / 4)) * 4; }
+
+/// 1, 2, 5, 10, 20, 50 …: the first that is at least `least`.
+int round_step(double least) {
+    for (int decade = 1;; decade *= 10) {
+        for (const int digit : {1, 2, 5}) {
+            if (digit * decade >= least) return digit * decade;
+        }
+    }
+}
+
+bool is_numbered(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
+
+double label_size(int cell_size) { return cell_size >= 18 ? 13 : cell_size >= 14 ? 11 : 10; }
+
+/// Every label of an axis that has room: words from the first, numbers at round values and the first.
+AxisLayout axis_of(const Figure& figure, const TextFace& face, const std::vector<std::string>& labels,
+                   Axis axis, const std::vector<bool>* flagged) {
+    AxisLayout result;
+    result.style = {.font = Font::sans, .size = label_size(figure.cell_size), .max_width = k_max_label};
+    const int step = round_step((result.style.size + 2) / figure.cell_size);
+    result.thinned = step > 1;
+    for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
+        const bool wanted = is_numbered(axis) ? i == 0 || (i + 1) % step == 0 : i % step == 0;
+        // The number after the first may stand too close to it.
+        const bool crowded = is_numbered(axis) && i > 0 && i < step - 1;
+        if (!wanted || crowded) continue;
+        std::string text = face.displayable(labels[static_cast<std::size_t>(i)]);
+        if (flagged && (*flagged)[static_cast<std::size_t>(i)]) text = "∅ " + text;
+        const double width = text.empty() ? 0 : face.extent(text, result.style).width;
+        if (width > 0) result.labels.push_back({i, std::move(text), width});
+    }
+    return result;
+}
+
+double widest(const AxisLayout& axis) {
+    double width = 0;
+    for (const AxisLabel& label : axis.labels) width = std::max(width, label.width);
+    return width;
+}
+
+AxisLayout::Angle angle_of(const Figure& figure, const AxisLayout& columns) {
+    double room = 1e9;
+    for (std::size_t i = 1; i < columns.labels.size(); ++i) {
+        const AxisLabel& a = columns.labels[i - 1];
+        const AxisLabel& b = columns.labels[i];
+        room = std::min(room, (b.index - a.index) * figure.cell_size - (a.width + b.width) / 2);
+    }
+    if (room >= 6) return AxisLayout::Angle::level;
+    // Slanted lines stand closer together than their columns do.
+    const double pitch = figure.cell_size * std::numbers::sqrt2 / 2;
+    return pitch >= columns.style.size + 2 ? AxisLayout::Angle::slanted : AxisLayout::Angle::upright;
+}
+
+/// Height of the band above the matrix that the column labels take.
+int column_band(const AxisLayout& columns) {
+    if (columns.labels.empty()) return 0;
+    const double width = widest(columns);
+    const double line = columns.style.size * 1.25;
+    switch (columns.angle) {
+        case AxisLayout::Angle::level: return grid(line) + k_label_gap;
+        case AxisLayout::Angle::slanted: return grid((width + line) * std::numbers::sqrt2 / 2) + k_label_gap;
+        case AxisLayout::Angle::upright: return grid(width) + k_label_gap;
+    }
+    return 0;
+}
+
+/// How far the column labels reach to the right, in pixels of the picture.
+double columns_right(const Figure& figure, const FigureLayout& layout) {
+    double right = layout.matrix.right();
+    for (const AxisLabel& label : layout.columns.labels) {
+        const double middle = layout.matrix.x + (label.index + 0.5) * figure.cell_size;
+        const double reach = layout.columns.angle == AxisLayout::Angle::level ? label.width / 2
+                             : layout.columns.angle == AxisLayout::Angle::slanted
+                                 ? label.width * 0.71 + 8
+                                 : layout.columns.style.size / 2;
+        right = std::max(right, middle + reach);
+    }
+    return right;
+}
+
+/// How far the first level column label reaches to the left of the matrix.
+double columns_left(const Figure& figure, const AxisLayout& columns) {
+    double left = 0;
+    if (columns.angle != AxisLayout::Angle::level) return left;
+    for (const AxisLabel& label : columns.labels) {
+        left = std::max(left, label.width / 2 - (label.index + 0.5) * figure.cell_size);
+    }
+    return left;
+}
+
+double value_size(const Figure& figure, const TextFace& face) {
+    constexpr int k_smallest_cell = 24;
+    if (!figure.write_values || figure.cell_size < k_smallest_cell) return 0;
+    std::string longest;
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < figure.values.size(); ++i) {
+        std::string text = figure.text(i);
+        const auto characters = static_cast<std::size_t>(
+            std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+        if (characters <= length) continue;
+        length = characters;
+        longest = std::move(text);
+    }
+    const double room = figure.cell_size - figure.gap() - 4;
+    for (double size = std::clamp(std::round(figure.cell_size / 4.0), 9.0, 20.0); size >= 9; --size) {
+        if (face.extent(longest, {.font = Font::mono, .size = size}).width <= room) return size;
+    }
+    return 0;
+}
+
+void place_title(const Figure& figure, const TextFace& face, FigureLayout& layout, double text_width) {
+    layout.title_style = {.font = Font::sans_semibold, .size = 20, .max_width = text_width, .wrap = true};
+    layout.subtitle_style = {.font = Font::sans, .size = 13, .max_width = text_width, .wrap = true};
+    layout.title_text = face.displayable(figure.title, Blanks::kept);
+    const TextExtent first = face.extent(layout.title_text, layout.title_style);
+    const TextExtent second = face.extent(figure.subtitle, layout.subtitle_style);
+    layout.title = {k_margin, k_margin, grid(first.width), grid(first.height)};
+    layout.subtitle = {k_margin, layout.title.bottom() + 4, grid(second.width), grid(second.height)};
+}
+
+double ticks_width(const FigureLayout& layout, const TextFace& face) {
+    double width = 0;
+    for (const ScaleTick& tick : layout.ticks) {
+        width = std::max(width, face.extent(tick.text, {.font = Font::mono, .size = 12}).width);
+    }
+    return width;
+}
+
+/// The nearest of 1, 2, 2.5, 5 times a power of ten.
+double round_part(double value) {
+    const double decade = std::pow(10, std::floor(std::log10(value)));
+    const double part = value / decade;
+    return decade * (part < 1.5 ? 1 : part < 2.25 ? 2 : part < 3.5 ? 2.5 : part < 7.5 ? 5 : 10);
+}
+
+/// How many decimals a round step takes: 2 for 0.25.
+int decimals_of(double step) {
+    int decimals = 0;
+    while (decimals < 9 && std::abs(step - std::round(step)) > 1e-6) {
+        step *= 10;
+        ++decimals;
+    }
+    return decimals;
+}
+
+/// An end that is no multiple of the step keeps the digits that a cell of its value has.
+int end_decimals(double value, double step) {
+    if (std::abs(value / step - std::round(value / step)) < 1e-9) return 0;
+    const std::string text = cell_text(value);
+    const std::size_t point = text.find('.');
+    const bool plain = point != text.npos && text.find('e') == text.npos;
+    return plain ? static_cast<int>(text.size() - point - 1) : 0;
+}
+
+/// Returns the bottom right corner of the bar with its ticks and caption.
+Size place_bar(const Figure& figure, const TextFace& face, FigureLayout& layout) {
+    layout.has_bar = figure.unit == Unit::real || figure.unit == Unit::probability;
+    if (!layout.has_bar) return {layout.matrix.right(), layout.matrix.bottom()};
+    layout.bar = {layout.matrix.right() + k_bar_gap, layout.matrix.y, k_bar_width,
+                  std::clamp(layout.matrix.height, k_min_bar, k_max_bar)};
+    layout.ticks = scale_ticks(figure, layout.bar.height);
+    const double caption = face.extent(figure.range_caption, {.font = Font::sans, .size = 11}).width;
+    const double right = layout.bar.x + std::max(k_bar_width + 12 + ticks_width(layout, face), caption);
+    return {static_cast<int>(std::ceil(right)), layout.bar.bottom() + 28};
+}
+
+std::vector<LegendItem> legend_items(const Figure& figure) {
+    std::vector<LegendItem> items;
+    const auto add = [&](CellMark mark, const char* text, bool counted) {
+        const auto count = std::count(figure.marks.begin(), figure.marks.end(), mark);
+        if (count == 0) return;
+        std::string what = text + (counted ? " (" + std::to_string(count) + ")" : std::string());
+        items.push_back({LegendItem::Swatch::cell, mark, std::move(what)});
+    };
+    add(CellMark::open, "may look", true);
+    add(CellMark::masked, "masked", figure.unit == Unit::boolean);
+    add(CellMark::nan, "NaN", true);
+    add(CellMark::plus_infinity, "+∞", true);
+    add(CellMark::minus_infinity, "−∞", true);
+    const auto empty_rows = std::count(figure.fully_masked.begin(), figure.fully_masked.end(), true);
+    if (empty_rows > 0) {
+        items.push_back({LegendItem::Swatch::empty_row, CellMark::masked,
+                         "no key is open: weights and context are 0 (" + std::to_string(empty_rows) +
+                             (empty_rows == 1 ? " row)" : " rows)")});
+    }
+    return items;
+}
+
+/// Left to right below the matrix, in as many lines as it takes; returns the bottom right corner.
+Size place_legend(const Figure& figure, const TextFace& face, FigureLayout& layout, Size content) {
+    layout.legend = legend_items(figure);
+    if (layout.legend.empty()) return content;
+    const int left = layout.matrix.x;
+    const int limit = std::max(content.width, left + k_min_text_width);
+    int x = left;
+    int y = content.height + 16;
+    for (LegendItem& item : layout.legend) {
+        const int width = 20 + grid(face.extent(item.text, {.font = Font::sans, .size = 12}).width);
+        if (x > left && x + width > limit) {
+            x = left;
+            y += 20;
+        }
+        item.x = x;
+        item.y = y;
+        content.width = std::max(content.width, x + width);
+        x += width + 16;
+    }
+    content.height = y + 16;
+    return content;
+}
+
+}  // namespace
+
+std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
+    const double min = figure.scale.min;
+    const double max = figure.scale.max;
+    const double width = max - min;
+    const double step = round_part(width / 4);
+    const bool plain = std::max(std::abs(min), std::abs(max)) < 1e5 && step >= 1e-3;
+    // All with the same decimals, so that they stand in a column.
+    const int decimals = std::max({decimals_of(step), end_decimals(min, step), end_decimals(max, step)});
+    const auto text = [&](double value) { return plain ? fixed_text(value, decimals) : short_text(value); };
+    std::vector<ScaleTick> ticks{{0, (figure.clipped_below ? "≤ " : "") + text(min)}};
+    const double room = 18.0 / pixels;
+    const double first = std::ceil(min / step);
+    for (int i = 0; i <= 8; ++i) {  // a step is a sixth of the width or more
+        const double value = (first + i) * step;
+        const double position = (value - min) / width;
+        if (position > room && position < 1 - room) ticks.push_back({position, text(value)});
+    }
+    ticks.push_back({1, (figure.clipped_above ? "≥ " : "") + text(max)});
+    return ticks;
+}
+
+FigureLayout lay_out(const Figure& figure, const TextFace& face) {
+    FigureLayout layout;
+    layout.rows = axis_of(figure, face, figure.row_labels, figure.row_axis, &figure.fully_masked);
+    layout.columns = axis_of(figure, face, figure.column_labels, figure.column_axis, nullptr);
+    layout.columns.angle = angle_of(figure, layout.columns);
+    const double row_labels = widest(layout.rows);
+    const double overhang =
+        std::max(row_labels > 0 ? row_labels + k_label_gap : 0, columns_left(figure, layout.columns));
+    layout.matrix.x = k_margin + grid(overhang);
+    layout.matrix.width = std::max(0, figure.columns * figure.cell_size - figure.gap());
+    layout.matrix.height = std::max(0, figure.rows * figure.cell_size - figure.gap());
+
+    const double right =
+        std::max<double>(layout.matrix.right() + k_bar_gap + 64, columns_right(figure, layout));
+    place_title(figure, face, layout, std::max<double>(right - k_margin, k_min_text_width));
+    layout.matrix.y = layout.subtitle.bottom() + 20 + column_band(layout.columns);
+
+    Size content = place_bar(figure, face, layout);
+    content.height = std::max(content.height, layout.matrix.bottom());
+    content.width = std::max({content.width, static_cast<int>(std::ceil(columns_right(figure, layout))),
+                              layout.title.right(), layout.subtitle.right()});
+    content = place_legend(figure, face, layout, content);
+    layout.size = {grid(content.width + k_margin), grid(content.height + k_margin)};
+    layout.value_size = value_size(figure, face);
+    return layout;
+}
+
+Size measure(const Figure& figure, const TextFace& face) { return lay_out(figure, face).size; }
+
+}  // namespace attnscope

@@ -1,0 +1,94 @@
+// Where everything of a figure stands, in whole pixels.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/picture/figure.h"
+#include "core/picture/text.h"
+
+namespace attnscope {
+
+struct Size {
+    int width = 0;
+    int height = 0;
+    bool operator==(const Size&) const = default;
+};
+
+struct Box {
+    int x = 0;
+    int y = 0;
+    int width = 0;
+    int height = 0;
+    int right() const { return x + width; }
+    int bottom() const { return y + height; }
+};
+
+/// A label of a row or a column that is drawn; crowded ones are left out.
+struct AxisLabel {
+    int index;
+    std::string text;
+    double width;
+};
+
+struct AxisLayout {
+    enum class Angle { level, slanted, upright };
+    std::vector<AxisLabel> labels;
+    TextStyle style;
+    Angle angle = Angle::level;
+    bool thinned = false;  ///< some are left out: those drawn get a tick
+};
+
+struct ScaleTick {
+    double position;  ///< 0 at the scale's lower end, 1 at its upper
+    std::string text;
+};
+
+/// A swatch and its meaning, below the matrix.
+struct LegendItem {
+    enum class Swatch { cell, empty_row };
+    Swatch swatch;
+    CellMark mark;
+    std::string text;
+    int x = 0;
+    int y = 0;
+};
+
+struct FigureLayout {
+    Size size;
+    Box title;
+    std::string title_text;
+    Box subtitle;
+    TextStyle title_style;
+    TextStyle subtitle_style;
+    Box matrix;  ///< without the gap after the last cell
+    AxisLayout rows;
+    AxisLayout columns;
+    bool has_bar = false;  ///< a mask and token numbers have no scale
+    Box bar;
+    std::vector<ScaleTick> ticks;
+    std::vector<LegendItem> legend;
+    double value_size = 0;  ///< of the numbers in the cells; 0 when they do not fit or are not wanted
+
+    /// The cell's surface.
+    Box cell(const Figure& figure, int row, int column) const {
+        return {matrix.x + column * figure.cell_size, matrix.y + row * figure.cell_size,
+                figure.cell_size - figure.gap(), figure.cell_size - figure.gap()};
+    }
+};
+
+FigureLayout lay_out(const Figure& figure, const TextFace& face);
+
+/// The picture's size in pixels.
+Size measure(const Figure& figure, const TextFace& face);
+
+/// Draws on the background from (0, 0) to measure(); whatever surface `cairo` has.
+/// Cells have whole-pixel edges: the middle of a cell without text or mark is exactly figure.fill().
+void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, TextMode mode = TextMode::outlines);
+void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+          TextMode mode);
+
+/// The round values of a scale, for an axis `pixels` long, lowest first; its two ends are always among them.
+std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels);
+
+}  // namespace attnscope

@@ -1,0 +1,80 @@
+#include "core/picture/render_png.h"
+
+#include <cairo.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+struct Destroy {
+    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+    void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
+};
+
+void require_status(cairo_status_t status, Size size) {
+    if (status == CAIRO_STATUS_SUCCESS) return;
+    throw Error(ErrorKind::too_large, "cannot draw a picture of " + std::to_string(size.width) + " × " +
+                                          std::to_string(size.height) + " pixels (" +
+                                          cairo_status_to_string(status) + "): use a smaller cell size");
+}
+
+void require_size(Size size) {
+    if (size.width <= k_max_picture_side && size.height <= k_max_picture_side &&
+        std::int64_t{size.width} * size.height <= k_max_picture_pixels) {
+        return;
+    }
+    throw Error(ErrorKind::too_large, "the picture would have " + std::to_string(size.width) + " × " +
+                                          std::to_string(size.height) +
+                                          " pixels: use a smaller cell size or a shorter title");
+}
+
+/// cairo keeps a pixel as one native 32-bit number, 0x??rrggbb.
+Pixels pixels_of(cairo_surface_t* surface, Size size) {
+    Pixels pixels{.width = size.width, .height = size.height, .channels = 3, .bytes = {}};
+    pixels.bytes.resize(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3);
+    cairo_surface_flush(surface);
+    const std::uint8_t* data = cairo_image_surface_get_data(surface);
+    const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface);
+    std::uint8_t* to = pixels.bytes.data();
+    for (int y = 0; y < size.height; ++y) {
+        const auto* row = reinterpret_cast<const std::uint32_t*>(data + y * stride);
+        for (int x = 0; x < size.width; ++x) {
+            const Rgb8 color = rgb8(row[x]);
+            *to++ = color.red;
+            *to++ = color.green;
+            *to++ = color.blue;
+        }
+    }
+    return pixels;
+}
+
+}  // namespace
+
+Pixels render_pixels(const Figure& figure, const TextFace& face) {
+    const FigureLayout layout = lay_out(figure, face);
+    require_size(layout.size);
+    const std::unique_ptr<cairo_surface_t, Destroy> surface(
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, layout.size.width, layout.size.height));
+    require_status(cairo_surface_status(surface.get()), layout.size);
+    const std::unique_ptr<cairo_t, Destroy> cairo(cairo_create(surface.get()));
+    draw(figure, layout, face, cairo.get(), TextMode::outlines);
+    require_status(cairo_status(cairo.get()), layout.size);
+    return pixels_of(surface.get(), layout.size);
+}
+
+std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json) {
+    const Pixels pixels = render_pixels(figure, face);
+    if (session_json.empty()) return encode_png(pixels, {});
+    const PngText session{std::string(k_png_session_key), std::string(session_json)};
+    return encode_png(pixels, {&session, 1});
+}
+
+std::string render_png(const Figure& figure, std::string_view session_json) {
+    return render_png(figure, TextFace(), session_json);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,20 @@
+// A figure as a PNG file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/io/png.h"
+#include "core/picture/figure_layout.h"
+
+namespace attnscope {
+
+/// RGB pixels of measure(figure). Throws Error(too_large) beyond what cairo or this machine's memory holds.
+Pixels render_pixels(const Figure& figure, const TextFace& face);
+
+/// The bytes of a PNG file with the session inside (none if `session_json` is empty). The same figure gives
+/// the same bytes in every process.
+std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json);
+std::string render_png(const Figure& figure, std::string_view session_json);
+
+}  // namespace attnscope

@@ -1,0 +1,242 @@
+#include "core/picture/text.h"
+
+#include <cairo.h>
+#include <fontconfig/fontconfig.h>
+#include <pango/pangocairo.h>
+#include <pango/pangofc-fontmap.h>
+#include <utf8proc.h>
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+struct Unref {
+    void operator()(void* object) const { g_object_unref(object); }
+    void operator()(FcConfig* config) const { FcConfigDestroy(config); }
+    void operator()(FcCharSet* set) const { FcCharSetDestroy(set); }
+    void operator()(PangoFontDescription* description) const { pango_font_description_free(description); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Unref>;
+
+FcPattern* pattern_of(FcConfig* config, const std::filesystem::path& file) {
+    const FcFontSet* fonts = FcConfigGetFonts(config, FcSetApplication);
+    for (int i = 0; fonts && i < fonts->nfont; ++i) {
+        FcChar8* name = nullptr;
+        if (FcPatternGetString(fonts->fonts[i], FC_FILE, 0, &name) != FcResultMatch) continue;
+        if (file == reinterpret_cast<const char*>(name)) return fonts->fonts[i];
+    }
+    throw Error(ErrorKind::backend,
+                "cannot use the font " + file.string() +
+                    ": it holds no font that can be read; install fonts-dejavu-core again");
+}
+
+std::string family_of(FcPattern* pattern) {
+    FcChar8* family = nullptr;
+    if (FcPatternGetString(pattern, FC_FAMILY, 0, &family) != FcResultMatch) return {};
+    return reinterpret_cast<const char*>(family);
+}
+
+/// The very face of `file`, then the fallback's family for what it lacks.
+Owned<PangoFontDescription> description_of(FcConfig* config, const std::filesystem::path& file,
+                                           const std::string& fallback_family) {
+    FcPattern* pattern = pattern_of(config, file);
+    Owned<PangoFontDescription> description(pango_fc_font_description_from_pattern(pattern, FALSE));
+    const std::string families = family_of(pattern) + "," + fallback_family;
+    pango_font_description_set_family(description.get(), families.c_str());
+    return description;
+}
+
+Owned<FcConfig> config_with(const std::vector<std::filesystem::path>& files) {
+    Owned<FcConfig> config(FcConfigCreate());
+    for (const std::filesystem::path& file : files) {
+        FcConfigAppFontAddFile(config.get(), reinterpret_cast<const FcChar8*>(file.c_str()));
+    }
+    return config;
+}
+
+Owned<FcCharSet> coverage_of(FcConfig* config) {
+    Owned<FcCharSet> coverage(FcCharSetCreate());
+    const FcFontSet* fonts = FcConfigGetFonts(config, FcSetApplication);
+    for (int i = 0; fonts && i < fonts->nfont; ++i) {
+        FcCharSet* charset = nullptr;
+        if (FcPatternGetCharSet(fonts->fonts[i], FC_CHARSET, 0, &charset) == FcResultMatch) {
+            FcCharSetMerge(coverage.get(), charset, nullptr);
+        }
+    }
+    return coverage;
+}
+
+std::string code_point_text(char32_t code_point) {
+    std::array<char, 8> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                   static_cast<std::uint32_t>(code_point), 16);
+    std::string hex(digits.data(), end.ptr);
+    for (char& c : hex) {
+        if (c >= 'a') c = static_cast<char>(c - 'a' + 'A');
+    }
+    return "U+" + std::string(hex.size() < 4 ? 4 - hex.size() : 0, '0') + hex;
+}
+
+/// pango counts in 1/1024 pixels, as int: a text must stay far below 2 million pixels.
+constexpr std::size_t k_max_bytes = 4096;
+
+std::string shortened(std::string_view text) {
+    std::size_t size = k_max_bytes;
+    while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
+    return std::string(text.substr(0, size)) + "…";
+}
+
+bool is_blank(utf8proc_category_t category) {
+    return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
+           category == UTF8PROC_CATEGORY_ZP;
+}
+
+bool is_variation_selector(char32_t c) {
+    return (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0xE0100 && c <= 0xE01EF);
+}
+
+}  // namespace
+
+struct TextFace::Implementation {
+    Owned<FcConfig> config;
+    Owned<FcCharSet> coverage;
+    std::array<Owned<PangoFontDescription>, 4> fonts;
+    Owned<PangoFontMap> font_map;
+    Owned<PangoContext> context;
+
+    ~Implementation() {
+        // pango 1.50 keeps its reference to the configuration beyond the font map's end unless it is taken
+        // away.
+        if (font_map) pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(font_map.get()), nullptr);
+    }
+    Owned<PangoLayout> layout(std::string_view text, const TextStyle& style) const;
+};
+
+Owned<PangoLayout> TextFace::Implementation::layout(std::string_view text, const TextStyle& style) const {
+    const std::string cut = text.size() > k_max_bytes ? shortened(text) : std::string();
+    if (!cut.empty()) text = cut;
+    Owned<PangoLayout> layout(pango_layout_new(context.get()));
+    PangoFontDescription* font = fonts[static_cast<std::size_t>(style.font)].get();
+    pango_font_description_set_absolute_size(font, style.size * PANGO_SCALE);
+    pango_layout_set_font_description(layout.get(), font);
+    pango_layout_set_text(layout.get(), text.data(), static_cast<int>(text.size()));
+    if (style.max_width > 0) {
+        PangoRectangle natural;
+        pango_layout_get_extents(layout.get(), nullptr, &natural);
+        // A width makes right-to-left text hug its right end, so it is set only where it is needed.
+        if (natural.width > style.max_width * PANGO_SCALE) {
+            pango_layout_set_width(layout.get(), static_cast<int>(style.max_width * PANGO_SCALE));
+            if (style.wrap) {
+                pango_layout_set_wrap(layout.get(), PANGO_WRAP_WORD_CHAR);
+            } else {
+                pango_layout_set_ellipsize(layout.get(), PANGO_ELLIPSIZE_END);
+            }
+        }
+    }
+    return layout;
+}
+
+TextFace::TextFace(const FontFiles& files) : implementation_(std::make_unique<Implementation>()) {
+    Implementation& own = *implementation_;
+    own.config = config_with(files.all());
+    const std::string fallback = family_of(pattern_of(own.config.get(), files.fallback));
+    own.fonts = {description_of(own.config.get(), files.sans, fallback),
+                 description_of(own.config.get(), files.sans_semibold, fallback),
+                 description_of(own.config.get(), files.mono, fallback),
+                 description_of(own.config.get(), files.mono_semibold, fallback)};
+    own.coverage = coverage_of(own.config.get());
+    own.font_map.reset(pango_cairo_font_map_new_for_font_type(CAIRO_FONT_TYPE_FT));
+    if (!own.font_map)
+        throw Error(ErrorKind::backend, "this pango has no FreeType fonts: install libpangoft2");
+    pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(own.font_map.get()), own.config.get());
+    own.context.reset(pango_font_map_create_context(own.font_map.get()));
+    cairo_font_options_t* options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    pango_cairo_context_set_font_options(own.context.get(), options);
+    cairo_font_options_destroy(options);
+    pango_context_set_round_glyph_positions(own.context.get(), FALSE);
+    // Left alone, the machine's locale would choose among the forms of a letter.
+    pango_context_set_language(own.context.get(), pango_language_from_string("en"));
+    pango_context_set_base_dir(own.context.get(), PANGO_DIRECTION_LTR);
+}
+
+TextFace::~TextFace() = default;
+TextFace::TextFace(TextFace&&) noexcept = default;
+TextFace& TextFace::operator=(TextFace&&) noexcept = default;
+
+TextExtent TextFace::extent(std::string_view text, const TextStyle& style) const {
+    const Owned<PangoLayout> layout = implementation_->layout(text, style);
+    PangoRectangle logical;
+    pango_layout_get_extents(layout.get(), nullptr, &logical);
+    const double unit = PANGO_SCALE;
+    return {logical.width / unit, logical.height / unit, pango_layout_get_baseline(layout.get()) / unit};
+}
+
+void TextFace::draw(cairo_t* cairo, std::string_view text, const TextStyle& style, double x, double baseline,
+                    TextMode mode) const {
+    const Owned<PangoLayout> layout = implementation_->layout(text, style);
+    PangoRectangle logical;
+    pango_layout_get_extents(layout.get(), nullptr, &logical);
+    const double unit = PANGO_SCALE;
+    cairo_new_path(cairo);
+    cairo_move_to(cairo, x - (logical.x + style.align * logical.width) / unit,
+                  baseline - pango_layout_get_baseline(layout.get()) / unit);
+    if (mode == TextMode::outlines) {
+        pango_cairo_layout_path(cairo, layout.get());
+        cairo_fill(cairo);
+    } else {
+        pango_cairo_show_layout(cairo, layout.get());
+        cairo_new_path(cairo);
+    }
+}
+
+bool TextFace::has_glyph(char32_t code_point) const {
+    return FcCharSetHasChar(implementation_->coverage.get(), code_point);
+}
+
+std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
+    std::string result;
+    bool substituted = false;  // the last code point went in as its number
+    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+    auto left = static_cast<utf8proc_ssize_t>(text.size());
+    while (left > 0) {
+        utf8proc_int32_t code_point = 0;
+        utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &code_point);
+        if (length < 1) {
+            length = 1;
+            code_point = 0xFFFD;
+        }
+        const auto c = static_cast<char32_t>(code_point);
+        const utf8proc_category_t category = utf8proc_category(code_point);
+        const bool ignorable = category == UTF8PROC_CATEGORY_CF || is_variation_selector(c);
+        if (is_blank(category)) {
+            result += blanks == Blanks::shown ? "␣" : " ";
+            substituted = false;
+        } else if (ignorable && (substituted || !has_glyph(c))) {
+            // Nothing to join or to vary.
+        } else if (category == UTF8PROC_CATEGORY_CC || !has_glyph(c)) {
+            if (!result.empty()) result += ' ';
+            result += code_point_text(c);
+            substituted = true;
+        } else {
+            if (substituted) result += ' ';
+            std::array<utf8proc_uint8_t, 4> encoded;
+            const auto size = utf8proc_encode_char(code_point, encoded.data());
+            result.append(reinterpret_cast<const char*>(encoded.data()), static_cast<std::size_t>(size));
+            substituted = false;
+        }
+        bytes += length;
+        left -= length;
+    }
+    return result;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,223 @@
+// Every rounding here is PyTorch's: built with -ffp-contract=off, and each fused multiply-add is written
+// std::fma.
+#include "core/random/generator.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+/// Normal draws of at least this many elements are made in blocks of this many.
+constexpr std::size_t k_block = 16;
+constexpr std::size_t k_half_block = k_block / 2;
+
+template <typename Real>
+struct SinCos {
+    Real sin, cos;
+};
+
+double log_unit(double u) { return std::log(u); }
+SinCos<double> sin_cos(double angle) { return {std::sin(angle), std::cos(angle)}; }
+
+/// fma's Horner scheme, the highest power's coefficient first.
+template <std::size_t Count>
+float polynomial(float x, const std::array<float, Count>& coefficients) {
+    float sum = coefficients[0];
+    for (std::size_t i = 1; i < Count; ++i) sum = std::fma(sum, x, coefficients[i]);
+    return sum;
+}
+
+/// log(u) for 0 < u ≤ 1: the Cephes library's logf with PyTorch's fused operations.
+float log_unit(float u) {
+    static constexpr std::array<float, 9> k_log{7.0376836292e-2f,  -1.1514610310e-1f, 1.1676998740e-1f,
+                                                -1.2420140846e-1f, 1.4249322787e-1f,  -1.6668057665e-1f,
+                                                2.0000714765e-1f,  -2.4999993993e-1f, 3.3333331174e-1f};
+    // ln 2 in two parts, the first short enough that its product with the exponent is exact.
+    constexpr float k_ln2_high = 0.693359375f;
+    constexpr float k_ln2_low = -2.12194440e-4f;
+    constexpr float k_sqrt_half = 0.707106781186547524f;
+
+    int exponent = 0;
+    const float mantissa = std::frexp(u, &exponent);
+    const bool low = mantissa < k_sqrt_half;
+    const float x = low ? 2 * mantissa - 1 : mantissa - 1;
+    const float e = static_cast<float>(low ? exponent - 1 : exponent);
+
+    const float z = x * x;
+    float y = polynomial(x, k_log) * x;
+    y = std::fma(y, z, e * k_ln2_low);
+    y = std::fma(-0.5f, z, y);
+    return std::fma(e, k_ln2_high, x + y);
+}
+
+/// sin and cos for 0 ≤ angle ≤ 2π: the Cephes library's sinf and cosf with PyTorch's fused operations.
+SinCos<float> sin_cos(float angle) {
+    static constexpr std::array<float, 3> k_cos{2.443315711809948e-5f, -1.388731625493765e-3f,
+                                                4.166664568298827e-2f};
+    static constexpr std::array<float, 3> k_sin{-1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f};
+    // π/4 in three parts: j times each of the first two is exact.
+    static constexpr std::array<float, 3> k_minus_quarter_pi{-0.78515625f, -2.4187564849853515625e-4f,
+                                                             -3.77489497744594108e-8f};
+    constexpr float k_four_over_pi = 1.27323954473516f;
+
+    const int octant = (static_cast<int>(angle * k_four_over_pi) + 1) & ~1;
+    float x = angle;
+    for (const float part : k_minus_quarter_pi) x = std::fma(static_cast<float>(octant), part, x);
+
+    const float z = x * x;
+    float c = polynomial(z, k_cos) * z;
+    c = std::fma(c, z, -(0.5f * z)) + 1;
+    const float s = std::fma(polynomial(z, k_sin) * z, x, x);
+
+    const std::array<SinCos<float>, 4> by_quadrant{{{s, c}, {c, -s}, {-s, -c}, {-c, s}}};
+    return by_quadrant[static_cast<std::size_t>(octant / 2) % by_quadrant.size()];
+}
+
+/// Box–Muller on 16 uniforms: element j < 8 is the radius draw, j + 8 the angle draw.
+template <typename Real>
+void box_muller(std::span<Real, k_block> block, Real mean, Real deviation) {
+    constexpr Real k_two_pi = 2 * std::numbers::pi_v<Real>;
+    for (std::size_t j = 0; j < k_half_block; ++j) {
+        const Real radius = std::sqrt(-2 * log_unit(1 - block[j]));
+        const auto [sin, cos] = sin_cos(k_two_pi * block[j + k_half_block]);
+        block[j] = std::fma(radius * cos, deviation, mean);
+        block[j + k_half_block] = std::fma(radius * sin, deviation, mean);
+    }
+}
+
+template <typename Real, typename Draw>
+void fill(std::span<Real> out, Draw&& draw) {
+    for (Real& value : out) value = draw();
+}
+
+template <typename Real, typename Uniform>
+void fill_uniform(std::span<Real> out, double low, double high, Uniform&& uniform) {
+    const Real from = static_cast<Real>(low);
+    const Real width = static_cast<Real>(high) - from;
+    fill(out, [&] { return std::fma(uniform(), width, from); });
+}
+
+template <typename Real, typename Uniform>
+void fill_normal_blocks(std::span<Real> out, double mean, double deviation, Uniform&& uniform) {
+    const auto transform = [&](std::size_t start) {
+        box_muller(out.subspan(start).template first<k_block>(), static_cast<Real>(mean),
+                   static_cast<Real>(deviation));
+    };
+    fill(out, uniform);
+    std::size_t start = 0;
+    for (; start + k_block <= out.size(); start += k_block) transform(start);
+    if (start == out.size()) return;
+    // The rest is too short for a block: the last 16 elements, some of them done already, are drawn afresh.
+    fill(out.last(k_block), uniform);
+    transform(out.size() - k_block);
+}
+
+template <typename Real, typename Uniform, typename SmallNormal>
+void fill_normal(std::span<Real> out, double mean, double deviation, Uniform&& uniform,
+                 SmallNormal&& small_normal) {
+    if (out.size() >= k_block) return fill_normal_blocks(out, mean, deviation, uniform);
+    fill(out, [&] { return static_cast<Real>(std::fma(small_normal(), deviation, mean)); });
+}
+
+template <typename Real, typename Uniform>
+void fill_bernoulli(std::span<const Real> p, std::span<Real> out, Uniform&& uniform) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = uniform() < p[i] ? Real{1} : Real{0};
+}
+
+}  // namespace
+
+Generator::Generator(Seed seed) { manual_seed(seed); }
+
+void Generator::manual_seed(Seed seed) {
+    engine_.seed(static_cast<std::uint32_t>(seed.bits()));
+    cached_normal_.reset();
+}
+
+std::uint64_t Generator::next64() {
+    const std::uint64_t high = next32();
+    return high << 32 | next32();
+}
+
+float Generator::uniform24() { return static_cast<float>(next32() & 0xFF'FFFFu) * 0x1p-24f; }
+
+double Generator::uniform53() { return static_cast<double>(next64() & 0x1F'FFFF'FFFF'FFFFu) * 0x1p-53; }
+
+double Generator::small_normal() {
+    if (cached_normal_) return *std::exchange(cached_normal_, std::nullopt);
+    const double u1 = uniform53();
+    const double u2 = uniform53();
+    const double radius = std::sqrt(-2 * std::log(1 - u2));
+    const auto [sin, cos] = sin_cos(2 * std::numbers::pi * u1);
+    cached_normal_ = radius * sin;
+    return radius * cos;
+}
+
+void Generator::rand(std::span<float> out) {
+    fill(out, [this] { return uniform24(); });
+}
+
+void Generator::rand(std::span<double> out) {
+    fill(out, [this] { return uniform53(); });
+}
+
+void Generator::uniform(std::span<float> out, double low, double high) {
+    fill_uniform(out, low, high, [this] { return uniform24(); });
+}
+
+void Generator::uniform(std::span<double> out, double low, double high) {
+    fill_uniform(out, low, high, [this] { return uniform53(); });
+}
+
+void Generator::normal(std::span<float> out, double mean, double deviation) {
+    fill_normal(
+        out, mean, deviation, [this] { return uniform24(); }, [this] { return small_normal(); });
+}
+
+void Generator::normal(std::span<double> out, double mean, double deviation) {
+    fill_normal(
+        out, mean, deviation, [this] { return uniform53(); }, [this] { return small_normal(); });
+}
+
+void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) {
+    if (low >= high) {
+        throw Error(ErrorKind::bad_input, "randint from " + std::to_string(low) + " to " +
+                                              std::to_string(high) +
+                                              ": the lower limit must be below the upper one");
+    }
+    // Unsigned, because high − low may exceed the signed range.
+    const std::uint64_t base = static_cast<std::uint64_t>(low);
+    const std::uint64_t range = static_cast<std::uint64_t>(high) - base;
+    const bool wide = range > 0xFFFF'FFFFu;
+    fill(out, [&] { return static_cast<std::int64_t>(base + (wide ? next64() : next32()) % range); });
+}
+
+void Generator::randperm(std::span<std::int64_t> out) {
+    std::iota(out.begin(), out.end(), std::int64_t{0});
+    for (std::size_t i = 0; i + 1 < out.size(); ++i) std::swap(out[i], out[i + next32() % (out.size() - i)]);
+}
+
+void Generator::bernoulli(std::span<float> out, double p) {
+    fill(out, [&] { return uniform53() < p ? 1.0f : 0.0f; });
+}
+
+void Generator::bernoulli(std::span<double> out, double p) {
+    fill(out, [&] { return uniform53() < p ? 1.0 : 0.0; });
+}
+
+void Generator::bernoulli_of(std::span<const float> p, std::span<float> out) {
+    fill_bernoulli(p, out, [this] { return uniform24(); });
+}
+
+void Generator::bernoulli_of(std::span<const double> p, std::span<double> out) {
+    fill_bernoulli(p, out, [this] { return uniform53(); });
+}
+
+}  // namespace attnscope

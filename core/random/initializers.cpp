@@ -1,0 +1,110 @@
+// The bounds are formed in double by products, quotients and roots alone, so that no compiler can fuse a
+// rounding away; Generator::uniform rounds them to float32.
+#include "core/random/initializers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+std::span<float> elements(MatrixView matrix) {
+    return {matrix.data(), static_cast<std::size_t>(matrix.size())};
+}
+
+/// nn.Linear's kaiming_uniform_ with slope √5, in PyTorch's order of operations.
+double linear_bound(double in) { return std::sqrt(3.0) * (std::sqrt(2.0 / 6.0) / std::sqrt(in)); }
+
+/// Glorot and Bengio 2010, equation 16, in PyTorch's order of operations.
+double xavier_bound(double in, double out) { return std::sqrt(3.0) * std::sqrt(2.0 / (in + out)); }
+
+void fill_symmetric(Generator& generator, MatrixView out, double bound) {
+    generator.uniform(elements(out), -bound, bound);
+}
+
+void fill_normal(Generator& generator, MatrixView out) { generator.normal(elements(out)); }
+
+void fill_uniform(Generator& generator, MatrixView out) { generator.rand(elements(out)); }
+
+void fill_linear(Generator& generator, MatrixView out) {
+    fill_symmetric(generator, out, linear_bound(static_cast<double>(out.cols())));
+}
+
+void fill_xavier(Generator& generator, MatrixView out) {
+    fill_symmetric(generator, out,
+                   xavier_bound(static_cast<double>(out.cols()), static_cast<double>(out.rows())));
+}
+
+using Fill = void (*)(Generator&, MatrixView);
+
+Matrix drawn(Generator& generator, int out, int in, Fill fill) {
+    Matrix matrix(out, in);
+    fill(generator, MatrixView(matrix.data(), out, in));
+    return matrix;
+}
+
+template <Fill fill>
+ProjectionWeights draw_one_by_one(Generator& generator, int d, bool with_output) {
+    ProjectionWeights weights;
+    weights.W_q = drawn(generator, d, d, fill);
+    weights.W_k = drawn(generator, d, d, fill);
+    weights.W_v = drawn(generator, d, d, fill);
+    if (with_output) weights.W_o = drawn(generator, d, d, fill);
+    return weights;
+}
+
+ProjectionWeights draw_multihead(Generator& generator, int d, bool with_output) {
+    Matrix out_proj = drawn(generator, d, d, fill_linear);
+    std::vector<float> discarded_bias(static_cast<std::size_t>(d));
+    generator.rand(discarded_bias);
+
+    const Matrix in_proj = drawn(generator, 3 * d, d, fill_xavier);
+    ProjectionWeights weights;
+    weights.W_q = in_proj.topRows(d);
+    weights.W_k = in_proj.middleRows(d, d);
+    weights.W_v = in_proj.bottomRows(d);
+    if (with_output) weights.W_o = std::move(out_proj);
+    return weights;
+}
+
+template <typename Entry>
+const Entry* find_by_name(std::span<const Entry> table, std::string_view name) {
+    const auto found = std::ranges::find(table, name, &Entry::name);
+    return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::span<const Initializer> initializers() {
+    static constexpr std::array<Initializer, 4> k_table{{
+        {"normal", "N(0, 1), as torch.nn.Embedding and torch.randn", fill_normal},
+        {"uniform", "U(0, 1), as torch.rand", fill_uniform},
+        {"linear", "U(−1/√in, 1/√in), as torch.nn.Linear", fill_linear},
+        {"xavier", "U(−a, a) with a = √(6/(in + out)), as torch.nn.init.xavier_uniform_", fill_xavier},
+    }};
+    return k_table;
+}
+
+const Initializer* find_initializer(std::string_view name) { return find_by_name(initializers(), name); }
+
+std::span<const ProjectionRule> projection_rules() {
+    static constexpr std::array<ProjectionRule, 5> k_table{{
+        {"normal", "each N(0, 1), as torch.randn", draw_one_by_one<fill_normal>},
+        {"uniform", "each U(0, 1), as torch.rand", draw_one_by_one<fill_uniform>},
+        {"linear", "each U(−1/√d, 1/√d), as torch.nn.Linear", draw_one_by_one<fill_linear>},
+        {"xavier", "each U(−√(3/d), √(3/d)), as torch.nn.init.xavier_uniform_", draw_one_by_one<fill_xavier>},
+        {"mha", "as torch.nn.MultiheadAttention draws them: the output first, then one xavier 3d × d matrix",
+         draw_multihead},
+    }};
+    return k_table;
+}
+
+const ProjectionRule* find_projection_rule(std::string_view name) {
+    return find_by_name(projection_rules(), name);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,208 @@
+#include "core/text/tokenizer.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+using CodePoint = utf8proc_int32_t;
+
+const utf8proc_uint8_t* bytes(std::string_view text) {
+    return reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+}
+
+/// The code point at byte `position`, which moves past it. Throws where no well-formed one starts.
+CodePoint next_code_point(std::string_view text, std::size_t& position) {
+    CodePoint code_point = -1;
+    const std::string_view rest = text.substr(position);
+    const auto length =
+        utf8proc_iterate(bytes(rest), static_cast<utf8proc_ssize_t>(rest.size()), &code_point);
+    if (length <= 0) {
+        throw Error(ErrorKind::bad_input, "the text is not valid UTF-8 at byte " + std::to_string(position) +
+                                              ": save or paste it as UTF-8");
+    }
+    position += static_cast<std::size_t>(length);
+    return code_point;
+}
+
+CodePoint first_code_point(std::string_view text) {
+    std::size_t position = 0;
+    return next_code_point(text, position);
+}
+
+bool in_categories(CodePoint code_point, utf8proc_category_t first, utf8proc_category_t last) {
+    const utf8proc_category_t category = utf8proc_category(code_point);
+    return first <= category && category <= last;
+}
+
+bool is_letter(CodePoint c) { return in_categories(c, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }
+bool is_mark(CodePoint c) { return in_categories(c, UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME); }
+bool is_digit(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_ND; }
+bool is_control(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_CC; }
+bool is_format(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_CF; }
+
+/// Unicode's White_Space property: the separators, tab to carriage return, and next line.
+bool is_blank(CodePoint c) {
+    return in_categories(c, UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_ZP) || (c >= 0x09 && c <= 0x0D) ||
+           c == 0x85;
+}
+
+bool is_all_blank(std::string_view text) {
+    for (std::size_t position = 0; position < text.size();) {
+        if (!is_blank(next_code_point(text, position))) return false;
+    }
+    return true;
+}
+
+/// Clusters count as what their base is: marks, joiners and selectors follow it.
+bool starts_with_letter(std::string_view cluster) { return is_letter(first_code_point(cluster)); }
+
+bool belongs_to_word(std::string_view cluster) {
+    const CodePoint base = first_code_point(cluster);
+    return is_letter(base) || is_mark(base) || is_digit(base);
+}
+
+/// Apostrophe, right single quotation mark, hyphen-minus, hyphen.
+bool joins_letters(std::string_view cluster) {
+    static constexpr std::array<std::string_view, 4> k_joiners{"'", "\u2019", "-", "\u2010"};
+    return std::ranges::find(k_joiners, cluster) != k_joiners.end();
+}
+
+/// How many clusters from `first` on, which belongs to a word, make up the word.
+std::size_t word_length(std::span<const std::string_view> clusters, std::size_t first) {
+    const auto goes_on = [&](std::size_t i) {
+        if (belongs_to_word(clusters[i])) return true;
+        return joins_letters(clusters[i]) && i + 1 < clusters.size() && starts_with_letter(clusters[i - 1]) &&
+               starts_with_letter(clusters[i + 1]);
+    };
+    std::size_t end = first + 1;
+    while (end < clusters.size() && goes_on(end)) ++end;
+    return end - first;
+}
+
+std::vector<std::string> split_words(std::string_view nfc) {
+    const std::vector<std::string_view> clusters = graphemes(nfc);
+    std::vector<std::string> tokens;
+    for (std::size_t i = 0; i < clusters.size();) {
+        const std::size_t length = belongs_to_word(clusters[i]) ? word_length(clusters, i) : 1;
+        std::string token;
+        for (const std::string_view cluster : std::span(clusters).subspan(i, length)) token += cluster;
+        if (!is_all_blank(token)) tokens.push_back(std::move(token));
+        i += length;
+    }
+    return tokens;
+}
+
+std::vector<std::string> split_whitespace(std::string_view nfc) {
+    std::vector<std::string> tokens;
+    bool inside = false;
+    for (std::size_t position = 0; position < nfc.size();) {
+        const std::size_t start = position;
+        const bool blank = is_blank(next_code_point(nfc, position));
+        if (!blank && !inside) tokens.emplace_back();
+        if (!blank) tokens.back() += nfc.substr(start, position - start);
+        inside = !blank;
+    }
+    return tokens;
+}
+
+std::vector<std::string> split_characters(std::string_view nfc) {
+    const std::vector<std::string_view> clusters = graphemes(nfc);
+    return {clusters.begin(), clusters.end()};
+}
+
+/// Unicode's normalisation form C of `text`, after what else `options` ask for.
+std::string composed(std::string_view text, int options) {
+    require_utf8(text);
+    utf8proc_uint8_t* mapped = nullptr;
+    const auto all_options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | options);
+    const auto length =
+        utf8proc_map(bytes(text), static_cast<utf8proc_ssize_t>(text.size()), &mapped, all_options);
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+    if (length < 0) {
+        throw Error(ErrorKind::too_large, "a text of " + std::to_string(text.size()) +
+                                              " bytes cannot be normalised (" + utf8proc_errmsg(length) +
+                                              "): give a shorter one");
+    }
+    return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
+}
+
+std::string code_point_name(CodePoint code_point) {
+    std::array<char, 16> name{};
+    std::snprintf(name.data(), name.size(), "U+%04X", static_cast<unsigned>(code_point));
+    return name.data();
+}
+
+}  // namespace
+
+std::span<const Tokenizer> tokenizers() {
+    static constexpr std::array<Tokenizer, 3> k_table{{
+        {"words", "words, and every other character by itself", split_words},
+        {"whitespace", "whatever stands between blanks", split_whitespace},
+        {"characters", "every character, blanks included", split_characters},
+    }};
+    return k_table;
+}
+
+const Tokenizer* find_tokenizer(std::string_view name) {
+    const std::span table = tokenizers();
+    const auto found = std::ranges::find(table, name, &Tokenizer::name);
+    return found == table.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokenizer) {
+    return tokenizer.split(to_nfc(text));
+}
+
+void require_utf8(std::string_view text) {
+    for (std::size_t position = 0; position < text.size();) next_code_point(text, position);
+}
+
+std::string to_nfc(std::string_view text) { return composed(text, 0); }
+
+std::string fold(std::string_view token) { return composed(token, UTF8PROC_CASEFOLD); }
+
+std::vector<std::string_view> graphemes(std::string_view text) {
+    std::vector<std::string_view> clusters;
+    utf8proc_int32_t state = 0;
+    CodePoint previous = 0;
+    std::size_t start = 0;
+    for (std::size_t position = 0; position < text.size();) {
+        const std::size_t here = position;
+        const CodePoint current = next_code_point(text, position);
+        if (here > 0 && utf8proc_grapheme_break_stateful(previous, current, &state)) {
+            clusters.push_back(text.substr(start, here - start));
+            start = here;
+        }
+        previous = current;
+    }
+    if (start < text.size()) clusters.push_back(text.substr(start));
+    return clusters;
+}
+
+std::string display_token(std::string_view token) {
+    std::string shown;
+    for (std::size_t position = 0; position < token.size();) {
+        const std::size_t start = position;
+        const CodePoint c = next_code_point(token, position);
+        const std::string_view itself = token.substr(start, position - start);
+        const bool lone_format = is_format(c) && itself == token;
+        if (is_control(c) || lone_format) {
+            shown += code_point_name(c);
+        } else {
+            shown += is_blank(c) ? std::string_view("␣") : itself;
+        }
+    }
+    return shown;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,426 @@
+#include "core/attention/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "core/attention/stages.h"
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+const Matrix& random_matrix(int rows, int columns, unsigned seed) {
+    static std::map<std::tuple<int, int, unsigned>, Matrix> kept;
+    auto& matrix = kept[{rows, columns, seed}];
+    if (matrix.size() == 0) {
+        std::mt19937 engine(seed);
+        std::normal_distribution<float> normal;
+        matrix.resize(rows, columns);
+        for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = normal(engine);
+    }
+    return matrix;
+}
+
+std::set<std::string> computed(const Trace& trace) {
+    std::set<std::string> names;
+    for (const StageRecord& record : trace.records)
+        if (record.computed) names.emplace(record.stage->name());
+    return names;
+}
+
+bool identical(const Trace& a, const Trace& b) {
+    if (a.records.size() != b.records.size()) return false;
+    for (std::size_t i = 0; i < a.records.size(); ++i) {
+        const Tensor& x = a.records[i].stage->buffer.host();
+        const Tensor& y = b.records[i].stage->buffer.host();
+        if (a.records[i].stage->info != b.records[i].stage->info || !(x.shape() == y.shape()) ||
+            std::memcmp(x.values().data(), y.values().data(), x.values().size_bytes()) != 0)
+            return false;
+    }
+    return true;
+}
+
+std::string message_of(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+float cell(const Trace& trace, const char* stage, int row, int column, int head = 0) {
+    return trace.find(stage)->buffer.at(head, row, column);
+}
+
+TEST(EvaluateTest, the_default_experiment_gives_the_numbers_printed_in_notebook_1) {
+    const Trace trace = evaluate({});
+    const auto printed = [](float value, const char* format) {
+        char text[32];
+        std::snprintf(text, sizeof text, format, static_cast<double>(value));
+        return std::string(text);
+    };
+    const char* scores[] = {"-25.1623", "9.3602",  "14.3667", "32.1482",
+                            "53.8976",  "46.6626", "-1.2131", "-32.9392"};
+    const char* weights[] = {"2.2317e-09", "1.2499e-05", "4.3696e-05", "3.7242e-03",
+                             "8.5596e-01", "1.4026e-01", "8.8897e-07", "3.1935e-10"};
+    const char* context[] = {"-1.2226", "-3.4387", "-4.3928", "-5.2125", "-1.1249", "-3.3041",
+                             "-1.4316", "-3.2765", "-2.5114", "-2.6105", "-1.5793", "-2.8433",
+                             "-2.4142", "-0.3998", "-1.9917", "-3.3499"};
+    for (int j = 0; j < 8; ++j) {
+        EXPECT_EQ(printed(cell(trace, "scores", 1, j), "%.4f"), scores[j]);
+        EXPECT_EQ(printed(cell(trace, "weights", 1, j), "%.4e"), weights[j]);
+    }
+    for (int j = 0; j < 16; ++j) EXPECT_EQ(printed(cell(trace, "context", 1, j), "%.4f"), context[j]);
+}
+
+TEST(EvaluateTest, the_stages_stand_in_the_order_of_the_computation) {
+    Experiment e;
+    e.heads = 2;
+    e.output_projection = true;
+    std::vector<std::string> names;
+    for (const StagePtr& stage : evaluate(e).stages()) names.emplace_back(stage->name());
+    EXPECT_EQ(names, (std::vector<std::string>{"tokens", "embedding", "query", "key", "value", "query_heads",
+                                               "key_heads", "value_heads", "scores", "scaled", "mask",
+                                               "masked", "weights", "context", "concat", "output"}));
+}
+
+TEST(EvaluateTest, one_head_has_no_split_and_no_concat_and_keeps_its_head_dimension) {
+    const Trace trace = evaluate({});
+    EXPECT_EQ(trace.find("query_heads"), nullptr);
+    EXPECT_EQ(trace.find("concat"), nullptr);
+    EXPECT_EQ(trace.find("output"), nullptr);
+    EXPECT_EQ(trace.find("scores")->shape(), (Shape{1, 8, 8, true}));
+    EXPECT_EQ(trace.find("mask")->shape(), (Shape{1, 8, 8, false}));
+}
+
+/// Which stages each kind of change computes again; everything else is the very same object as before.
+struct Change {
+    const char* name;
+    std::function<void(Experiment&)> make;
+    std::set<std::string> computed;
+};
+
+const std::set<std::string> k_from_scores = {"scores", "scaled", "masked", "weights", "context"};
+std::set<std::string> with(std::set<std::string> more, const std::set<std::string>& base = k_from_scores) {
+    more.insert(base.begin(), base.end());
+    return more;
+}
+
+TEST(EvaluateTest, a_change_computes_the_stages_that_depend_on_it_and_no_others) {
+    const std::vector<Change> changes = {
+        {"nothing", [](Experiment&) {}, {}},
+        {"temperature", [](Experiment& e) { e.temperature = 2; }, {"scaled", "masked", "weights", "context"}},
+        {"scale",
+         [](Experiment& e) { e.scale = {Scale::Kind::none}; },
+         {"scaled", "masked", "weights", "context"}},
+        {"the same scale as a number",
+         [](Experiment& e) {
+             e.scale = {Scale::Kind::number, 0.25};
+         },
+         {}},
+        {"mask",
+         [](Experiment& e) {
+             e.mask = {{"causal", {}}};
+         },
+         {"mask", "masked", "weights", "context"}},
+        {"a mask that closes nothing",
+         [](Experiment& e) {
+             e.mask = {{"valid", {8}}};
+         },
+         {"mask"}},
+        {"projection seed",
+         [](Experiment& e) {
+             e.projection_seed = {ProjectionSeed::Kind::own, 5};
+         },
+         with({"W_q", "W_k", "W_v", "query", "key", "value"})},
+        {"seed", [](Experiment& e) { e.seed = 124; },
+         with({"table", "embedding", "W_q", "W_k", "W_v", "query", "key", "value"})},
+        {"the case of a word", [](Experiment& e) { e.text[0] = 'c'; }, {"tokens"}},
+        {"a blank at the end", [](Experiment& e) { e.text += " "; }, {"tokens"}},
+        {"the word order", [](Experiment& e) { e.text = "you Can help me to translate this sentence"; },
+         with({"tokens", "embedding", "query", "key", "value"})},
+        {"output projection", [](Experiment& e) { e.output_projection = true; }, {"W_o", "output"}},
+        {"heads", [](Experiment& e) { e.heads = 2; },
+         with({"query_heads", "key_heads", "value_heads", "concat"})},
+    };
+    const Trace before = evaluate({});
+    for (const Change& change : changes) {
+        Experiment changed;
+        change.make(changed);
+        const Trace after = evaluate(changed, before);
+        EXPECT_EQ(computed(after), change.computed) << change.name;
+        EXPECT_TRUE(identical(after, evaluate(changed))) << change.name;
+    }
+}
+
+TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long_walk_of_random_changes) {
+    std::mt19937 random(7);
+    const auto pick = [&](auto... values) {
+        const std::array options{values...};
+        return options[random() % options.size()];
+    };
+    Experiment e;
+    Trace trace;
+    for (int step = 0; step < 400; ++step) {
+        switch (random() % 14) {
+            case 0: e.seed = pick(1, 123, -5); break;
+            case 1: e.heads = pick(1, 2, 4); break;
+            case 2: e.dim = pick(4, 8, 16); break;
+            case 3: e.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.5}); break;
+            case 4: e.temperature = pick(1.0, 0.1, 10.0); break;
+            case 5:
+                e.mask = random() % 2 ? std::vector<MaskRule>{} : std::vector<MaskRule>{{"causal", {}}};
+                break;
+            case 6: e.mask.push_back({"valid", {std::int64_t(random() % 5)}}); break;
+            case 7: e.projection = pick("none", "uniform", "mha", "linear"); break;
+            case 8: e.output_projection = !e.output_projection; break;
+            case 9: e.text = pick("one", "a b c a", "Can you help me to translate this sentence"); break;
+            case 10: e.vocabulary = pick("alphabetical", "appearance", "stable"); break;
+            case 11:
+                e.projection_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
+                                         ProjectionSeed{ProjectionSeed::Kind::own, 9});
+                break;
+            case 12: e.embedding = pick("normal", "uniform", "xavier"); break;
+            case 13:
+                e.tokenizer = pick("words", "characters");
+                e.table_size = pick(0, 3, 30);
+                break;
+        }
+        if (e.mask.size() > 2) e.mask.clear();
+        trace = evaluate(e, trace);
+        ASSERT_TRUE(identical(trace, evaluate(e))) << "step " << step;
+    }
+}
+
+TEST(EvaluateTest, a_stable_word_keeps_its_vector_whatever_else_is_typed) {
+    Experiment e;
+    e.vocabulary = "stable";
+    e.text = "help me";
+    const Trace few = evaluate(e);
+    e.text = "please do help somebody else";
+    const Trace many = evaluate(e);
+    EXPECT_EQ(few.find("embedding")->buffer.host().head(0).row(0),
+              many.find("embedding")->buffer.host().head(0).row(2));
+}
+
+TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 300; ++i) e.text += "w" + std::to_string(i % 97) + " ";
+    e.dim = 64;
+    e.heads = 4;
+    e.mask = {{"causal", {}}};
+    e.output_projection = true;
+    const Trace one = evaluate(e, {}, {.threads = 1, .memory_limit = 0, .cancel = {}});
+    for (const int threads : {2, 3, 8})
+        EXPECT_TRUE(identical(one, evaluate(e, {}, {.threads = threads, .memory_limit = 0, .cancel = {}})))
+            << threads;
+}
+
+TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_and_is_flagged) {
+    Experiment e;
+    e.mask = {{"valid", {8, 0, 3, 8, 8, 8, 8, 1}}};
+    const Trace trace = evaluate(e);
+    EXPECT_TRUE(trace.fully_masked(1));
+    EXPECT_FALSE(trace.fully_masked(2));
+    for (int j = 0; j < 8; ++j) EXPECT_EQ(cell(trace, "weights", 1, j), 0);
+    for (int j = 0; j < 16; ++j) EXPECT_EQ(cell(trace, "context", 1, j), 0);
+    EXPECT_EQ(cell(trace, "weights", 7, 0), 1);
+    EXPECT_EQ(cell(trace, "weights", 7, 1), 0);
+}
+
+TEST(EvaluateTest, a_masked_cell_is_minus_infinity_and_its_weight_exactly_zero) {
+    Experiment e;
+    e.mask = {{"causal", {}}};
+    const Trace trace = evaluate(e);
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 8; ++j) {
+            EXPECT_EQ(cell(trace, "mask", i, j), j <= i ? 1 : 0);
+            EXPECT_EQ(std::isinf(cell(trace, "masked", i, j)), j > i);
+            if (j > i) {
+                EXPECT_EQ(cell(trace, "weights", i, j), 0);
+                EXPECT_FALSE(std::signbit(cell(trace, "weights", i, j)));
+            }
+        }
+}
+
+Experiment given_qkv(int n, int m, int d) {
+    Experiment e;
+    e.dim = d;
+    e.given.emplace("query", GivenMatrix(random_matrix(n, d, 1)));
+    e.given.emplace("key", GivenMatrix(random_matrix(m, d, 2)));
+    e.given.emplace("value", GivenMatrix(random_matrix(m, d, 3)));
+    return e;
+}
+
+TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {
+    Experiment e = given_qkv(5, 5, 4);
+    Matrix Q = e.given.at("query").values();
+    Q(2, 1) = NAN;
+    e.given.insert_or_assign("query", GivenMatrix(Q));
+    e.mask = {{"causal", {}}};
+    const Trace trace = evaluate(e);
+    for (int i = 0; i < 5; ++i)
+        for (int j = 0; j < 5; ++j)
+            EXPECT_EQ(std::isnan(cell(trace, "weights", i, j)), i == 2 && j <= 2) << i << j;
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isnan(cell(trace, "context", i, 0)), i == 2);
+}
+
+TEST(EvaluateTest, a_masked_key_contributes_nothing_not_even_nan) {
+    Experiment e = given_qkv(5, 5, 4);
+    Matrix K = e.given.at("key").values(), V = e.given.at("value").values();
+    K.row(3).setConstant(NAN);
+    V.row(3).setConstant(INFINITY);
+    e.given.insert_or_assign("key", GivenMatrix(K));
+    e.given.insert_or_assign("value", GivenMatrix(V));
+    e.mask = {{"valid", {3, 3, 3, 4, 3}}};
+    const Trace trace = evaluate(e);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isfinite(cell(trace, "context", i, 0)), i != 3) << i;
+}
+
+TEST(EvaluateTest, each_row_of_weights_sums_to_one_and_huge_scores_give_no_nan) {
+    Experiment e = given_qkv(7, 9, 8);
+    for (const double scale : {1e-6, 1.0, 300.0, 1e4}) {
+        e.scale = {Scale::Kind::number, scale};
+        const Trace trace = evaluate(e);
+        // Seven additions of numbers below 1 round by at most 7 · 2⁻²⁴.
+        for (int i = 0; i < 7; ++i)
+            EXPECT_NEAR(trace.find("weights")->buffer.host().head(0).row(i).cast<double>().sum(), 1, 1e-6)
+                << scale;
+    }
+}
+
+TEST(EvaluateTest, several_heads_equal_single_heads_on_their_columns) {
+    Experiment e = given_qkv(6, 6, 8);
+    e.heads = 2;
+    const Trace both = evaluate(e);
+    for (int h = 0; h < 2; ++h) {
+        Experiment one = e;
+        one.heads = 1;
+        one.scale = {Scale::Kind::number, 0.5};  // 1/√4
+        for (const char* name : {"query", "key", "value"})
+            one.given.insert_or_assign(name, GivenMatrix(e.given.at(name).values().middleCols(4 * h, 4)));
+        const Trace alone = evaluate(one);
+        EXPECT_EQ(alone.find("context")->buffer.host().head(0), both.find("context")->buffer.host().head(h));
+        EXPECT_EQ(alone.find("context")->buffer.host().head(0),
+                  both.find("concat")->buffer.host().head(0).middleCols(4 * h, 4));
+    }
+}
+
+TEST(EvaluateTest, one_token_one_dimension_and_one_head_work) {
+    Experiment e;
+    e.text = "word";
+    e.dim = 1;
+    e.output_projection = true;
+    const Trace trace = evaluate(e);
+    EXPECT_EQ(cell(trace, "weights", 0, 0), 1);
+    EXPECT_EQ(trace.find("output")->shape(), (Shape{1, 1, 1, false}));
+}
+
+TEST(EvaluateTest, the_table_has_at_least_the_rows_that_are_asked_for) {
+    Experiment e;
+    e.table_size = 3;
+    EXPECT_EQ(evaluate(e).find("table")->shape().rows, 8);
+    e.table_size = 50;
+    EXPECT_EQ(evaluate(e).find("table")->shape().rows, 50);
+}
+
+TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_do) {
+    struct Bad {
+        std::function<void(Experiment&)> make;
+        const char* says;
+    };
+    const std::vector<Bad> bad = {
+        {[](Experiment& e) { e.text.clear(); }, "no tokens"},
+        {[](Experiment& e) { e.text = "   "; }, "no tokens"},
+        {[](Experiment& e) { e.text = "a\xff"; }, "UTF-8"},
+        {[](Experiment& e) {
+             for (int i = 0; i < 5000; ++i) e.text += " w";
+         },
+         "5008 tokens and the limit is 4096"},
+        {[](Experiment& e) { e.dim = 0; }, "dim 0 is out of range: use 1 to 1024"},
+        {[](Experiment& e) { e.dim = 2000; }, "dim 2000"},
+        {[](Experiment& e) { e.heads = 3; }, "heads 3 does not divide dim 16"},
+        {[](Experiment& e) { e.heads = -1; }, "heads -1"},
+        {[](Experiment& e) { e.temperature = 0; }, "temperature"},
+        {[](Experiment& e) { e.temperature = NAN; }, "temperature"},
+        {[](Experiment& e) {
+             e.scale = {Scale::Kind::number, INFINITY};
+         },
+         "scale"},
+        {[](Experiment& e) { e.score = "dott"; }, "score \"dott\" is not known: use dot"},
+        {[](Experiment& e) {
+             e.mask = {{"causal", {3}}};
+         },
+         "takes no numbers"},
+        {[](Experiment& e) {
+             e.mask = {{"valid", {1, 2, 3}}};
+         },
+         "3 lengths for 8 queries"},
+        {[](Experiment& e) { e.table_size = -1; }, "table-size -1"},
+        {[](Experiment& e) { e.given.emplace("W_q", GivenMatrix(Matrix::Zero(4, 5))); }, "W_q is 4 × 5"},
+    };
+    for (const Bad& each : bad) {
+        Experiment e;
+        each.make(e);
+        const std::string message = message_of([&] { evaluate(e); });
+        EXPECT_NE(message.find(each.says), std::string::npos) << "got: " << message;
+        EXPECT_EQ(message.find('\n'), std::string::npos);
+    }
+}
+
+TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 4096; ++i) e.text += "w ";
+    e.dim = 1024;
+    e.heads = 64;
+    e.tokenizer = "whitespace";
+    const std::string message = message_of(
+        [&] { evaluate(e, {}, {.threads = 0, .memory_limit = std::size_t{1} << 30, .cancel = {}}); });
+    EXPECT_NE(message.find("4096 × 4096 tokens with 64 heads need"), std::string::npos) << message;
+    EXPECT_NE(message.find("1024 MiB are free"), std::string::npos) << message;
+}
+
+TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_alone) {
+    const Trace before = evaluate({});
+    std::stop_source stop;
+    stop.request_stop();
+    Experiment e;
+    e.seed = 5;
+    EXPECT_THROW(evaluate(e, before, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
+                 Cancelled);
+    EXPECT_TRUE(identical(before, evaluate({})));
+}
+
+TEST(StagesTest, the_operands_of_a_stage_stand_where_the_mathematics_puts_them) {
+    Experiment e;
+    e.heads = 4;
+    const Trace trace = evaluate(e);
+    EXPECT_EQ(operand(trace, "query")->name(), "query_heads");
+    EXPECT_EQ(operand(trace, "value")->name(), "value_heads");
+    EXPECT_EQ(operand(trace, "embedding_kv")->name(), "embedding");
+    EXPECT_EQ(operand(evaluate({}), "query")->name(), "query");
+    EXPECT_EQ(operand(trace, ""), nullptr);
+}
+
+TEST(StagesTest, a_formula_follows_the_settings) {
+    Experiment e;
+    EXPECT_EQ(formula(e, *find_stage_info("weights")),
+              "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1");
+    EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X W_qᵀ");
+    e.projection = "none";
+    e.mask = {{"causal", {}}, {"valid", {3}}};
+    EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X");
+    EXPECT_EQ(formula(e, *find_stage_info("mask")), "open where j ≤ i and j ≤ 3");
+    EXPECT_EQ(caption(e, *find_stage_info("mask")), "causal + valid");
+}
+
+}  // namespace
+}  // namespace attnscope

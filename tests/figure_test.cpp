@@ -1,0 +1,259 @@
+#include "core/picture/figure.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "core/picture/figure_layout.h"
+#include "tests/picture_fixture.h"
+
+namespace attnscope {
+namespace {
+
+using namespace test;
+
+constexpr float k_infinity = std::numeric_limits<float>::infinity();
+constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
+constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
+constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
+
+std::vector<std::string> texts(const AxisLayout& axis) {
+    std::vector<std::string> result;
+    for (const AxisLabel& label : axis.labels) result.push_back(label.text);
+    return result;
+}
+
+/// Weights of n tokens, each looking at itself.
+Figure diagonal(int n, int cell_size) {
+    const StagePtr weights =
+        make_stage(k_weights, 1, n, n, [](int, int r, int c) { return r == c ? 1.f : 0.f; });
+    Presentation presentation;
+    presentation.cell_size = cell_size;
+    return make_figure(make_trace(words(n), {weights}), *weights, k_first, presentation);
+}
+
+TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
+    const StagePtr weights = make_stage(k_weights, 2, 2, 3, [](int h, int, int) { return h + 1.f; });
+    Trace trace = make_trace(words(2), {weights});
+    trace.columns = words(3);
+    const Figure first = make_figure(trace, *weights, k_second, Presentation());
+    EXPECT_EQ(first.title, "weights");
+    EXPECT_EQ(first.subtitle,
+              "softmax(QKᵀ ÷ √d_k)  ·  over keys  ·  2 × 3  ·  queries × keys  ·  head 2 of 2");
+    EXPECT_EQ(first.values[0], 2);
+    Presentation titled;
+    titled.title = "Figure 1";
+    const Figure mean = make_figure(trace, *weights, k_mean, titled);
+    EXPECT_EQ(mean.title, "Figure 1");
+    EXPECT_EQ(mean.subtitle.find("weights  ·  softmax"), 0u);
+    EXPECT_NE(mean.subtitle.find("mean of 2 heads"), std::string::npos);
+    EXPECT_EQ(mean.values[0], 1.5f);
+}
+
+TEST(figure_test, the_colour_bar_tells_the_range_it_belongs_to) {
+    const StagePtr weights = make_stage(k_weights, 2, 1, 1, [](int, int, int) { return 1.f; });
+    const StagePtr embedding = make_stage(k_embedding, 1, 1, 1, [](int, int, int) { return 1.f; });
+    const Trace trace = make_trace(words(1), {weights, embedding});
+    const auto caption = [&](const StagePtr& stage, HeadChoice head, RangeChoice::Kind kind) {
+        Presentation presentation;
+        presentation.range.kind = kind;
+        return make_figure(trace, *stage, head, presentation).range_caption;
+    };
+    EXPECT_EQ(caption(weights, k_second, RangeChoice::Kind::matrix), "this matrix");
+    EXPECT_EQ(caption(weights, k_second, RangeChoice::Kind::head), "head 2");
+    EXPECT_EQ(caption(weights, k_mean, RangeChoice::Kind::head), "mean of heads");
+    EXPECT_EQ(caption(weights, k_second, RangeChoice::Kind::all), "all heads");
+    EXPECT_EQ(caption(weights, k_second, RangeChoice::Kind::fixed), "fixed");
+    EXPECT_EQ(caption(embedding, k_first, RangeChoice::Kind::all), "this matrix");
+}
+
+TEST(figure_test, closed_pairs_are_masked_in_the_stages_after_the_mask_and_nowhere_else) {
+    const StagePtr mask =
+        make_stage(k_mask, 1, 3, 3, [](int, int r, int c) { return c <= r && r != 1 ? 1.f : 0.f; });
+    const StagePtr scores = make_stage(k_scores, 1, 3, 3, [](int, int, int) { return 2.f; });
+    const StagePtr masked =
+        make_stage(k_masked, 1, 3, 3, [](int, int r, int c) { return c == 0 && r == 2 ? -k_infinity : 1.f; });
+    const StagePtr weights = make_stage(k_weights, 1, 3, 3, [](int, int, int) { return 0.f; });
+    const StagePtr context = make_stage(k_context, 1, 3, 3, [](int, int, int) { return 0.f; });
+    const Trace trace = make_trace(words(3), {scores, mask, masked, weights, context});
+    const auto figure = [&](const StagePtr& stage) {
+        return make_figure(trace, *stage, k_first, Presentation());
+    };
+    const std::vector<bool> second{false, true, false};
+    const std::vector<bool> none(3, false);
+    EXPECT_EQ(figure(scores).marks, std::vector<CellMark>(9, CellMark::value));
+    EXPECT_EQ(figure(scores).fully_masked, none);
+    EXPECT_EQ(figure(weights).marks[1], CellMark::masked);
+    EXPECT_EQ(figure(weights).marks[0], CellMark::value);
+    EXPECT_EQ(figure(weights).fully_masked, second);
+    EXPECT_EQ(figure(masked).marks[1], CellMark::masked);
+    EXPECT_EQ(figure(masked).marks[6], CellMark::minus_infinity) << "an open pair with a score of −∞";
+    EXPECT_EQ(figure(mask).marks[0], CellMark::open);
+    EXPECT_EQ(figure(mask).marks[1], CellMark::masked);
+    EXPECT_EQ(figure(context).marks, std::vector<CellMark>(9, CellMark::value));
+    EXPECT_EQ(figure(context).fully_masked, second);
+}
+
+TEST(figure_test, what_is_not_finite_has_marks_of_its_own_and_is_counted_in_the_legend) {
+    const StagePtr scores = make_stage(k_scores, 1, 2, 2, [](int, int r, int c) {
+        const float values[] = {std::nanf(""), k_infinity, -k_infinity, 3};
+        return values[2 * r + c];
+    });
+    const Figure figure = make_figure(make_trace(words(2), {scores}), *scores, k_first, Presentation());
+    EXPECT_EQ(figure.marks, (std::vector<CellMark>{CellMark::nan, CellMark::plus_infinity,
+                                                   CellMark::minus_infinity, CellMark::value}));
+    EXPECT_EQ(figure.fill(0), figure.theme->nan);
+    EXPECT_EQ(figure.text(1), "∞");
+    const TextFace face;
+    const FigureLayout layout = lay_out(figure, face);
+    ASSERT_EQ(layout.legend.size(), 3u);
+    EXPECT_EQ(layout.legend[0].text, "NaN (1)");
+    EXPECT_TRUE(lay_out(diagonal(2, 48), face).legend.empty());
+}
+
+TEST(figure_test, values_beyond_a_fixed_range_are_told) {
+    const StagePtr weights =
+        make_stage(k_weights, 1, 1, 2, [](int, int, int c) { return c == 0 ? 0.1f : 0.9f; });
+    const Trace trace = make_trace(words(2), {weights});
+    Presentation presentation;
+    presentation.range = {RangeChoice::Kind::fixed, 0, 0.5};
+    const Figure figure = make_figure(trace, *weights, k_first, presentation);
+    EXPECT_TRUE(figure.clipped_above);
+    EXPECT_FALSE(figure.clipped_below);
+    EXPECT_EQ(scale_ticks(figure, 400).back().text, "≥ 0.5");
+    EXPECT_EQ(scale_ticks(figure, 400).front().text, "0.0");
+    EXPECT_FALSE(make_figure(trace, *weights, k_first, Presentation()).clipped_above);
+}
+
+TEST(figure_test, ticks_are_round_within_the_scale_and_exact_at_its_ends) {
+    Figure figure;
+    figure.scale = {find_colormap("viridis"), 0, 1};
+    const auto ticks = [&](double min, double max, int pixels) {
+        figure.scale.min = min;
+        figure.scale.max = max;
+        std::string all;
+        double before = -1;
+        for (const ScaleTick& tick : scale_ticks(figure, pixels)) {
+            EXPECT_GT(tick.position, before);
+            before = tick.position;
+            all += tick.text + " ";
+        }
+        return all;
+    };
+    EXPECT_EQ(ticks(0, 1, 400), "0.00 0.25 0.50 0.75 1.00 ");
+    EXPECT_EQ(ticks(-50, 50, 400), "-50 -25 0 25 50 ");
+    EXPECT_EQ(ticks(-85.3, 85.3, 400), "-85.3 -50.0 0.0 50.0 85.3 ");
+    EXPECT_EQ(ticks(0, 1, 40), "0.00 0.50 1.00 ");
+    EXPECT_EQ(ticks(-1e-6, 1e-6, 400), "-1e-06 -5e-07 0 5e-07 1e-06 ");
+    EXPECT_EQ(ticks(1, 1 + 2.3e-16, 400).substr(0, 2), "1 ") << "ends, whatever the rounding";
+    EXPECT_NE(ticks(-3.4e38, 3.4e38, 400).find("3.4e+38"), std::string::npos);
+}
+
+TEST(figure_test, all_labels_are_shown_while_they_fit_and_thinned_out_after) {
+    const TextFace face;
+    const FigureLayout eight = lay_out(diagonal(8, 48), face);
+    EXPECT_EQ(texts(eight.rows), sentence());
+    EXPECT_EQ(texts(eight.columns), sentence());
+    EXPECT_EQ(eight.columns.angle, AxisLayout::Angle::level);
+    EXPECT_FALSE(eight.rows.thinned);
+    const FigureLayout narrow = lay_out(diagonal(8, 24), face);
+    EXPECT_EQ(narrow.columns.angle, AxisLayout::Angle::slanted);
+    EXPECT_EQ(narrow.columns.labels.size(), 8u);
+    const FigureLayout small = lay_out(diagonal(128, 8), face);
+    EXPECT_EQ(small.columns.angle, AxisLayout::Angle::upright);
+    EXPECT_EQ(small.rows.labels.size(), 64u);
+    EXPECT_TRUE(small.rows.thinned);
+    const FigureLayout tiny = lay_out(diagonal(1000, 1), face);
+    EXPECT_EQ(tiny.rows.labels.size(), 50u);
+}
+
+TEST(figure_test, features_are_numbered_from_one_and_thinned_at_round_numbers) {
+    const StagePtr stage = make_stage(k_embedding, 1, 2, 64, [](int, int, int c) { return c + 1.f; });
+    Presentation presentation;
+    presentation.cell_size = 4;
+    const TextFace face;
+    const Trace trace = make_trace(words(2), {stage});
+    const FigureLayout layout = lay_out(make_figure(trace, *stage, k_first, presentation), face);
+    EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"1", "5", "10", "15", "20", "25", "30", "35",
+                                                               "40", "45", "50", "55", "60"}));
+}
+
+TEST(figure_test, labels_never_overlap_and_nothing_leaves_the_picture) {
+    const TextFace face;
+    for (const int n : {1, 2, 8, 40, 128}) {
+        for (const int cell : {1, 2, 5, 8, 11, 12, 13, 17, 18, 24, 31, 48, 96}) {
+            const Figure figure = diagonal(n, cell);
+            const FigureLayout layout = lay_out(figure, face);
+            const auto& labels = layout.columns.labels;
+            for (std::size_t i = 1; i < labels.size(); ++i) {
+                const double pitch = (labels[i].index - labels[i - 1].index) * cell;
+                const double free = layout.columns.angle == AxisLayout::Angle::level
+                                        ? pitch - (labels[i].width + labels[i - 1].width) / 2
+                                    : layout.columns.angle == AxisLayout::Angle::slanted
+                                        ? pitch * 0.7071 - layout.columns.style.size
+                                        : pitch - layout.columns.style.size;
+                EXPECT_GE(free, 1) << n << " " << cell;
+            }
+            EXPECT_EQ(layout.matrix.width, n * cell - figure.gap());
+            EXPECT_GE(layout.matrix.x, 24);
+            EXPECT_LE(layout.matrix.right() + 24, layout.size.width);
+            EXPECT_LE(layout.matrix.bottom() + 24, layout.size.height);
+            EXPECT_LE(layout.bar.bottom() + 24, layout.size.height);
+            EXPECT_LE(layout.title.right() + 24, layout.size.width);
+            EXPECT_EQ(layout.size.width % 4 + layout.size.height % 4 + layout.matrix.x % 4, 0);
+        }
+    }
+}
+
+TEST(figure_test, values_are_written_where_the_longest_fits) {
+    const TextFace face;
+    EXPECT_GT(lay_out(diagonal(4, 48), face).value_size, 11);
+    EXPECT_GT(lay_out(diagonal(4, 96), face).value_size, 19);
+    EXPECT_EQ(lay_out(diagonal(4, 16), face).value_size, 0);
+    Figure silent = diagonal(4, 48);
+    silent.write_values = false;
+    EXPECT_EQ(lay_out(silent, face).value_size, 0);
+    Figure longer = diagonal(4, 36);
+    EXPECT_GT(lay_out(longer, face).value_size, 0);
+    longer.values[1] = -1e-9f;
+    EXPECT_LT(lay_out(longer, face).value_size, lay_out(diagonal(4, 36), face).value_size);
+}
+
+TEST(figure_test, pictures_that_are_too_large_say_which_cells_to_use) {
+    const auto message = [](int rows, int columns, int cell) -> std::string {
+        try {
+            require_drawable("weights", rows, columns, cell);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::too_large);
+            return error.what();
+        }
+        return "fits";
+    };
+    EXPECT_EQ(message(4096, 4096, 3), "fits");
+    EXPECT_EQ(
+        message(4096, 4096, 4),
+        "a picture of \"weights\" (4096 × 4096) with cells of 4 pixels is larger than 32767 pixels a side or "
+        "256 megapixels: use a cell size of at most 3");
+    EXPECT_NE(message(1024, 16, 48).find("use a cell size of at most 31"), std::string::npos);
+    EXPECT_EQ(message(1024, 16, 31), "fits");
+    EXPECT_NE(message(1'000'000, 16, 1).find("export it as npy or csv instead"), std::string::npos);
+    EXPECT_EQ(message(2'000'000'000, 2'000'000'000, 512).find("fits"), std::string::npos);
+}
+
+TEST(figure_test, an_unknown_theme_and_a_senseless_cell_size_are_refused) {
+    const StagePtr weights = make_stage(k_weights, 1, 1, 1, [](int, int, int) { return 1.f; });
+    const Trace trace = make_trace(words(1), {weights});
+    Presentation presentation;
+    presentation.theme = "pink";
+    EXPECT_THROW(make_figure(trace, *weights, k_first, presentation), Error);
+    presentation.theme = "dark";
+    for (const int size : {0, -1, 513}) {
+        presentation.cell_size = size;
+        EXPECT_THROW(make_figure(trace, *weights, k_first, presentation), Error);
+    }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,285 @@
+#include "core/cpu/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "core/cpu/row_blocks.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_infinity = std::numeric_limits<float>::infinity();
+constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+
+// Sizes on either side of every cut: one cell, primes, the lanes of a vector, the rows of a block.
+const std::vector<int> k_odd_sizes = {1, 2, 3, 7, 15, 16, 17, 31, 63, 64, 65, 131};
+
+Matrix random_matrix(int rows, int columns, unsigned seed, float deviation = 1) {
+    std::mt19937 engine(seed);
+    std::normal_distribution<float> normal(0, deviation);
+    Matrix matrix(rows, columns);
+    for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = normal(engine);
+    return matrix;
+}
+
+MatrixView view(Matrix& matrix) { return {matrix.data(), matrix.rows(), matrix.cols()}; }
+ConstMatrixView const_view(const Matrix& matrix) { return {matrix.data(), matrix.rows(), matrix.cols()}; }
+
+bool same_bits(const Matrix& a, const Matrix& b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() &&
+           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+/// |out − A B| ≤ k · 2⁻²⁴ · Σ |a b|, cell by cell: the bound of a sum of k products rounded in any order
+/// (Higham, Accuracy and Stability, §3.1), with one more rounding.
+void expect_product(const Matrix& A, const Matrix& B, const Matrix& out) {
+    const auto k = static_cast<double>(A.cols());
+    for (Eigen::Index i = 0; i < A.rows(); ++i)
+        for (Eigen::Index j = 0; j < B.cols(); ++j) {
+            double sum = 0, magnitude = 0;
+            for (Eigen::Index l = 0; l < A.cols(); ++l) {
+                const double term = static_cast<double>(A(i, l)) * static_cast<double>(B(l, j));
+                sum += term;
+                magnitude += std::abs(term);
+            }
+            ASSERT_LE(std::abs(static_cast<double>(out(i, j)) - sum), (k + 1) * 0x1p-24 * magnitude)
+                << A.rows() << " × " << A.cols() << " × " << B.cols() << " at " << i << ", " << j;
+        }
+}
+
+Matrix softmax(const Matrix& x) {
+    Matrix out(x.rows(), x.cols());
+    softmax_rows(const_view(x), view(out));
+    return out;
+}
+
+TEST(KernelsTest, a_product_of_any_shape_is_the_sum_of_products) {
+    for (const int n : k_odd_sizes)
+        for (const int k : k_odd_sizes)
+            for (const int m : {1, 3, 16, 65}) {
+                const Matrix A = random_matrix(n, k, 1), B = random_matrix(k, m, 2);
+                const Matrix transposed = B.transpose();
+                Matrix out = Matrix::Constant(n, m, k_nan);
+                product(A, B, out);
+                expect_product(A, B, out);
+                out.setConstant(k_nan);
+                product_transposed(A, transposed, out);
+                expect_product(A, B, out);
+            }
+}
+
+TEST(KernelsTest, columns_of_a_wider_matrix_give_what_a_copy_of_them_gives_and_nothing_else_is_written) {
+    for (const int n : {1, 8, 63, 65}) {
+        const Matrix Q = random_matrix(n, 48, 1), K = random_matrix(n, 48, 2), V = random_matrix(n, 48, 3);
+        const Matrix Q2 = Q.middleCols(16, 16), K2 = K.middleCols(16, 16), V2 = V.middleCols(16, 16);
+        Matrix scores(n, n), scores2(n, n), context = Matrix::Constant(n, 48, 7), context2(n, 16);
+        product_transposed(Q.middleCols(16, 16), K.middleCols(16, 16), scores);
+        product_transposed(Q2, K2, scores2);
+        EXPECT_TRUE(same_bits(scores, scores2)) << n;
+        product(scores, V.middleCols(16, 16), context.middleCols(16, 16));
+        product(scores, V2, context2);
+        EXPECT_TRUE(same_bits(context.middleCols(16, 16), context2)) << n;
+        EXPECT_TRUE((context.leftCols(16).array() == 7).all() && (context.rightCols(16).array() == 7).all());
+    }
+}
+
+TEST(KernelsTest, scaling_multiplies_and_then_divides) {
+    const Matrix x = random_matrix(5, 17, 1);
+    Matrix out = x;
+    scale_rows(const_view(x), 0.3f, 0.7f, view(out));
+    for (Eigen::Index i = 0; i < x.size(); ++i) EXPECT_EQ(out.data()[i], x.data()[i] * 0.3f / 0.7f);
+}
+
+TEST(KernelsTest, masking_writes_minus_infinity_where_it_is_closed_and_leaves_the_rest) {
+    Matrix x = random_matrix(3, 17, 1), open = Matrix::Ones(3, 17), out = x;
+    x(1, 4) = k_nan;
+    open(1, 4) = open(2, 16) = 0;
+    mask_rows(const_view(x), const_view(open), view(out));
+    for (Eigen::Index i = 0; i < x.size(); ++i)
+        EXPECT_EQ(out.data()[i], open.data()[i] != 0 ? x.data()[i] : -k_infinity);
+}
+
+TEST(KernelsTest, a_softmax_is_near_the_truth_and_its_rows_sum_to_one) {
+    for (const int n : k_odd_sizes)
+        for (const float deviation : {1e-6f, 1.0f, 30.0f, 1e4f}) {
+            const Matrix x = random_matrix(4, n, 1, deviation);
+            const Matrix weights = softmax(x);
+            for (int i = 0; i < 4; ++i) {
+                const double largest = x.row(i).maxCoeff();
+                double sum = 0;
+                for (int j = 0; j < n; ++j) sum += std::exp(static_cast<double>(x(i, j)) - largest);
+                for (int j = 0; j < n; ++j)
+                    // x − max is rounded once: at most 2⁻²⁴ · 104 of a cell that is not 0, less of a large
+                    // one.
+                    EXPECT_NEAR(weights(i, j), std::exp(static_cast<double>(x(i, j)) - largest) / sum, 5e-7);
+                // n roundings of cells that sum to 1.
+                EXPECT_NEAR(weights.row(i).cast<double>().sum(), 1, 5e-7) << n << " " << deviation;
+            }
+        }
+}
+
+TEST(KernelsTest, tiny_weights_are_right_down_to_the_smallest_number) {
+    for (float x = -20; x > -110; x -= 0.37f) {
+        Matrix row(1, 2);
+        row << 0, x;
+        const double truth = std::exp(static_cast<double>(x));
+        // 2 ulp, and half a unit of the smallest number.
+        EXPECT_NEAR(softmax(row)(0, 1), truth, 2 * 0x1p-23 * truth + 0x1p-149) << x;
+    }
+}
+
+TEST(KernelsTest, equal_scores_share_the_weight_equally_and_a_single_open_cell_takes_all_of_it) {
+    for (const int n : k_odd_sizes) {
+        EXPECT_EQ(softmax(Matrix::Constant(1, n, -3)), Matrix::Constant(1, n, 1 / static_cast<float>(n)));
+        Matrix one = Matrix::Constant(1, n, -k_infinity);
+        one(0, n / 2) = -1e30f;
+        Matrix expected = Matrix::Zero(1, n);
+        expected(0, n / 2) = 1;
+        EXPECT_TRUE(same_bits(softmax(one), expected)) << n;
+    }
+}
+
+TEST(KernelsTest, a_fully_masked_row_is_all_zeros) {
+    for (const int n : k_odd_sizes)
+        EXPECT_TRUE(same_bits(softmax(Matrix::Constant(2, n, -k_infinity)), Matrix::Zero(2, n))) << n;
+}
+
+TEST(KernelsTest, closed_cells_weigh_exactly_zero_and_change_nothing_for_the_others) {
+    for (const int n : k_odd_sizes) {
+        Matrix x = random_matrix(3, 2 * n, 5, 4);
+        x.rightCols(n).setConstant(-k_infinity);
+        const Matrix weights = softmax(x);
+        EXPECT_TRUE(same_bits(weights.rightCols(n), Matrix::Zero(3, n))) << n;
+        for (int i = 0; i < 3; ++i) EXPECT_NEAR(weights.row(i).cast<double>().sum(), 1, 5e-7) << n;
+    }
+}
+
+TEST(KernelsTest, a_nan_or_plus_infinity_makes_the_open_cells_of_its_row_nan_and_no_others) {
+    for (const int n : {2, 16, 17, 65})
+        for (const float bad : {k_nan, k_infinity})
+            for (const int at : {0, n / 2, n - 1}) {
+                Matrix x = random_matrix(3, n + 1, 1);
+                x.col(n).setConstant(-k_infinity);
+                const Matrix clean = softmax(x);
+                x(1, at) = bad;
+                const Matrix weights = softmax(x);
+                for (const int row : {0, 2}) EXPECT_TRUE(same_bits(weights.row(row), clean.row(row)));
+                EXPECT_TRUE(weights.row(1).head(n).array().isNaN().all()) << n << " " << bad << " " << at;
+                EXPECT_TRUE(same_bits(weights.col(n), Matrix::Zero(3, 1)));
+            }
+}
+
+TEST(KernelsTest, scores_at_the_ends_of_the_range_give_no_nan) {
+    const float huge = std::numeric_limits<float>::max();
+    Matrix x(1, 4);
+    x << huge, -huge, 0, huge;
+    Matrix expected(1, 4);
+    expected << 0.5f, 0, 0, 0.5f;
+    EXPECT_TRUE(same_bits(softmax(x), expected));
+}
+
+TEST(KernelsTest, a_softmax_depends_on_its_row_alone_wherever_it_lies_and_works_in_place) {
+    const int n = 37;
+    const Matrix row = random_matrix(1, n, 9, 3);
+    const Matrix alone = softmax(row);
+    std::vector<float> memory(static_cast<std::size_t>(n) + 32);
+    for (std::size_t offset = 0; offset < 32; ++offset) {
+        std::copy_n(row.data(), n, memory.begin() + static_cast<std::ptrdiff_t>(offset));
+        float* const at = memory.data() + offset;
+        softmax_rows({at, 1, n}, {at, 1, n});
+        EXPECT_EQ(std::memcmp(at, alone.data(), n * sizeof(float)), 0) << offset;
+    }
+}
+
+TEST(KernelsTest, a_sum_over_open_cells_takes_nothing_from_closed_ones) {
+    Matrix A(2, 3), closed(2, 3), V(3, 2), out(2, 2);
+    A << 0.25f, 0.75f, 0, 0, 0, 0;
+    closed << 1, 2, -k_infinity, -k_infinity, -k_infinity, -k_infinity;
+    V << 4, 8, -4, 12, k_nan, k_infinity;
+    Matrix expected(2, 2);
+    expected << -2, 11, 0, 0;
+    sum_open(const_view(A), const_view(closed), V, view(out));
+    EXPECT_EQ(out, expected);
+}
+
+TEST(KernelsTest, a_single_value_that_is_not_finite_is_found_wherever_it_is) {
+    for (const int n : k_odd_sizes)
+        for (const float bad : {k_nan, -k_nan, k_infinity, -k_infinity})
+            for (int at = 0; at < n; ++at) {
+                std::vector<float> values(static_cast<std::size_t>(n), std::numeric_limits<float>::max());
+                EXPECT_TRUE(all_finite(values));
+                values[static_cast<std::size_t>(at)] = bad;
+                EXPECT_FALSE(all_finite(values));
+            }
+}
+
+TEST(RowBlocksTest, every_row_of_every_head_is_visited_once) {
+    for (const int heads : {1, 3, 8})
+        for (const int rows : k_odd_sizes)
+            for (const double work : {1.0, 1e7}) {
+                Matrix visits = Matrix::Zero(heads, rows);
+                std::mutex mutex;
+                for_row_blocks({heads, rows, work}, [&](const RowBlock& block) {
+                    const std::scoped_lock lock(mutex);
+                    visits.row(block.head).segment(block.first, block.count).array() += 1;
+                });
+                EXPECT_EQ(visits, Matrix::Ones(heads, rows)) << heads << " " << rows;
+            }
+}
+
+TEST(RowBlocksTest, small_work_stays_on_the_calling_thread) {
+    EXPECT_FALSE((RowLoop{8, 32, 32 * 8}).is_worth_threads());
+    EXPECT_TRUE((RowLoop{8, 512, 512 * 64}).is_worth_threads());
+}
+
+TEST(RowBlocksTest, what_the_work_throws_is_thrown) {
+    for (const double work : {1.0, 1e7})
+        EXPECT_THROW(for_row_blocks({4, 100, work},
+                                    [](const RowBlock& block) {
+                                        if (block.head == 3) throw std::runtime_error("no");
+                                    }),
+                     std::runtime_error);
+}
+
+/// Scores, softmax and context of every head, on so many threads.
+Matrix attend(const Tensor& Q, const Tensor& K, const Tensor& V, int threads) {
+    const Shape shape = Q.shape();
+    Tensor weights({shape.heads, shape.rows, shape.rows}), context(shape);
+    with_threads(threads, [&] {
+        for_row_blocks({shape.heads, shape.rows, 1e6}, [&](const RowBlock& block) {
+            MatrixView rows = block.of(weights.head(block.head));
+            product_transposed(block.of(Q.head(block.head)), K.head(block.head), rows);
+            softmax_rows({rows.data(), rows.rows(), rows.cols()}, rows);
+            product(rows, V.head(block.head), block.of(context.head(block.head)));
+        });
+    });
+    return Eigen::Map<Matrix>(context.values().data(), 1, static_cast<Eigen::Index>(shape.size()));
+}
+
+TEST(RowBlocksTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) {
+    for (const int rows : {63, 64, 65, 257}) {
+        const Shape shape{3, rows, 24, true};
+        const auto filled = [&](unsigned seed) {
+            Tensor tensor(shape);
+            tensor.head(0) = random_matrix(rows, 24, seed);
+            tensor.head(1) = random_matrix(rows, 24, seed + 10);
+            tensor.head(2) = random_matrix(rows, 24, seed + 20);
+            return tensor;
+        };
+        const Tensor Q = filled(1), K = filled(2), V = filled(3);
+        const Matrix one = attend(Q, K, V, 1);
+        for (const int threads : {0, 2, 3, 8})
+            EXPECT_TRUE(same_bits(attend(Q, K, V, threads), one)) << rows << " rows, " << threads;
+    }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,181 @@
+#include <cairo.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "core/error.h"
+#include "core/picture/fonts.h"
+#include "core/picture/text.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder with empty files of given names.
+class FontFolder {
+public:
+    explicit FontFolder(std::initializer_list<const char*> names) {
+        std::string pattern = (fs::temp_directory_path() / "attnscope-fonts-XXXXXX").string();
+        path_ = ::mkdtemp(pattern.data());
+        for (const char* name : names) std::ofstream(path_ / name) << "";
+    }
+    ~FontFolder() { fs::remove_all(path_); }
+    FontFolder(const FontFolder&) = delete;
+    FontFolder& operator=(const FontFolder&) = delete;
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+/// Sets ATTNSCOPE_FONTS for as long as it lives.
+class FontVariable {
+public:
+    explicit FontVariable(const std::string& value) {
+        const char* before = std::getenv("ATTNSCOPE_FONTS");
+        if (before) before_ = std::make_unique<std::string>(before);
+        ::setenv("ATTNSCOPE_FONTS", value.c_str(), 1);
+    }
+    ~FontVariable() {
+        before_ ? ::setenv("ATTNSCOPE_FONTS", before_->c_str(), 1) : ::unsetenv("ATTNSCOPE_FONTS");
+    }
+    FontVariable(const FontVariable&) = delete;
+    FontVariable& operator=(const FontVariable&) = delete;
+
+private:
+    std::unique_ptr<std::string> before_;
+};
+
+TEST(fonts_test, each_role_takes_its_own_face_from_the_first_folder_that_has_it) {
+    const FontFolder first({"Inter-Regular.otf", "DejaVuSans.ttf"});
+    const FontFolder second({"Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf"});
+    const fs::path folders[] = {first.path(), second.path()};
+    const FontFiles files = find_fonts(folders);
+    EXPECT_EQ(files.sans, first.path() / "Inter-Regular.otf");
+    EXPECT_EQ(files.sans_semibold, second.path() / "Inter-SemiBold.otf");
+    EXPECT_EQ(files.mono, second.path() / "JetBrainsMono-Regular.ttf");
+    EXPECT_EQ(files.mono_semibold, files.mono);
+    EXPECT_EQ(files.fallback, first.path() / "DejaVuSans.ttf");
+    EXPECT_EQ(files.fallback_bold, files.fallback);
+    EXPECT_EQ(files.all().size(), 4u);
+}
+
+TEST(fonts_test, dejavu_alone_serves_every_role) {
+    const FontFolder folder({"DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf"});
+    const FontFiles files = find_fonts({{folder.path()}});
+    EXPECT_EQ(files.sans, folder.path() / "DejaVuSans.ttf");
+    EXPECT_EQ(files.sans_semibold, folder.path() / "DejaVuSans-Bold.ttf");
+    EXPECT_EQ(files.mono, folder.path() / "DejaVuSansMono.ttf");
+}
+
+TEST(fonts_test, the_chosen_folder_counts_alone) {
+    const FontFolder folder({});
+    const FontVariable variable(folder.path().string());
+    EXPECT_EQ(font_folders(), std::vector<fs::path>{folder.path()});
+    try {
+        find_fonts();
+        ADD_FAILURE() << "nothing thrown";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::backend);
+        const std::string message = error.what();
+        EXPECT_EQ(message.find("no fonts found in " + folder.path().string() + ": install fonts-dejavu-core"),
+                  0u);
+    }
+}
+
+TEST(text_test, a_file_that_is_no_font_is_named) {
+    const FontFolder folder({"DejaVuSans.ttf"});
+    try {
+        const TextFace face(find_fonts({{folder.path()}}));
+        ADD_FAILURE() << "nothing thrown";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::backend);
+        EXPECT_NE(std::string(error.what()).find("DejaVuSans.ttf"), std::string::npos);
+    }
+}
+
+TEST(text_test, digits_of_the_monospaced_face_stand_in_columns) {
+    const TextFace face;
+    const TextStyle style{.font = Font::mono, .size = 12};
+    EXPECT_EQ(face.extent("0.111", style).width, face.extent("8.888", style).width);
+    EXPECT_NEAR(face.extent("00000000", style).width, 8 * face.extent("0", style).width, 0.05);
+}
+
+TEST(text_test, what_is_too_wide_ends_in_an_ellipsis_or_goes_on_in_a_further_line) {
+    const TextFace face;
+    const std::string text = "Donaudampfschifffahrtsgesellschaftskapitän is a long word";
+    const TextExtent free = face.extent(text, {});
+    const TextExtent cut = face.extent(text, {.max_width = 100});
+    const TextExtent wrapped = face.extent(text, {.max_width = 100, .wrap = true});
+    EXPECT_GT(free.width, 300);
+    EXPECT_LE(cut.width, 100);
+    EXPECT_EQ(cut.height, free.height);
+    EXPECT_LE(wrapped.width, 100);
+    EXPECT_GE(wrapped.height, 3 * free.height);
+    EXPECT_EQ(face.extent("you", {.max_width = 100}).width, face.extent("you", {}).width);
+}
+
+TEST(text_test, what_no_font_has_is_written_as_its_code_point) {
+    const TextFace face;
+    ASSERT_FALSE(face.has_glyph(U'\U0001F9FF')) << "a font with this emoji was added: choose another here";
+    EXPECT_EQ(face.displayable("\U0001F9FF"), "U+1F9FF");
+    EXPECT_EQ(face.displayable("a\U0001F9FFb"), "a U+1F9FF b");
+    EXPECT_EQ(face.displayable("\U0001F9FF\uFE0F\u200D\U0001F9FF"), "U+1F9FF U+1F9FF");
+    EXPECT_EQ(face.displayable("\n"), "U+000A");
+    EXPECT_EQ(face.displayable("a b\u00A0"), "a␣b␣");
+    EXPECT_EQ(face.displayable("a b", Blanks::kept), "a b");
+    EXPECT_EQ(face.displayable("\xff\xfe"), face.displayable("\uFFFD\uFFFD"));
+    EXPECT_EQ(face.displayable("Grüße שלום مرحبا QKᵀ √ ∞", Blanks::kept), "Grüße שלום مرحبا QKᵀ √ ∞");
+    EXPECT_EQ(face.displayable(""), "");
+}
+
+/// Ink of `text` drawn black on white at x = 200, as the columns where it begins and ends.
+std::pair<int, int> ink(const TextFace& face, const std::string& text, const TextStyle& style) {
+    constexpr int k_width = 400;
+    cairo_surface_t* surface = cairo_image_surface_create(CAIRO_FORMAT_A8, k_width, 40);
+    cairo_t* cairo = cairo_create(surface);
+    face.draw(cairo, text, style, 200, 28, TextMode::outlines);
+    cairo_destroy(cairo);
+    cairo_surface_flush(surface);
+    const unsigned char* data = cairo_image_surface_get_data(surface);
+    const int stride = cairo_image_surface_get_stride(surface);
+    std::pair<int, int> result{k_width, 0};
+    for (int y = 0; y < 40; ++y) {
+        for (int x = 0; x < k_width; ++x) {
+            if (data[y * stride + x] < 64) continue;
+            result = {std::min(result.first, x), std::max(result.second, x)};
+        }
+    }
+    cairo_surface_destroy(surface);
+    return result;
+}
+
+TEST(text_test, text_of_either_direction_stands_where_it_is_aligned) {
+    const TextFace face;
+    // What is cut stays within its width, ending at a whole letter.
+    for (const char* text : {"HIH", "שלום", "a very long text that is cut at some place"}) {
+        TextStyle style{.size = 20, .max_width = 150};
+        EXPECT_NEAR(ink(face, text, style).first, 200, 8) << text;
+        style.align = 1;
+        EXPECT_NEAR(ink(face, text, style).second, 200, 8) << text;
+        style.align = 0.5;
+        const auto [left, right] = ink(face, text, style);
+        EXPECT_NEAR((left + right) / 2.0, 200, 3) << text;
+    }
+}
+
+TEST(text_test, each_font_is_the_file_that_was_asked_for) {
+    const TextFace face;
+    const double regular = face.extent("weights", {.font = Font::sans}).width;
+    const double semibold = face.extent("weights", {.font = Font::sans_semibold}).width;
+    const double mono = face.extent("weights", {.font = Font::mono}).width;
+    EXPECT_GT(semibold, regular);
+    EXPECT_GT(mono, regular);
+}
+
+}  // namespace
+}  // namespace attnscope

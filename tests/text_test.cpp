@@ -1,0 +1,318 @@
+// Seeds, tokens, vocabularies and tables of embeddings.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/random/seed.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+constexpr std::string_view k_notebook_sentence = "Can you help me to translate this sentence";
+
+Strings split(std::string_view tokenizer, std::string_view text) {
+    return tokenize(text, *find_tokenizer(tokenizer));
+}
+Strings words(std::string_view text) { return split("words", text); }
+
+Vocabulary vocabulary(std::string_view rule, std::string_view text) {
+    return make_vocabulary(words(text), *find_vocabulary_rule(rule));
+}
+
+/// The message of the Error(bad_input) that `action` throws.
+template <typename Action>
+std::string refusal(Action action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+        return error.what();
+    }
+    ADD_FAILURE() << "not refused";
+    return {};
+}
+
+// Seeds
+
+TEST(Seed, takes_every_number_that_torch_takes) {
+    EXPECT_EQ(Seed::parse("-9223372036854775808").bits(), 0x8000000000000000u);
+    EXPECT_EQ(Seed::parse("18446744073709551615").bits(), 0xFFFFFFFFFFFFFFFFu);
+    EXPECT_EQ(Seed::parse("-1").bits(), 0xFFFFFFFFFFFFFFFFu);
+    EXPECT_EQ(Seed::parse(" 123\n"), Seed(123));
+}
+
+TEST(Seed, refuses_what_is_no_whole_number_in_range) {
+    for (const std::string text : {"-9223372036854775809", "18446744073709551616", "1.5", "", "  ", "abc",
+                                   "12x", "1 2", "-", "--1", "0x10", "1e3", "99999999999999999999999999"}) {
+        EXPECT_NE(refusal([&] { Seed::parse(text); }).find('"' + text + '"'), std::string::npos) << text;
+    }
+}
+
+TEST(Seed, writes_back_the_number_it_was_read_from) {
+    for (const std::string text : {"-9223372036854775808", "-1", "0", "123", "9223372036854775807",
+                                   "9223372036854775808", "18446744073709551615"}) {
+        EXPECT_EQ(Seed::parse(text).text(), text);
+        EXPECT_EQ(Seed::parse(Seed::parse(text).text()), Seed::parse(text));
+    }
+}
+
+TEST(Seed, minus_one_is_not_the_largest_seed_although_the_generator_sees_the_same) {
+    EXPECT_NE(Seed::parse("-1"), Seed::parse("18446744073709551615"));
+    EXPECT_EQ(Seed::parse("5"), Seed::from_unsigned(5));
+}
+
+// Words
+
+TEST(Words, are_runs_of_letters_and_digits) {
+    EXPECT_EQ(words("GPT4 has 96 layers"), (Strings{"GPT4", "has", "96", "layers"}));
+    EXPECT_EQ(words("٣ cats"), (Strings{"٣", "cats"}));
+}
+
+TEST(Words, keep_an_apostrophe_between_letters) {
+    EXPECT_EQ(words("don't"), (Strings{"don't"}));
+    EXPECT_EQ(words("don’t"), (Strings{"don’t"}));
+    EXPECT_EQ(words("rock'n'roll"), (Strings{"rock'n'roll"}));
+    EXPECT_EQ(words("'tis dogs' 90's"), (Strings{"'", "tis", "dogs", "'", "90", "'", "s"}));
+}
+
+TEST(Words, keep_a_hyphen_between_letters) {
+    EXPECT_EQ(words("state-of-the-art"), (Strings{"state-of-the-art"}));
+    EXPECT_EQ(words("well‐known"), (Strings{"well‐known"}));
+    EXPECT_EQ(words("-a b- a--b"), (Strings{"-", "a", "b", "-", "a", "-", "-", "b"}));
+    EXPECT_EQ(words("1-2 covid-19 4-bit"), (Strings{"1", "-", "2", "covid", "-", "19", "4", "-", "bit"}));
+}
+
+TEST(Words, keep_an_apostrophe_after_a_letter_with_marks_of_its_own) {
+    EXPECT_EQ(words("x\u0323'y"), (Strings{"x\u0323'y"}));
+}
+
+TEST(Words, leave_punctuation_apart) {
+    EXPECT_EQ(words("Well, yes!?"), (Strings{"Well", ",", "yes", "!", "?"}));
+    EXPECT_EQ(words("a_b (c)"), (Strings{"a", "_", "b", "(", "c", ")"}));
+}
+
+TEST(Words, are_composed) {
+    EXPECT_EQ(words("cafe\u0301"), (Strings{"caf\u00E9"}));
+    EXPECT_EQ(words("x\u0301\u0323"), (Strings{"x\u0323\u0301"}));
+    EXPECT_EQ(words("\u212B"), (Strings{"\u00C5"}));
+}
+
+TEST(Words, include_marks_that_do_not_compose) {
+    EXPECT_EQ(words("हिन्दी भाषा"), (Strings{"हिन्दी", "भाषा"}));
+    EXPECT_EQ(words("\u0323a"), (Strings{"\u0323a"}));
+}
+
+TEST(Words, take_an_emoji_sequence_as_one_token) {
+    EXPECT_EQ(words("a👩‍👩‍👧‍👦b"), (Strings{"a", "👩‍👩‍👧‍👦", "b"}));
+    EXPECT_EQ(words("👍🏽🇫🇷🇩🇪❤️"), (Strings{"👍🏽", "🇫🇷", "🇩🇪", "❤️"}));
+}
+
+TEST(Words, of_chinese_are_runs_of_characters_with_the_punctuation_apart) {
+    EXPECT_EQ(words("注意力，机制。"), (Strings{"注意力", "，", "机制", "。"}));
+}
+
+TEST(Words, have_no_blanks) {
+    EXPECT_EQ(words(" a\t\tb\r\nc\u00A0d\u3000e\u2028f "), (Strings{"a", "b", "c", "d", "e", "f"}));
+    EXPECT_TRUE(words(" \t\r\n\u0085").empty());
+}
+
+TEST(Words, of_the_notebook_are_its_eight) {
+    EXPECT_EQ(words(k_notebook_sentence),
+              (Strings{"Can", "you", "help", "me", "to", "translate", "this", "sentence"}));
+}
+
+// The other tokenizers
+
+TEST(Whitespace, separates_tokens_and_nothing_else_does) {
+    EXPECT_EQ(split("whitespace", " don't  stop,now\u2003😀!\n"), (Strings{"don't", "stop,now", "😀!"}));
+    EXPECT_EQ(split("whitespace", "zero\u200Bwidth"), (Strings{"zero\u200Bwidth"}));
+}
+
+TEST(Characters, are_grapheme_clusters_with_blanks) {
+    EXPECT_EQ(split("characters", "e\u0301 👩‍👧\r\nः"),
+              (Strings{"\u00E9", " ", "👩‍👧", "\r\n", "ः"}));
+    EXPECT_EQ(split("characters", "각각"), (Strings{"각", "각"}));
+}
+
+TEST(Tokenizer, gives_no_tokens_for_empty_text) {
+    for (const Tokenizer& tokenizer : tokenizers())
+        EXPECT_TRUE(tokenize("", tokenizer).empty()) << tokenizer.name;
+}
+
+TEST(Tokenizer, keeps_every_byte_of_unusual_text) {
+    const std::string text("a\0b\u202E\u0301", 8);
+    std::string joined;
+    for (const std::string& token : split("characters", text)) joined += token;
+    EXPECT_EQ(joined, to_nfc(text));
+}
+
+TEST(Tokenizer, is_found_by_its_name_alone) {
+    EXPECT_EQ(find_tokenizer("words")->name, "words");
+    EXPECT_EQ(find_tokenizer("Words"), nullptr);
+    EXPECT_EQ(find_vocabulary_rule("stable")->name, "stable");
+    EXPECT_EQ(find_vocabulary_rule(""), nullptr);
+}
+
+TEST(Utf8, is_refused_with_the_offset_of_the_first_wrong_byte) {
+    const std::array<std::pair<std::string, int>, 9> wrong{{
+        {"\xFF", 0},
+        {"ab\x80", 2},
+        {"é\xC3", 2},
+        {"a\xE2\x82", 1},
+        {"\xC0\xAF", 0},
+        {"ok \xED\xA0\x80", 3},
+        {"\xF4\x90\x80\x80", 0},
+        {"\xE0\x80\x80", 0},
+        {"a\xF0\x9F\x98 b", 1},
+    }};
+    for (const auto& [text, offset] : wrong) {
+        const std::string expected = "not valid UTF-8 at byte " + std::to_string(offset) + ":";
+        for (const Tokenizer& tokenizer : tokenizers()) {
+            const std::string message = refusal([&] { tokenize(text, tokenizer); });
+            EXPECT_NE(message.find(expected), std::string::npos) << message;
+        }
+        EXPECT_NE(refusal([&] { require_utf8(text); }).find(expected), std::string::npos);
+    }
+}
+
+TEST(Utf8, is_accepted_to_its_last_code_point) {
+    EXPECT_NO_THROW(require_utf8("a\u00E9\u20AC\U0001F600\U0010FFFF\uD7FF\uE000\uFFFE"));
+    EXPECT_NO_THROW(require_utf8(""));
+}
+
+TEST(Folding, makes_words_of_any_case_equal) {
+    EXPECT_EQ(fold("CAN"), "can");
+    EXPECT_EQ(fold("can"), "can");
+    EXPECT_EQ(fold("Straße"), "strasse");
+    EXPECT_EQ(fold("ΣΊΣΥΦΟΣ"), fold("σίσυφος"));
+    EXPECT_EQ(fold("E\u0301"), "\u00E9");
+    EXPECT_EQ(fold("注意力"), "注意力");
+    EXPECT_EQ(fold(""), "");
+}
+
+TEST(Folding, of_a_folded_word_changes_nothing) {
+    for (const std::string word : {"İstanbul", "ﬁ", "ᾳ\u0301", "ŉ", "ǰ\u0323", "ΐ"}) {
+        EXPECT_EQ(fold(fold(word)), fold(word)) << word;
+    }
+}
+
+TEST(DisplayToken, makes_blanks_and_control_characters_visible) {
+    EXPECT_EQ(display_token(" "), "␣");
+    EXPECT_EQ(display_token("\u3000"), "␣");
+    EXPECT_EQ(display_token("\r\n"), "U+000DU+000A");
+    EXPECT_EQ(display_token(std::string_view("\0", 1)), "U+0000");
+    EXPECT_EQ(display_token("\u202E"), "U+202E");
+    EXPECT_EQ(display_token("👩‍👧"), "👩‍👧");
+    EXPECT_EQ(display_token("don’t"), "don’t");
+}
+
+// Vocabularies
+
+TEST(Vocabulary, alphabetical_gives_the_rows_of_the_notebook) {
+    const Vocabulary result = vocabulary("alphabetical", k_notebook_sentence);
+    EXPECT_EQ(result.ids, (std::vector{0, 7, 1, 2, 5, 6, 4, 3}));
+    EXPECT_EQ(result.words, (Strings{"can", "help", "me", "sentence", "this", "to", "translate", "you"}));
+}
+
+TEST(Vocabulary, alphabetical_is_by_code_point) {
+    EXPECT_EQ(vocabulary("alphabetical", "zoo école Ωmega 😀 ！ apple 10 9").words,
+              (Strings{"10", "9", "apple", "zoo", "école", "ωmega", "！", "😀"}));
+}
+
+TEST(Vocabulary, appearance_gives_rows_in_the_order_of_first_use) {
+    const Vocabulary result = vocabulary("appearance", "the Cat saw THE dog, the cat");
+    EXPECT_EQ(result.words, (Strings{"the", "cat", "saw", "dog", ","}));
+    EXPECT_EQ(result.ids, (std::vector{0, 1, 2, 0, 3, 4, 0, 1}));
+}
+
+TEST(Vocabulary, gives_equal_folded_words_one_row) {
+    for (const VocabularyRule& rule : vocabulary_rules()) {
+        EXPECT_EQ(make_vocabulary(Strings{"CAN", "can", "Can"}, rule).ids, (std::vector{0, 0, 0}))
+            << rule.name;
+        EXPECT_EQ(make_vocabulary(Strings{"STRASSE", "straße"}, rule).words, (Strings{"strasse"}))
+            << rule.name;
+    }
+}
+
+TEST(Vocabulary, of_no_tokens_is_empty) {
+    for (const VocabularyRule& rule : vocabulary_rules()) {
+        EXPECT_TRUE(make_vocabulary(Strings{}, rule).words.empty()) << rule.name;
+    }
+}
+
+TEST(Vocabulary, stable_is_the_one_rule_that_draws_each_row_by_itself) {
+    for (const VocabularyRule& rule : vocabulary_rules()) EXPECT_EQ(rule.stable, rule.name == "stable");
+}
+
+// Tables of embeddings
+
+TEST(Table, of_the_notebook_starts_with_its_printed_digits) {
+    Generator generator(Seed(123));
+    const Matrix table = draw_table(generator, 10, 16, *find_initializer("normal"));
+    ASSERT_EQ(table.rows(), 10);
+    ASSERT_EQ(table.cols(), 16);
+    const std::array printed{0.3374, -0.1778, -0.3035, -0.5880};
+    for (Eigen::Index i = 0; i < 4; ++i) {
+        EXPECT_EQ(std::round(table(0, i) * 1e4) / 1e4, printed[static_cast<std::size_t>(i)]) << i;
+    }
+}
+
+TEST(Table, leaves_the_generator_where_the_draw_ended) {
+    Generator by_table(Seed(5));
+    Generator by_hand(Seed(5));
+    draw_table(by_table, 3, 4, *find_initializer("uniform"));
+    std::array<float, 12> skipped{};
+    by_hand.rand(skipped);
+    std::array<float, 1> next{};
+    std::array<float, 1> expected{};
+    by_table.rand(next);
+    by_hand.rand(expected);
+    EXPECT_EQ(next, expected);
+}
+
+TEST(StableTable, gives_a_word_the_same_row_in_every_sentence) {
+    for (const Initializer& initializer : initializers()) {
+        const Vocabulary first = vocabulary("stable", "the cat sat on the mat");
+        const Vocabulary second = vocabulary("stable", "A dog and a CAT");
+        const Matrix table = draw_stable_table(Seed(123), first.words, 16, initializer);
+        const Matrix other = draw_stable_table(Seed(123), second.words, 16, initializer);
+        EXPECT_EQ(table.row(first.ids[1]), other.row(second.ids[4])) << initializer.name;
+        EXPECT_NE(table.row(first.ids[0]), table.row(first.ids[1])) << initializer.name;
+    }
+}
+
+TEST(StableTable, changes_with_the_seed) {
+    const Strings word{"cat"};
+    const Initializer& normal = *find_initializer("normal");
+    EXPECT_NE(draw_stable_table(Seed(1), word, 8, normal), draw_stable_table(Seed(2), word, 8, normal));
+    EXPECT_NE(draw_stable_table(Seed(1), word, 8, normal),
+              draw_stable_table(Seed::from_unsigned(1 + (std::uint64_t{1} << 32)), word, 8, normal));
+}
+
+TEST(StableTable, seeds_a_word_by_a_fixed_hash) {
+    EXPECT_EQ(word_seed(Seed(123), "cat").bits(), 0x384EDE3D28248FD5u);
+    EXPECT_EQ(word_seed(Seed(-5), "é").bits(), 0xEDAC6ADFAA2C06B1u);
+}
+
+TEST(StableTable, draws_each_row_from_the_generator_of_its_word) {
+    const Strings two{"cat", "dog"};
+    const Matrix table = draw_stable_table(Seed(123), two, 5, *find_initializer("normal"));
+    Generator generator(word_seed(Seed(123), "dog"));
+    std::array<float, 5> row{};
+    generator.normal(row);
+    for (Eigen::Index i = 0; i < 5; ++i) EXPECT_EQ(table(1, i), row[static_cast<std::size_t>(i)]);
+}
+
+}  // namespace
+}  // namespace attnscope
