@@ -11,7 +11,7 @@ namespace attnscope {
 /// What decides how, never what, evaluate computes.
 struct EvaluateOptions {
     int threads = 0;               ///< 0: one for each core
-    std::size_t memory_limit = 0;  ///< bytes; 0: what the machine and the container leave free
+    std::size_t memory_limit = 0;  ///< bytes; 0: most of available_memory()
     std::stop_token cancel;        ///< looked at between stages
 };
 
@@ -27,8 +27,5 @@ Trace evaluate(const Experiment& experiment, const Trace& previous = {}, const E
 
 /// Bytes that a trace of N queries, M keys takes, with what drawing derives from it.
 std::size_t trace_bytes(const Experiment& experiment, int queries, int keys);
-
-/// Bytes that this process may still take: what the machine has available, and the control group's limit.
-std::size_t available_memory();
 
 }  // namespace attnscope
