@@ -1,6 +1,6 @@
 // The program's entry: arguments in, exit code out, and the one place where every error ends.
-#include <cstdio>
 #include <exception>
+#include <new>
 
 #include "app/cli/command_line.h"
 #include "app/window/open_window.h"
@@ -8,8 +8,11 @@
 int main(int argc, char** argv) {
     try {
         return attnscope::run_command_line(argc, argv, attnscope::open_window);
+    } catch (const std::bad_alloc&) {
+        attnscope::print_error("the memory is used up: shorten the sentence or use fewer heads");
+        return 1;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "attnscope: %s\n", error.what());
+        attnscope::print_error(error.what());
         return 1;
     }
 }

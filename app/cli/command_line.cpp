@@ -3,8 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
+#include <sstream>
 
 #include "app/cli/measure.h"
 #include "app/cli/session_arguments.h"
@@ -53,19 +52,32 @@ std::vector<std::string> split_formats(const std::string& text) {
             throw UsageError("--format: \"" + each + "\" is not known: use png, csv, npy or json");
         formats.push_back(each);
     }
+    if (formats.empty()) throw UsageError("--format: name one or several of png, csv, npy, json");
     return formats;
+}
+
+void require_folder(const std::string& path) {
+    std::error_code problem;
+    const std::filesystem::file_status status = std::filesystem::status(path, problem);
+    if (std::filesystem::is_directory(status)) return;
+    throw Error(ErrorKind::io, !std::filesystem::exists(status)
+                                   ? "the folder " + path + " does not exist: create it or give another --out"
+                                   : path + " is no folder: give another --out");
+}
+
+void print_lines(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line + "\n";
+    write_file("-", text);
 }
 
 int render(const Arguments& arguments) {
     const Session session = arguments.render.session();
     const ExportRequest request{arguments.render.stages(), session.presentation.head,
                                 split_formats(arguments.formats)};
-    if (!std::filesystem::is_directory(arguments.out))
-        throw Error(ErrorKind::io,
-                    "the folder " + arguments.out + " does not exist: create it or give another --out");
+    require_folder(arguments.out);
     const Trace trace = evaluate(session.experiment, {}, arguments.render_how.options());
-    for (const std::string& path : export_files(trace, session, request, arguments.out))
-        std::cout << path << '\n';
+    print_lines(export_files(trace, session, request, arguments.out));
     return 0;
 }
 
@@ -77,8 +89,17 @@ int print_trace(const Arguments& arguments) {
 }
 
 int print_examples() {
-    for (const std::string& name : example_names()) std::cout << name << '\n';
+    print_lines(example_names());
     return 0;
+}
+
+/// What stands before a subcommand is the window's, and would be lost.
+void require_nothing_before(const CLI::App& app) {
+    if (app.get_subcommands().empty()) return;
+    const std::string subcommand = app.get_subcommands().front()->get_name();
+    for (const CLI::Option* option : app.get_options())
+        if (option->count() > 0)
+            throw UsageError(option->get_name() + " stands before " + subcommand + ": write it after");
 }
 
 int open(const Arguments& arguments, const OpenWindow& open_window) {
@@ -127,6 +148,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
 
     try {
         app.parse(argc, argv);
+        require_nothing_before(app);
         if (*render_command) return render(arguments);
         if (*trace_command) return print_trace(arguments);
         if (*examples_command) return print_examples();
@@ -137,12 +159,18 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        std::fprintf(stderr, "attnscope: %s (see attnscope --help)\n", error.what());
+        print_error(std::string(error.what()) + " (see attnscope --help)");
         return 2;
     } catch (const UsageError& error) {
-        std::fprintf(stderr, "attnscope: %s\n", error.what());
+        print_error(error.what());
         return 2;
     }
+}
+
+void print_error(std::string_view message) {
+    std::string line = "attnscope: ";
+    for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
+    std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "core/attention/evaluate_options.h"
 #include "core/io/session.h"
@@ -15,5 +16,8 @@ using OpenWindow = std::function<int(std::optional<Session>, const EvaluateOptio
 /// Runs the program. Returns 0 when done and 2 for wrong usage (one line on standard error); throws Error for
 /// what fails (main turns it into exit code 1).
 int run_command_line(int argc, char** argv, const OpenWindow& open_window);
+
+/// "attnscope: MESSAGE" on standard error, always one line, whatever text of the person's the message quotes.
+void print_error(std::string_view message);
 
 }  // namespace attnscope

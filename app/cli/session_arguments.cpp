@@ -19,6 +19,11 @@ std::vector<std::string> split_at_commas(const std::string& text) {
     }
 }
 
+/// The first of the stages; the others must have names of stages as well.
+void set_focus(Session& session, const Option& option, const std::vector<std::string>& names) {
+    for (auto name = names.rbegin(); name != names.rend(); ++name) set_from_text(session, option, *name);
+}
+
 }  // namespace
 
 void SessionArguments::add_to(CLI::App& command) {
@@ -67,8 +72,7 @@ Session SessionArguments::session() const {
                 rules.push_back(value);
                 option->set(session, rules);
             } else if (option->name == "stage") {
-                const std::vector<std::string> names = stages();
-                if (!names.empty()) set_from_text(session, *option, names.front());
+                set_focus(session, *option, stages());
             } else {
                 set_from_text(session, *option, value);
             }
@@ -76,6 +80,11 @@ Session SessionArguments::session() const {
             throw UsageError(error.what());
         }
         if (option->type == OptionType::list) first_mask = false;
+    }
+    try {
+        check(session.experiment);
+    } catch (const Error& error) {
+        throw UsageError(error.what());
     }
     return session;
 }

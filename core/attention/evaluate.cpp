@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "core/attention/masks.h"
+#include "core/attention/memory.h"
 #include "core/attention/normalizers.h"
 #include "core/attention/scores.h"
 #include "core/attention/stages.h"
@@ -182,7 +183,8 @@ void Evaluation::count_tokens() {
     if (N_ > k_max_tokens || M_ > k_max_tokens || N_ < 1 || M_ < 1)
         throw Error(ErrorKind::too_large, std::to_string(N_) + " queries and " + std::to_string(M_) +
                                               " keys: each may be 1 to " + std::to_string(k_max_tokens));
-    const std::size_t limit = options_.memory_limit ? options_.memory_limit : available_memory();
+    // A tenth is left to what else grows meanwhile.
+    const std::size_t limit = options_.memory_limit ? options_.memory_limit : available_memory() / 10 * 9;
     // The old trace stays on screen until the new one is whole.
     const std::size_t needed = trace_bytes(e_, N_, M_);
     if (needed > limit)

@@ -18,7 +18,4 @@ Trace evaluate(const Experiment& experiment, const Trace& previous = {}, const E
 /// Bytes that a trace of N queries, M keys takes, with what drawing derives from it.
 std::size_t trace_bytes(const Experiment& experiment, int queries, int keys);
 
-/// Bytes that this process may still take: what the machine has available, and the control group's limit.
-std::size_t available_memory();
-
 }  // namespace attnscope

@@ -9,7 +9,7 @@ namespace attnscope {
 /// What decides how, never what, evaluate computes.
 struct EvaluateOptions {
     int threads = 0;               ///< 0: one for each core
-    std::size_t memory_limit = 0;  ///< bytes; 0: what the machine and the container leave free
+    std::size_t memory_limit = 0;  ///< bytes; 0: most of available_memory()
     std::stop_token cancel;        ///< looked at between stages
 };
 

@@ -1,7 +1,8 @@
 #include "core/attention/experiment.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "core/attention/masks.h"
 #include "core/attention/normalizers.h"
@@ -31,7 +32,8 @@ void check_name(const char* field, const std::string& value, const Table& table,
         if (entry.name == value) return;
         known += (known.empty() ? "" : ", ") + std::string(entry.name);
     }
-    refuse(std::string(field) + " \"" + value + "\" is not known: use " + known);
+    const std::string quoted = value.size() > 60 ? "with so long a name" : "\"" + value + "\"";
+    refuse(std::string(field) + " " + quoted + " is not known: use " + known);
 }
 
 }  // namespace
@@ -49,8 +51,12 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
     if (values_ == other.values_) return true;
     const Matrix& a = *values_;
     const Matrix& b = *other.values_;
+    const auto same = [](float x, float y) {
+        return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) ||
+               (std::isnan(x) && std::isnan(y));
+    };
     return a.rows() == b.rows() && a.cols() == b.cols() &&
-           std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+           std::equal(a.data(), a.data() + a.size(), b.data(), same);
 }
 
 void check(const Experiment& e) {
@@ -71,10 +77,12 @@ void check(const Experiment& e) {
         check_name("mask", rule.kind, mask_kinds());
         find_mask_kind(rule.kind)->check(rule);
     }
-    if (e.scale.kind == Scale::Kind::number && !std::isfinite(e.scale.number))
-        refuse("scale is not a finite number: use sqrt, none or a number");
-    if (!(e.temperature > 0) || !std::isfinite(e.temperature))
-        refuse("temperature must be above 0 and finite: use 1 for the plain softmax");
+    // What counts is the float32 that the scores meet.
+    if (e.scale.kind == Scale::Kind::number && !std::isfinite(static_cast<float>(e.scale.number)))
+        refuse("scale is not finite in float32: use sqrt, none or a number up to 3.4e38");
+    const auto temperature = static_cast<float>(e.temperature);
+    if (!(temperature > 0) || !std::isfinite(temperature))
+        refuse("temperature must be above 0 and finite in float32: use 1 for the plain softmax");
 }
 
 }  // namespace attnscope

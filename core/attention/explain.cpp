@@ -24,6 +24,9 @@ std::string label_number(double value) {
             std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 6).ptr};
 }
 
+constexpr const char* k_no_weights = "nothing is open to this query: its weights are zeros";
+constexpr const char* k_no_context = "nothing is open to this query: its context is zero";
+
 struct Question {
     const Trace& trace;
     const Stage& stage;
@@ -34,6 +37,11 @@ struct Question {
     float at(const char* name) const { return trace.find(name)->buffer.at(head, row, column); }
 };
 
+/// Whether the softmax of a head leaves out key j of this row.
+bool is_closed(const Question& q, int head, int j) {
+    return q.trace.find("masked")->buffer.at(head, q.row, j) == -INFINITY;
+}
+
 /// A head's own block of a stage that may have no heads.
 int head_of(const Stage& stage, int head) { return stage.shape().heads > 1 ? head : 0; }
 
@@ -41,12 +49,13 @@ int head_of(const Stage& stage, int head) { return stage.shape().heads > 1 ? hea
 void add_products(Proof& proof, const Question& q, const Stage& left, int left_row, const Stage& right,
                   int right_index, bool transposed) {
     const int n = left.shape().columns;
-    const bool tokens = left.info->columns == Axis::key_token;
+    const Axis axis = left.info->columns == Axis::key_token ? Axis::key_token : Axis::feature;
     for (int k = 0; k < n; ++k) {
         const float a = left.buffer.at(head_of(left, q.head), left_row, k);
         const float b = transposed ? right.buffer.at(head_of(right, q.head), right_index, k)
                                    : right.buffer.at(head_of(right, q.head), k, right_index);
-        proof.terms.push_back({tokens ? q.trace.columns[std::size_t(k)] : std::to_string(k + 1), a, b});
+        const bool closed = axis == Axis::key_token && is_closed(q, q.head, k);
+        proof.terms.push_back({q.trace.label(axis, k), a, b, closed});
         proof.terms_sum += proof.terms.back().product();
     }
 }
@@ -82,12 +91,19 @@ void explain_scaled(Proof& proof, const Question& q) {
         {scale_label(q) + (e.temperature == 1 ? "" : " ÷ T " + label_number(e.temperature)), q.at("scaled")});
 }
 
-bool closed(const Question& q) { return q.at("masked") == -INFINITY; }
+bool closed(const Question& q) { return is_closed(q, q.head, q.column); }
+
+bool nothing_open(const Question& q, int head) {
+    return (q.trace.find("masked")->buffer.host().head(head).row(q.row).array() == -INFINITY).all();
+}
 
 std::string closed_remark(const Question& q) {
     const Stage* mask = q.trace.find("mask");
     if (mask->buffer.at(0, q.row, q.column) != 0) return "closed: the score is −∞";
-    return "closed by the mask: " + mask_caption(q.trace.experiment.mask);
+    std::vector<MaskRule> closing;
+    for (const MaskRule& rule : q.trace.experiment.mask)
+        if (!find_mask_kind(rule.kind)->open(rule, q.row, q.column)) closing.push_back(rule);
+    return "closed by the mask: " + mask_caption(closing);
 }
 
 void explain_masked(Proof& proof, const Question& q) {
@@ -101,8 +117,8 @@ void explain_masked(Proof& proof, const Question& q) {
 void explain_weights(Proof& proof, const Question& q) {
     explain_masked(proof, q);
     const auto row = q.trace.find("masked")->buffer.host().head(q.head).row(q.row);
-    if (q.trace.fully_masked(q.row)) {
-        proof.remark = "nothing is open to this query: its weights are zeros";
+    if (nothing_open(q, q.head)) {
+        proof.remark = k_no_weights;
         proof.steps.push_back({"weight", q.at("weights")});
         return;
     }
@@ -145,7 +161,7 @@ void explain_context(Proof& proof, const Question& q) {
     proof.terms_title = "weight × value, token by token";
     add_products(proof, q, *operand(q.trace, "weights"), q.row, *operand(q.trace, "value"), q.column, false);
     proof.terms_result = proof.value;
-    if (q.trace.fully_masked(q.row)) proof.remark = "nothing is open to this query: its context is zero";
+    if (nothing_open(q, q.head)) proof.remark = k_no_context;
 }
 
 void explain_embedding(Proof& proof, const Question& q) {
@@ -210,6 +226,23 @@ constexpr std::array k_explanations = {
     Explanation{"output", explain_linear},
 };
 
+/// What holds in every head holds for their mean.
+void remark_on_mean(Proof& proof, const Question& q) {
+    const std::string_view name = q.stage.name();
+    const auto in_every_head = [&](const auto& holds) {
+        for (int h = 0; h < q.stage.shape().heads; ++h)
+            if (!holds(h)) return false;
+        return true;
+    };
+    const bool empty =
+        (name == "weights" || name == "context") && in_every_head([&](int h) { return nothing_open(q, h); });
+    if (empty)
+        proof.remark = name == "weights" ? k_no_weights : k_no_context;
+    else if ((name == "masked" || name == "weights") &&
+             in_every_head([&](int h) { return is_closed(q, h, q.column); }))
+        proof.remark = closed_remark(q);
+}
+
 void explain_mean(Proof& proof, const Question& q) {
     const int heads = q.stage.shape().heads;
     double sum = 0;
@@ -219,6 +252,7 @@ void explain_mean(Proof& proof, const Question& q) {
         proof.steps.push_back({"head " + std::to_string(h + 1), value});
     }
     proof.steps.push_back({"÷ " + std::to_string(heads) + " heads", proof.value});
+    remark_on_mean(proof, q);
 }
 
 RowSummary summarise(const Question& q, const Proof& proof) {
@@ -243,10 +277,10 @@ void add_row(Proof& proof, const Question& q, const Buffer& values) {
     const bool by_key = q.stage.info->columns == Axis::key_token;
     proof.row_title = q.trace.label(q.stage.info->rows, q.row);
     for (int j = 0; j < q.stage.shape().columns; ++j) {
-        const bool is_closed =
+        const bool bar_closed =
             by_key && masked && masked->buffer.at(std::max(q.head, 0), q.row, j) == -INFINITY;
         proof.row.push_back(
-            {q.trace.label(q.stage.info->columns, j), values.at(std::max(q.head, 0), q.row, j), is_closed});
+            {q.trace.label(q.stage.info->columns, j), values.at(std::max(q.head, 0), q.row, j), bar_closed});
     }
     if (q.stage.info->unit == Unit::probability) proof.summary = summarise(q, proof);
 }

@@ -21,7 +21,8 @@ struct ProofTerm {
     std::string label;
     float left;
     float right;
-    double product() const { return static_cast<double>(left) * static_cast<double>(right); }
+    bool closed = false;  ///< by the mask: it takes no part, even if `right` is NaN
+    double product() const { return closed ? 0 : static_cast<double>(left) * static_cast<double>(right); }
 };
 
 /// One value of the row that the cell stands in.

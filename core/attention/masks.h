@@ -36,7 +36,7 @@ std::string mask_rule_text(const MaskRule& rule);
 /// 1 where all rules allow, else 0; N × M. All ones without a rule. Throws as MaskKind::check_fit.
 Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys);
 
-/// "all open", "j ≤ i and j < 5": for a title.
+/// "open where j ≤ i and j ≤ 5", i and j counted from 1 as on screen: for a title.
 std::string mask_formula(std::span<const MaskRule> rules);
 /// "open", "causal", "causal + valid": for a thumbnail.
 std::string mask_caption(std::span<const MaskRule> rules);

@@ -1,5 +1,6 @@
 #include "core/io/export.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -11,6 +12,8 @@
 
 namespace attnscope {
 namespace {
+
+using Names = std::vector<std::string>;
 
 /// The session that a file of one stage and one head carries.
 Session session_of(const Session& session, const ExportItem& item) {
@@ -57,10 +60,18 @@ StagePtr stage_named(const Trace& trace, const std::string& name) {
            (find_stage_info(name) ? ": its settings leave it out" : ": see the names that trace prints"));
 }
 
+/// Each once, in the order of their first mention.
+Names distinct(const Names& names) {
+    Names result;
+    for (const std::string& name : names)
+        if (std::ranges::find(result, name) == result.end()) result.push_back(name);
+    return result;
+}
+
 std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request) {
     if (request.stages.empty()) return trace.stages();
     std::vector<StagePtr> stages;
-    for (const std::string& name : request.stages) stages.push_back(stage_named(trace, name));
+    for (const std::string& name : distinct(request.stages)) stages.push_back(stage_named(trace, name));
     return stages;
 }
 
@@ -114,7 +125,7 @@ const ExportFormat* find_export_format(std::string_view name) {
 
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
     std::vector<const ExportFormat*> formats;
-    for (const std::string& name : request.formats) formats.push_back(&format_named(name));
+    for (const std::string& name : distinct(request.formats)) formats.push_back(&format_named(name));
     std::vector<ExportItem> items;
     for (const StagePtr& stage : stages_of(trace, request))
         for (const HeadChoice& head : heads_of(*stage, request))

@@ -12,6 +12,7 @@
 #include "core/attention/masks.h"
 #include "core/attention/trace.h"
 #include "core/error.h"
+#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -19,31 +20,32 @@ namespace {
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
 
 std::string as_text(const Json& value) {
-    if (!value.is_string()) refuse("expected a text, not " + value.dump());
+    if (!value.is_string()) refuse("expected a text, not " + quoted_value(value));
+    require_utf8(value.get_ref<const std::string&>());
     return value.get<std::string>();
 }
 
 bool as_boolean(const Json& value) {
-    if (!value.is_boolean()) refuse("expected true or false, not " + value.dump());
+    if (!value.is_boolean()) refuse("expected true or false, not " + quoted_value(value));
     return value.get<bool>();
 }
 
 int as_int(const Json& value) {
-    if (!value.is_number_integer()) refuse("expected a whole number, not " + value.dump());
-    const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= INT_MAX
-                                                 : value.get<std::int64_t>() >= INT_MIN;
-    if (!fits) refuse(value.dump() + " is far out of range");
+    // JSON's numbers beyond 64 bits arrive as floating point.
+    const bool enormous = value.is_number() && std::abs(value.get<double>()) > INT_MAX;
+    if (enormous) refuse(quoted_value(value) + " is far out of range");
+    if (!value.is_number_integer()) refuse("expected a whole number, not " + quoted_value(value));
     return value.get<int>();
 }
 
 double as_double(const Json& value) {
-    if (!value.is_number()) refuse("expected a number, not " + value.dump());
+    if (!value.is_number()) refuse("expected a number, not " + quoted_value(value));
     return value.get<double>();
 }
 
 Seed as_seed(const Json& value) {
     if (!value.is_number_integer())
-        refuse("expected a whole number from -2^63 to 2^64-1, not " + value.dump());
+        refuse("expected a whole number from -2^63 to 2^64-1, not " + quoted_value(value));
     return value.is_number_unsigned() ? Seed::from_unsigned(value.get<std::uint64_t>())
                                       : Seed(value.get<std::int64_t>());
 }
@@ -58,7 +60,13 @@ std::string choice(const Json& value, std::initializer_list<std::string_view> ch
         if (each == text) return text;
         known += (known.empty() ? "" : ", ") + std::string(each);
     }
-    refuse("\"" + text + "\" is not known: use " + known);
+    refuse(quoted_value(value) + " is not known: use " + known);
+}
+
+std::string join(std::span<const std::string> names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
 }
 
 std::optional<double> parse_double(std::string_view text) {
@@ -99,7 +107,7 @@ void set_scale(Session& s, const Json& value) {
     else if (value == "none")
         s.experiment.scale = {Scale::Kind::none};
     else
-        refuse("expected sqrt, none or a number, not " + value.dump());
+        refuse("expected sqrt, none or a number, not " + quoted_value(value));
 }
 
 Json projection_seed_json(const Session& s) {
@@ -117,7 +125,7 @@ void set_projection_seed(Session& s, const Json& value) {
     else if (value == "continue")
         s.experiment.projection_seed = {ProjectionSeed::Kind::proceed, {}};
     else if (value.is_string())
-        refuse("expected same, continue or a whole number, not " + value.dump());
+        refuse("expected same, continue or a whole number, not " + quoted_value(value));
     else
         s.experiment.projection_seed = {ProjectionSeed::Kind::own, as_seed(value)};
 }
@@ -129,9 +137,11 @@ Json mask_json(const Session& s) {
 }
 
 void set_mask(Session& s, const Json& value) {
-    if (!value.is_array()) refuse("expected a list of rules such as [\"causal\"], not " + value.dump());
+    if (!value.is_array())
+        refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
     std::vector<MaskRule> rules;
-    for (const Json& rule : value) rules.push_back(parse_mask_rule(as_text(rule)));
+    for (const Json& rule : value)
+        if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
     s.experiment.mask = std::move(rules);
 }
 
@@ -141,8 +151,7 @@ Json head_json(const Session& s) {
 }
 
 void set_head(Session& s, const Json& value) {
-    s.presentation.head =
-        value.is_number_integer() ? parse_head(std::to_string(as_int(value))) : parse_head(as_text(value));
+    s.presentation.head = parse_head(value.is_string() ? as_text(value) : quoted_value(value));
 }
 
 void set_stage(Session& s, const Json& value) {
@@ -151,7 +160,8 @@ void set_stage(Session& s, const Json& value) {
         std::vector<std::string> known;
         for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
         const std::string near = nearest_name(name, known);
-        refuse("\"" + name + "\" is not a stage" + (near.empty() ? "" : "; did you mean " + near + "?"));
+        refuse(quoted_value(value) + " is not a stage" +
+               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
     }
     s.presentation.stage = std::move(name);
 }
@@ -176,7 +186,7 @@ void set_locked(Session& s, const Json& value) {
     const auto pair = parse_pair(text);
     const auto index = [](double x) { return x >= 1 && x <= 1e9 && x == std::floor(x); };
     if (!pair || !index(pair->first) || !index(pair->second))
-        refuse("expected none or ROW,COLUMN counted from 1, not \"" + text + "\"");
+        refuse("expected none or ROW,COLUMN counted from 1, not " + quoted_value(value));
     s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
 }
 
@@ -260,25 +270,30 @@ const std::array k_options = {
 };
 #undef FIELD
 
+/// A whole number if it is one; else a number or the text itself, so that the setter says what it expects.
+Json whole_from_text(std::string_view argument) {
+    try {
+        const Seed whole = Seed::parse(argument);
+        return seed_json(whole);
+    } catch (const Error&) {
+        if (const auto number = parse_double(argument); number && std::isfinite(*number)) return *number;
+        return std::string(argument);
+    }
+}
+
 Json value_from_text(const Option& option, std::string_view argument) {
     const std::string value(argument);
     switch (option.type) {
         case text: return value;
         case boolean:
-            if (value != "true" && value != "false") refuse("expected true or false, not \"" + value + "\"");
+            if (value != "true" && value != "false")
+                refuse("expected true or false, not " + quoted_value(value));
             return value == "true";
-        case whole: return Json::parse(Seed::parse(value).text());
+        case whole: return whole_from_text(argument);
         case number:
             if (const auto parsed = parse_double(argument)) return *parsed;
-            refuse("expected a number, not \"" + value + "\"");
-        case word_or_number:
-            if (!value.empty() &&
-                (std::isdigit(static_cast<unsigned char>(value.back())) || value.back() == '.')) {
-                const bool is_whole = value.find_first_not_of("-0123456789") == std::string::npos;
-                if (is_whole) return Json::parse(Seed::parse(value).text());
-                if (const auto parsed = parse_double(argument)) return *parsed;
-            }
-            return value;
+            refuse("expected a number, not " + quoted_value(value));
+        case word_or_number: return whole_from_text(argument);
         case list: return value == "none" ? Json::array() : Json::array({value});
     }
     return nullptr;
@@ -332,6 +347,17 @@ std::string text_of(const Session& session, const Option& option) {
     return joined.empty() ? "none" : joined;
 }
 
+std::string quoted_value(const Json& value) {
+    constexpr std::size_t k_longest = 60;
+    if (value.is_array()) return "a list";
+    if (value.is_object()) return "an object";
+    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (text.size() <= k_longest) return text;
+    std::size_t end = k_longest;
+    while ((text[end] & 0xC0) == 0x80) --end;
+    return text.substr(0, end) + "…";
+}
+
 std::string nearest_name(std::string_view misspelled, std::span<const std::string> known) {
     std::string best;
     std::size_t smallest = std::max<std::size_t>(2, misspelled.size() / 3) + 1;
@@ -352,8 +378,8 @@ RangeChoice parse_range(std::string_view value) {
     if (value == "all") return {Kind::all};
     const auto pair = parse_pair(value);
     if (!pair || !std::isfinite(pair->first) || !std::isfinite(pair->second) || pair->first >= pair->second)
-        refuse("expected matrix, head, all or MIN,MAX with MIN below MAX, not \"" + std::string(value) +
-               "\"");
+        refuse("expected matrix, head, all or MIN,MAX with MIN below MAX, not " +
+               quoted_value(std::string(value)));
     return {Kind::fixed, pair->first, pair->second};
 }
 
@@ -373,8 +399,8 @@ HeadChoice parse_head(std::string_view value) {
     int head = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), head);
     if (error != std::errc{} || end != value.data() + value.size() || head < 1 || head > k_max_heads)
-        refuse("expected a head from 1 to " + std::to_string(k_max_heads) + ", all or mean, not \"" +
-               std::string(value) + "\"");
+        refuse("expected a head from 1 to " + std::to_string(k_max_heads) + ", all or mean, not " +
+               quoted_value(std::string(value)));
     return {HeadChoice::Kind::one, head - 1};
 }
 

@@ -52,6 +52,10 @@ std::string text_of(const Session& session, const Option& option);
 /// docs/options.md.
 std::string options_markdown();
 
+/// A value as an error message quotes it: one line of some 60 characters at most, a list or an object by its
+/// kind alone.
+std::string quoted_value(const Json& value);
+
 /// The known name nearest to a misspelled one, or "" if none is near.
 std::string nearest_name(std::string_view misspelled, std::span<const std::string> known);
 

@@ -15,7 +15,6 @@ namespace attnscope {
 namespace {
 
 constexpr int k_version = 1;
-constexpr std::string_view k_png_signature = "\x89PNG\r\n\x1a\n";
 const std::vector<std::string> k_given_names = {"embedding", "embedding_kv", "query", "key", "value",
                                                 "scores",    "W_q",          "W_k",   "W_v", "W_o",
                                                 "b_q",       "b_k",          "b_v",   "b_o"};
@@ -29,12 +28,12 @@ const std::vector<std::string> k_given_names = {"embedding", "embedding_kv", "qu
                                  std::span<const std::string> known) {
     const std::string near = nearest_name(name, known);
     refuse(source, "",
-           "the field \"" + path + name + "\" is unknown" +
+           "the field " + quoted_value(path + name) + " is unknown" +
                (near.empty() ? ": remove it" : "; did you mean \"" + near + "\"?"));
 }
 
 void require_object(const Json& json, std::string_view source, const std::string& where) {
-    if (!json.is_object()) refuse(source, where, "expected an object {…}, not " + json.dump().substr(0, 40));
+    if (!json.is_object()) refuse(source, where, "expected an object {…}, not " + quoted_value(json));
 }
 
 Json number_json(float value) {
@@ -44,11 +43,16 @@ Json number_json(float value) {
 }
 
 float number_from(const Json& json, std::string_view source, const std::string& where) {
-    if (json.is_number()) return json.get<float>();
+    if (json.is_number()) {
+        const auto value = json.get<float>();
+        if (std::isinf(value))
+            refuse(source, where, quoted_value(json) + " is beyond float32: write \"inf\"");
+        return value;
+    }
     if (json == "nan") return std::numeric_limits<float>::quiet_NaN();
     if (json == "inf") return std::numeric_limits<float>::infinity();
     if (json == "-inf") return -std::numeric_limits<float>::infinity();
-    refuse(source, where, "expected a number, \"nan\", \"inf\" or \"-inf\", not " + json.dump());
+    refuse(source, where, "expected a number, \"nan\", \"inf\" or \"-inf\", not " + quoted_value(json));
 }
 
 Json matrix_json(const Matrix& matrix) {
@@ -111,11 +115,12 @@ void read_options(Session& session, const Json& json, bool experiment, std::stri
     }
 }
 
+/// Of a byte, counted from 1; columns count characters.
 std::string position_text(std::string_view text, std::size_t byte) {
     const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
     const auto line = std::ranges::count(before, '\n') + 1;
-    const std::size_t start = before.rfind('\n');
-    const std::size_t column = before.size() - (start == std::string_view::npos ? 0 : start + 1) + 1;
+    const std::string_view last_line = before.substr(before.rfind('\n') + 1);
+    const auto column = std::ranges::count_if(last_line, [](char c) { return (c & 0xC0) != 0x80; }) + 1;
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
@@ -126,6 +131,8 @@ Json parse(std::string_view text, std::string_view source) {
         refuse(source, "",
                "not a session: no valid JSON at " + position_text(text, error.byte) +
                    "; open a session (.json) or a picture that attnscope exported");
+    } catch (const Json::exception&) {
+        refuse(source, "", "not a session: a number in it is beyond 1.8e308; correct it");
     }
 }
 
@@ -156,14 +163,14 @@ Session session_from_json(std::string_view text, std::string_view source) {
         if (name == "version") {
             if (value != k_version)
                 refuse(source, "version",
-                       value.dump() + " is not known: this attnscope reads version " +
+                       quoted_value(value) + " is not known: this attnscope reads version " +
                            std::to_string(k_version));
         } else if (name == "experiment") {
             read_options(session, value, true, source);
         } else if (name == "presentation") {
             read_options(session, value, false, source);
         } else if (name == "note") {
-            if (!value.is_string()) refuse(source, "note", "expected a text, not " + value.dump());
+            if (!value.is_string()) refuse(source, "note", "expected a text, not " + quoted_value(value));
             session.note = value.get<std::string>();
         } else {
             refuse_unknown(source, "", name, known);
@@ -180,7 +187,7 @@ Session session_from_json(std::string_view text, std::string_view source) {
 Session load_session(const std::string& file) {
     const std::string bytes = read_file(file);
     const std::string source = file == "-" ? "standard input" : file;
-    if (bytes.starts_with(k_png_signature)) return session_from_json(read_png_session(bytes, source), source);
+    if (is_png(bytes)) return session_from_json(read_png_session(bytes, source), source);
     return session_from_json(bytes, source);
 }
 

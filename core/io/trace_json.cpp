@@ -1,10 +1,12 @@
 #include "core/io/trace_json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/attention/memory.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/io/options.h"
@@ -22,6 +24,8 @@ void append_number(std::string& out, float value) {
         const auto end =
             std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 9);
         out.append(digits.data(), end.ptr);
+        // As the integer -0, zero would lose its sign where JSON is read.
+        if (value == 0 && std::signbit(value)) out += ".0";
     }
 }
 
@@ -55,17 +59,35 @@ void append_stage(std::string& out, const Stage& stage) {
     out += '}';
 }
 
+bool is_named(const Stage& stage, std::span<const std::string> names) {
+    return names.empty() || std::ranges::find(names, stage.name()) != names.end();
+}
+
 void append_stages(std::string& out, const std::vector<StagePtr>& stages,
                    std::span<const std::string> names) {
     bool first = true;
     out += '{';
     for (const StagePtr& stage : stages) {
-        if (!names.empty() && std::ranges::find(names, stage->name()) == names.end()) continue;
+        if (!is_named(*stage, names)) continue;
         out += first ? "\n" : ",\n";
         first = false;
         append_stage(out, *stage);
     }
     out += '}';
+}
+
+/// The text is made in memory, larger than the numbers themselves.
+void require_memory(const Trace& trace, std::span<const std::string> names) {
+    constexpr std::size_t k_bytes_per_number = 2 * 16;  // and as much again while the text grows
+    std::size_t numbers = 0;
+    for (const StageRecord& record : trace.records)
+        if (is_named(*record.stage, names)) numbers += record.stage->shape().size();
+    const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();
+    if (needed > free)
+        throw Error(ErrorKind::too_large, "the text of " + std::to_string(numbers) + " numbers needs " +
+                                              std::to_string(needed >> 20) + " MiB and " +
+                                              std::to_string(free >> 20) +
+                                              " MiB are free: name fewer stages (--stage)");
 }
 
 }  // namespace
@@ -75,6 +97,7 @@ std::string trace_json(const Trace& trace, std::span<const std::string> names) {
         if (!trace.find(name))
             throw Error(ErrorKind::bad_input,
                         "this experiment has no stage " + name + ": see attnscope trace");
+    require_memory(trace, names);
     const Json session = Json::parse(to_json(Session{trace.experiment, {}, {}}));
     std::string out =
         "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +

@@ -12,7 +12,8 @@ namespace attnscope {
 /// "columns": [tokens], "stages": {NAME: {"shape": […], "data": […]}, …}, "parameters": {…}}` on a few lines,
 /// a final newline. Nested arrays of nine significant digits; −∞ is null, NaN and +∞ are "nan" and "inf". A
 /// stage with a head dimension is h × N × M even when h = 1. `names` picks stages; empty: all. Throws
-/// Error(bad_input) for a name that the trace does not have.
+/// Error(bad_input) for a name that the trace does not have, Error(too_large) if the text does not fit in
+/// memory.
 std::string trace_json(const Trace& trace, std::span<const std::string> names = {});
 
 }  // namespace attnscope

@@ -1,0 +1,510 @@
+// The program itself as a child process: exit codes, one line for each error, nothing left behind.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/io/options.h"
+#include "core/io/png.h"
+#include "core/io/session.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+struct Outcome {
+    int code = -1;  ///< 128 + the signal that ended it
+    std::string out, err;
+    double seconds = 0;
+};
+
+/// How a child is started, beyond its arguments.
+struct Start {
+    std::map<std::string, std::string> environment;
+    std::string input;   ///< standard input
+    std::string output;  ///< a file for standard output; empty: caught
+    rlim_t largest_file = RLIM_INFINITY;
+    rlim_t largest_space = RLIM_INFINITY;  ///< of memory
+};
+
+std::string read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+std::string repeated(const std::string& text, int times) {
+    std::string result;
+    for (int i = 0; i < times; ++i) result += text;
+    return result;
+}
+
+class command_line_test : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = (fs::temp_directory_path() / "attnscope-command-line-XXXXXX").string();
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        folder_ = name;
+        for (const char* each : {"out", "state", "empty"}) fs::create_directory(folder_ / each);
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+    std::string file(const std::string& name, const std::string& bytes) const {
+        write(folder_ / name, bytes);
+        return path(name);
+    }
+
+    Outcome run(Words arguments, const Start& start = {}) const {
+        arguments.insert(arguments.begin(), ATTNSCOPE_EXECUTABLE);
+        write(folder_ / ".in", start.input);
+        const auto began = std::chrono::steady_clock::now();
+        const pid_t child = ::fork();
+        if (child == 0) execute(arguments, start);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        Outcome outcome;
+        outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+        outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        outcome.out = read(folder_ / ".out");
+        outcome.err = read(folder_ / ".err");
+        for (const char* each : {".in", ".out", ".err"}) fs::remove(folder_ / each);
+        return outcome;
+    }
+
+    Words in(const std::string& name) const {
+        Words names;
+        for (const auto& entry : fs::recursive_directory_iterator(folder_ / name))
+            names.push_back(fs::relative(entry.path(), folder_ / name));
+        std::ranges::sort(names);
+        return names;
+    }
+
+    /// That it fails with `code` and one line that holds each of `parts`, prints and writes nothing else.
+    void expect_failure(int code, const Outcome& outcome, const Words& parts) const {
+        EXPECT_EQ(outcome.code, code) << outcome.err;
+        EXPECT_EQ(outcome.out, "");
+        EXPECT_EQ(outcome.err.substr(0, 11), "attnscope: ") << outcome.err;
+        EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+        EXPECT_TRUE(outcome.err.ends_with("\n"));
+        for (const char* noise : {"what()", "terminate", "exception", "std::", "Sanitizer"})
+            EXPECT_EQ(outcome.err.find(noise), std::string::npos) << outcome.err;
+        for (const std::string& part : parts)
+            EXPECT_NE(outcome.err.find(part), std::string::npos) << part << " is not in: " << outcome.err;
+        EXPECT_EQ(in("out"), Words{});
+        EXPECT_EQ(in("state"), Words{});
+        EXPECT_LT(outcome.seconds, 20);
+    }
+    /// The same for render into out/ and for trace.
+    void expect_both_fail(int code, const Words& arguments, const Words& parts,
+                          const Start& start = {}) const {
+        for (const Words& command : {Words{"render", "--out", path("out")}, Words{"trace"}}) {
+            Words all = command;
+            all.insert(all.end(), arguments.begin(), arguments.end());
+            SCOPED_TRACE(all[0]);
+            expect_failure(code, run(all, start), parts);
+        }
+    }
+    nlohmann::json trace(const Words& arguments, const Start& start = {}) const {
+        Words all = {"trace"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        const Outcome outcome = run(all, start);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_EQ(outcome.err, "");
+        return outcome.code == 0 ? nlohmann::json::parse(outcome.out) : nlohmann::json();
+    }
+    /// The bytes of all files of a render, by name.
+    std::map<std::string, std::string> render(const Words& arguments, const Start& start = {}) const {
+        fs::remove_all(folder_ / "out");
+        fs::create_directory(folder_ / "out");
+        Words all = {"render", "--out", path("out")};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        const Outcome outcome = run(all, start);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        std::map<std::string, std::string> files;
+        for (const std::string& name : in("out")) files[name] = read(folder_ / "out" / name);
+        return files;
+    }
+
+    fs::path folder_;
+
+private:
+    [[noreturn]] void execute(const Words& arguments, const Start& start) const {
+        const auto redirect = [](const std::string& name, int flags, int to) {
+            const int descriptor = ::open(name.c_str(), flags, 0600);
+            if (descriptor < 0 || ::dup2(descriptor, to) < 0) ::_exit(99);
+        };
+        constexpr int k_write = O_WRONLY | O_CREAT | O_TRUNC;
+        redirect(path(".in"), O_RDONLY, 0);
+        redirect(start.output.empty() ? path(".out") : start.output, k_write, 1);
+        redirect(path(".err"), k_write, 2);
+        for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "LC_ALL", "LANG"}) ::unsetenv(name);
+        ::setenv("XDG_STATE_HOME", path("state").c_str(), 1);
+        for (const auto& [name, value] : start.environment) ::setenv(name.c_str(), value.c_str(), 1);
+        const auto limit = [](int what, rlim_t most) {
+            const rlimit both{most, most};
+            if (most != RLIM_INFINITY && ::setrlimit(static_cast<__rlimit_resource>(what), &both) != 0)
+                ::_exit(97);
+        };
+        limit(RLIMIT_FSIZE, start.largest_file);
+        limit(RLIMIT_AS, start.largest_space);
+        ::signal(SIGXFSZ, SIG_IGN);
+        std::vector<char*> pointers;
+        for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+        pointers.push_back(nullptr);
+        ::execv(pointers[0], pointers.data());
+        ::_exit(98);
+    }
+};
+
+// ---- what works
+
+TEST_F(command_line_test, trace_prints_the_notebooks_numbers) {
+    const nlohmann::json stages = trace({"--example", "scaled-dot-product"})["stages"];
+    const auto expect_row = [](const nlohmann::json& row, std::vector<double> printed, double half_a_digit) {
+        for (std::size_t j = 0; j < printed.size(); ++j)
+            EXPECT_NEAR(row[j].get<double>(), printed[j], half_a_digit ? half_a_digit : 5.1e-5 * printed[j]);
+    };
+    // As the notebook prints them, to four decimals or five digits.
+    expect_row(stages["scores"]["data"][0][1],
+               {-25.1623, 9.3602, 14.3667, 32.1482, 53.8976, 46.6626, -1.2131, -32.9392}, 5.1e-5);
+    expect_row(
+        stages["weights"]["data"][0][1],
+        {2.2317e-09, 1.2499e-05, 4.3696e-05, 3.7242e-03, 8.5596e-01, 1.4026e-01, 8.8897e-07, 3.1935e-10}, 0);
+    expect_row(stages["context"]["data"][0][1], {-1.2226, -3.4387, -4.3928, -5.2125}, 5.1e-5);
+}
+
+TEST_F(command_line_test, the_defaults_are_the_example) {
+    EXPECT_EQ(trace({}), trace({"--example", "scaled-dot-product"}));
+}
+
+TEST_F(command_line_test, flags_stand_over_the_file_and_the_example) {
+    Session session;
+    session.experiment.text = "one two three";
+    session.experiment.dim = 8;
+    const std::string name = file("a.json", to_json(session));
+    nlohmann::json experiment = trace({name})["experiment"];
+    EXPECT_EQ(experiment["text"], "one two three");
+    EXPECT_EQ(experiment["dim"], 8);
+    experiment = trace({"--dim", "4", name, "--heads=2"})["experiment"];
+    EXPECT_EQ(experiment["text"], "one two three");
+    EXPECT_EQ(experiment["dim"], 4);
+    EXPECT_EQ(experiment["heads"], 2);
+    EXPECT_EQ(trace({"--example", "multi-head", "--heads", "2"})["experiment"]["projection"], "mha");
+}
+
+TEST_F(command_line_test, a_dash_is_standard_input) {
+    Session session;
+    session.experiment.text = "from the pipe";
+    EXPECT_EQ(trace({"-"}, {.environment = {}, .input = to_json(session), .output = {}})["rows"],
+              nlohmann::json({"from", "the", "pipe"}));
+    expect_both_fail(1, {"-"}, {"standard input", "no valid JSON at line 1, column 1"});
+}
+
+TEST_F(command_line_test, text_arrives_as_it_was_typed) {
+    for (const char* text : {"{}", "[a]", "--seed", "-5", "a,b", "%", "'x'", "\"y\"", "none"}) {
+        EXPECT_EQ(trace({"--text", text})["experiment"]["text"], text);
+        EXPECT_EQ(trace({std::string("--text=") + text})["experiment"]["text"], text);
+    }
+}
+
+TEST_F(command_line_test, a_rendered_picture_opens_as_its_session) {
+    const auto files = render({"--example", "multi-head", "--stage", "weights,mask", "--head", "all",
+                               "--cell-size", "8", "--format", "png"});
+    Words names;
+    for (const auto& [name, bytes] : files) names.push_back(name);
+    EXPECT_EQ(names, (Words{"mask.png", "weights-head1.png", "weights-head2.png", "weights-head3.png",
+                            "weights-head4.png"}));
+    const Session session = load_session(path("out/weights-head3.png"));
+    EXPECT_EQ(session.presentation.stage, "weights");
+    EXPECT_EQ(session.presentation.head.head, 2);
+    EXPECT_EQ(trace({path("out/weights-head3.png")}), trace({"--example", "multi-head"}));
+}
+
+TEST_F(command_line_test, render_lists_what_it_wrote) {
+    const Outcome outcome =
+        run({"render", "--out", path("out"), "--stage", "mask,weights", "--format", "csv,npy"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, path("out/mask.csv") + "\n" + path("out/mask.npy") + "\n" +
+                               path("out/weights.csv") + "\n" + path("out/weights.npy") + "\n");
+    EXPECT_EQ(in("out"), (Words{"mask.csv", "mask.npy", "weights.csv", "weights.npy"}));
+    EXPECT_EQ(in("state"), Words{});
+}
+
+TEST_F(command_line_test, heads_are_chosen_by_number_all_or_mean) {
+    const auto names = [&](const char* head) {
+        std::string text;
+        for (const auto& [name, bytes] :
+             render({"--heads", "2", "--stage", "weights", "--head", head, "--format", "csv"}))
+            text += name + " ";
+        return text;
+    };
+    EXPECT_EQ(names("1"), "weights-head1.csv ");
+    EXPECT_EQ(names("2"), "weights-head2.csv ");
+    EXPECT_EQ(names("mean"), "weights-mean.csv ");
+    EXPECT_EQ(names("all"), "weights-head1.csv weights-head2.csv ");
+}
+
+TEST_F(command_line_test, masks_add_up_and_none_clears_them) {
+    const auto mask = [&](const Words& arguments) { return trace(arguments)["experiment"]["mask"]; };
+    using List = nlohmann::json;
+    EXPECT_EQ(mask({"--mask", "causal", "--mask", "valid:3"}), List({"causal", "valid:3"}));
+    EXPECT_EQ(mask({"--mask", "valid:1,2,3,4,5,6,7,8"}), List({"valid:1,2,3,4,5,6,7,8"}));
+    EXPECT_EQ(mask({"--example", "causal"}), List({"causal"}));
+    EXPECT_EQ(mask({"--example", "causal", "--mask", "valid:2"}), List({"valid:2"}));
+    EXPECT_EQ(mask({"--example", "causal", "--mask", "none"}), List::array());
+    EXPECT_EQ(mask({"--mask", "causal", "--mask", "none", "--mask", "valid:2"}), List({"valid:2"}));
+}
+
+TEST_F(command_line_test, seeds_of_all_64_bits_are_taken_exactly) {
+    for (const char* seed : {"-9223372036854775808", "-1", "18446744073709551615"}) {
+        const Outcome outcome = run({"trace", "--seed", seed, "--projection-seed", seed});
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_NE(outcome.out.find("\"seed\":" + std::string(seed) + ","), std::string::npos);
+        EXPECT_NE(outcome.out.find("\"projection_seed\":" + std::string(seed) + ","), std::string::npos);
+    }
+    EXPECT_EQ(trace({"--seed", "-1"})["stages"], trace({"--seed", "18446744073709551615"})["stages"]);
+    for (const char* seed : {"18446744073709551616", "-9223372036854775809"})
+        expect_both_fail(2, {"--seed", seed}, {"--seed", "-2^63 to 2^64-1"});
+}
+
+TEST_F(command_line_test, the_bytes_do_not_depend_on_locale_or_threads) {
+    const Words arguments = {"--heads", "4",           "--stage", "scores,weights", "--head",
+                             "all",     "--cell-size", "24",      "--format",       "png,csv,npy,json"};
+    const auto expected = render(arguments);
+    EXPECT_EQ(expected.size(), 32u);
+    for (const char* locale : {"C", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8"})
+        EXPECT_TRUE(render(arguments, {.environment = {{"LC_ALL", locale}}, .input = {}, .output = {}}) ==
+                    expected)
+            << locale;
+    for (const char* threads : {"1", "2"}) {
+        Words with = arguments;
+        with.insert(with.end(), {"--threads", threads});
+        EXPECT_TRUE(render(with) == expected) << threads << " threads";
+    }
+}
+
+TEST_F(command_line_test, examples_are_listed_a_line_each) {
+    const Outcome outcome = run({"examples"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.out, "self-attention\nscaled-dot-product\nmulti-head\ncausal\nvalid-length\n");
+}
+
+TEST_F(command_line_test, help_names_every_option) {
+    for (const Words& arguments :
+         {Words{"--help"}, Words{"render", "--help"}, Words{"trace", "--help"}, Words{"measure", "--help"}}) {
+        const Outcome outcome = run(arguments);
+        EXPECT_EQ(outcome.code, 0);
+        EXPECT_EQ(outcome.err, "");
+        for (const Option& option : options()) {
+            const std::string flag = "--" + std::string(option.name);
+            EXPECT_NE(outcome.out.find(flag), std::string::npos) << arguments[0] << " " << flag;
+            if (option.type == OptionType::boolean) {
+                EXPECT_NE(outcome.out.find("--no-" + std::string(option.name)), std::string::npos) << flag;
+            }
+        }
+        for (const char* flag : {"--example", "--threads", "--backend", "FILE"})
+            EXPECT_NE(outcome.out.find(flag), std::string::npos) << arguments[0] << " " << flag;
+    }
+    EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 done, 1 failed"), std::string::npos);
+    EXPECT_EQ(run({"--version"}).out.substr(0, 10), "attnscope ");
+}
+
+// ---- wrong usage: 2
+
+TEST_F(command_line_test, wrong_usage_is_exit_code_2) {
+    expect_both_fail(2, {"--no-such-flag"}, {"--no-such-flag", "--help"});
+    expect_both_fail(2, {"a.json", "b.json"}, {"b.json", "--help"});
+    expect_both_fail(2, {"--dim"}, {"--dim"});
+    expect_both_fail(2, {"--dim", "8", "--dim", "4"}, {"--dim"});
+    expect_both_fail(2, {"--backend", "gpuu"}, {"--backend", "auto"});
+    expect_both_fail(2, {"--threads", "-1"}, {"--threads"});
+    expect_failure(2, run({"render"}), {"--out"});
+    expect_failure(2, run({"examples", "--seed", "1"}), {"--seed"});
+    expect_failure(2, run({"render", "--out", path("out"), "--format", "gif"}), {"--format", "gif", "png"});
+    expect_failure(2, run({"render", "--out", path("out"), "--format", ""}), {"--format", "png"});
+}
+
+TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
+    expect_both_fail(2, {"--dim", "abc"}, {"--dim", "whole number", "abc"});
+    expect_both_fail(2, {"--dim", "-1"}, {"dim -1 is out of range: use 1 to 1024"});
+    expect_both_fail(2, {"--dim", "99999999999999999999"}, {"--dim", "far out of range"});
+    expect_both_fail(2, {"--heads", "3"}, {"heads 3 does not divide dim 16"});
+    expect_both_fail(2, {"--table-size", "1000001"}, {"table-size 1000001 is out of range"});
+    expect_both_fail(2, {"--temperature", "0"}, {"temperature must be above 0"});
+    expect_both_fail(2, {"--scale", "big"}, {"--scale", "sqrt, none or a number", "big"});
+    expect_both_fail(2, {"--mask", "casual"}, {"--mask", "casual", "causal"});
+    expect_both_fail(2, {"--mask", "valid:-1"}, {"--mask", "valid:-1"});
+    expect_both_fail(2, {"--head", "0"}, {"--head", "from 1"});
+    expect_both_fail(2, {"--range", "3,1"}, {"--range", "MIN below MAX"});
+    expect_both_fail(2, {"--theme", "a\nb"}, {"--theme", "dark, light, print"});
+    expect_both_fail(2, {"--tokenizer", "a\nb"}, {"tokenizer", "words, whitespace, characters"});
+    expect_both_fail(2, {"--cell-size", "0"}, {"--cell-size", "1 to 512"});
+    expect_both_fail(2, {"--stage", "wieghts"}, {"--stage", "did you mean weights?"});
+    expect_both_fail(2, {"--stage", "weights,wieghts"}, {"--stage", "did you mean weights?"});
+    expect_both_fail(2, {"--stage", ""}, {"--stage"});
+}
+
+TEST_F(command_line_test, text_that_is_not_utf8_is_refused) {
+    expect_both_fail(2, {"--text", "a\xff"}, {"--text", "UTF-8", "byte 1"});
+    expect_both_fail(2, {"--title", "\xc3("}, {"--title", "UTF-8"});
+    expect_both_fail(2, {"--scale", "\xff"}, {"--scale"});
+}
+
+TEST_F(command_line_test, file_and_example_exclude_each_other) {
+    const std::string name = file("a.json", "{}");
+    expect_both_fail(2, {name, "--example", "causal"}, {"both FILE and --example"});
+    expect_failure(2, run({name, "--example", "causal"}), {"both FILE and --example"});
+}
+
+TEST_F(command_line_test, options_of_the_window_are_not_lost_before_a_subcommand) {
+    expect_failure(2, run({"--seed", "5", "trace"}), {"--seed", "trace", "after"});
+    expect_failure(2, run({"--threads", "1", "render", "--out", path("out")}),
+                   {"--threads", "render", "after"});
+}
+
+// ---- what fails: 1
+
+TEST_F(command_line_test, a_sentence_without_words_fails) {
+    expect_both_fail(1, {"--text", ""}, {"no tokens", "type at least one word"});
+    expect_both_fail(1, {"--text", " \n\t "}, {"no tokens"});
+}
+
+TEST_F(command_line_test, a_sentence_too_long_fails) {
+    expect_both_fail(1, {"--text", repeated("word ", 5000)}, {"5000 tokens", "limit is 4096", "shorten"});
+}
+
+TEST_F(command_line_test, what_does_not_fit_in_memory_fails_at_once) {
+    // Sanitizers reserve terabytes of address space.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
+#endif
+    // 64 heads of 4096 × 4096 scores, four stages of them: some 20 GiB.
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{4} << 30};
+    const Words large = {"--tokenizer", "whitespace", "--heads", "64",
+                         "--dim",       "64",         "--text",  repeated("w ", 4096)};
+    expect_both_fail(1, large, {"4096 × 4096 tokens with 64 heads", "MiB are free", "fewer heads"}, small);
+    // One head fits, its text does not.
+    const Start smaller{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{2} << 30};
+    expect_failure(1, run({"trace", "--tokenizer", "whitespace", "--text", repeated("w ", 4096)}, smaller),
+                   {"numbers needs", "MiB are free", "--stage"});
+}
+
+TEST_F(command_line_test, a_session_that_is_none_fails_with_its_name) {
+    const auto broken = [&](const std::string& json, const Words& parts) {
+        const std::string name = file("broken.json", json);
+        Words all = {name + ": "};
+        all.insert(all.end(), parts.begin(), parts.end());
+        expect_both_fail(1, {name}, all);
+    };
+    broken("hello", {"not a session", "line 1, column 1"});
+    broken("", {"not a session"});
+    broken(R"({"experiment": {"sede": 1}})", {"\"experiment.sede\" is unknown", "did you mean \"seed\"?"});
+    broken(R"({"experiment": {"dim": "16"}})", {"experiment.dim: expected a whole number, not \"16\""});
+    broken(R"({"experiment": {"dim": -16}})", {"dim -16 is out of range: use 1 to 1024"});
+    broken(R"({"experiment": {"dim": 1e300}})", {"experiment.dim", "far out of range"});
+    broken(R"({"experiment": {"dim": 1e999}})", {"not a session"});
+    broken(R"({"version": 7})", {"version: 7", "reads version 1"});
+    broken(R"({"experiment": {"tokenizer": "a\nb"}})", {"tokenizer", "words"});
+    broken(repeated("[", 100'000) + repeated("]", 100'000), {"expected an object"});
+}
+
+TEST_F(command_line_test, a_file_that_cannot_be_read_fails_with_its_name) {
+    expect_both_fail(1, {path("absent.json")}, {path("absent.json"), "check the path"});
+    expect_both_fail(1, {path("empty")}, {path("empty"), "folder"});
+    expect_both_fail(1, {path("a\nb")}, {"cannot read"});
+}
+
+TEST_F(command_line_test, a_picture_without_a_session_fails) {
+    render({"--stage", "mask", "--cell-size", "4"});
+    const std::string bytes = read(folder_ / "out/mask.png");
+    fs::remove(folder_ / "out/mask.png");
+    // Cut at a chunk's border and at any byte; and a picture of another program.
+    for (const std::size_t length : {std::size_t(8), std::size_t(33), bytes.size() / 2, bytes.size() - 1}) {
+        const std::string name = file("cut.png", bytes.substr(0, length));
+        expect_both_fail(1, {name}, {name});
+    }
+    const Pixels pixel{.width = 1, .height = 1, .channels = 3, .bytes = {1, 2, 3}};
+    expect_both_fail(1, {file("plain.png", encode_png(pixel, {}))}, {path("plain.png"), "session"});
+}
+
+TEST_F(command_line_test, unknown_examples_stages_and_heads_fail) {
+    expect_both_fail(1, {"--example", "casual"}, {"no example \"casual\"", "did you mean causal?"});
+    expect_both_fail(1, {"--stage", "output"}, {"no stage output"});
+    expect_failure(1, run({"render", "--out", path("out"), "--heads", "4", "--head", "5"}),
+                   {"head 5", "4 heads"});
+    expect_both_fail(1, {"--mask", "valid:1,2,3"}, {"valid has 3 lengths for 8 queries"});
+}
+
+TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
+    expect_failure(1, run({"render", "--out", path("absent")}), {path("absent"), "does not exist", "--out"});
+    EXPECT_FALSE(fs::exists(path("absent")));
+    const std::string name = file("a-file", "kept");
+    expect_failure(1, run({"render", "--out", name}), {name, "no folder", "--out"});
+    EXPECT_EQ(read(name), "kept");
+    expect_failure(1, run({"render", "--out", ""}), {"--out"});
+    expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
+}
+
+TEST_F(command_line_test, a_full_disk_fails) {
+    if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+    const Start full{.environment = {}, .input = {}, .output = "/dev/full"};
+    expect_failure(1, run({"trace"}, full), {"standard output", "disk is full"});
+    expect_failure(1, run({"examples"}, full), {"standard output", "disk is full"});
+    // A disk that takes 2000 bytes a file: the picture does not fit, and no piece of it is left.
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_file = 2000};
+    expect_failure(1, run({"render", "--out", path("out"), "--stage", "weights"}, small),
+                   {"cannot write " + path("out/weights.png"), "too large"});
+}
+
+TEST_F(command_line_test, a_failed_write_keeps_the_file_that_was_there) {
+    write(folder_ / "out/weights.png", "old");
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_file = 2000};
+    EXPECT_EQ(run({"render", "--out", path("out"), "--stage", "weights"}, small).code, 1);
+    EXPECT_EQ(read(folder_ / "out/weights.png"), "old");
+    EXPECT_EQ(in("out"), Words{"weights.png"});
+}
+
+TEST_F(command_line_test, a_picture_without_fonts_fails_and_data_does_not) {
+    const Start bare{.environment = {{"ATTNSCOPE_FONTS", path("empty")}}, .input = {}, .output = {}};
+    expect_failure(1, run({"render", "--out", path("out"), "--stage", "weights"}, bare),
+                   {"no fonts", path("empty"), "fonts-dejavu-core"});
+    EXPECT_EQ(render({"--stage", "weights", "--format", "csv"}, bare).size(), 1u);
+}
+
+// ---- without a display, without OpenGL
+
+TEST_F(command_line_test, the_window_without_a_display_fails_and_says_what_still_works) {
+    for (const Words& arguments : {Words{}, Words{"--seed", "5"}, Words{"--example", "causal"}})
+        expect_failure(1, run(arguments), {"display", "attnscope render"});
+}
+
+TEST_F(command_line_test, render_and_trace_need_no_opengl) {
+    const Start none{.environment = {{"LIBGL_ALWAYS_SOFTWARE", "1"},
+                                     {"LIBGL_DRIVERS_PATH", path("empty")},
+                                     {"__EGL_VENDOR_LIBRARY_DIRS", path("empty")}},
+                     .input = {},
+                     .output = {}};
+    EXPECT_EQ(render({"--stage", "weights"}, none).size(), 1u);
+    EXPECT_EQ(trace({}, none), trace({}));
+}
+
+}  // namespace
+}  // namespace attnscope
