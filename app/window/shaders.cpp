@@ -6,14 +6,8 @@
 #include <optional>
 #include <sstream>
 
-#include "core/error.h"
-
-#if __has_include("app/window/embedded_shaders.h")
 #include "app/window/embedded_shaders.h"
-#define ATTNSCOPE_EMBEDDED_SHADERS 1
-#else
-#define ATTNSCOPE_EMBEDDED_SHADERS 0
-#endif
+#include "core/error.h"
 
 namespace attnscope {
 
@@ -28,15 +22,10 @@ std::optional<std::string> file_text(const std::filesystem::path& path) {
 }
 
 std::optional<std::string> built_in_text(std::string_view name) {
-#if ATTNSCOPE_EMBEDDED_SHADERS
     for (const EmbeddedFile& file : embedded_shaders()) {
         if (file.name == name) return std::string(file.text);
     }
     return std::nullopt;
-#else
-    const auto folder = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path() / "shaders";
-    return file_text(folder / name);
-#endif
 }
 
 }  // namespace
