@@ -392,6 +392,13 @@ protected:
         settle();
     }
 
+    /// In the root window.
+    static bool is_open(const char* popup) {
+        const ImGuiID id = ImHashStr(popup, 0, find_window("attnscope")->ID);
+        return std::ranges::any_of(ImGui::GetCurrentContext()->OpenPopupStack,
+                                   [&](const ImGuiPopupData& open) { return open.PopupId == id; });
+    }
+
     test::TemporaryFolder folder;
 };
 
@@ -435,6 +442,27 @@ TEST_F(FilesTest, EscapeClosesADialogAndTheWindowGoesOn) {
         press(Key::escape);
         EXPECT_FALSE(document().presentation().locked);
     }
+}
+
+TEST_F(FilesTest, EscapeClosesAMenuAndNothingElse) {
+    click(cell_place(3, 3));
+    click(place_of("attnscope", {"File"}));
+    ASSERT_TRUE(is_open("menu File"));
+    press(Key::escape);
+    EXPECT_FALSE(is_open("menu File"));
+    EXPECT_TRUE(document().presentation().locked);
+    press(Key::escape);
+    EXPECT_FALSE(document().presentation().locked);
+}
+
+TEST_F(FilesTest, EscapeClosesAListBeforeItsDialog) {
+    press(Key::e, k_ctrl);
+    click(place_of("Export##dialog", {"Theme", "##choice"}));
+    press(Key::escape);
+    EXPECT_EQ(interaction().dialog, Dialog::exporting);
+    EXPECT_NE(place_of("Export##dialog", {"Cancel"}).x, -1) << "the list still takes the mouse";
+    press(Key::escape);
+    EXPECT_EQ(interaction().dialog, Dialog::none);
 }
 
 TEST_F(FilesTest, ADialogOpensAgainAfterEscape) {

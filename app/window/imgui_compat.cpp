@@ -256,6 +256,17 @@ bool key_down(Key key) {
 
 #endif
 
+bool close_menus() {
+    const ImVector<ImGuiPopupData>& open = ImGui::GetCurrentContext()->OpenPopupStack;
+    for (int level = 0; level < open.Size; ++level) {
+        const ImGuiWindow* popup = open[level].Window;
+        if (!popup || !popup->Active || (popup->Flags & ImGuiWindowFlags_Modal)) continue;
+        ImGui::ClosePopupToLevel(level, true);
+        return true;
+    }
+    return false;
+}
+
 void add_character(char32_t code) {
     if (is_typed_apart(code)) {
         text_bridge().typed.push_back(code);

@@ -56,6 +56,9 @@ void set_focus(bool focused);
 bool key_pressed(Key key, bool repeat = false);
 bool key_down(Key key);
 
+/// Closes the menus and lists that are open, and leaves dialogs. False if there are none. Between frames.
+bool close_menus();
+
 /// For ImDrawList::AddCallback after one that changed OpenGL's state.
 ImDrawCallback reset_render_state();
 

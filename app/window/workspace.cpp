@@ -111,6 +111,7 @@ bool Workspace::on_key(const KeyPress& press) {
     const bool dialog = interaction_.dialog != Dialog::none;
     const bool typing = ImGui::GetIO().WantTextInput;
     if (press.key == Key::escape) {
+        if (compat::close_menus()) return wants_frame_ = true;
         // In the sentence or a number, Escape is the field's own.
         if (dialog || !typing) run(*find_action("escape"));
         return dialog;
