@@ -2,6 +2,7 @@
 #include "core/io/export.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstring>

@@ -90,8 +90,8 @@ void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area&
     look.style =
         shown.stage->info->unit == Unit::boolean ? HeatmapLook::Style::dots : HeatmapLook::Style::colors;
     look.table = table_index(*scale.map);
-    look.min = static_cast<float>(scale.min);
-    look.max = static_cast<float>(scale.max);
+    look.min = scale.min;
+    look.max = scale.max;
     look.scale = ui.scale;
     ui.heatmaps.draw(list, source_of(shown, transposed), area.min, area.max, look);
 }
