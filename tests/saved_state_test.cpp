@@ -159,14 +159,14 @@ private:
 };
 
 TEST(StateFolderTest, FollowsTheEnvironment) {
-    const Variable home("HOME", "/home/someone");
+    const Variable home("HOME", "/people/someone");
     {
         const Variable xdg("XDG_STATE_HOME", "/state");
         EXPECT_EQ(state_folder(), "/state/attnscope");
     }
     {
         const Variable xdg("XDG_STATE_HOME", "");
-        EXPECT_EQ(state_folder(), "/home/someone/.local/state/attnscope");
+        EXPECT_EQ(state_folder(), "/people/someone/.local/state/attnscope");
     }
     const Variable xdg("XDG_STATE_HOME", nullptr);
     const Variable homeless("HOME", nullptr);
