@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <thread>
 
 namespace attnscope {
 namespace {
@@ -22,20 +23,10 @@ Experiment with_seed(std::int64_t seed) {
 Experiment slow(std::int64_t seed) {
     Experiment experiment = with_seed(seed);
     experiment.text.clear();
-    for (int i = 0; i < 400; ++i) experiment.text += "word" + std::to_string(i) + " ";
+    for (int i = 0; i < 1000; ++i) experiment.text += "word" + std::to_string(i) + " ";
     experiment.dim = 256;
     experiment.heads = 8;
     return experiment;
-}
-
-template <typename Condition>
-bool within(std::chrono::seconds limit, const Condition& condition) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
 }
 
 TEST(WorkerTest, GivesTheTraceThatEvaluateGives) {
@@ -78,18 +69,22 @@ TEST(WorkerTest, TheNewestRequestWins) {
 
 TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
     std::atomic<int> wakes = 0;
-    Worker worker({}, [&] { ++wakes; });
-    constexpr int k_requests = 40;
-    for (int i = 0; i < k_requests; ++i) {
-        worker.request(slow(i));
-        std::this_thread::sleep_for(2ms);  // let it begin
+    constexpr int k_rounds = 10;
+    {
+        Worker worker({}, [&] { ++wakes; });
+        for (int i = 0; i < k_rounds; ++i) {
+            worker.request(slow(i));
+            std::this_thread::sleep_for(10ms);  // it has begun, and is far from its end
+            worker.request(with_seed(i));
+            worker.wait();
+            const auto result = worker.take();
+            ASSERT_TRUE(result && result->trace);
+            EXPECT_EQ(result->trace->experiment, with_seed(i));
+        }
     }
-    worker.wait();
-    const auto result = worker.take();
-    ASSERT_TRUE(result && result->trace);
-    EXPECT_EQ(result->trace->experiment.seed, Seed(k_requests - 1));
-    EXPECT_TRUE(within(10s, [&] { return wakes >= 1; }));
-    EXPECT_LT(wakes, k_requests) << "no evaluation was cancelled";
+    EXPECT_GE(wakes, k_rounds);
+    // Each of the slow ones would have waked too; a machine that stands still for a moment may finish some.
+    EXPECT_LE(wakes, k_rounds + k_rounds / 2) << "what was overtaken was computed to its end";
 }
 
 TEST(WorkerTest, AnErrorIsAResult) {
