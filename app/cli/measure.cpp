@@ -138,20 +138,30 @@ struct MeasuredAction {
 constexpr MeasuredAction k_actions[] = {
     {"idle", nullptr}, {"drag-seed", drag_seed}, {"type", type}, {"heads", change_heads}};
 
-/// The time of each change to the end of the frame that shows it.
-std::vector<double> replay(Stand& stand, Change change, int frames) {
-    std::vector<double> times;
-    for (int i = 0; i < frames; ++i) {
+/// How long each change takes to the end of the frame that shows it, and how many frames that is.
+struct Replayed {
+    std::vector<double> milliseconds;
+    std::vector<double> frames;
+};
+
+Replayed replay(Stand& stand, Change change, int count) {
+    Replayed result;
+    for (int i = 0; i < count; ++i) {
         const Experiment before = stand.workspace.document().experiment();
         const auto start = Clock::now();
-        change(stand, i);
-        for (int wait = 0; wait < 10 && stand.workspace.document().experiment() == before; ++wait)
+        int frames = 0;
+        const auto step = [&] {
             stand.step();
-        do stand.step();
+            ++frames;
+        };
+        change(stand, i);
+        for (int wait = 0; wait < 10 && stand.workspace.document().experiment() == before; ++wait) step();
+        do step();
         while (!stand.shows_the_session());
-        times.push_back(milliseconds_since(start));
+        result.milliseconds.push_back(milliseconds_since(start));
+        result.frames.push_back(frames);
     }
-    return times;
+    return result;
 }
 
 /// The share of a core that the window takes when nobody touches it, once it has come to rest.
@@ -207,7 +217,7 @@ int measure(const Session& session, const EvaluateOptions& options, const Measur
     for (const MeasuredAction& action : k_actions)
         if (request.action == action.name) change = action.change;
     stand.frame_ms.clear();
-    std::vector<double> changes;
+    Replayed changes;
     double cpu_percent = 0;
     if (change) {
         const double cpu = cpu_seconds();
@@ -218,13 +228,15 @@ int measure(const Session& session, const EvaluateOptions& options, const Measur
         cpu_percent = idle_cpu_percent(stand, request.frames / k_assumed_frames_per_second);
     }
 
-    const Json result = {{"action", request.action},
-                         {"frames", request.frames},
-                         {"first_frame_ms", first_frame_ms},
-                         {"frame_ms", median(stand.frame_ms)},
-                         {"change_to_picture_ms", changes.empty() ? Json(nullptr) : Json(median(changes))},
-                         {"cpu_percent", cpu_percent},
-                         {"resident_mb", resident_mb()}};
+    const Json result = {
+        {"action", request.action},
+        {"frames", request.frames},
+        {"first_frame_ms", first_frame_ms},
+        {"frame_ms", median(stand.frame_ms)},
+        {"change_to_picture_ms", change ? Json(median(changes.milliseconds)) : Json(nullptr)},
+        {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
+        {"cpu_percent", cpu_percent},
+        {"resident_mb", resident_mb()}};
     std::printf("%s\n", result.dump().c_str());
     return 0;
 }

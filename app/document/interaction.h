@@ -59,6 +59,7 @@ struct Interaction {
     std::optional<PointedCell> pointing;
     int pointing_token = -1;
     Zoom zoom;
+    float strip_width = 0;       ///< when it did
     std::string stage_in_sight;  ///< the strip has scrolled to it
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;  ///< it was asked for since the last frame

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "app/views/matrix_painter.h"
@@ -213,6 +214,7 @@ void strip(Ui& ui, const Area& area) {
                       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0)
         ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
+    if (std::exchange(ui.state.strip_width, width) != width) ui.state.stage_in_sight.clear();
     for (const Slot& slot : slots) keep_in_sight(ui, slot, width);
     const float origin = area.min.x + labels + ui.px(12) - ImGui::GetScrollX();
     for (const Slot& slot : slots) thumbnail(ui, slot, origin, area, lit);

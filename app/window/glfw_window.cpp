@@ -19,6 +19,20 @@ std::string last_glfw_error() {
     return text ? text : "no reason given";
 }
 
+struct Room {
+    int width;
+    int height;
+};
+
+/// What the first monitor leaves for windows, so that none begins larger than the screen.
+Room screen_room() {
+    int x = 0, y = 0, width = 0, height = 0;
+    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
+        glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
+    constexpr int k_unknown = 1 << 20;
+    return {width > 0 ? width : k_unknown, height > 0 ? height : k_unknown};
+}
+
 GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
     glfwDefaultWindowHints();
     glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_API);
@@ -31,9 +45,10 @@ GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHint(GLFW_MAXIMIZED, options.maximized ? GLFW_TRUE : GLFW_FALSE);
     glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
-    return glfwCreateWindow(std::max(options.width, GlfwWindow::k_min_width),
-                            std::max(options.height, GlfwWindow::k_min_height), options.title.c_str(),
-                            nullptr, nullptr);
+    const Room room = screen_room();
+    return glfwCreateWindow(std::max(std::min(options.width, room.width), GlfwWindow::k_min_width),
+                            std::max(std::min(options.height, room.height), GlfwWindow::k_min_height),
+                            options.title.c_str(), nullptr, nullptr);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "app/window/open_window.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "app/document/saved_state.h"
@@ -46,6 +47,13 @@ private:
     Clock::time_point changed_ = Clock::now();
 };
 
+/// The interface needs so many units; a larger scale than the window holds would cut it off.
+float scale_that_fits(double scale, int width, int height) {
+    constexpr double k_fewest_units_wide = 720, k_fewest_units_high = 480;
+    const double fits = std::max(0.75, std::min(width / k_fewest_units_wide, height / k_fewest_units_high));
+    return static_cast<float>(std::min(scale, fits));
+}
+
 /// What a person sees who starts the program for the first time.
 SavedState first_state() {
     SavedState state;
@@ -87,7 +95,7 @@ int open_window(std::optional<Session> session, const EvaluateOptions& options) 
     callbacks.draw = [&](FrameInput& frame) {
         draw(frame);
         window.set_theme(workspace.theme());
-        window.set_interface_scale(static_cast<float>(workspace.scale()));
+        window.set_interface_scale(scale_that_fits(workspace.scale(), frame.width, frame.height));
         window.set_title(workspace.title());
         if (workspace.quits()) window.close();
         try {
