@@ -600,6 +600,10 @@ struct Screen {
     float scale;
 };
 
+void PrintTo(const Screen& screen, std::ostream* out) {
+    *out << screen.width << " × " << screen.height << " at " << screen.scale;
+}
+
 class ScreenTest : public InterfaceTest, public ::testing::WithParamInterface<Screen> {
 protected:
     void SetUp() override {

@@ -54,7 +54,8 @@ export LIBGL_ALWAYS_SOFTWARE=1
 
 # The display ------------------------------------------------------------------------------------------------
 
-Xvfb -displayfd 3 -screen 0 1700x1100x24 -nolisten tcp 3>"$work/display" 2>"$work/xvfb.log" &
+# Without -noreset it starts over, and refuses a window, when the one before it closes.
+Xvfb -displayfd 3 -screen 0 1700x1100x24 -nolisten tcp -noreset 3>"$work/display" 2>"$work/xvfb.log" &
 display_pid=$!
 wait_for 30 "an X display" test -s "$work/display"
 DISPLAY=:$(cat "$work/display")
