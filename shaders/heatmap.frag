@@ -1,12 +1,13 @@
 #version 330 core
 // The cells of one tile of a matrix: a color of the table for a value, a hatch for what the mask closes, a mark for
 // what is not finite. Everything is decided by the pixel's centre, so that a cell's centre has exactly its color.
-// HATCH: some cells are closed; MARKS: some have marks. Without them their work is left out, since a driver that draws
-// on the CPU does all branches for all pixels.
+// HATCH: some cells are closed; MARKS: some are not finite. Without them their work is left out, since a driver that
+// draws on the CPU does all branches for all pixels. DOTS: not zero is a dot, zero hatched.
 
 uniform vec2 u_display;    // pixels
-uniform usampler2D u_codes;  // one texel per cell: below 256 a step of the table
-uniform sampler2D u_table;   // 256 × 1
+uniform sampler2D u_cells;  // one texel per cell
+uniform sampler2D u_table;  // 256 × 1
+uniform float u_first_values[256];  // the smallest value of each of the table's steps
 uniform vec2 u_origin;     // top left corner of the tile's first cell, pixels from the top left
 uniform vec2 u_cell;       // size of a cell, pixels
 uniform ivec2 u_count;     // columns, rows of the tile
@@ -27,11 +28,7 @@ uniform vec3 u_dot;
 
 out vec4 color;
 
-const uint k_closed = 256u;
-const uint k_nan = 257u;
-const uint k_plus_infinity = 258u;
-const uint k_minus_infinity = 259u;
-const uint k_open = 260u;
+const float k_largest = 3.402823466e+38;  // and what a closed cell holds is its negative
 
 const float k_smallest_dot = 4.0;   // pixels; a smaller open cell is plain
 const float k_smallest_mark = 8.0;  // pixels; a smaller cell has its mark's color alone
@@ -62,29 +59,46 @@ vec3 triangle_mark(vec2 from_center, float side, float up, vec3 around) {
     return shape(max((abs(from_center.x) - half_width) * 0.85, -above_base), u_mark, around);
 }
 
-// For a cell with a mark.
-vec3 marked(uint code, vec2 inside) {
-    float side = min(min(u_cell.x, u_cell.y) - u_gap, k_largest_mark * u_scale);
-    vec2 from_center = inside - u_cell * 0.5;
+// The side of the square that a cell's mark has to itself, pixels.
+float mark_side() { return min(min(u_cell.x, u_cell.y) - u_gap, k_largest_mark * u_scale); }
+
+vec3 dot_color(vec2 from_center) {
+    float side = mark_side();
+    if (side < k_smallest_dot) return u_dot_background;
+    return shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
+}
+
+// For a value that is not finite.
+vec3 marked(float value, vec2 from_center) {
+    float side = mark_side();
     bool plain = side < k_smallest_mark;
-    if (code == k_open) {
-        if (side < k_smallest_dot) return u_dot_background;
-        return shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
-    }
-    if (code == k_nan) return plain ? u_nan : cross_mark(from_center, side);
-    bool up = code == k_plus_infinity;
+    if (isnan(value)) return plain ? u_nan : cross_mark(from_center, side);
+    bool up = value > 0.0;
     vec3 around = up ? u_plus_infinity : u_minus_infinity;
     return plain ? around : triangle_mark(from_center, side, up ? 1.0 : -1.0, around);
 }
 
-vec3 cell_color(uint code, vec2 pixel, vec2 inside) {
+// The last step that does not begin above the value: a guess by division, put right by comparing, so that no driver's
+// rounding shows.
+int step_of(float value) {
+    float width = (u_first_values[255] - u_first_values[0]) / 255.0;
+    int i = clamp(int(clamp((value - u_first_values[0]) / width, 0.0, 255.0)), 0, 255);
+    while (i > 0 && value < u_first_values[i]) --i;
+    while (i < 255 && value >= u_first_values[i + 1]) ++i;
+    return i;
+}
+
+vec3 cell_color(float value, vec2 pixel, vec2 from_center) {
+#ifdef DOTS
+    return value == 0.0 || value == -k_largest ? hatched(pixel) : dot_color(from_center);
+#endif
 #ifdef HATCH
-    if (code == k_closed) return hatched(pixel);
+    if (value == -k_largest) return hatched(pixel);
 #endif
 #ifdef MARKS
-    if (code > k_closed) return marked(code, inside);
+    if (isnan(value) || abs(value) > k_largest) return marked(value, from_center);
 #endif
-    return texelFetch(u_table, ivec2(code, 0), 0).rgb;
+    return texelFetch(u_table, ivec2(step_of(value), 0), 0).rgb;
 }
 
 void main() {
@@ -97,6 +111,6 @@ void main() {
         color = vec4(u_gap_color, u_opacity);
         return;
     }
-    uint code = texelFetch(u_codes, cell, 0).r;
-    color = vec4(cell_color(code, pixel, inside), u_opacity);
+    float value = texelFetch(u_cells, cell, 0).r;
+    color = vec4(cell_color(value, pixel, inside - u_cell * 0.5), u_opacity);
 }

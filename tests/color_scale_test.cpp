@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -36,6 +37,28 @@ TEST(color_scale_test, the_table_is_cut_into_equal_parts_and_its_ends_hold_what_
     EXPECT_EQ(scale.index(-k_infinity), 0);
     EXPECT_EQ(scale.index(std::nan("")), 0);
     EXPECT_EQ(scale.color(3), scale.map->colors[255]);
+}
+
+TEST(color_scale_test, comparing_with_the_first_values_finds_the_entry_of_every_float_around_an_edge) {
+    const struct {
+        double min, max;
+    } ranges[] = {{0, 1},        {-85.3, 85.3}, {-1e-7, 1e-7}, {1e6, 1e6 + 1},
+                  {-3e38, 3e38}, {0, 0.1},      {0, 1e-42},    {-1e300, 1e300}};
+    for (const auto& range : ranges) {
+        const ColorScale scale{find_colormap("viridis"), range.min, range.max};
+        const std::array<float, 256> first = scale.first_values();
+        const auto by_comparing = [&](float value) {
+            const auto above = std::upper_bound(first.begin() + 1, first.end(), value);
+            return static_cast<int>(above - first.begin()) - 1;
+        };
+        for (int i = 0; i <= 256; ++i) {
+            const auto edge = static_cast<float>(range.min + (range.max - range.min) * i / 256);
+            for (const float value :
+                 {std::nextafter(edge, -k_infinity), edge, std::nextafter(edge, k_infinity)})
+                ASSERT_EQ(by_comparing(value), scale.index(value))
+                    << range.min << " … " << range.max << ": " << i;
+        }
+    }
 }
 
 TEST(color_scale_test, weights_run_from_zero_to_the_largest_of_the_matrix) {

@@ -253,7 +253,7 @@ TEST_F(HeatmapTest, OnlyWhatIsInSightIsUploadedAndOnlyOnce) {
     const gl::Pixels pixels = picture(source, box, {});
     EXPECT_EQ(pixels.at(330, 210), packed(colormaps()[0].colors[255]));
     EXPECT_EQ(pixels.at(310, 210), packed(colormaps()[0].colors[0]));
-    EXPECT_LE(heatmaps().tiles().bytes(), 4U * 256 * 256 * 2);
+    EXPECT_LE(heatmaps().tiles().bytes(), 4U * 256 * 256 * 4);
     const std::size_t uploads = heatmaps().tiles().uploads();
     EXPECT_EQ(picture(source, box, {}), pixels);
     EXPECT_EQ(heatmaps().tiles().uploads(), uploads);
@@ -345,7 +345,7 @@ TEST_F(HeatmapTest, AnotherOwnersMatrixIsNeverTakenForThisOne) {
 
 TEST_F(HeatmapTest, ForgetsTilesThatAreNotDrawnAnyMore) {
     for (int i = 0; i < 50; ++i) picture(waves(256, 256), {0, 10, 256, 266}, {});
-    EXPECT_EQ(heatmaps().tiles().bytes(), 50U * 256 * 256 * 2);
+    EXPECT_EQ(heatmaps().tiles().bytes(), 50U * 256 * 256 * 4);
     FrameCallbacks nothing;
     nothing.draw = [](FrameInput&) {};
     for (int i = 0; i < 70; ++i) window->step(nothing);

@@ -164,29 +164,33 @@ Replayed replay(Stand& stand, Change change, int count) {
     return result;
 }
 
-/// The share of a core that the window takes when nobody touches it, once it has come to rest.
+/// The share of a core that the window takes when nobody touches it, once it has come to rest. The frames
+/// before and after the rest are no part of it.
 double idle_cpu_percent(Stand& stand, double seconds) {
     FrameCallbacks callbacks = stand.callbacks;
-    const auto draw = callbacks.draw;
     const auto start = Clock::now();
     std::optional<Clock::time_point> at_rest;
+    bool settled = false;
     double cpu = 0, percent = 0;
     callbacks.draw = [&](FrameInput& frame) {
-        // The frame that ends the rest is not part of it.
         const double rested = at_rest ? milliseconds_since(*at_rest) / 1000 : 0;
         if (rested >= seconds) {
             percent = 100 * (cpu_seconds() - cpu) / rested;
             return stand.window.close();
         }
-        draw(frame);
+        stand.callbacks.draw(frame);
         const double age = milliseconds_since(start) / 1000;
-        if (!at_rest && age < k_settling_seconds)
-            return stand.window.request_frame_in(k_settling_seconds - age);
-        if (!at_rest) {
+        settled = age >= k_settling_seconds;
+        if (!settled) stand.window.request_frame_in(k_settling_seconds - age);
+        if (at_rest) stand.window.request_frame_in(seconds - rested);
+    };
+    callbacks.wants_redraw = [&] {
+        if (settled && !at_rest) {
             at_rest = Clock::now();
             cpu = cpu_seconds();
+            stand.window.request_frame_in(seconds);
         }
-        stand.window.request_frame_in(seconds - rested);
+        return stand.callbacks.wants_redraw && stand.callbacks.wants_redraw();
     };
     stand.window.run(callbacks);
     return percent;

@@ -100,22 +100,21 @@ Texture2D::Texture2D(Format format, int width, int height) : format_(format), wi
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
-    if (format == Format::r16ui) {
-        glTexImage2D(GL_TEXTURE_2D, 0, GL_R16UI, width, height, 0, GL_RED_INTEGER, GL_UNSIGNED_SHORT,
-                     nullptr);
+    if (format == Format::r32f) {
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, width, height, 0, GL_RED, GL_FLOAT, nullptr);
     } else {
         glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
     }
 }
 
 std::size_t Texture2D::bytes() const {
-    const std::size_t texel = format_ == Format::r16ui ? 2 : 4;
-    return texel * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+    constexpr std::size_t k_texel = 4;  // in either format
+    return k_texel * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
 }
 
-void Texture2D::upload(std::span<const std::uint16_t> numbers) {
-    assert(format_ == Format::r16ui && numbers.size_bytes() == bytes());
-    upload_as(GL_RED_INTEGER, GL_UNSIGNED_SHORT, numbers.data());
+void Texture2D::upload(std::span<const float> numbers) {
+    assert(format_ == Format::r32f && numbers.size_bytes() == bytes());
+    upload_as(GL_RED, GL_FLOAT, numbers.data());
 }
 
 void Texture2D::upload(std::span<const std::uint8_t> rgba) {
@@ -125,7 +124,7 @@ void Texture2D::upload(std::span<const std::uint8_t> rgba) {
 
 void Texture2D::upload_as(GLenum layout, GLenum type, const void* data) {
     bind(0);
-    glPixelStorei(GL_UNPACK_ALIGNMENT, 2);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
     glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width_, height_, layout, type, data);
 }

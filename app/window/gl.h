@@ -60,7 +60,7 @@ private:
 /// One level, nearest sampling, clamped edges.
 class Texture2D {
 public:
-    enum class Format { r16ui, rgba8 };
+    enum class Format { r32f, rgba8 };
     Texture2D(Format format, int width, int height);
 
     int width() const { return width_; }
@@ -69,7 +69,7 @@ public:
     GLuint id() const { return texture_.id(); }
 
     /// All of it, row by row, the first row first.
-    void upload(std::span<const std::uint16_t> numbers);
+    void upload(std::span<const float> numbers);
     void upload(std::span<const std::uint8_t> rgba);
     void bind(int unit) const;
 

@@ -6,6 +6,7 @@
 
 #include "app/window/imgui_compat.h"
 #include "app/window/shaders.h"
+#include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
 
 namespace attnscope {
@@ -30,8 +31,9 @@ HeatmapRenderer::Program::Program(std::span<const std::string> defines)
     const auto find = [&](const char* name) { return shader.uniform(name); };
     at = {.display = find("u_display"),
           .rectangle = find("u_rectangle"),
-          .codes = find("u_codes"),
+          .cells = find("u_cells"),
           .table = find("u_table"),
+          .first_values = find("u_first_values"),
           .origin = find("u_origin"),
           .cell = find("u_cell"),
           .count = find("u_count"),
@@ -55,6 +57,7 @@ HeatmapRenderer::HeatmapRenderer(const Theme& theme)
     : colors_({}),
       hatched_colors_(std::vector<std::string>{"HATCH"}),
       marked_colors_(std::vector<std::string>{"HATCH", "MARKS"}),
+      dots_(std::vector<std::string>{"DOTS"}),
       falling_(256, 1),
       rising_(1, 256),
       theme_(&theme) {
@@ -79,8 +82,7 @@ void HeatmapRenderer::begin_frame() {
 
 std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDrawList& list,
                                                                      const HeatmapSource& source,
-                                                                     const Placed& placed,
-                                                                     const CellCoding& coding) {
+                                                                     const Placed& placed) {
     constexpr int k_size = HeatmapTiles::k_size;
     const double left = std::max<double>(placed.left, list.GetClipRectMin().x);
     const double top = std::max<double>(placed.top, list.GetClipRectMin().y);
@@ -106,7 +108,7 @@ std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDra
             const double end_x = std::min(right, placed.left + (c + 1) * tile_width);
             const double end_y = std::min(bottom, placed.top + (r + 1) * tile_height);
             pieces.push_back(
-                {.tile = &tiles_.tile(source, placed.pooling, coding, r, c),
+                {.tile = &tiles_.tile(source, placed.pooling, r, c),
                  .rectangle = {static_cast<float>(std::max(left, x)), static_cast<float>(std::max(top, y)),
                                static_cast<float>(end_x), static_cast<float>(end_y)},
                  .origin = {static_cast<float>(x), static_cast<float>(y)},
@@ -131,13 +133,12 @@ void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, ImVec2
                         .cell_width = std::ldexp(cell_width, pooling.columns),
                         .cell_height = std::ldexp(cell_height, pooling.rows),
                         .pooling = pooling};
-    const CellCoding coding{
-        .min = look.min, .max = look.max, .boolean = look.style == HeatmapLook::Style::dots};
-    std::vector<Piece> pieces = pieces_in_sight(list, source, placed, coding);
+    std::vector<Piece> pieces = pieces_in_sight(list, source, placed);
     if (pieces.empty()) return;
     records_.push_back(
         {.renderer = this,
          .look = look,
+         .first_values = ColorScale{.map = nullptr, .min = look.min, .max = look.max}.first_values(),
          .cell = {static_cast<float>(placed.cell_width), static_cast<float>(placed.cell_height)},
          .anchor = {std::floor(top_left.x), std::floor(top_left.y)},
          .pieces = std::move(pieces)});
@@ -172,8 +173,10 @@ void HeatmapRenderer::set_uniforms(const Program& program, const Record& record,
     const double smallest = std::min(record.cell[0], record.cell[1]);
     const bool gaps = look.gaps && smallest >= k_smallest_gapped_cell * look.scale;
     glUniform2f(at.display, display.x, display.y);
-    glUniform1i(at.codes, 0);
+    glUniform1i(at.cells, 0);
     glUniform1i(at.table, 1);
+    glUniform1fv(at.first_values, static_cast<GLsizei>(record.first_values.size()),
+                 record.first_values.data());
     glUniform2fv(at.cell, 1, record.cell.data());
     glUniform2fv(at.anchor, 1, record.anchor.data());
     glUniform1f(at.gap, gaps ? std::max(1.0F, std::floor(look.scale + 0.5F)) : 0.0F);
@@ -204,15 +207,22 @@ void HeatmapRenderer::render(const Record& record, const ImVec4& clip) const {
     glBindSampler(0, 0);
     glBindSampler(1, 0);
     tables_[static_cast<std::size_t>(record.look.table)].bind(1);
-    draw_pieces(colors_, record, HeatmapTiles::Needs::colors);
-    draw_pieces(hatched_colors_, record, HeatmapTiles::Needs::hatch);
-    draw_pieces(marked_colors_, record, HeatmapTiles::Needs::marks);
+    draw_pieces(record, HeatmapTiles::Needs::colors);
+    draw_pieces(record, HeatmapTiles::Needs::hatch);
+    draw_pieces(record, HeatmapTiles::Needs::marks);
 }
 
-void HeatmapRenderer::draw_pieces(const Program& program, const Record& record,
-                                  HeatmapTiles::Needs needs) const {
+const HeatmapRenderer::Program& HeatmapRenderer::program_for(const HeatmapLook& look,
+                                                             HeatmapTiles::Needs needs) const {
+    if (look.style == HeatmapLook::Style::dots) return dots_;
+    if (needs == HeatmapTiles::Needs::colors) return colors_;
+    return needs == HeatmapTiles::Needs::hatch ? hatched_colors_ : marked_colors_;
+}
+
+void HeatmapRenderer::draw_pieces(const Record& record, HeatmapTiles::Needs needs) const {
     const auto applies = [&](const Piece& piece) { return piece.tile->needs == needs; };
     if (std::none_of(record.pieces.begin(), record.pieces.end(), applies)) return;
+    const Program& program = program_for(record.look, needs);
     program.shader.use();
     set_uniforms(program, record, ImGui::GetDrawData()->DisplaySize);
     for (const Piece& piece : record.pieces) {

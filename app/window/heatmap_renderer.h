@@ -70,7 +70,8 @@ public:
 
 private:
     struct Uniforms {
-        GLint display, rectangle, codes, table, origin, cell, count, last, anchor, gap, scale, opacity;
+        GLint display, rectangle, cells, table, first_values, origin, cell, count, last, anchor, gap, scale,
+            opacity;
         GLint gap_color, masked, hatch, nan, plus_infinity, minus_infinity, mark, dot_background, dot;
     };
     struct Program {
@@ -94,20 +95,23 @@ private:
     struct Record {
         HeatmapRenderer* renderer;
         HeatmapLook look;
+        std::array<float, 256> first_values;  ///< ColorScale's
         std::array<float, 2> cell;
         std::array<float, 2> anchor;
         std::vector<Piece> pieces;
     };
     static void on_draw(const ImDrawList* list, const ImDrawCmd* command);
     void render(const Record& record, const ImVec4& clip) const;
-    void draw_pieces(const Program& program, const Record& record, HeatmapTiles::Needs needs) const;
+    const Program& program_for(const HeatmapLook& look, HeatmapTiles::Needs needs) const;
+    void draw_pieces(const Record& record, HeatmapTiles::Needs needs) const;
     void set_uniforms(const Program& program, const Record& record, ImVec2 display) const;
     std::vector<Piece> pieces_in_sight(const ImDrawList& list, const HeatmapSource& source,
-                                       const Placed& placed, const CellCoding& coding);
+                                       const Placed& placed);
 
     Program colors_;
     Program hatched_colors_;
     Program marked_colors_;
+    Program dots_;
     gl::VertexArray no_vertices_;
     std::vector<gl::Texture2D> tables_;
     Matrix falling_;  ///< 255 … 0

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/picture/color_scale.h"
-
 namespace attnscope {
 
 namespace {
@@ -59,16 +57,11 @@ float pool(const ConstMatrixView& values, const ConstMatrixView* open, Span rows
     return any ? strongest : k_closed_cell;
 }
 
-std::uint16_t special_code(float cell) {
-    if (std::isnan(cell)) return k_code_nan;
-    if (cell == k_infinity) return k_code_plus_infinity;
-    return cell == -k_infinity ? k_code_minus_infinity : k_code_closed;
-}
-
-HeatmapTiles::Needs needs_of(std::span<const std::uint16_t> codes) {
-    const std::uint16_t largest = *std::max_element(codes.begin(), codes.end());
-    if (largest < k_code_closed) return HeatmapTiles::Needs::colors;
-    return largest == k_code_closed ? HeatmapTiles::Needs::hatch : HeatmapTiles::Needs::marks;
+HeatmapTiles::Needs needs_of(const std::vector<float>& cells) {
+    const auto finite = [](float cell) { return std::isfinite(cell); };
+    if (!std::all_of(cells.begin(), cells.end(), finite)) return HeatmapTiles::Needs::marks;
+    const bool closed = std::find(cells.begin(), cells.end(), k_closed_cell) != cells.end();
+    return closed ? HeatmapTiles::Needs::hatch : HeatmapTiles::Needs::colors;
 }
 
 }  // namespace
@@ -116,22 +109,6 @@ std::vector<float> pooled_cells(const HeatmapSource& source, Pooling pooling, Ti
     return cells;
 }
 
-std::vector<std::uint16_t> cell_codes(std::span<const float> cells, const CellCoding& coding) {
-    const ColorScale scale{.map = nullptr, .min = coding.min, .max = coding.max};
-    std::vector<std::uint16_t> codes(cells.size());
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        const float cell = cells[i];
-        if (!std::isfinite(cell) || cell == k_closed_cell) {
-            codes[i] = special_code(cell);
-        } else if (coding.boolean) {
-            codes[i] = cell != 0 ? k_code_open : k_code_closed;
-        } else {
-            codes[i] = static_cast<std::uint16_t>(scale.index(cell));
-        }
-    }
-    return codes;
-}
-
 TileRange tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column) {
     const int rows = pooled_size(source.drawn_rows(), pooling.rows);
     const int columns = pooled_size(source.drawn_columns(), pooling.columns);
@@ -147,8 +124,8 @@ bool HeatmapTiles::Before::operator()(const Key& a, const Key& b) const {
     if (a.owner.owner_before(b.owner)) return true;
     if (b.owner.owner_before(a.owner)) return false;
     const auto rest = [](const Key& key) {
-        return std::tuple(key.content, key.pooling.rows, key.pooling.columns, key.coding.min, key.coding.max,
-                          key.coding.boolean, key.transposed, key.tile_row, key.tile_column);
+        return std::tuple(key.content, key.pooling.rows, key.pooling.columns, key.transposed, key.tile_row,
+                          key.tile_column);
     };
     return rest(a) < rest(b);
 }
@@ -168,24 +145,23 @@ void HeatmapTiles::begin_frame() {
     }
 }
 
-const HeatmapTiles::Tile& HeatmapTiles::tile(const HeatmapSource& source, Pooling pooling,
-                                             const CellCoding& coding, int tile_row, int tile_column) {
+const HeatmapTiles::Tile& HeatmapTiles::tile(const HeatmapSource& source, Pooling pooling, int tile_row,
+                                             int tile_column) {
     Key key{.content = source.key,
             .owner = source.owner,
             .pooling = pooling,
-            .coding = coding,
             .transposed = source.transposed,
             .tile_row = tile_row,
             .tile_column = tile_column};
     auto found = tiles_.find(key);
     if (found == tiles_.end()) {
         const TileRange range = tile_range(source, pooling, tile_row, tile_column);
-        const std::vector<std::uint16_t> codes = cell_codes(pooled_cells(source, pooling, range), coding);
-        gl::Texture2D texture(gl::Texture2D::Format::r16ui, range.columns, range.rows);
-        texture.upload(std::span<const std::uint16_t>(codes));
+        const std::vector<float> cells = pooled_cells(source, pooling, range);
+        gl::Texture2D texture(gl::Texture2D::Format::r32f, range.columns, range.rows);
+        texture.upload(std::span<const float>(cells));
         bytes_ += texture.bytes();
         ++uploads_;
-        Tile tile{.texture = std::move(texture), .needs = needs_of(codes), .last_frame = frame_};
+        Tile tile{.texture = std::move(texture), .needs = needs_of(cells), .last_frame = frame_};
         found = tiles_.emplace(std::move(key), std::move(tile)).first;
     }
     found->second.last_frame = frame_;

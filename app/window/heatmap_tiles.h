@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "app/window/gl.h"
@@ -64,24 +63,6 @@ inline constexpr float k_closed_cell = -std::numeric_limits<float>::max();
 /// largest magnitude (the positive one of two), else −∞; k_closed_cell where none is open.
 std::vector<float> pooled_cells(const HeatmapSource& source, Pooling pooling, TileRange range);
 
-/// What a cell's number in a tile's texture means: below 256 a step of the color table.
-enum CellCode : std::uint16_t {
-    k_code_closed = 256,
-    k_code_nan,
-    k_code_plus_infinity,
-    k_code_minus_infinity,
-    k_code_open
-};
-
-/// How values become numbers. Exactly as ColorScale::index, so that the picture on screen is that of a file.
-struct CellCoding {
-    double min = 0;
-    double max = 1;
-    bool boolean = false;  ///< not zero is k_code_open, zero k_code_closed
-    bool operator==(const CellCoding&) const = default;
-};
-std::vector<std::uint16_t> cell_codes(std::span<const float> cells, const CellCoding& coding);
-
 /// Textures of the tiles that were drawn lately.
 class HeatmapTiles {
 public:
@@ -93,14 +74,13 @@ public:
     /// What drawing a tile takes beyond colors.
     enum class Needs { colors, hatch, marks };
     struct Tile {
-        gl::Texture2D texture;  ///< of CellCode
+        gl::Texture2D texture;  ///< of pooled_cells
         Needs needs;
         std::uint64_t last_frame;
     };
     /// Tile (tile_row, tile_column) of the drawn matrix; uploaded unless it is there. Valid until
     /// begin_frame.
-    const Tile& tile(const HeatmapSource& source, Pooling pooling, const CellCoding& coding, int tile_row,
-                     int tile_column);
+    const Tile& tile(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
 
     std::size_t bytes() const { return bytes_; }
     std::size_t uploads() const { return uploads_; }  ///< since construction
@@ -113,7 +93,6 @@ private:
         std::uint64_t content;
         std::weak_ptr<const void> owner;
         Pooling pooling;
-        CellCoding coding;
         bool transposed;
         int tile_row;
         int tile_column;

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
 #include <string>
 
 #include "core/error.h"
@@ -63,12 +68,43 @@ const Colormap& map_for(Unit unit, const Presentation& presentation) {
                 "unknown colour map \"" + presentation.colormap + "\": use one of " + names);
 }
 
+/// Floats counted in their order, −0 and 0 as one.
+std::int64_t place_of(float value) {
+    const auto magnitude = static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFU);
+    return std::signbit(value) ? -magnitude : magnitude;
+}
+float float_at(std::int64_t place) {
+    const float magnitude = std::bit_cast<float>(static_cast<std::uint32_t>(std::abs(place)));
+    return place < 0 ? -magnitude : magnitude;
+}
+const std::int64_t k_last_place = place_of(std::numeric_limits<float>::infinity());
+const std::int64_t k_first_place = -k_last_place;
+
 }  // namespace
 
 int ColorScale::index(double value) const {
     const double part = (value - min) / (max - min) * 256;
     if (!(part >= 0)) return 0;
     return part >= 255 ? 255 : static_cast<int>(part);
+}
+
+std::array<float, 256> ColorScale::first_values() const {
+    std::array<float, 256> values{};
+    values[0] = static_cast<float>(min);
+    for (int i = 1; i < 256; ++i) {
+        const auto reached = [&](std::int64_t place) { return index(float_at(place)) >= i; };
+        // A few floats from the edge as a rule; around 0 of a wide scale millions of them round to one sum.
+        std::int64_t at = place_of(static_cast<float>(min + (max - min) / 256 * i));
+        std::int64_t below = at, above = at;
+        for (std::int64_t step = 1; reached(below); step *= 2) below = std::max(below - step, k_first_place);
+        for (std::int64_t step = 1; !reached(above); step *= 2) above = std::min(above + step, k_last_place);
+        while (above - below > 1) {
+            at = std::midpoint(below, above);
+            (reached(at) ? above : below) = at;
+        }
+        values[static_cast<std::size_t>(i)] = float_at(above);
+    }
+    return values;
 }
 
 Rgb8 ColorScale::color(double value) const { return map->colors[static_cast<std::size_t>(index(value))]; }

@@ -1,6 +1,8 @@
 // From a value to its colour.
 #pragma once
 
+#include <array>
+
 #include "core/attention/trace.h"
 #include "core/io/session.h"
 #include "core/picture/colormap.h"
@@ -16,6 +18,10 @@ struct ColorScale {
     /// The table's entry, 0 … 255: the interval is cut into 256 equal parts. Beyond an end (and for ±∞) the
     /// end's entry; 0 for NaN, which has a mark of its own and no colour.
     int index(double value) const;
+    /// The smallest float of each entry: index(value) is the last place in it that is not above the value.
+    /// What cuts by comparing with these, such as a shader, gives the same colors as index(), whatever
+    /// precision it divides with. The first is min, though what lies below has its color as well.
+    std::array<float, 256> first_values() const;
     Rgb8 color(double value) const;
 };
 
