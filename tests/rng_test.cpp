@@ -195,7 +195,7 @@ Drawn call_gru(Generator& generator, const json& call) {
 
 Drawn call_multihead(Generator& generator, const json& call) {
     const ProjectionWeights weights =
-        find_projection_rule("mha")->draw(generator, call.at("embed_dim").get<int>(), true);
+        find_projection_rule("mha")->draw(generator, ProjectionSizes::square(call.at("embed_dim").get<int>(), true));
     std::vector<float> values;
     for (const Matrix* matrix : {&weights.W_q, &weights.W_k, &weights.W_v, &weights.W_o})
         append(values, *matrix);
@@ -440,7 +440,7 @@ TEST_F(Rng, projections_are_drawn_query_key_value_output_one_after_the_other) {
         const ProjectionRule* const rule = find_projection_rule(initializer.name);
         ASSERT_NE(rule, nullptr);
         Generator drawn_together(Seed(9));
-        const ProjectionWeights weights = rule->draw(drawn_together, 5, true);
+        const ProjectionWeights weights = rule->draw(drawn_together, ProjectionSizes::square(5, true));
         Generator one_by_one(Seed(9));
         for (const Matrix* matrix : {&weights.W_q, &weights.W_k, &weights.W_v, &weights.W_o}) {
             EXPECT_EQ(*matrix, initialised(one_by_one, initializer.name, 5, 5));
@@ -453,8 +453,8 @@ TEST_F(Rng, the_output_projection_is_drawn_only_on_request_but_by_mha) {
         SCOPED_TRACE(std::string(rule.name));
         Generator without_output(Seed(9));
         Generator with_output(Seed(9));
-        const ProjectionWeights without = rule.draw(without_output, 6, false);
-        const ProjectionWeights with = rule.draw(with_output, 6, true);
+        const ProjectionWeights without = rule.draw(without_output, ProjectionSizes::square(6, false));
+        const ProjectionWeights with = rule.draw(with_output, ProjectionSizes::square(6, true));
         EXPECT_EQ(without.W_o.size(), 0);
         EXPECT_EQ(with.W_o.rows(), 6);
         EXPECT_EQ(without.W_q, with.W_q);

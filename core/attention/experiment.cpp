@@ -36,6 +36,43 @@ void check_name(const char* field, const std::string& value, const Table& table,
     refuse(std::string(field) + " " + quoted + " is not known: use " + known);
 }
 
+void check_choice(const char* field, const std::string& value,
+                  std::initializer_list<std::string_view> choices) {
+    struct Choice {
+        std::string_view name;
+    };
+    std::vector<Choice> table;
+    for (const std::string_view choice : choices) table.push_back({choice});
+    check_name(field, value, table);
+}
+
+/// Sizes that the heads share.
+void check_heads(const Experiment& e) {
+    const auto check_size = [&](const char* field, int size, const char* given) {
+        if (size % e.heads != 0 && !e.is_given(given))
+            refuse("heads " + std::to_string(e.heads) + " does not divide " + field + " " +
+                   std::to_string(size) + ": use a divisor");
+    };
+    check_size(e.key_size > 0 ? "key-size" : "dim", e.key_columns(), "query");
+    check_size(e.value_size > 0 ? "value-size" : "dim", e.value_columns(), "value");
+    const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
+    if (own_sizes && (e.projection == "none" || e.projection == "mha"))
+        refuse("projection " + e.projection + " keeps the size " + std::to_string(e.dim) +
+               " of the embedding: set key-size and value-size to 0 or choose another projection");
+}
+
+void check_numbers(const Experiment& e) {
+    // What counts is the float32 that the scores meet.
+    if (e.scale.kind == Scale::Kind::number && !std::isfinite(static_cast<float>(e.scale.number)))
+        refuse("scale is not finite in float32: use sqrt, none or a number up to 3.4e38");
+    const auto temperature = static_cast<float>(e.temperature);
+    if (!(temperature > 0) || !std::isfinite(temperature))
+        refuse("temperature must be above 0 and finite in float32: use 1 for the plain softmax");
+    if (!std::isfinite(static_cast<float>(e.sharpening)))
+        refuse("sharpening is not finite in float32: use 1 for the plain cosine");
+    if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
+}
+
 }  // namespace
 
 double Scale::factor(int d_k) const {
@@ -61,6 +98,7 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
 
 void check(const Experiment& e) {
     require_utf8(e.text);
+    require_utf8(e.text2);
     check_name("tokenizer", e.tokenizer, tokenizers());
     check_name("vocabulary", e.vocabulary, vocabulary_rules());
     check_name("embedding", e.embedding, initializers());
@@ -70,19 +108,69 @@ void check(const Experiment& e) {
     check_whole("table-size", e.table_size, 0, k_max_table_size);
     check_whole("dim", e.dim, 1, k_max_dim);
     check_whole("heads", e.heads, 1, k_max_heads);
-    if (e.dim % e.heads != 0 && !e.given.contains("query"))
-        refuse("heads " + std::to_string(e.heads) + " does not divide dim " + std::to_string(e.dim) +
-               ": use a divisor of dim");
+    check_whole("key-size", e.key_size, 0, k_max_dim);
+    check_whole("value-size", e.value_size, 0, k_max_dim);
+    check_whole("hidden", e.hidden, 1, k_max_dim);
+    check_whole("local-window", e.local_window, 0, k_max_tokens);
+    check_whole("feed-forward-size", e.feed_forward_size, 0, 4 * k_max_dim);
+    check_choice("position", e.position, {"none", "sinusoidal", "rope", "alibi"});
+    check_choice("rope-layout", e.rope_layout, {"interleaved", "half"});
+    check_choice("softmax-axis", e.softmax_axis, {"keys", "queries"});
+    check_choice("block", e.block, {"none", "post-norm", "pre-norm"});
+    check_choice("activation", e.activation, {"relu", "gelu"});
+    check_heads(e);
     for (const MaskRule& rule : e.mask) {
         check_name("mask", rule.kind, mask_kinds());
         find_mask_kind(rule.kind)->check(rule);
     }
-    // What counts is the float32 that the scores meet.
-    if (e.scale.kind == Scale::Kind::number && !std::isfinite(static_cast<float>(e.scale.number)))
-        refuse("scale is not finite in float32: use sqrt, none or a number up to 3.4e38");
-    const auto temperature = static_cast<float>(e.temperature);
-    if (!(temperature > 0) || !std::isfinite(temperature))
-        refuse("temperature must be above 0 and finite in float32: use 1 for the plain softmax");
+    check_numbers(e);
+    for (const auto& [name, matrix] : e.given) check_name("given", name, given_names());
+}
+
+std::span<const GivenName> given_names() {
+    static constexpr GivenName k_names[] = {
+        {"embedding", "X, N × d"},
+        {"embedding_kv", "Y, the keys' and values' side, M × d"},
+        {"embedding_v", "the values' side, M × d"},
+        {"query", "Q, N × h·d_k"},
+        {"key", "K, M × h·d_k"},
+        {"value", "V, M × h·d_v"},
+        {"scores", "N × M"},
+        {"mask", "N × M, 0 = closed"},
+        {"mask_additive", "N × M, added to the scaled scores"},
+        {"dropout_keep", "h·N × M, 0 = dropped"},
+        {"W_q", "h·d_k × d"},
+        {"W_k", "h·d_k × d"},
+        {"W_v", "h·d_v × d"},
+        {"W_o", "d × h·d_v"},
+        {"b_q", "1 × h·d_k"},
+        {"b_k", "1 × h·d_k"},
+        {"b_v", "1 × h·d_v"},
+        {"b_o", "1 × d"},
+        {"W_score", "general: d_k of the queries × d_k of the keys"},
+        {"W_aq", "additive: hidden × d_k of the queries"},
+        {"W_ak", "additive: hidden × d_k of the keys"},
+        {"b_a", "additive: 1 × hidden"},
+        {"v_a", "additive: 1 × hidden"},
+        {"W_c", "concat: hidden × d_k of both"},
+        {"v_c", "concat: 1 × hidden"},
+        {"W_loc", "location: M × d_k"},
+        {"W_p", "local-p: hidden × d_k"},
+        {"v_p", "local-p: 1 × hidden"},
+        {"ln1_g", "first norm's gain, 1 × d"},
+        {"ln1_b", "first norm's shift, 1 × d"},
+        {"W_1", "feed-forward: hidden × d"},
+        {"b_1", "feed-forward: 1 × hidden"},
+        {"W_2", "feed-forward: d × hidden"},
+        {"b_2", "feed-forward: 1 × d"},
+        {"ln2_g", "second norm's gain, 1 × d"},
+        {"ln2_b", "second norm's shift, 1 × d"},
+        {"W_out", "words × d, gives logits"},
+        {"b_out", "1 × words"},
+        {"targets", "1 × N, the words that the loss takes"},
+        {"loss_weights", "N × d, the loss is Σ loss_weights ∘ output"},
+    };
+    return k_names;
 }
 
 }  // namespace attnscope

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/attention/tensor.h"
@@ -28,15 +30,16 @@ struct Scale {
 /// One rule of the mask, by its name in mask_kinds(); a pair is open where all rules allow it.
 struct MaskRule {
     std::string kind;
-    std::vector<std::int64_t> arguments;  ///< `valid`: one length for all queries, or one for each
+    std::vector<std::int64_t> arguments;  ///< `valid`: one length for all queries, or one for each;
+                                          ///< `window`: how far to the left and to the right
     bool operator==(const MaskRule&) const = default;
 };
 
-/// Where the projections' generator starts.
+/// Where the generator of some weights starts.
 struct ProjectionSeed {
     enum class Kind {
         same,     ///< seeded again with the experiment's seed, as notebook 1 does
-        proceed,  ///< goes on where the embedding's draw ended ("continue")
+        proceed,  ///< goes on where the draw before ended ("continue")
         own,      ///< `seed`
     };
     Kind kind = Kind::same;
@@ -65,24 +68,47 @@ private:
 /// table has.
 struct Experiment {
     std::string text = "Can you help me to translate this sentence";
+    std::string text2;  ///< the keys' and values' sentence; empty: the same one (self-attention)
     std::string tokenizer = "words";
     std::string vocabulary = "alphabetical";
     int table_size = 10;  ///< rows of the table if the words need fewer; 0 … 1,000,000
     Seed seed = 123;
     int dim = 16;  ///< d, 1 … 1024
     std::string embedding = "normal";
-    std::string projection = "uniform";  ///< "none", or one of projection_rules()
-    ProjectionSeed projection_seed;
-    int heads = 1;  ///< h, 1 … 64, divides d
+    std::string position = "none";            ///< none, sinusoidal, rope, alibi
+    std::string rope_layout = "interleaved";  ///< pairs of features: interleaved, half
+    std::string projection = "uniform";       ///< "none", or one of projection_rules()
+    ProjectionSeed projection_seed;           ///< the draw before: the embedding table
+    bool projection_bias = false;
+    int key_size = 0;    ///< columns of Q and K, all heads together, 0 … 1024; 0: d
+    int value_size = 0;  ///< columns of V, all heads together, 0 … 1024; 0: d
+    int heads = 1;       ///< h, 1 … 64, divides d
     std::string score = "dot";
+    ProjectionSeed score_seed;  ///< of the score function's (and local-p's) weights; before: the projections
+    int hidden = 8;             ///< width of the score's (and local-p's) hidden layer, 1 … 1024
+    double sharpening = 1;      ///< what the cosine is multiplied by
     Scale scale;
     std::vector<MaskRule> mask;  ///< none: all open
     std::string normalizer = "softmax";
-    double temperature = 1;  ///< T > 0
+    std::string softmax_axis = "keys";  ///< keys: each row sums to 1; queries: each column does
+    double temperature = 1;             ///< T > 0
+    int local_window = 2;               ///< D of local-m and local-p, 0 … 4096
+    double dropout = 0;                 ///< p, 0 ≤ p < 1
+    Seed dropout_seed = 0;
+    bool training = true;  ///< false: dropout leaves the weights alone
     bool output_projection = false;
-    /// By name: `embedding`, `embedding_kv`, `query`, `key`, `value`, `scores` replace a stage; `W_q`, `W_k`,
-    /// `W_v`, `W_o` (out × in) a parameter; `b_q`, `b_k`, `b_v`, `b_o` (1 × out) add a bias.
+    std::string block = "none";       ///< the transformer's block around it: none, post-norm, pre-norm
+    std::string activation = "relu";  ///< of its feed-forward layer: relu, gelu
+    int feed_forward_size = 0;        ///< of its hidden layer, 0 … 4096; 0: 4 d
+    ProjectionSeed block_seed;        ///< of its weights; the draw before: the score's
+    /// What is given outright, by its name in given_names().
     std::map<std::string, GivenMatrix> given;
+
+    bool is_given(std::string_view name) const { return given.contains(std::string(name)); }
+    /// Columns of Q and K, and of V, where they are projected.
+    int key_columns() const { return key_size > 0 ? key_size : dim; }
+    int value_columns() const { return value_size > 0 ? value_size : dim; }
+    int feed_forward_columns() const { return feed_forward_size > 0 ? feed_forward_size : 4 * dim; }
 
     bool operator==(const Experiment&) const = default;
 };
@@ -91,6 +117,21 @@ inline constexpr int k_max_tokens = 4096;
 inline constexpr int k_max_dim = 1024;
 inline constexpr int k_max_heads = 64;
 inline constexpr int k_max_table_size = 1'000'000;
+
+/// What an experiment may be given, and what it stands for.
+struct GivenName {
+    std::string_view name;
+    std::string_view what;  ///< with its shape
+};
+/// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and the values'
+///   own Y), `query`, `key`, `value`, `scores`.
+/// - `mask` (N × M, not 0 = may look) and `mask_additive` (N × M, added to the scaled scores, −∞ closes):
+///   they join the mask's rules. `dropout_keep` (h·N × M, the heads one below the other).
+/// - Parameters, which are then not drawn: weights (out × in), biases (1 × out). A bias that is given is
+///   added whether or not biases are drawn.
+/// - `targets` (1 × N, whole numbers): the rows of `logits` that the loss takes. `loss_weights` (the output's
+///   shape): the loss is Σ loss_weights ∘ output.
+std::span<const GivenName> given_names();
 
 /// Throws Error(bad_input), one line with the field, its value and what it may be, unless evaluate can take
 /// the experiment. An empty text is no error here.

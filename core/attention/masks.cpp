@@ -25,6 +25,16 @@ void check_lengths(const MaskRule& rule) {
                         "mask valid:" + std::to_string(length) + " is not a length: use 0 or more");
 }
 
+void check_window(const MaskRule& rule) {
+    if (rule.arguments.size() != 2)
+        throw Error(ErrorKind::bad_input,
+                    "mask window needs two numbers, how far to the left and to the right: write window:L,R");
+    for (const std::int64_t reach : rule.arguments)
+        if (reach < 0 || reach > k_max_length)
+            throw Error(ErrorKind::bad_input, "mask window reaches " + std::to_string(reach) +
+                                                  " tokens: use 0 or more on either side");
+}
+
 void fits_always(const MaskRule&, int) {}
 
 void one_length_per_query(const MaskRule& rule, int queries) {
@@ -44,6 +54,11 @@ constexpr std::array k_kinds = {
              [](const MaskRule&, int i, int j) { return j <= i; }},
     MaskKind{"valid", "only the first K keys are real, the rest is padding", "K[,K…]", check_lengths,
              one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); }},
+    MaskKind{"window", "a query sees its neighbours alone, L to the left and R to the right", "L,R",
+             check_window, fits_always,
+             [](const MaskRule& rule, int i, int j) {
+                 return i - rule.arguments[0] <= j && j <= i + rule.arguments[1];
+             }},
 };
 
 std::string known_kinds() {
@@ -63,6 +78,8 @@ std::string join(std::span<const MaskRule> rules, std::string_view separator,
 
 std::string condition(const MaskRule& rule) {
     if (rule.kind == "causal") return "j ≤ i";
+    if (rule.kind == "window")
+        return "i − " + std::to_string(rule.arguments[0]) + " ≤ j ≤ i + " + std::to_string(rule.arguments[1]);
     return rule.arguments.size() == 1 ? "j ≤ " + std::to_string(rule.arguments[0])
                                       : "j ≤ each query's length";
 }

@@ -26,6 +26,7 @@ struct MaskKind {
 
 /// `causal`       j ≤ i, from the top left also when N and M differ
 /// `valid:K[,K…]` j < K: one length for all queries, or one for each
+/// `window:L,R`   i − L ≤ j ≤ i + R
 std::span<const MaskKind> mask_kinds();
 const MaskKind* find_mask_kind(std::string_view name);
 

@@ -21,6 +21,7 @@ struct Shape {
     int rows = 0;
     int columns = 0;
     bool per_head = false;
+    int depth = 1;  ///< columns are groups of so many: a key's hidden units side by side
 
     std::size_t head_size() const {
         return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);

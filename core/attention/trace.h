@@ -15,9 +15,11 @@ namespace attnscope {
 enum class Axis {
     query_token,   ///< N, labelled with the tokens that ask
     key_token,     ///< M, labelled with the tokens that are looked at
+    key_hidden,    ///< M × hidden, a key's hidden units side by side, labelled with the tokens
     feature,       ///< d, numbered from 1
     head_feature,  ///< d_k or d_v within one head, numbered from 1
     table_row,     ///< the vocabulary
+    head,          ///< h, numbered from 1
     single,        ///< one column, no label
 };
 

@@ -48,26 +48,41 @@ Matrix drawn(Generator& generator, int out, int in, Fill fill) {
 }
 
 template <Fill fill>
-ProjectionWeights draw_one_by_one(Generator& generator, int d, bool with_output) {
+ProjectionWeights draw_one_by_one(Generator& generator, const ProjectionSizes& sizes) {
     ProjectionWeights weights;
-    weights.W_q = drawn(generator, d, d, fill);
-    weights.W_k = drawn(generator, d, d, fill);
-    weights.W_v = drawn(generator, d, d, fill);
-    if (with_output) weights.W_o = drawn(generator, d, d, fill);
+    const auto draw = [&](Matrix& W, Matrix& b, int out, int in) {
+        W = drawn(generator, out, in, fill);
+        if (sizes.with_bias) b = draw_linear_bias(generator, out, in);
+    };
+    draw(weights.W_q, weights.b_q, sizes.key_out, sizes.query_in);
+    draw(weights.W_k, weights.b_k, sizes.key_out, sizes.key_in);
+    draw(weights.W_v, weights.b_v, sizes.value_out, sizes.value_in);
+    if (sizes.with_output) draw(weights.W_o, weights.b_o, sizes.output_out, sizes.value_out);
     return weights;
 }
 
-ProjectionWeights draw_multihead(Generator& generator, int d, bool with_output) {
-    Matrix out_proj = drawn(generator, d, d, fill_linear);
+ProjectionWeights draw_multihead(Generator& generator, const ProjectionSizes& sizes) {
+    const int d = sizes.query_in;
+    Matrix out_proj = draw_linear(generator, d, d);
     std::vector<float> discarded_bias(static_cast<std::size_t>(d));
     generator.rand(discarded_bias);
 
-    const Matrix in_proj = drawn(generator, 3 * d, d, fill_xavier);
     ProjectionWeights weights;
-    weights.W_q = in_proj.topRows(d);
-    weights.W_k = in_proj.middleRows(d, d);
-    weights.W_v = in_proj.bottomRows(d);
-    if (with_output) weights.W_o = std::move(out_proj);
+    if (sizes.key_in == d && sizes.value_in == d) {
+        const Matrix in_proj = drawn(generator, 3 * d, d, fill_xavier);
+        weights.W_q = in_proj.topRows(d);
+        weights.W_k = in_proj.middleRows(d, d);
+        weights.W_v = in_proj.bottomRows(d);
+    } else {
+        weights.W_q = drawn(generator, d, d, fill_xavier);
+        weights.W_k = drawn(generator, d, sizes.key_in, fill_xavier);
+        weights.W_v = drawn(generator, d, sizes.value_in, fill_xavier);
+    }
+    if (sizes.with_output) weights.W_o = std::move(out_proj);
+    if (sizes.with_bias) {
+        weights.b_q = weights.b_k = weights.b_v = Matrix::Zero(1, d);
+        if (sizes.with_output) weights.b_o = Matrix::Zero(1, d);
+    }
     return weights;
 }
 
@@ -78,6 +93,16 @@ const Entry* find_by_name(std::span<const Entry> table, std::string_view name) {
 }
 
 }  // namespace
+
+Matrix draw_linear(Generator& generator, int out, int in) { return drawn(generator, out, in, fill_linear); }
+
+Matrix draw_linear_bias(Generator& generator, int out, int in) {
+    // PyTorch's own bound for the bias, which is not rounded as the weight's is.
+    const double bound = 1 / std::sqrt(static_cast<double>(in));
+    Matrix bias(1, out);
+    generator.uniform({bias.data(), static_cast<std::size_t>(out)}, -bound, bound);
+    return bias;
+}
 
 std::span<const Initializer> initializers() {
     static constexpr std::array<Initializer, 4> k_table{{

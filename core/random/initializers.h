@@ -25,26 +25,45 @@ std::span<const Initializer> initializers();
 /// nullptr for an unknown name.
 const Initializer* find_initializer(std::string_view name);
 
-/// The projections of one attention, each (out × in) as in nn.Linear; W_o is 0 × 0 unless asked for.
-struct ProjectionWeights {
-    Matrix W_q, W_k, W_v, W_o;
+/// What the projections of one attention go from and to.
+struct ProjectionSizes {
+    int query_in, key_in, value_in;  ///< columns of X, and of the keys' and the values' side
+    int key_out;                     ///< columns of Q and K: h · d_k
+    int value_out;                   ///< columns of V: h · d_v
+    int output_out;                  ///< columns of the output
+    bool with_output;                ///< W_o, which is (output_out × value_out)
+    bool with_bias;
+    /// d × d throughout.
+    static ProjectionSizes square(int d, bool with_output) { return {d, d, d, d, d, d, with_output, false}; }
 };
 
-/// Draws all the projections of one attention over d features.
+/// The projections of one attention, each (out × in) as in nn.Linear, its bias (1 × out). What is not asked
+/// for is 0 × 0.
+struct ProjectionWeights {
+    Matrix W_q, W_k, W_v, W_o;
+    Matrix b_q, b_k, b_v, b_o;
+};
+
+/// Draws all the projections of one attention.
 struct ProjectionRule {
     std::string_view name;
     std::string_view summary;
-    /// W_q, W_k, W_v are d × d. `with_output` adds W_o, d × d.
-    ProjectionWeights (*draw)(Generator& generator, int d, bool with_output);
+    ProjectionWeights (*draw)(Generator& generator, const ProjectionSizes& sizes);
 };
 
-/// The initialisers, each drawing W_q, W_k, W_v and then (if asked for) W_o, one after the other; and
-/// `mha`  torch.nn.MultiheadAttention(d, h): out_proj's weight as nn.Linear(d, d) and a bias that is
-///        thrown away come first, whether W_o is used or not; then in_proj_weight (3d × d) by
-///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v.
-/// `none` is not in the table: without projections Q = K = V = X, and W_o, if asked for, is drawn by
-/// `linear`.
+/// The initialisers, each drawing W_q, W_k, W_v and then (if asked for) W_o, one after the other, each
+/// followed by its bias, if asked for, as nn.Linear draws it: U(−1/√in, 1/√in); and
+/// `mha`  torch.nn.MultiheadAttention(d, h, kdim, vdim): out_proj's weight as nn.Linear(d, d) and a bias that
+///        is thrown away come first, whether W_o is used or not; then in_proj_weight (3d × d) by
+///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v (or, where the keys' or values'
+///        side is not d wide, each of the three by itself). Its biases are zeros. All sizes out are d.
+/// `none` is not in the table: without projections Q = K = V = X, and W_o and its bias, if asked for, are
+/// drawn by `linear`.
 std::span<const ProjectionRule> projection_rules();
 const ProjectionRule* find_projection_rule(std::string_view name);
+
+/// nn.Linear's weight, (out × in), and its bias, (1 × out).
+Matrix draw_linear(Generator& generator, int out, int in);
+Matrix draw_linear_bias(Generator& generator, int out, int in);
 
 }  // namespace attnscope
