@@ -62,7 +62,7 @@ CellMark mark_of(float value) {
 
 /// The mask of the trace if it is one for this picture's cells or rows.
 const Stage* mask_for(const Trace& trace, const Stage& stage) {
-    const Stage* mask = stage.name() == "mask" ? &stage : stage_named(trace, "mask");
+    const Stage* mask = stage.name() == "mask" ? &stage : trace.find("mask");
     return mask && mask->shape().rows == stage.shape().rows ? mask : nullptr;
 }
 
