@@ -14,11 +14,6 @@ namespace {
 
 using namespace test;
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
-constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
-constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
-constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
-
 std::vector<std::string> texts(const AxisLayout& axis) {
     std::vector<std::string> result;
     for (const AxisLabel& label : axis.labels) result.push_back(label.text);
