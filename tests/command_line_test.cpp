@@ -562,6 +562,15 @@ TEST_F(command_line_test, the_window_without_a_display_fails_and_says_what_still
         expect_failure(1, run(arguments), {"display", "attnscope render"});
 }
 
+TEST_F(command_line_test, no_opengl_library_is_loaded_at_the_start) {
+    // The loader lists what it would load.
+    const Outcome libraries =
+        run({"trace"}, {.environment = {{"LD_TRACE_LOADED_OBJECTS", "1"}}, .input = {}, .output = {}});
+    EXPECT_NE(libraries.out.find("libepoxy"), std::string::npos) << libraries.out;
+    for (const char* library : {"libEGL", "libGL.", "libGLX", "libOpenGL", "libGLdispatch"})
+        EXPECT_EQ(libraries.out.find(library), std::string::npos) << libraries.out;
+}
+
 TEST_F(command_line_test, render_and_trace_need_no_opengl) {
     const Start none{.environment = {{"LIBGL_ALWAYS_SOFTWARE", "1"},
                                      {"LIBGL_DRIVERS_PATH", path("empty")},
