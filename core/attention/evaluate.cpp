@@ -180,6 +180,9 @@ void Evaluation::count_tokens() {
     N_ = rows_of({"scores", "query", "embedding"});
     M_ = is_given("scores") ? static_cast<int>(given("scores").cols())
                             : rows_of({"key", "embedding_kv", "embedding"});
+    // What is given in another number than the sentence's tokens is not of them.
+    if (trace_.rows.size() != static_cast<std::size_t>(N_)) trace_.rows.clear();
+    if (trace_.columns.size() != static_cast<std::size_t>(M_)) trace_.columns.clear();
     if (N_ > k_max_tokens || M_ > k_max_tokens || N_ < 1 || M_ < 1)
         throw Error(ErrorKind::too_large, std::to_string(N_) + " queries and " + std::to_string(M_) +
                                               " keys: each may be 1 to " + std::to_string(k_max_tokens));
@@ -207,9 +210,10 @@ void Evaluation::embed() {
     if (is_given("embedding")) {
         X_ = given_stage("embedding");
     } else {
+        const int count = static_cast<int>(vocabulary_.ids.size());
         tokens_ = build_.stage("tokens", {}, settings(e_.text, e_.tokenizer, e_.vocabulary), [&] {
-            Tensor ids({.heads = 1, .rows = N_, .columns = 1});
-            for (int i = 0; i < N_; ++i)
+            Tensor ids({.heads = 1, .rows = count, .columns = 1});
+            for (int i = 0; i < count; ++i)
                 ids.head(0)(i, 0) = static_cast<float>(vocabulary_.ids[std::size_t(i)]);
             return ids;
         });
@@ -221,8 +225,8 @@ void Evaluation::embed() {
             return as_tensor(draw_table(generator, table_rows_, e_.dim, initializer));
         });
         X_ = build_.stage("embedding", {tokens_, table_}, {}, [&] {
-            Tensor X({.heads = 1, .rows = N_, .columns = e_.dim});
-            for (int i = 0; i < N_; ++i)
+            Tensor X({.heads = 1, .rows = count, .columns = e_.dim});
+            for (int i = 0; i < count; ++i)
                 X.head(0).row(i) = values(table_).row(static_cast<int>(values(tokens_)(i, 0)));
             return X;
         });
