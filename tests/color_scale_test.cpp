@@ -14,11 +14,6 @@ namespace {
 
 using namespace test;
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
-constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
-constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
-constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
-
 Presentation with_range(RangeChoice range) {
     Presentation presentation;
     presentation.range = range;
@@ -91,18 +86,10 @@ TEST(color_scale_test, the_scores_of_a_head_share_their_range_when_asked_for_the
     const auto times = [](float factor) {
         return [factor](int h, int r, int c) { return factor * static_cast<float>((h + 1) * (r + c)); };
     };
-    constexpr StageInfo k_scaled{.name = "scaled",
-                                 .symbol = "",
-                                 .caption = "",
-                                 .rows = Axis::query_token,
-                                 .columns = Axis::key_token,
-                                 .unit = Unit::real,
-                                 .per_head = true,
-                                 .left = "",
-                                 .above = "",
-                                 .above_transposed = false};
+    StageInfo scaled_info = k_scores;
+    scaled_info.name = "scaled";
     const StagePtr scores = make_stage(k_scores, 2, 2, 2, times(4));
-    const StagePtr scaled = make_stage(k_scaled, 2, 2, 2, times(1));
+    const StagePtr scaled = make_stage(scaled_info, 2, 2, 2, times(1));
     const StagePtr masked = make_stage(
         k_masked, 2, 2, 2, [&](int h, int r, int c) { return c > r ? -k_infinity : times(1)(h, r, c); });
     const StagePtr weights = make_stage(k_weights, 2, 2, 2, times(0.1f));

@@ -328,6 +328,27 @@ TEST_F(command_line_test, help_names_every_option) {
             EXPECT_NE(outcome.out.find(flag), std::string::npos) << arguments[0] << " " << flag;
     }
     EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 done, 1 failed"), std::string::npos);
+}
+
+TEST_F(command_line_test, help_says_something_readable_in_every_row) {
+    for (const char* command : {"render", "trace", "measure"}) {
+        std::istringstream lines(run({command, "--help"}).out);
+        std::string flag;
+        for (std::string line; std::getline(lines, line);) {
+            for (const char* raw : {":INT", ":{", " in [", "TEXT:", "[]"})
+                EXPECT_EQ(line.find(raw), std::string::npos) << line;
+            const bool help_follows = line.starts_with("                ");
+            EXPECT_TRUE(flag.empty() || help_follows) << command << " has no help for " << flag;
+            const std::size_t end_of_flag = line.find("  ", 2);
+            const bool alone =
+                line.starts_with("  -") && (end_of_flag == std::string::npos ||
+                                            line.find_first_not_of(' ', end_of_flag) == std::string::npos);
+            flag = alone ? line : "";
+        }
+    }
+}
+
+TEST_F(command_line_test, the_version_is_named) {
     EXPECT_EQ(run({"--version"}).out.substr(0, 10), "attnscope ");
 }
 
@@ -366,6 +387,60 @@ TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
     expect_both_fail(2, {"--stage", ""}, {"--stage"});
 }
 
+TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit_code_2) {
+    expect_both_fail(2, {"--head", "9"}, {"--head", "9 is asked for and there is 1 head"});
+    expect_both_fail(2, {"--heads", "4", "--head", "5"}, {"head 5", "4 heads"});
+    expect_both_fail(2, {"--mask", "valid:1,2,3"}, {"valid has 3 lengths for 8 queries"});
+    expect_both_fail(2, {"--stage", "output"}, {"no stage output"});
+    expect_both_fail(2, {"--heads", "2", "--stage", "context", "--head", "mean"}, {"mean", "context"});
+    expect_both_fail(2, {"--example", "casual"}, {"no example \"casual\"", "did you mean causal?"});
+    expect_both_fail(2, {"--text", ""}, {"no tokens", "type at least one word"});
+    expect_both_fail(2, {"--text", " \n\t "}, {"no tokens"});
+    expect_both_fail(2, {"--locked", "1,99"}, {"--locked", "1,99 is beyond weights, which is 8 × 8"});
+    expect_both_fail(2, {"--locked", "9,1"}, {"--locked", "9,1 is beyond weights"});
+    EXPECT_EQ(trace({"--locked", "8,8"}), trace({}));
+    EXPECT_EQ(trace({"--stage", "context", "--locked", "8,16"}), trace({"--stage", "context"}));
+}
+
+TEST_F(command_line_test, what_a_file_holds_is_exit_code_1_and_a_flag_over_it_2) {
+    Session session;
+    session.experiment.mask = {{"valid", {1, 2, 3}}};
+    expect_both_fail(1, {file("mask.json", to_json(session))}, {"valid has 3 lengths for 8 queries"});
+    expect_both_fail(1, {path("mask.json"), "--seed", "5"}, {"valid has 3 lengths for 8 queries"});
+    session.experiment.text = "one two three";
+    const std::string good = file("good.json", to_json(session));
+    EXPECT_EQ(trace({good})["rows"].size(), 3u);
+    expect_both_fail(2, {good, "--text", "one two"}, {"valid has 3 lengths for 2 queries"});
+    expect_both_fail(2, {"-", "--text", "one two"}, {"valid has 3 lengths for 2 queries"},
+                     {.environment = {}, .input = to_json(session), .output = {}});
+    session.experiment.heads = 4;
+    session.presentation.head.head = 8;
+    expect_failure(1, run({"render", "--out", path("out"), file("head.json", to_json(session))}),
+                   {"head 9", "4 heads"});
+    EXPECT_EQ(trace({path("head.json")})["stages"]["weights"]["shape"], nlohmann::json({4, 3, 3}));
+}
+
+TEST_F(command_line_test, a_misspelled_subcommand_is_told_the_right_one) {
+    expect_failure(2, run({"rendr", "--out", path("out")}), {"\"rendr\"", "did you mean render?"});
+    expect_failure(2, run({"tarce"}), {"did you mean trace?"});
+    expect_failure(1, run({"nothing-like-it"}), {"cannot read nothing-like-it"});
+    const std::string here = fs::current_path();
+    fs::current_path(folder_);
+    write("rendr", "{}");
+    expect_failure(1, run({"rendr"}), {"display"});
+    fs::current_path(here);
+}
+
+TEST_F(command_line_test, trace_prints_the_head_that_is_asked_for) {
+    const Words heads = {"--heads", "4"};
+    const nlohmann::json all = trace(heads)["stages"];
+    EXPECT_EQ(trace({"--heads", "4", "--head", "all"})["stages"], all);
+    const nlohmann::json third = trace({"--heads", "4", "--head", "3"})["stages"];
+    EXPECT_EQ(third["weights"]["data"], nlohmann::json::array({all["weights"]["data"][2]}));
+    EXPECT_EQ(trace({"--heads", "4", "--head", "mean"})["stages"]["weights"]["shape"],
+              nlohmann::json({1, 8, 8}));
+}
+
 TEST_F(command_line_test, text_that_is_not_utf8_is_refused) {
     expect_both_fail(2, {"--text", "a\xff"}, {"--text", "UTF-8", "byte 1"});
     expect_both_fail(2, {"--title", "\xc3("}, {"--title", "UTF-8"});
@@ -385,11 +460,6 @@ TEST_F(command_line_test, options_of_the_window_are_not_lost_before_a_subcommand
 }
 
 // ---- what fails: 1
-
-TEST_F(command_line_test, a_sentence_without_words_fails) {
-    expect_both_fail(1, {"--text", ""}, {"no tokens", "type at least one word"});
-    expect_both_fail(1, {"--text", " \n\t "}, {"no tokens"});
-}
 
 TEST_F(command_line_test, a_sentence_too_long_fails) {
     expect_both_fail(1, {"--text", repeated("word ", 5000)}, {"5000 tokens", "limit is 4096", "shorten"});
@@ -449,14 +519,6 @@ TEST_F(command_line_test, a_picture_without_a_session_fails) {
     expect_both_fail(1, {file("plain.png", encode_png(pixel, {}))}, {path("plain.png"), "session"});
 }
 
-TEST_F(command_line_test, unknown_examples_stages_and_heads_fail) {
-    expect_both_fail(1, {"--example", "casual"}, {"no example \"casual\"", "did you mean causal?"});
-    expect_both_fail(1, {"--stage", "output"}, {"no stage output"});
-    expect_failure(1, run({"render", "--out", path("out"), "--heads", "4", "--head", "5"}),
-                   {"head 5", "4 heads"});
-    expect_both_fail(1, {"--mask", "valid:1,2,3"}, {"valid has 3 lengths for 8 queries"});
-}
-
 TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", path("absent")}), {path("absent"), "does not exist", "--out"});
     EXPECT_FALSE(fs::exists(path("absent")));
@@ -498,6 +560,15 @@ TEST_F(command_line_test, a_picture_without_fonts_fails_and_data_does_not) {
 TEST_F(command_line_test, the_window_without_a_display_fails_and_says_what_still_works) {
     for (const Words& arguments : {Words{}, Words{"--seed", "5"}, Words{"--example", "causal"}})
         expect_failure(1, run(arguments), {"display", "attnscope render"});
+}
+
+TEST_F(command_line_test, no_opengl_library_is_loaded_at_the_start) {
+    // The loader lists what it would load.
+    const Outcome libraries =
+        run({"trace"}, {.environment = {{"LD_TRACE_LOADED_OBJECTS", "1"}}, .input = {}, .output = {}});
+    EXPECT_NE(libraries.out.find("libepoxy"), std::string::npos) << libraries.out;
+    for (const char* library : {"libEGL", "libGL.", "libGLX", "libOpenGL", "libGLdispatch"})
+        EXPECT_EQ(libraries.out.find(library), std::string::npos) << libraries.out;
 }
 
 TEST_F(command_line_test, render_and_trace_need_no_opengl) {

@@ -235,6 +235,18 @@ TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_an
     EXPECT_EQ(cell(trace, "weights", 7, 1), 0);
 }
 
+TEST(EvaluateTest, a_row_is_fully_masked_only_where_every_head_closes_it) {
+    Tensor values({.heads = 2, .rows = 2, .columns = 2, .per_head = true});
+    values.head(0).setConstant(-INFINITY);
+    values.head(1).setConstant(-INFINITY);
+    values.head(1)(1, 0) = 0.5f;
+    Trace trace;
+    trace.records.push_back(
+        {StagePtr(new Stage{find_stage_info("masked"), Buffer(std::move(values))}), {}, {}});
+    EXPECT_TRUE(trace.fully_masked(0));
+    EXPECT_FALSE(trace.fully_masked(1));
+}
+
 TEST(EvaluateTest, a_masked_cell_is_minus_infinity_and_its_weight_exactly_zero) {
     Experiment e;
     e.mask = {{"causal", {}}};
@@ -257,6 +269,21 @@ Experiment given_qkv(int n, int m, int d) {
     e.given.emplace("key", GivenMatrix(random_matrix(m, d, 2)));
     e.given.emplace("value", GivenMatrix(random_matrix(m, d, 3)));
     return e;
+}
+
+TEST(EvaluateTest, keys_that_are_given_in_another_number_have_no_words) {
+    Experiment e;
+    e.text = "one two three";
+    e.given.emplace("embedding_kv", GivenMatrix(random_matrix(5, e.dim, 4)));
+    Trace trace = evaluate(e);
+    EXPECT_EQ(trace.rows, (std::vector<std::string>{"one", "two", "three"}));
+    EXPECT_EQ(trace.columns, std::vector<std::string>{});
+    EXPECT_EQ(trace.label(Axis::key_token, 0), "1");
+    EXPECT_EQ(trace.find("weights")->shape(), (Shape{1, 3, 5, true}));
+    e.given = {{"query", GivenMatrix(random_matrix(2, e.dim, 5))}};
+    trace = evaluate(e);
+    EXPECT_EQ(trace.rows, std::vector<std::string>{});
+    EXPECT_EQ(trace.columns, (std::vector<std::string>{"one", "two", "three"}));
 }
 
 TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {

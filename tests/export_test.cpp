@@ -122,6 +122,18 @@ TEST(export_test, what_is_not_there_is_refused) {
     EXPECT_EQ(refusal(trace, {{}, {}, {"gif"}}), "format \"gif\" is not known: use png, csv, npy, json");
 }
 
+TEST(export_test, a_picture_carries_the_locked_cell_only_of_its_own_stage) {
+    Session session = small_session(1);
+    session.presentation.locked = Cell{2, 3};
+    const Trace trace = evaluate(session.experiment);
+    const auto carried = [&](const char* stage) {
+        const ExportItem item = only(trace, {{stage}, {}, {"png"}});
+        return session_from_json(read_png_session(export_bytes(trace, session, item), stage), stage);
+    };
+    EXPECT_EQ(carried("context").presentation.locked, (Cell{2, 3}));
+    EXPECT_EQ(carried("weights").presentation.locked, std::nullopt) << "3 × 3";
+}
+
 TEST(export_test, a_stage_named_twice_is_written_once) {
     const Trace trace = evaluate(small_session(1).experiment);
     EXPECT_EQ(names_of(trace, {{"mask", "mask"}, {}, {"csv", "csv"}}), Names{"mask.csv"});

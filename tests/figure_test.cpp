@@ -14,11 +14,6 @@ namespace {
 
 using namespace test;
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
-constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
-constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
-constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
-
 std::vector<std::string> texts(const AxisLayout& axis) {
     std::vector<std::string> result;
     for (const AxisLabel& label : axis.labels) result.push_back(label.text);
@@ -42,14 +37,15 @@ TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
     EXPECT_EQ(first.title, "weights");
     EXPECT_EQ(
         first.subtitle,
-        "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1  ·  2 × 3  ·  queries × keys  ·  head 2 of 2");
+        "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1\u00A0\u00A0·  2\u00A0×\u00A03\u00A0\u00A0·  "
+        "queries\u00A0×\u00A0keys\u00A0\u00A0·  head\u00A02\u00A0of\u00A02");
     EXPECT_EQ(first.values[0], 2);
     Presentation titled;
     titled.title = "Figure 1";
     const Figure mean = make_figure(trace, *weights, k_mean, titled);
     EXPECT_EQ(mean.title, "Figure 1");
-    EXPECT_EQ(mean.subtitle.find("weights  ·  softmax"), 0u);
-    EXPECT_NE(mean.subtitle.find("mean of 2 heads"), std::string::npos);
+    EXPECT_EQ(mean.subtitle.find("weights\u00A0\u00A0·  softmax"), 0u);
+    EXPECT_NE(mean.subtitle.find("mean\u00A0of\u00A02\u00A0heads"), std::string::npos);
     EXPECT_EQ(mean.values[0], 1.5f);
 }
 
@@ -159,7 +155,8 @@ TEST(figure_test, all_labels_are_shown_while_they_fit_and_thinned_out_after) {
     EXPECT_EQ(texts(eight.columns), sentence());
     EXPECT_EQ(eight.columns.angle, AxisLayout::Angle::level);
     EXPECT_FALSE(eight.rows.thinned);
-    const FigureLayout narrow = lay_out(diagonal(8, 24), face);
+    EXPECT_EQ(lay_out(diagonal(8, 24), face).columns.angle, AxisLayout::Angle::upright);
+    const FigureLayout narrow = lay_out(diagonal(8, 28), face);
     EXPECT_EQ(narrow.columns.angle, AxisLayout::Angle::slanted);
     EXPECT_EQ(narrow.columns.labels.size(), 8u);
     const FigureLayout small = lay_out(diagonal(128, 8), face);
@@ -181,6 +178,21 @@ TEST(figure_test, features_are_numbered_from_one_and_thinned_at_round_numbers) {
                                                                "40", "45", "50", "55", "60"}));
 }
 
+TEST(figure_test, the_number_after_the_first_leaves_it_room) {
+    const StagePtr stage = make_stage(k_embedding, 1, 2, 9, [](int, int, int c) { return c + 1.f; });
+    Presentation presentation;
+    presentation.cell_size = 8;
+    const TextFace face;
+    const FigureLayout layout =
+        lay_out(make_figure(make_trace(words(2), {stage}), *stage, k_first, presentation), face);
+    EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"1", "4", "6", "8"}));
+}
+
+TEST(figure_test, cells_have_a_line_between_them_only_where_it_does_not_outshine_them) {
+    for (const int size : {1, 12, 16, 23}) EXPECT_EQ(diagonal(2, size).gap(), 0) << size;
+    for (const int size : {24, 48, 512}) EXPECT_EQ(diagonal(2, size).gap(), 1) << size;
+}
+
 TEST(figure_test, labels_never_overlap_and_nothing_leaves_the_picture) {
     const TextFace face;
     for (const int n : {1, 2, 8, 40, 128}) {
@@ -193,7 +205,7 @@ TEST(figure_test, labels_never_overlap_and_nothing_leaves_the_picture) {
                 const double free = layout.columns.angle == AxisLayout::Angle::level
                                         ? pitch - (labels[i].width + labels[i - 1].width) / 2
                                     : layout.columns.angle == AxisLayout::Angle::slanted
-                                        ? pitch * 0.7071 - layout.columns.style.size
+                                        ? pitch * 0.7071 - 1.4 * layout.columns.style.size
                                         : pitch - layout.columns.style.size;
                 EXPECT_GE(free, 1) << n << " " << cell;
             }

@@ -15,10 +15,6 @@ namespace {
 
 using namespace test;
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
-constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
-constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
-constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
 constexpr HeadChoice k_all{HeadChoice::Kind::all, 0};
 
 TEST(matrix_files_test, csv_has_labels_on_both_sides_and_nine_digits) {

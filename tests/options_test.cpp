@@ -129,11 +129,11 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
         {{"dim", "16x"}, "--dim: expected a whole number, not \"16x\""},
         {{"dim", "4294967312"}, "--dim: 4294967312 is far out of range"},
         {{"dim", "-4294967280"}, "--dim: -4294967280 is far out of range"},
-        {{"dim", "99999999999999999999"}, "--dim: 1e+20 is far out of range"},
+        {{"dim", "99999999999999999999"}, "--dim: 99999999999999999999 is far out of range"},
         {{"seed", "18446744073709551616"},
-         "--seed: expected a whole number from -2^63 to 2^64-1, not 1.8446744073709552e+19"},
+         "--seed: expected a whole number from -2^63 to 2^64-1, not 18446744073709551616"},
         {{"seed", "-9223372036854775809"},
-         "--seed: expected a whole number from -2^63 to 2^64-1, not -9.223372036854776e+18"},
+         "--seed: expected a whole number from -2^63 to 2^64-1, not -9223372036854775809"},
         {{"seed", "lucky"}, "--seed: expected a whole number from -2^63 to 2^64-1, not \"lucky\""},
         {{"projection-seed", "1.5"},
          "--projection-seed: expected a whole number from -2^63 to 2^64-1, not 1.5"},
@@ -221,6 +221,15 @@ TEST(options_test, the_nearest_name_is_near) {
     EXPECT_EQ(nearest_name("projection-seed", known), "projection_seed");
     EXPECT_EQ(nearest_name("background", known), "");
     EXPECT_EQ(nearest_name("seed", {}), "");
+}
+
+TEST(options_test, a_short_name_is_near_to_few) {
+    const std::vector<std::string> known = {"W_o", "W_q", "key", "value", "dim"};
+    for (const char* far : {"foo", "x", "K", "bar", "no", "din_m"})
+        EXPECT_EQ(nearest_name(far, known), "") << far;
+    EXPECT_EQ(nearest_name("W_0", known), "W_o");
+    EXPECT_EQ(nearest_name("ky", known), "key");
+    EXPECT_EQ(nearest_name("vlaue", known), "value");
 }
 
 TEST(options_test, the_page_of_options_is_made_from_the_table) {

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/attention/trace.h"
+#include "core/io/session.h"
 
 namespace attnscope::test {
 
@@ -81,6 +83,11 @@ inline constexpr StageInfo k_tokens{.name = "tokens",
                                     .left = "",
                                     .above = "",
                                     .above_transposed = false};
+
+inline constexpr float k_infinity = std::numeric_limits<float>::infinity();
+inline constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
+inline constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
+inline constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
 
 /// The value at (head, row, column).
 using Formula = std::function<float(int, int, int)>;

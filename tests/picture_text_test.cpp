@@ -128,6 +128,7 @@ TEST(text_test, what_no_font_has_is_written_as_its_code_point) {
     EXPECT_EQ(face.displayable("\n"), "U+000A");
     EXPECT_EQ(face.displayable("a b\u00A0"), "a␣b␣");
     EXPECT_EQ(face.displayable("a b", Blanks::kept), "a b");
+    EXPECT_EQ(face.displayable("two\nlines\tand\r", Blanks::kept), "two lines and ");
     EXPECT_EQ(face.displayable("\xff\xfe"), face.displayable("\uFFFD\uFFFD"));
     EXPECT_EQ(face.displayable("Grüße שלום مرحبا QKᵀ √ ∞", Blanks::kept), "Grüße שלום مرحبا QKᵀ √ ∞");
     EXPECT_EQ(face.displayable(""), "");

@@ -18,9 +18,6 @@ namespace {
 
 using namespace test;
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
-constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
-
 Rgb8 pixel(const Pixels& pixels, int x, int y) {
     const std::size_t at =
         (static_cast<std::size_t>(y) * static_cast<std::size_t>(pixels.width) + static_cast<std::size_t>(x)) *
@@ -50,7 +47,7 @@ TEST(render_png_test, the_middle_of_every_cell_has_exactly_the_colour_of_its_val
     for (const Colormap& map : colormaps()) {
         const StageInfo& info = map.diverging ? k_scores : k_weights;
         for (const char* theme : {"dark", "light", "print"}) {
-            for (const int cell_size : {1, 2, 7, 11, 12, 13, 48}) {
+            for (const int cell_size : {1, 2, 7, 23, 24, 25, 48}) {
                 const std::string name(map.name);
                 const Figure figure =
                     figure_of(info, 17, cell_size, theme, name.c_str(), false, [&](int, int r, int c) {
@@ -110,8 +107,8 @@ TEST(render_png_test, cells_as_shapes_and_as_an_image_are_the_same_pixels) {
     const TextFace face;
     const Formula formula = [](int, int r, int c) { return noise(r, c); };
     // One more row and column than fits in shapes.
-    const Figure large = figure_of(k_scores, 257, 12, "print", "viridis", false, formula);
-    Figure small = figure_of(k_scores, 100, 12, "print", "viridis", false, formula);
+    const Figure large = figure_of(k_scores, 257, 24, "print", "viridis", false, formula);
+    Figure small = figure_of(k_scores, 100, 24, "print", "viridis", false, formula);
     small.scale = large.scale;
     const FigureLayout large_layout = lay_out(large, face);
     const FigureLayout small_layout = lay_out(small, face);

@@ -132,7 +132,7 @@ TEST(session_test, sizes_out_of_range_are_refused_with_their_value) {
     expect_refusal(sized("dim", "1025"), "file.json: experiment: dim 1025 is out of range: use 1 to 1024");
     expect_refusal(sized("dim", "4294967312"), "file.json: experiment.dim: 4294967312 is far out of range");
     expect_refusal(sized("dim", "18446744073709551632"),
-                   "file.json: experiment.dim: 1.8446744073709552e+19 is far out of range");
+                   "file.json: experiment.dim: 18446744073709551632 is far out of range");
     expect_refusal(sized("dim", "-9223372036854775808"),
                    "file.json: experiment.dim: -9223372036854775808 is far out of range");
     expect_refusal(sized("heads", "-4"), "file.json: experiment: heads -4 is out of range: use 1 to 64");
@@ -163,7 +163,29 @@ TEST(session_test, seeds_are_exact_to_both_limits_and_refused_beyond) {
     }
     for (const char* value : {"18446744073709551616", "-9223372036854775809", "1.5", "1e3", "\"1\"", "null"})
         expect_refusal(seeded(value),
-                       "file.json: experiment.seed: expected a whole number from -2^63 to 2^64-1");
+                       "file.json: experiment.seed: expected a whole number from -2^63 to 2^64-1, not " +
+                           std::string(value));
+}
+
+TEST(session_test, a_whole_number_beyond_64_bits_is_quoted_as_typed) {
+    expect_refusal(R"({"experiment": {"projection_seed": -99999999999999999999}})",
+                   "file.json: experiment.projection_seed: expected a whole number from -2^63 to 2^64-1, not "
+                   "-99999999999999999999");
+    expect_refusal(R"({"presentation": {"cell_size": 99999999999999999999}})",
+                   "file.json: presentation.cell_size: 99999999999999999999 is far out of range");
+    EXPECT_LT(refusal(R"({"experiment": {"seed": )" + std::string(300, '9') + "}}").size(), 200u);
+    EXPECT_EQ(read(R"({"experiment": {"scale": 100000000000000000000}})").experiment.scale.number, 1e20);
+}
+
+TEST(session_test, a_field_that_stands_twice_is_refused_by_name) {
+    expect_refusal(R"({"note": "a", "note": "a"})", "file.json: the field \"note\" stands twice: remove one");
+    expect_refusal(R"({"experiment": {"seed": 1, "dim": 4, "seed": 2}})",
+                   "file.json: the field \"experiment.seed\" stands twice");
+    expect_refusal(R"({"experiment": {"given": {"query": [[1]], "query": [[1]]}}})",
+                   "file.json: the field \"experiment.given.query\" stands twice");
+    expect_refusal(R"({"experiment": {}, "presentation": {}, "experiment": {}})",
+                   "file.json: the field \"experiment\" stands twice");
+    EXPECT_TRUE(read(R"({"experiment": {"given": {}}, "presentation": {}})") == Session{});
 }
 
 TEST(session_test, other_versions_are_refused) {

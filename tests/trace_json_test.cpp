@@ -186,6 +186,25 @@ TEST(trace_json_test, names_pick_stages_and_parameters) {
     }
 }
 
+TEST(trace_json_test, a_head_or_the_mean_stands_alone_in_its_dimension) {
+    Experiment experiment;
+    experiment.heads = 4;
+    const Trace trace = evaluate(experiment);
+    const auto stages = [&](HeadChoice head) { return Json::parse(trace_json(trace, {}, head))["stages"]; };
+    const Json all = stages({HeadChoice::Kind::all});
+    EXPECT_EQ(all, parsed(trace)["stages"]);
+    const Json third = stages({HeadChoice::Kind::one, 2});
+    EXPECT_EQ(third["weights"]["shape"], Json({1, 8, 8}));
+    for (const char* name : {"weights", "context", "query_heads"})
+        EXPECT_EQ(third[name]["data"], Json::array({all[name]["data"][2]})) << name;
+    EXPECT_EQ(third["concat"], all["concat"]);
+    const Json mean = stages({HeadChoice::Kind::mean});
+    EXPECT_EQ(mean["weights"]["shape"], Json({1, 8, 8}));
+    EXPECT_EQ(number(mean["weights"]["data"][0][1][4]), trace.find("weights")->buffer.mean().at(0, 1, 4));
+    EXPECT_EQ(mean["context"], all["context"]) << "not N × M: every head";
+    EXPECT_THROW(stages({HeadChoice::Kind::one, 4}), Error);
+}
+
 TEST(trace_json_test, the_experiment_is_a_sessions) {
     Experiment experiment;
     experiment.text = "a \"b\"\n語";

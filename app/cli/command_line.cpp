@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "app/cli/measure.h"
@@ -12,6 +13,7 @@
 #include "core/io/examples.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
+#include "core/io/options.h"
 #include "core/io/trace_json.h"
 
 namespace attnscope {
@@ -25,11 +27,11 @@ struct HowArguments {
     void add_to(CLI::App& command) {
         command.add_option("--backend", backend, "Where to compute [auto]")
             ->check(CLI::IsMember({"auto", "cpu"}))
-            ->type_name("auto|cpu")
+            ->option_text("auto|cpu")
             ->group("Computation");
-        command.add_option("--threads", threads, "Threads to use; 0: one for each core [0]")
+        command.add_option("--threads", threads, "Threads to use, up to 1024; 0: one for each core [0]")
             ->check(CLI::Range(0, 1024))
-            ->type_name("N")
+            ->option_text("N")
             ->group("Computation");
     }
     EvaluateOptions options() const { return {.threads = threads, .memory_limit = 0, .cancel = {}}; }
@@ -71,26 +73,94 @@ void print_lines(const std::vector<std::string>& lines) {
     write_file("-", text);
 }
 
+/// That --head and --locked name what the trace has.
+void require_flags(const SessionArguments& given, const Session& session, const Trace& trace) {
+    const HeadChoice& head = session.presentation.head;
+    const int heads = session.experiment.heads;
+    if (given.gives("head") && head.kind == HeadChoice::Kind::one && head.head >= heads)
+        throw UsageError("--head: " + head_text(head) + " is asked for and there " +
+                         (heads == 1 ? "is 1 head" : "are " + std::to_string(heads) + " heads"));
+    const std::optional<Cell>& cell = session.presentation.locked;
+    const Stage* stage = trace.find(session.presentation.stage);
+    if (!given.gives("locked") || !cell || !stage) return;
+    const Shape& shape = stage->shape();
+    if (cell->row >= shape.rows || cell->column >= shape.columns)
+        throw UsageError("--locked: " + std::to_string(cell->row + 1) + "," +
+                         std::to_string(cell->column + 1) + " is beyond " + std::string(stage->name()) +
+                         ", which is " + std::to_string(shape.rows) + " × " + std::to_string(shape.columns));
+}
+
+Trace evaluate_for(const Session& session, const ExportRequest& request, const EvaluateOptions& options) {
+    Trace trace = evaluate(session.experiment, {}, options);
+    plan_export(trace, request);
+    return trace;
+}
+
+/// Whether FILE is refused without any flag, too.
+bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequest request,
+                 const EvaluateOptions& options) {
+    if (!given.has_file()) return false;
+    request.stages.clear();
+    if (given.gives("head")) request.head = start.presentation.head;
+    try {
+        evaluate_for(start, request, options);
+        return false;
+    } catch (const Error&) {
+        return true;
+    }
+}
+
+/// The trace of `session`, which is `start` with the flags over it, if it has what is asked for. What cannot
+/// be used is wrong usage, but for what FILE brings itself.
+Trace checked_trace(const SessionArguments& given, const Session& start, const Session& session,
+                    const ExportRequest& request, const EvaluateOptions& options) {
+    try {
+        Trace trace = evaluate_for(session, request, options);
+        require_flags(given, session, trace);
+        return trace;
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::bad_input || file_is_bad(given, start, request, options)) throw;
+        throw UsageError(error.what());
+    }
+}
+
 int render(const Arguments& arguments) {
-    const Session session = arguments.render.session();
-    const ExportRequest request{arguments.render.stages(), session.presentation.head,
-                                split_formats(arguments.formats)};
+    const SessionArguments& given = arguments.render;
+    const Session start = given.start(), session = given.with_flags(start);
+    const ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
     require_folder(arguments.out);
-    const Trace trace = evaluate(session.experiment, {}, arguments.render_how.options());
+    const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
     print_lines(export_files(trace, session, request, arguments.out));
     return 0;
 }
 
 int print_trace(const Arguments& arguments) {
-    const Session session = arguments.trace.session();
-    const Trace trace = evaluate(session.experiment, {}, arguments.trace_how.options());
-    write_file("-", trace_json(trace, arguments.trace.stages()));
+    const SessionArguments& given = arguments.trace;
+    const Session start = given.start(), session = given.with_flags(start);
+    // A session's head is of its picture; the trace is whole unless a flag says otherwise.
+    const HeadChoice head =
+        given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
+    const ExportRequest request{given.stages(), head, {"json"}};
+    const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options());
+    write_file("-", trace_json(trace, request.stages, head));
     return 0;
 }
 
 int print_examples() {
     print_lines(example_names());
     return 0;
+}
+
+/// A first word that is neither a subcommand nor a file, but nearly a subcommand.
+void require_no_misspelled_subcommand(const CLI::App& app, int argc, char** argv) {
+    if (argc < 2 || *argv[1] == '-') return;
+    std::vector<std::string> names;
+    for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(subcommand->get_name());
+    const std::string word = argv[1], near = nearest_name(word, names);
+    std::error_code ignored;
+    if (near.empty() || near == word || std::filesystem::exists(word, ignored)) return;
+    throw UsageError("there is no subcommand and no file \"" + word + "\"; did you mean " + near + "?");
 }
 
 /// What stands before a subcommand is the window's, and would be lost.
@@ -117,7 +187,10 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         "Without a subcommand it opens the window.",
         "attnscope");
     app.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION);
-    app.footer("Exit codes: 0 done, 1 failed (one line says what and what to do), 2 wrong usage.");
+    app.footer(
+        "Exit codes: 0 done, 1 failed (a file or what it holds, what is too large, the display), 2 wrong "
+        "usage "
+        "(a flag or its value); one line says what and what to do.");
     arguments.window.add_to(app);
     arguments.window_how.add_to(app);
 
@@ -147,6 +220,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     app.require_subcommand(0, 1);
 
     try {
+        require_no_misspelled_subcommand(app, argc, argv);
         app.parse(argc, argv);
         require_nothing_before(app);
         if (*render_command) return render(arguments);

@@ -13,8 +13,9 @@ namespace attnscope {
 /// Opens the window on a session, or on the last one if there is none, and returns the exit code.
 using OpenWindow = std::function<int(std::optional<Session>, const EvaluateOptions&)>;
 
-/// Runs the program. Returns 0 when done and 2 for wrong usage (one line on standard error); throws Error for
-/// what fails (main turns it into exit code 1).
+/// Runs the program. Returns 0 when done and 2 for wrong usage (one line on standard error): a flag, or a
+/// value that cannot be used and does not come from FILE. Throws Error for what fails (main turns it into
+/// exit code 1): a file or what it holds, what is too large, the display.
 int run_command_line(int argc, char** argv, const OpenWindow& open_window);
 
 /// "attnscope: MESSAGE" on standard error, always one line, whatever text of the person's the message quotes.

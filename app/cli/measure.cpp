@@ -204,12 +204,12 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
     command.add_option("--action", request.action, "What to replay")
         ->required()
         ->check(CLI::IsMember(names))
-        ->type_name("idle|drag-seed|type|heads");
+        ->option_text("idle|drag-seed|type|heads REQUIRED");
     command
         .add_option("--frames", request.frames,
                     "Changes to make; for idle, sixtieths of a second to wait [300]")
         ->check(CLI::Range(1, 100000))
-        ->type_name("N");
+        ->option_text("N");
 }
 
 int measure(const Session& session, const EvaluateOptions& options, const MeasureRequest& request) {

@@ -1,5 +1,6 @@
 #include "app/cli/session_arguments.h"
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -24,6 +25,29 @@ void set_focus(Session& session, const Option& option, const std::vector<std::st
     for (auto name = names.rbegin(); name != names.rend(); ++name) set_from_text(session, option, *name);
 }
 
+Session example_named(const std::string& name) {
+    try {
+        return load_example(name);
+    } catch (const Error& error) {
+        throw UsageError("--example: " + std::string(error.what()));
+    }
+}
+
+/// "--values" and "--no-values".
+void add_switch(CLI::App& command, const Option& option, const std::string& help,
+                const std::function<void(const char*)>& keep) {
+    const std::string name(option.name);
+    const std::string section(option.section);
+    command
+        .add_flag_callback(
+            "--" + name, [keep] { keep("true"); }, help)
+        ->group(section);
+    command
+        .add_flag_callback(
+            "--no-" + name, [keep] { keep("false"); }, "The opposite of --" + name)
+        ->group(section);
+}
+
 }  // namespace
 
 void SessionArguments::add_to(CLI::App& command) {
@@ -34,36 +58,37 @@ void SessionArguments::add_to(CLI::App& command) {
     command.add_option("--example", example_, "Start from an example (see: attnscope examples)")
         ->type_name("NAME");
     for (const Option& option : options()) {
-        const std::string flag = "--" + std::string(option.name);
-        const std::string help = std::string(option.help) + " [" + text_of(Session{}, option) + "]";
+        const std::string preset = text_of(Session{}, option);
+        const std::string help = std::string(option.help) + (preset.empty() ? "" : " [" + preset + "]");
         const auto keep = [this, &option](const std::string& value) { flags_.emplace_back(&option, value); };
-        CLI::Option* added = nullptr;
         if (option.type == OptionType::boolean) {
-            added = command.add_flag_callback(
-                flag, [keep] { keep("true"); }, help);
-            command.add_flag_callback("--no-" + std::string(option.name), [keep] { keep("false"); })
-                ->group(std::string(option.section));
-        } else {
-            added = command.add_option_function<std::vector<std::string>>(
-                flag,
+            add_switch(command, option, help, keep);
+            continue;
+        }
+        command
+            .add_option_function<std::vector<std::string>>(
+                "--" + std::string(option.name),
                 [keep](const std::vector<std::string>& values) {
                     for (const auto& value : values) keep(value);
                 },
-                help);
-            added->expected(1)->type_name(std::string(option.argument))->allow_extra_args(false);
-            added->multi_option_policy(option.type == OptionType::list ? CLI::MultiOptionPolicy::TakeAll
-                                                                       : CLI::MultiOptionPolicy::Throw);
-        }
-        added->group(std::string(option.section));
+                help)
+            ->expected(1)
+            ->type_name(std::string(option.argument))
+            ->allow_extra_args(false)
+            ->multi_option_policy(option.type == OptionType::list ? CLI::MultiOptionPolicy::TakeAll
+                                                                  : CLI::MultiOptionPolicy::Throw)
+            ->group(std::string(option.section));
     }
 }
 
-Session SessionArguments::session() const {
+Session SessionArguments::start() const {
     if (!file_.empty() && !example_.empty())
         throw UsageError("both FILE and --example are given: use one of them");
-    Session session = !file_.empty()      ? load_session(file_)
-                      : !example_.empty() ? load_example(example_)
-                                          : Session{};
+    if (!file_.empty()) return load_session(file_);
+    return example_.empty() ? Session{} : example_named(example_);
+}
+
+Session SessionArguments::with_flags(Session session) const {
     bool first_mask = true;
     for (const auto& [option, value] : flags_) {
         try {

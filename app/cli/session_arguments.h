@@ -24,12 +24,16 @@ public:
 
     /// True if nothing was given, so that the window may open the last session.
     bool empty() const { return file_.empty() && example_.empty() && flags_.empty(); }
-    /// The defaults, then FILE or --example, then the flags. Throws UsageError for a flag's bad value or for
-    /// both FILE and --example; Error for what load_session refuses.
-    Session session() const;
+    /// The defaults, FILE or --example. Throws UsageError for both of them and for no example's name, Error
+    /// for what load_session refuses.
+    Session start() const;
+    /// `start` with the flags over it. Throws UsageError for a bad value.
+    Session with_flags(Session start) const;
+    Session session() const { return with_flags(start()); }
     /// --stage as a list; empty if it is not given or "all".
     std::vector<std::string> stages() const;
     bool gives(std::string_view option) const;
+    bool has_file() const { return !file_.empty(); }
 
 private:
     std::string file_;

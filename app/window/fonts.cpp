@@ -5,19 +5,17 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "app/window/imgui_compat.h"
 #include "app/window/wide_text.h"
+#include "core/picture/fonts.h"
 
 namespace attnscope {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // Pairs of first and last code point, ended by 0.
 constexpr ImWchar k_signs[] = {
@@ -58,27 +56,6 @@ constexpr const char* k_other_scripts[] = {
     "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc",
     "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
 };
-
-std::vector<fs::path> font_folders() {
-    if (const char* only = std::getenv("ATTNSCOPE_FONTS")) return {only};
-    std::vector<fs::path> folders;
-    std::error_code failed;
-    const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-    if (!failed) folders.push_back(program.parent_path().parent_path() / "share/attnscope/fonts");
-    for (const char* folder : {"opentype/inter", "truetype/jetbrains-mono", "truetype/dejavu"}) {
-        folders.push_back(fs::path("/usr/share/fonts") / folder);
-    }
-    return folders;
-}
-
-/// Empty if there is none.
-std::string find_font(std::string_view file) {
-    std::error_code failed;
-    for (const fs::path& folder : font_folders()) {
-        if (fs::is_regular_file(folder / file, failed)) return (folder / file).string();
-    }
-    return {};
-}
 
 /// What ImGui's sizes measure, for an em of 1.
 float line_height(const std::vector<unsigned char>& font) {
@@ -167,11 +144,12 @@ BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more) {
     atlas.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
     BuiltFonts built;
     std::string missing;
-    const std::string fallback = find_font(k_fallback);
+    const std::vector<std::filesystem::path> folders = font_folders();
+    const std::string fallback = find_font_file(folders, k_fallback).string();
     const std::vector<ImWchar> others = imgui_ranges(more);
     for (const Wanted& wanted : k_wanted) {
         const float em = wanted.em * scale;
-        const std::string found = find_font(wanted.file);
+        const std::string found = find_font_file(folders, wanted.file).string();
         ImFont* font = found.empty() ? nullptr : add(found, em, k_signs, nullptr);
         if (!font) missing += (missing.empty() ? "" : ", ") + std::string(wanted.file);
         if (!font && !fallback.empty()) font = add(fallback, em, k_signs, nullptr);

@@ -38,9 +38,8 @@ struct BuiltFonts {
 };
 
 /// Reads each font file once and builds atlases from them.
-/// Font files are taken from the folder in the environment variable ATTNSCOPE_FONTS (only from there if it is
-/// set), else from ../share/attnscope/fonts beside the program, else from where Debian puts them; with none,
-/// ImGui's own font serves and the warning says so. Characters that these lack come from other scripts'
+/// Font files are taken from font_folders() of core/picture/fonts.h; with none, ImGui's own font serves and
+/// the warning says so. Characters that these lack come from other scripts'
 /// packaged fonts.
 class FontLibrary {
 public:

@@ -1,14 +1,12 @@
-// epoxy's header comes first: EGL's would bring the system's OpenGL declarations.
-#include "app/window/context.h"
-// clang-format off
-#include <EGL/egl.h>
-#include <EGL/eglext.h>
-// clang-format on
+// epoxy loads EGL with the first call: a machine without it runs whatever opens no window.
+#include <dlfcn.h>
+#include <epoxy/egl.h>
 
 #include <array>
 #include <cstring>
 #include <string_view>
 
+#include "app/window/context.h"
 #include "core/error.h"
 
 namespace attnscope {
@@ -35,12 +33,27 @@ bool starts(EGLDisplay display) {
            eglBindAPI(EGL_OPENGL_API);
 }
 
+[[noreturn]] void refuse(const std::string& missing) {
+    throw Error(ErrorKind::backend,
+                "no OpenGL without a display: " + missing +
+                    "; install Mesa's drivers (libegl1 libgl1-mesa-dri) or the graphics card's");
+}
+
+/// Where the library is missing, epoxy would end the process.
+void require_egl() {
+    if (!dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL)) refuse("there is no libEGL.so.1");
+}
+
 /// Mesa's way first, then the one that NVIDIA's driver has; EGL_NO_DISPLAY if there is neither.
 EGLDisplay open_display() {
+    require_egl();
+    // Of EGL 1.5, which epoxy takes for granted only once there is a display.
+    const auto get_platform_display = entry_point<PFNEGLGETPLATFORMDISPLAYPROC>("eglGetPlatformDisplay");
+    if (!get_platform_display) return EGL_NO_DISPLAY;
     const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
     if (lists(client, "EGL_MESA_platform_surfaceless")) {
         const EGLDisplay display =
-            eglGetPlatformDisplay(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+            get_platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
         if (starts(display)) return display;
     }
     const auto query = entry_point<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
@@ -50,7 +63,7 @@ EGLDisplay open_display() {
     if (!query(static_cast<EGLint>(devices.size()), devices.data(), &count)) return EGL_NO_DISPLAY;
     for (int i = 0; i < count; ++i) {
         const EGLDisplay display =
-            eglGetPlatformDisplay(EGL_PLATFORM_DEVICE_EXT, devices.at(static_cast<std::size_t>(i)), nullptr);
+            get_platform_display(EGL_PLATFORM_DEVICE_EXT, devices.at(static_cast<std::size_t>(i)), nullptr);
         if (starts(display)) return display;
     }
     return EGL_NO_DISPLAY;
@@ -79,12 +92,6 @@ EGLContext create_context(EGLDisplay display) {
         if (context != EGL_NO_CONTEXT) return context;
     }
     return EGL_NO_CONTEXT;
-}
-
-[[noreturn]] void refuse(const std::string& missing) {
-    throw Error(ErrorKind::backend,
-                "no OpenGL without a display: " + missing +
-                    "; install Mesa's drivers (libegl1 libgl1-mesa-dri) or the graphics card's");
 }
 
 }  // namespace

@@ -69,6 +69,9 @@ void AttentionEvaluation::count_tokens() {
         M_ = static_cast<int>(ids_kv_.size());
     else
         M_ = rows_of({"key", "embedding_kv", "embedding"}, ids_.size());
+    // What is given in another number than the sentence's tokens is not of them.
+    if (trace_.rows.size() != static_cast<std::size_t>(N_)) trace_.rows.clear();
+    if (trace_.columns.size() != static_cast<std::size_t>(M_)) trace_.columns.clear();
     if (N_ > k_max_tokens || M_ > k_max_tokens || N_ < 1 || M_ < 1)
         throw Error(ErrorKind::too_large, std::to_string(N_) + " queries and " + std::to_string(M_) +
                                               " keys: each may be 1 to " + std::to_string(k_max_tokens));

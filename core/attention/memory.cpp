@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t k_unlimited = std::numeric_limits<std::size_t>::max();
 
 /// The number that a file begins with; k_unlimited if there is none ("max").
-std::size_t read_number(const std::string& path) {
+std::size_t read_number(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::size_t bytes = 0;
     return file >> bytes ? bytes : k_unlimited;
@@ -47,14 +47,52 @@ std::size_t address_space_left() {
     return left(limit.rlim_cur, pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
 }
 
+/// Of one hierarchy of control groups: where it is mounted, and the files that hold limit and use.
+struct Hierarchy {
+    const char* mount;
+    const char* limit;
+    const char* used;
+};
+constexpr Hierarchy k_version_1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"};
+constexpr Hierarchy k_version_2{"sys/fs/cgroup", "memory.max", "memory.current"};
+
+/// What the group and those around it leave. A group that is not there, as where a container sees its own
+/// group as the outermost, has no limit of its own.
+std::size_t least_left(const std::filesystem::path& root, const Hierarchy& hierarchy,
+                       std::filesystem::path group) {
+    std::size_t least = k_unlimited;
+    while (true) {
+        const std::filesystem::path folder = root / hierarchy.mount / group;
+        least = std::min(least,
+                         left(read_number(folder / hierarchy.limit), read_number(folder / hierarchy.used)));
+        if (group.empty()) return least;
+        group = group.parent_path();
+    }
+}
+
+/// Whether "cpu,memory" names the memory.
+bool has_memory(const std::string& controllers) {
+    return ("," + controllers + ",").find(",memory,") != std::string::npos;
+}
+
 }  // namespace
 
+std::size_t control_group_memory(const std::filesystem::path& root) {
+    std::size_t least = std::min(least_left(root, k_version_1, {}), least_left(root, k_version_2, {}));
+    std::ifstream file(root / "proc/self/cgroup");
+    // A line is NUMBER:CONTROLLERS:/PATH; version 2 has the number 0 and no controllers.
+    for (std::string number, controllers, path; std::getline(file, number, ':') &&
+                                                std::getline(file, controllers, ':') &&
+                                                std::getline(file, path);) {
+        if (!controllers.empty() && !has_memory(controllers)) continue;
+        const std::filesystem::path group = std::filesystem::path(path).relative_path();
+        least = std::min(least, least_left(root, controllers.empty() ? k_version_2 : k_version_1, group));
+    }
+    return least;
+}
+
 std::size_t available_memory() {
-    const std::string v1 = "/sys/fs/cgroup/memory/memory.";
-    return std::min(
-        {machine_available(), address_space_left(),
-         left(read_number("/sys/fs/cgroup/memory.max"), read_number("/sys/fs/cgroup/memory.current")),
-         left(read_number(v1 + "limit_in_bytes"), read_number(v1 + "usage_in_bytes"))});
+    return std::min({machine_available(), address_space_left(), control_group_memory()});
 }
 
 }  // namespace attnscope

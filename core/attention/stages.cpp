@@ -314,7 +314,9 @@ std::string Trace::label(Axis axis, int index) const {
 bool Trace::fully_masked(int row) const {
     const Stage* masked = find("masked");
     if (!masked || row < 0 || row >= masked->shape().rows) return false;
-    return (masked->buffer.host().head(0).row(row).array() == -INFINITY).all();
+    for (int h = 0; h < masked->shape().heads; ++h)
+        if (!(masked->buffer.host().head(h).row(row).array() == -INFINITY).all()) return false;
+    return true;
 }
 
 }  // namespace attnscope

@@ -72,8 +72,8 @@ struct StageRecord {
 /// The result of evaluate: a plain value, cheap to copy, immutable in its stages.
 struct Trace {
     Experiment experiment;
-    std::vector<std::string> rows;     ///< N query tokens as typed (NFC)
-    std::vector<std::string> columns;  ///< M key tokens
+    std::vector<std::string> rows;  ///< N query tokens as typed (NFC); empty where they are not of the text
+    std::vector<std::string> columns;  ///< M key tokens; likewise
     std::vector<std::string> table;    ///< the vocabulary, by table row
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
     double milliseconds = 0;           ///< the whole evaluate
@@ -83,9 +83,10 @@ struct Trace {
     /// Stages in order, without the parameters.
     std::vector<StagePtr> stages() const;
     std::vector<StagePtr> parameters() const;
-    /// The labels of an axis: tokens, or "1", "2", … for features.
+    /// The label of a row or column, counted from 0: a token, a word of the table, its number from 1 for a
+    /// feature and where there is no word, nothing for a single column.
     std::string label(Axis axis, int index) const;
-    /// A query whose every key is masked: its weights and its context are zeros.
+    /// A query whose every key is masked in every head: its weights and its context are zeros.
     bool fully_masked(int row) const;
 };
 

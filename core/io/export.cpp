@@ -20,6 +20,10 @@ Session session_of(const Session& session, const ExportItem& item) {
     Session own = session;
     own.presentation.stage = item.stage->name();
     own.presentation.head = item.head;
+    // A cell of the stage in focus need not be one of this stage.
+    const Shape& shape = item.stage->shape();
+    const auto& cell = own.presentation.locked;
+    if (cell && (cell->row >= shape.rows || cell->column >= shape.columns)) own.presentation.locked.reset();
     return own;
 }
 
@@ -75,25 +79,11 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
     return stages;
 }
 
-std::vector<HeadChoice> heads_of(const Stage& stage, const ExportRequest& request) {
-    using Kind = HeadChoice::Kind;
-    const int heads = stage.shape().heads;
-    if (!stage.shape().per_head || heads == 1) return {HeadChoice{}};
-    if (request.head.kind == Kind::one) {
-        if (request.head.head >= heads)
-            refuse("head " + std::to_string(request.head.head + 1) + " is asked for and there are " +
-                   std::to_string(heads) + " heads");
-        return {request.head};
-    }
-    if (request.head.kind == Kind::mean) {
-        if (has_mean(stage)) return {request.head};
-        if (!request.stages.empty())
-            refuse("the mean over heads is of N × M stages and " + std::string(stage.name()) +
-                   " is none: use a head or all");
-    }
-    std::vector<HeadChoice> all;
-    for (int h = 0; h < heads; ++h) all.push_back({Kind::one, h});
-    return all;
+void require_mean(const Stage& stage, const ExportRequest& request) {
+    const bool wanted = request.head.kind == HeadChoice::Kind::mean && !request.stages.empty();
+    if (wanted && stage.shape().heads > 1 && !has_mean(stage))
+        refuse("the mean over heads is of N × M stages and " + std::string(stage.name()) +
+               " is none: use a head or all");
 }
 
 std::string file_name(const Stage& stage, const HeadChoice& head, const ExportFormat& format) {
@@ -123,17 +113,32 @@ const ExportFormat* find_export_format(std::string_view name) {
     return nullptr;
 }
 
+std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
+    using Kind = HeadChoice::Kind;
+    const int heads = stage.shape().heads;
+    if (!stage.shape().per_head || heads == 1) return {HeadChoice{}};
+    if (choice.kind == Kind::one && choice.head >= heads)
+        refuse("head " + std::to_string(choice.head + 1) + " is asked for and there are " +
+               std::to_string(heads) + " heads");
+    if (choice.kind == Kind::one || (choice.kind == Kind::mean && has_mean(stage))) return {choice};
+    std::vector<HeadChoice> all;
+    for (int h = 0; h < heads; ++h) all.push_back({Kind::one, h});
+    return all;
+}
+
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
     std::vector<const ExportFormat*> formats;
     for (const std::string& name : distinct(request.formats)) formats.push_back(&format_named(name));
     std::vector<ExportItem> items;
-    for (const StagePtr& stage : stages_of(trace, request))
-        for (const HeadChoice& head : heads_of(*stage, request))
+    for (const StagePtr& stage : stages_of(trace, request)) {
+        require_mean(*stage, request);
+        for (const HeadChoice& head : heads_of(*stage, request.head))
             for (const ExportFormat* format : formats) {
                 if (request.stages.empty() && format->picture && stage->info->unit == Unit::token_id)
                     continue;
                 items.push_back({stage, head, format, file_name(*stage, head, *format)});
             }
+    }
     return items;
 }
 

@@ -43,10 +43,14 @@ struct ExportItem {
     std::string file_name;  ///< <stage>[-head<N>|-mean].<format>; the head is named where there are several
 };
 
-/// The files of a request, each once. With `mean`, a per-head stage that is not N × M (its columns mean
-/// something else in each head) is written head by head, unless it was asked for by name: then
-/// Error(bad_input), as for a stage that the experiment does not have, a head beyond h, and an unknown
-/// format. Pictures of `tokens` are left out unless asked for by name.
+/// What `choice` stands for in one stage: its heads one by one, or their mean. A stage of one matrix has that
+/// one, whatever the choice; the mean of a stage that is not N × M, whose columns mean something else in each
+/// head, is every head. Throws Error(bad_input) for a head beyond h.
+std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
+
+/// The files of a request, each once. With `mean`, a per-head stage that is not N × M is written head by
+/// head, unless it was asked for by name: then Error(bad_input), as for a stage that the experiment does not
+/// have, a head beyond h, and an unknown format. Pictures of `tokens` are left out unless asked for by name.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
 /// The bytes of one file. Throws Error(too_large) for a picture beyond what PNG surfaces hold.

@@ -5,8 +5,10 @@
 #include <charconv>
 #include <climits>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/attention/masks.h"
@@ -240,9 +242,11 @@ const std::array k_options = {
            [](const Session& s) -> Json { return s.presentation.view; },
            [](Session& s, const Json& v) { s.presentation.view = choice(v, {"pipeline"}); }},
     Option{"stage", "Presentation", "", "S[,S…]",
-           "The stage in focus; for render and trace the stages to write", "", text,
+           "The stage in focus; for render and trace the stages to write, all without it", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
-    Option{"head", "Presentation", "", "N|all|mean", "A head, counted from 1, all of them, or their mean",
+    Option{"head", "Presentation", "", "N|all|mean",
+           "A head, counted from 1, all of them, or their mean; the mean is of N × M stages, others are "
+           "written head by head",
            "heads > 1", word_or_number, head_json, set_head},
     Option{"range", "Presentation", "", "matrix|head|all|MIN,MAX",
            "What the ends of the colour bar stand for", "", text,
@@ -299,19 +303,32 @@ Json value_from_text(const Option& option, std::string_view argument) {
     return nullptr;
 }
 
+/// Letters replaced, left out, put in, or swapped with their neighbour (Damerau 1964).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
+    std::vector<std::size_t> before, above, row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
+        before = std::exchange(above, row);
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+            row[j] = std::min({above[j - 1] + (a[i - 1] != b[j - 1]), above[j] + 1, row[j - 1] + 1});
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
         }
     }
     return row[b.size()];
+}
+
+constexpr std::size_t k_longest_quotation = 60;
+
+/// A floating-point number is quoted as it was typed, not as it was understood.
+std::string quoting_as_typed(std::string message, const Json& value, std::string_view typed) {
+    const std::string quoted = quoted_value(value);
+    const std::size_t at = message.rfind(quoted);
+    if (!value.is_number_float() || typed.empty() || at == std::string::npos) return message;
+    const bool cut = typed.size() > k_longest_quotation;
+    return message.replace(at, quoted.size(),
+                           std::string(typed.substr(0, k_longest_quotation)) + (cut ? "…" : ""));
 }
 
 }  // namespace
@@ -330,9 +347,17 @@ const Option* find_option(std::string_view name) {
     return nullptr;
 }
 
+void set_from_json(Session& session, const Option& option, const Json& value, std::string_view typed) {
+    try {
+        option.set(session, value);
+    } catch (const Error& error) {
+        throw Error(error.kind(), quoting_as_typed(error.what(), value, typed));
+    }
+}
+
 void set_from_text(Session& session, const Option& option, std::string_view argument) {
     try {
-        option.set(session, value_from_text(option, argument));
+        set_from_json(session, option, value_from_text(option, argument), argument);
     } catch (const Error& error) {
         throw Error(error.kind(), "--" + std::string(option.name) + ": " + error.what());
     }
@@ -348,22 +373,21 @@ std::string text_of(const Session& session, const Option& option) {
 }
 
 std::string quoted_value(const Json& value) {
-    constexpr std::size_t k_longest = 60;
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
     std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() <= k_longest) return text;
-    std::size_t end = k_longest;
+    if (text.size() <= k_longest_quotation) return text;
+    std::size_t end = k_longest_quotation;
     while ((text[end] & 0xC0) == 0x80) --end;
     return text.substr(0, end) + "…";
 }
 
 std::string nearest_name(std::string_view misspelled, std::span<const std::string> known) {
     std::string best;
-    std::size_t smallest = std::max<std::size_t>(2, misspelled.size() / 3) + 1;
+    std::size_t smallest = std::numeric_limits<std::size_t>::max();
     for (const std::string& name : known) {
         const std::size_t distance = edit_distance(misspelled, name);
-        if (distance < smallest) {
+        if (distance < smallest && distance <= std::max(misspelled.size(), name.size()) / 3) {
             smallest = distance;
             best = name;
         }

@@ -44,6 +44,9 @@ std::span<const Option> options();
 /// By flag name; nullptr if there is none.
 const Option* find_option(std::string_view name);
 
+/// Sets one option from a JSON value. `typed` is how a number that is no whole one of 64 bits was written,
+/// for a refusal to quote. Throws Error(bad_input) as Option::set.
+void set_from_json(Session& session, const Option& option, const Json& value, std::string_view typed);
 /// Sets one option from the text of a flag's argument. Throws Error(bad_input) that begins with the flag.
 void set_from_text(Session& session, const Option& option, std::string_view text);
 /// The value as a flag's argument: what set_from_text takes.
@@ -56,7 +59,8 @@ std::string options_markdown();
 /// kind alone.
 std::string quoted_value(const Json& value);
 
-/// The known name nearest to a misspelled one, or "" if none is near.
+/// The known name nearest to a misspelled one, or "" if none is near: at most one letter in three is wrong,
+/// missing, too many or swapped with its neighbour.
 std::string nearest_name(std::string_view misspelled, std::span<const std::string> known);
 
 /// Of choices: "MIN,MAX" or a word, as --range takes it, and so on for --head and --locked (rows and columns

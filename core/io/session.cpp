@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "core/error.h"
@@ -90,8 +92,12 @@ void read_given(Session& session, const Json& json, std::string_view source) {
     }
 }
 
+/// By its path, how each number stands in the file that JSON keeps as floating point.
+using TypedNumbers = std::map<std::string, std::string>;
+
 /// One object of options: the experiment's or the presentation's.
-void read_options(Session& session, const Json& json, bool experiment, std::string_view source) {
+void read_options(Session& session, const Json& json, bool experiment, const TypedNumbers& typed,
+                  std::string_view source) {
     const std::string path = experiment ? "experiment" : "presentation";
     require_object(json, source, path);
     std::vector<std::string> known;
@@ -107,10 +113,12 @@ void read_options(Session& session, const Json& json, bool experiment, std::stri
         const Option* option = find_option(flag);
         if (!option || option->in_experiment() != experiment || option->json_name() != name)
             refuse_unknown(source, path + ".", name, known);
+        const std::string where = path + "." + name;
+        const auto as_typed = typed.find(where);
         try {
-            option->set(session, value);
+            set_from_json(session, *option, value, as_typed == typed.end() ? "" : as_typed->second);
         } catch (const Error& error) {
-            refuse(source, path + "." + name, error.what());
+            refuse(source, where, error.what());
         }
     }
 }
@@ -123,6 +131,64 @@ std::string position_text(std::string_view text, std::size_t byte) {
     const auto column = std::ranges::count_if(last_line, [](char c) { return (c & 0xC0) != 0x80; }) + 1;
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
+
+/// Reads what a parsed Json no longer tells: which key stands twice in one object, and numbers as typed.
+class Scan : public Json::json_sax_t {
+public:
+    explicit Scan(std::string_view source) : source_(source) {}
+
+    TypedNumbers typed;
+
+    bool key(std::string& name) override {
+        Object& object = objects_.back();
+        object.key = name;
+        if (!object.names.insert(name).second)
+            refuse(source_, "", "the field " + quoted_value(path()) + " stands twice: remove one of them");
+        return true;
+    }
+    bool number_float(double, const std::string& text) override {
+        if (lists_ == 0 && objects_.size() == k_depth_of_options) typed[path()] = text;
+        return true;
+    }
+    bool start_object(std::size_t) override {
+        objects_.emplace_back();
+        return true;
+    }
+    bool end_object() override {
+        objects_.pop_back();
+        return true;
+    }
+    bool start_array(std::size_t) override { return ++lists_ > 0; }
+    bool end_array() override {
+        --lists_;
+        return true;
+    }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(std::int64_t) override { return true; }
+    bool number_unsigned(std::uint64_t) override { return true; }
+    bool string(std::string&) override { return true; }
+    bool binary(Json::binary_t&) override { return true; }
+    /// Said by parse(), with its line and column.
+    bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+private:
+    static constexpr std::size_t k_depth_of_options = 2;
+    struct Object {
+        std::set<std::string> names;
+        std::string key;  ///< the newest
+    };
+
+    std::string path() const {
+        std::string path;
+        for (const Object& object : objects_) path += (path.empty() ? "" : ".") + object.key;
+        return path;
+    }
+
+    std::string_view source_;
+    std::vector<Object> objects_;
+    std::size_t lists_ = 0;
+};
 
 Json parse(std::string_view text, std::string_view source) {
     try {
@@ -157,6 +223,8 @@ std::string to_json(const Session& session) {
 Session session_from_json(std::string_view text, std::string_view source) {
     const Json json = parse(text, source);
     require_object(json, source, "");
+    Scan scan(source);
+    Json::sax_parse(text, &scan);
     Session session;
     const std::vector<std::string> known = {"version", "experiment", "presentation", "note"};
     for (const auto& [name, value] : json.items()) {
@@ -166,9 +234,9 @@ Session session_from_json(std::string_view text, std::string_view source) {
                        quoted_value(value) + " is not known: this attnscope reads version " +
                            std::to_string(k_version));
         } else if (name == "experiment") {
-            read_options(session, value, true, source);
+            read_options(session, value, true, scan.typed, source);
         } else if (name == "presentation") {
-            read_options(session, value, false, source);
+            read_options(session, value, false, scan.typed, source);
         } else if (name == "note") {
             if (!value.is_string()) refuse(source, "note", "expected a text, not " + quoted_value(value));
             session.note = value.get<std::string>();

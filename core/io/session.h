@@ -71,7 +71,7 @@ struct Session {
 std::string to_json(const Session& session);
 
 /// A field that is missing takes its default. Throws Error(bad_input) naming `source` and, by its path, the
-/// field that is unknown (with the nearest name), has a wrong type or is out of range.
+/// field that is unknown (with the nearest name), stands twice, has a wrong type or is out of range.
 Session session_from_json(std::string_view text, std::string_view source);
 
 /// Reads FILE: a session, or a PNG with a session inside; "-" is standard input.

@@ -9,7 +9,9 @@
 #include "core/attention/memory.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/io/export.h"
 #include "core/io/options.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -39,23 +41,33 @@ void append_list(std::string& out, int count, const Each& each) {
     out += ']';
 }
 
-void append_stage(std::string& out, const Stage& stage) {
+void append_matrix(std::string& out, const ConstMatrixView& values, bool vector) {
+    append_list(out, static_cast<int>(values.rows()), [&](int i) {
+        if (vector) return append_number(out, values(i, 0));
+        append_list(out, static_cast<int>(values.cols()), [&](int j) { append_number(out, values(i, j)); });
+    });
+}
+
+/// The matrices that `choice` names of a stage with heads.
+std::vector<ShownMatrix> matrices_of(const Stage& stage, const HeadChoice& choice) {
+    std::vector<ShownMatrix> matrices;
+    for (const HeadChoice& head : heads_of(stage, choice)) matrices.push_back(shown_matrix(stage, head));
+    return matrices;
+}
+
+void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) {
     const Shape& shape = stage.shape();
-    const Tensor& values = stage.buffer.host();
     const bool vector = stage.info->columns == Axis::single;
+    const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
     out += "\"" + std::string(stage.name()) + "\":{\"shape\":[";
-    if (shape.per_head) out += std::to_string(shape.heads) + ",";
+    if (shape.per_head) out += std::to_string(matrices.size()) + ",";
     out += std::to_string(shape.rows) + (vector ? "" : "," + std::to_string(shape.columns)) + "],\"data\":";
-    const auto matrix = [&](int h) {
-        append_list(out, shape.rows, [&](int i) {
-            if (vector) return append_number(out, values.head(h)(i, 0));
-            append_list(out, shape.columns, [&](int j) { append_number(out, values.head(h)(i, j)); });
-        });
-    };
     if (shape.per_head)
-        append_list(out, shape.heads, matrix);
+        append_list(out, static_cast<int>(matrices.size()), [&](int h) {
+            append_matrix(out, matrices[static_cast<std::size_t>(h)].values(), vector);
+        });
     else
-        matrix(0);
+        append_matrix(out, matrices.front().values(), vector);
     out += '}';
 }
 
@@ -63,15 +75,15 @@ bool is_named(const Stage& stage, std::span<const std::string> names) {
     return names.empty() || std::ranges::find(names, stage.name()) != names.end();
 }
 
-void append_stages(std::string& out, const std::vector<StagePtr>& stages,
-                   std::span<const std::string> names) {
+void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const std::string> names,
+                   const HeadChoice& head) {
     bool first = true;
     out += '{';
     for (const StagePtr& stage : stages) {
         if (!is_named(*stage, names)) continue;
         out += first ? "\n" : ",\n";
         first = false;
-        append_stage(out, *stage);
+        append_stage(out, *stage, head);
     }
     out += '}';
 }
@@ -92,7 +104,7 @@ void require_memory(const Trace& trace, std::span<const std::string> names) {
 
 }  // namespace
 
-std::string trace_json(const Trace& trace, std::span<const std::string> names) {
+std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head) {
     for (const std::string& name : names)
         if (!trace.find(name))
             throw Error(ErrorKind::bad_input,
@@ -103,9 +115,9 @@ std::string trace_json(const Trace& trace, std::span<const std::string> names) {
         "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
         ",\n\"backend\":\"cpu\",\n\"rows\":" + Json(trace.rows).dump() +
         ",\n\"columns\":" + Json(trace.columns).dump() + ",\n\"stages\":";
-    append_stages(out, trace.stages(), names);
+    append_stages(out, trace.stages(), names, head);
     out += ",\n\"parameters\":";
-    append_stages(out, trace.parameters(), names);
+    append_stages(out, trace.parameters(), names, head);
     return out + "}\n";
 }
 

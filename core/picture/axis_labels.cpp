@@ -15,16 +15,8 @@ std::string_view axis_name(Axis axis) {
 }
 
 std::vector<std::string> axis_labels(const Trace& trace, Axis axis, int count) {
-    const std::vector<std::string>* words = nullptr;
-    if (axis == Axis::query_token) words = &trace.rows;
-    if (axis == Axis::key_token) words = &trace.columns;
-    if (axis == Axis::table_row) words = &trace.table;
-    std::vector<std::string> labels(static_cast<std::size_t>(count));
-    if (axis == Axis::single) return labels;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-        // Rows of the table beyond the vocabulary have no word.
-        labels[i] = words && i < words->size() ? (*words)[i] : std::to_string(i + 1);
-    }
+    std::vector<std::string> labels;
+    for (int i = 0; i < count; ++i) labels.push_back(trace.label(axis, i));
     return labels;
 }
 

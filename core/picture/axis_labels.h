@@ -9,8 +9,7 @@
 
 namespace attnscope {
 
-/// `count` labels: the tokens or the vocabulary, numbers from 1 for features and where words are missing,
-/// empty ones for a single column.
+/// The first `count` of Trace::label.
 std::vector<std::string> axis_labels(const Trace& trace, Axis axis, int count);
 
 /// "queries", "keys", "features", "words"; empty for a single column.

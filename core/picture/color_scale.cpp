@@ -45,7 +45,7 @@ Interval values_of(const Trace& trace, const Stage& stage, const HeadChoice& hea
         std::find(k_score_stages.begin(), k_score_stages.end(), stage.name()) != k_score_stages.end();
     if (kind != RangeChoice::Kind::head || !is_score) return result;
     for (const std::string_view name : k_score_stages) {
-        const Stage* other = stage_named(trace, name);
+        const Stage* other = trace.find(name);
         if (other) result.add(shown_matrix(*other, head).range());
     }
     return result;

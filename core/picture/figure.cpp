@@ -13,16 +13,26 @@
 namespace attnscope {
 namespace {
 
+/// A line that breaks here ends with the dot.
+const std::string k_between = "\u00A0\u00A0·  ";
+
 /// At most so many pixels of a picture's side are labels, colour bar, title and margins.
 constexpr int k_surroundings = 900;
+
+/// With blanks at which no line breaks.
+std::string unbroken(std::string_view part) {
+    std::string text;
+    for (const char c : part) text += c == ' ' ? std::string("\u00A0") : std::string(1, c);
+    return text;
+}
 
 std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
                         const HeadChoice& head) {
     std::string text;
     const auto add = [&](const std::string& part) {
-        if (!part.empty()) text += (text.empty() ? "" : "  ·  ") + part;
+        if (!part.empty()) text += k_between + unbroken(part);
     };
-    add(formula(trace.experiment, *stage.info));
+    text += formula(trace.experiment, *stage.info);
     add(std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()));
     const std::string_view rows = axis_name(stage.info->rows);
     const std::string_view columns = axis_name(stage.info->columns);
@@ -62,7 +72,7 @@ CellMark mark_of(float value) {
 
 /// The mask of the trace if it is one for this picture's cells or rows.
 const Stage* mask_for(const Trace& trace, const Stage& stage) {
-    const Stage* mask = stage.name() == "mask" ? &stage : stage_named(trace, "mask");
+    const Stage* mask = stage.name() == "mask" ? &stage : trace.find("mask");
     return mask && mask->shape().rows == stage.shape().rows ? mask : nullptr;
 }
 
@@ -163,7 +173,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
     const std::string name(stage.name());
     Figure figure{
         .title = titled ? presentation.title : name,
-        .subtitle = titled ? name + "  ·  " + subtitle : subtitle,
+        .subtitle = titled ? unbroken(name) + k_between + subtitle : subtitle,
         .range_caption = range_caption_of(stage, shown, presentation.range.kind),
         .row_labels = axis_labels(trace, stage.info->rows, shown.rows()),
         .column_labels = axis_labels(trace, stage.info->columns, shown.columns()),

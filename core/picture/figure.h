@@ -25,7 +25,7 @@ enum class CellMark : std::uint8_t {
 /// A plain value, rows × columns; independent of the trace that it was made from.
 struct Figure {
     std::string title;
-    std::string subtitle;       ///< symbol, caption, shape, axes, head
+    std::string subtitle;       ///< formula, shape, axes, head; a line may break between them, not within
     std::string range_caption;  ///< which range the colour bar belongs to
     std::vector<std::string> row_labels;
     std::vector<std::string> column_labels;
@@ -50,8 +50,9 @@ struct Figure {
         return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
                static_cast<std::size_t>(column);
     }
-    /// Pixels between neighbouring cells: the background shows as a thin line when cells are large.
-    int gap() const { return cell_size >= 12 ? 1 : 0; }
+    /// Pixels between neighbouring cells: the background shows as a thin line when cells are large enough not
+    /// to be outshone by it.
+    int gap() const { return cell_size >= 24 ? 1 : 0; }
     /// Colour of the cell's surface: the scale's for a value, the theme's otherwise.
     Rgb8 fill(std::size_t cell) const;
     /// What is written in a cell when there is room; empty for masked and open cells.

@@ -38,12 +38,13 @@ AxisLayout axis_of(const Figure& figure, const TextFace& face, const std::vector
                    Axis axis, const std::vector<bool>* flagged) {
     AxisLayout result;
     result.style = {.font = Font::sans, .size = label_size(figure.cell_size), .max_width = k_max_label};
-    const int step = round_step((result.style.size + 2) / figure.cell_size);
+    const double room = result.style.size + 2;
+    const int step = round_step(room / figure.cell_size);
     result.thinned = step > 1;
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
         const bool wanted = is_numbered(axis) ? i == 0 || (i + 1) % step == 0 : i % step == 0;
         // The number after the first may stand too close to it.
-        const bool crowded = is_numbered(axis) && i > 0 && i < step - 1;
+        const bool crowded = is_numbered(axis) && i > 0 && i * figure.cell_size < room;
         if (!wanted || crowded) continue;
         std::string text = face.displayable(labels[static_cast<std::size_t>(i)]);
         if (flagged && (*flagged)[static_cast<std::size_t>(i)]) text = "∅ " + text;
@@ -69,7 +70,7 @@ AxisLayout::Angle angle_of(const Figure& figure, const AxisLayout& columns) {
     if (room >= 6) return AxisLayout::Angle::level;
     // Slanted lines stand closer together than their columns do.
     const double pitch = figure.cell_size * std::numbers::sqrt2 / 2;
-    return pitch >= columns.style.size + 2 ? AxisLayout::Angle::slanted : AxisLayout::Angle::upright;
+    return pitch >= columns.style.size * 1.5 ? AxisLayout::Angle::slanted : AxisLayout::Angle::upright;
 }
 
 /// Height of the band above the matrix that the column labels take.

@@ -14,15 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first name that some folder has; of two folders that have it, the earlier.
+/// The first name that some folder has.
 fs::path first_existing(std::span<const fs::path> folders, std::initializer_list<std::string_view> names) {
-    for (const std::string_view name : names) {
-        for (const fs::path& folder : folders) {
-            std::error_code ignored;
-            const fs::path file = folder / name;
-            if (fs::is_regular_file(file, ignored)) return file;
-        }
-    }
+    for (const std::string_view name : names)
+        if (fs::path file = find_font_file(folders, name); !file.empty()) return file;
     return {};
 }
 
@@ -58,6 +53,15 @@ std::vector<fs::path> font_folders() {
                    {"/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/jetbrains-mono",
                     "/usr/share/fonts/truetype/dejavu"});
     return folders;
+}
+
+fs::path find_font_file(std::span<const fs::path> folders, std::string_view name) {
+    for (const fs::path& folder : folders) {
+        std::error_code ignored;
+        fs::path file = folder / name;
+        if (fs::is_regular_file(file, ignored)) return file;
+    }
+    return {};
 }
 
 FontFiles find_fonts(std::span<const fs::path> folders) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace attnscope {
@@ -25,6 +26,9 @@ struct FontFiles {
 /// Debian's folders of Inter, JetBrains Mono and DejaVu. If the environment's ATTNSCOPE_FONTS is set, that
 /// folder alone.
 std::vector<std::filesystem::path> font_folders();
+
+/// The file of that name in the first of the folders that has it; empty if none has.
+std::filesystem::path find_font_file(std::span<const std::filesystem::path> folders, std::string_view name);
 
 /// Throws Error(backend) naming the folders and the packages to install if they hold none of the known fonts.
 FontFiles find_fonts(std::span<const std::filesystem::path> folders);

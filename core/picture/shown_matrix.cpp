@@ -22,11 +22,4 @@ ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice) {
                                           "\" shows one head or the mean of all: choose which");
 }
 
-const Stage* stage_named(const Trace& trace, std::string_view name) {
-    for (const StageRecord& record : trace.records) {
-        if (record.stage && record.stage->name() == name) return record.stage.get();
-    }
-    return nullptr;
-}
-
 }  // namespace attnscope

@@ -1,8 +1,6 @@
 // Which of a stage's matrices is on show.
 #pragma once
 
-#include <string_view>
-
 #include "core/attention/trace.h"
 #include "core/io/session.h"
 
@@ -23,8 +21,5 @@ struct ShownMatrix {
 /// The head or the mean that `choice` names; a stage without heads has one matrix, whatever the choice.
 /// Throws Error(bad_input) for a head that the stage lacks, and for "all", which is no one matrix.
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
-
-/// nullptr when the trace has no stage of that name.
-const Stage* stage_named(const Trace& trace, std::string_view name);
 
 }  // namespace attnscope

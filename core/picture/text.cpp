@@ -7,10 +7,10 @@
 #include <utf8proc.h>
 
 #include <array>
-#include <charconv>
 #include <cstring>
 
 #include "core/error.h"
+#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -72,17 +72,6 @@ Owned<FcCharSet> coverage_of(FcConfig* config) {
     return coverage;
 }
 
-std::string code_point_text(char32_t code_point) {
-    std::array<char, 8> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
-                                   static_cast<std::uint32_t>(code_point), 16);
-    std::string hex(digits.data(), end.ptr);
-    for (char& c : hex) {
-        if (c >= 'a') c = static_cast<char>(c - 'a' + 'A');
-    }
-    return "U+" + std::string(hex.size() < 4 ? 4 - hex.size() : 0, '0') + hex;
-}
-
 /// pango counts in 1/1024 pixels, as int: a text must stay far below 2 million pixels.
 constexpr std::size_t k_max_bytes = 4096;
 
@@ -96,6 +85,8 @@ bool is_blank(utf8proc_category_t category) {
     return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
            category == UTF8PROC_CATEGORY_ZP;
 }
+
+bool is_line_end_or_tab(char32_t c) { return c >= '\t' && c <= '\r'; }
 
 bool is_variation_selector(char32_t c) {
     return (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0xE0100 && c <= 0xE01EF);
@@ -217,14 +208,14 @@ std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
         const auto c = static_cast<char32_t>(code_point);
         const utf8proc_category_t category = utf8proc_category(code_point);
         const bool ignorable = category == UTF8PROC_CATEGORY_CF || is_variation_selector(c);
-        if (is_blank(category)) {
+        if (is_blank(category) || (blanks == Blanks::kept && is_line_end_or_tab(c))) {
             result += blanks == Blanks::shown ? "␣" : " ";
             substituted = false;
         } else if (ignorable && (substituted || !has_glyph(c))) {
             // Nothing to join or to vary.
         } else if (category == UTF8PROC_CATEGORY_CC || !has_glyph(c)) {
             if (!result.empty()) result += ' ';
-            result += code_point_text(c);
+            result += code_point_name(c);
             substituted = true;
         } else {
             if (substituted) result += ' ';

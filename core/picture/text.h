@@ -33,7 +33,7 @@ struct TextExtent {
 /// selected where the surface is a document.
 enum class TextMode { outlines, glyphs };
 
-/// Of a token every blank is shown, as "␣"; of a sentence they are kept.
+/// Of a token every blank is shown, as "␣"; of a sentence they are kept, the ends of its lines as blanks.
 enum class Blanks { shown, kept };
 
 /// Fonts made ready for use. No font of the machine other than the given files is ever used, nor any of its

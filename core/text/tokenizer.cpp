@@ -136,12 +136,6 @@ std::string composed(std::string_view text, int options) {
     return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
 }
 
-std::string code_point_name(CodePoint code_point) {
-    std::array<char, 16> name{};
-    std::snprintf(name.data(), name.size(), "U+%04X", static_cast<unsigned>(code_point));
-    return name.data();
-}
-
 }  // namespace
 
 std::span<const Tokenizer> tokenizers() {
@@ -187,6 +181,12 @@ std::vector<std::string_view> graphemes(std::string_view text) {
     }
     if (start < text.size()) clusters.push_back(text.substr(start));
     return clusters;
+}
+
+std::string code_point_name(char32_t code_point) {
+    std::array<char, 16> name{};
+    std::snprintf(name.data(), name.size(), "U+%04X", static_cast<unsigned>(code_point));
+    return name.data();
 }
 
 std::string display_token(std::string_view token) {

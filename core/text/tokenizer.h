@@ -39,5 +39,7 @@ std::vector<std::string_view> graphemes(std::string_view text);
 /// How a token is shown: as it is, but a blank as "␣", a control character as its code point "U+000A";
 /// likewise a token that is one format character, such as a change of writing direction.
 std::string display_token(std::string_view token);
+/// "U+000A".
+std::string code_point_name(char32_t code_point);
 
 }  // namespace attnscope
