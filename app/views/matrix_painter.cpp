@@ -1,5 +1,6 @@
 #include "app/views/matrix_painter.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "core/attention/stages.h"
@@ -8,7 +9,13 @@
 namespace attnscope {
 namespace {
 
-bool drawn_with_mask(const Stage& stage) { return stage.name() == "masked" || stage.name() == "weights"; }
+bool drawn_with_mask(const Stage& stage) {
+    constexpr std::string_view k_names[] = {"masked", "align", "weights", "weights_dropped"};
+    return std::ranges::find(k_names, stage.name()) != std::end(k_names);
+}
+
+/// A mask may be one for all heads.
+int mask_head(const Stage& mask, int head) { return std::clamp(head, 0, mask.shape().heads - 1); }
 
 StagePtr stage_pointer(const Trace& trace, std::string_view name) {
     for (const StageRecord& record : trace.records)
@@ -18,9 +25,13 @@ StagePtr stage_pointer(const Trace& trace, std::string_view name) {
 
 /// What a mask's cells depend on, as a number; 0 without a mask.
 std::uint64_t mask_key(const Trace& trace) {
-    for (const StageRecord& record : trace.records)
-        if (record.stage->name() == "mask") return std::hash<std::string>{}(record.settings) | 1;
-    return 0;
+    std::uint64_t key = 0;
+    for (const StageRecord& record : trace.records) {
+        if (record.stage->name() != "mask") continue;
+        key = std::hash<std::string>{}(record.settings) | 1;
+        for (const StagePtr& input : record.inputs) key ^= std::hash<StagePtr>{}(input);
+    }
+    return key;
 }
 
 const Buffer& buffer_of(const ShownStage& shown) {
@@ -41,9 +52,12 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;
     const StagePtr mask = drawn_with_mask(*shown.stage) ? stage_pointer(*shown.trace, "mask") : nullptr;
-    if (mask && !shown.trace->experiment.mask.empty()) {
+    // The mean over heads that mask differently has no mask of its own.
+    const bool one_mask = mask && (mask->shape().heads == 1 || shown.head_index() >= 0);
+    if (one_mask && mask->buffer.range().min == 0) {
         const Buffer* open = &mask->buffer;
-        source.open = [open](int level) { return open->pooled(0, level); };
+        const int masked_head = mask_head(*mask, head);
+        source.open = [open, masked_head](int level) { return open->pooled(masked_head, level); };
         source.key ^= mask_key(*shown.trace) << 8;
     }
     return source;
@@ -60,7 +74,7 @@ float ShownStage::at(int row, int column) const {
 bool ShownStage::closed(int row, int column) const {
     if (!drawn_with_mask(*stage)) return false;
     const Stage* mask = trace->find("mask");
-    return mask && mask->buffer.at(0, row, column) == 0;
+    return mask && mask->buffer.at(mask_head(*mask, head_in_buffer(*this)), row, column) == 0;
 }
 
 std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,

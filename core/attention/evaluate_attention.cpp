@@ -117,9 +117,16 @@ void AttentionEvaluation::add_biases() {
     });
 }
 
-/// local-p's p, h × N × 1; nullptr where no window is predicted.
-StagePtr AttentionEvaluation::predicted_window_centers() {
-    if (find_normalizer(e_.normalizer)->window != Normalizer::Window::predicted) return nullptr;
+/// Where each query's local window stands: N × 1 for local-m, h × N × 1 for local-p; nullptr without one.
+StagePtr AttentionEvaluation::window_centers() {
+    const Normalizer::Window window = find_normalizer(e_.normalizer)->window;
+    if (window == Normalizer::Window::none) return nullptr;
+    if (window == Normalizer::Window::at_query)
+        return build_.stage("center", {}, settings(N_), [&] {
+            Tensor centers({.heads = 1, .rows = N_, .columns = 1});
+            for (int i = 0; i < N_; ++i) centers.head(0)(i, 0) = static_cast<float>(i);
+            return centers;
+        });
     if (!Q_)
         throw Error(ErrorKind::bad_input,
                     "normalizer local-p predicts from queries and the scores are given: use another one");
@@ -143,8 +150,7 @@ StagePtr AttentionEvaluation::predicted_window_centers() {
 /// Which pairs the rules, a given mask, a closing bias and a local window all leave open. N × M, or one for
 /// each head where each predicts its own window.
 void AttentionEvaluation::mask() {
-    const Normalizer::Window window = find_normalizer(e_.normalizer)->window;
-    centers_ = predicted_window_centers();
+    centers_ = window_centers();
     std::string text = settings(N_, M_);
     for (const MaskRule& rule : e_.mask) text += settings(mask_rule_text(rule));
     std::vector<StagePtr> inputs;
@@ -156,11 +162,13 @@ void AttentionEvaluation::mask() {
                              std::to_string(N_) + " × " + std::to_string(M_));
             text += settings(name, e_.given.at(name).identity());
         }
-    if (window != Normalizer::Window::none) text += settings("within", e_.local_window);
-    if (centers_) inputs.push_back(centers_);
+    if (centers_) {
+        text += settings("within", e_.local_window);
+        inputs.push_back(centers_);
+    }
     mask_ = build_.stage("mask", inputs, text, [&] {
         const Tensor rules = mask_matrix(e_.mask, N_, M_);
-        const int heads = centers_ ? e_.heads : 1;
+        const int heads = centers_ ? centers_->shape().heads : 1;
         Tensor open({.heads = heads, .rows = N_, .columns = M_, .per_head = heads > 1});
         for (int h = 0; h < heads; ++h) {
             MatrixView head = open.head(h);
@@ -178,10 +186,9 @@ void AttentionEvaluation::mask() {
                 const Matrix& matrix = e_.given.at("mask_additive").values();
                 close_where([&](int i, int j) { return matrix(i, j) == -INFINITY; });
             }
-            if (window == Normalizer::Window::none) continue;
+            if (!centers_) continue;
             close_where([&](int i, int j) {
-                const double center = centers_ ? values(centers_, h)(i, 0) : i;
-                return std::abs(j - center) > e_.local_window;
+                return std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) > e_.local_window;
             });
         }
         return open;
@@ -213,7 +220,7 @@ void AttentionEvaluation::weigh() {
         return weights;
     };
     const std::string text = settings(e_.normalizer, over_queries);
-    if (!centers_) {
+    if (normalizer.window != Normalizer::Window::predicted) {
         weights_ = build_.stage("weights", {masked_}, text, normalized);
         return;
     }

@@ -69,7 +69,7 @@ private:
     void drop();
     void sum_values();
     void join_heads();
-    StagePtr predicted_window_centers();
+    StagePtr window_centers();
     ScoreInputs score_inputs(const std::map<std::string_view, StagePtr>& parameters, RowBlock block) const;
 
     // evaluate_block.cpp: the transformer's block, logits and loss.

@@ -302,6 +302,9 @@ std::vector<StagePtr> Trace::parameters() const {
 }
 
 std::string Trace::label(Axis axis, int index) const {
+    if (axis == key_hidden && experiment.hidden > 1)
+        return label(key_token, index / experiment.hidden) + "·" +
+               std::to_string(index % experiment.hidden + 1);
     const std::vector<std::string>* labels = axis == query_token                       ? &rows
                                              : axis == key_token || axis == key_hidden ? &columns
                                              : axis == table_row                       ? &table

@@ -8,7 +8,9 @@ std::string_view axis_name(Axis axis) {
         case Axis::key_token: return "keys";
         case Axis::feature:
         case Axis::head_feature: return "features";
+        case Axis::key_hidden: return "keys · hidden units";
         case Axis::table_row: return "words";
+        case Axis::head: return "heads";
         case Axis::single: return "";
     }
     return "";
