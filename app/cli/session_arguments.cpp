@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/error.h"
 #include "core/io/examples.h"
@@ -61,6 +62,7 @@ void SessionArguments::add_to(CLI::App& command) {
         const std::string preset = text_of(Session{}, option);
         const std::string help = std::string(option.help) + (preset.empty() ? "" : " [" + preset + "]");
         const auto keep = [this, &option](const std::string& value) { flags_.emplace_back(&option, value); };
+        const bool repeatable = option.type == OptionType::list || option.type == OptionType::matrices;
         if (option.type == OptionType::boolean) {
             add_switch(command, option, help, keep);
             continue;
@@ -75,8 +77,8 @@ void SessionArguments::add_to(CLI::App& command) {
             ->expected(1)
             ->type_name(std::string(option.argument))
             ->allow_extra_args(false)
-            ->multi_option_policy(option.type == OptionType::list ? CLI::MultiOptionPolicy::TakeAll
-                                                                  : CLI::MultiOptionPolicy::Throw)
+            ->multi_option_policy(repeatable ? CLI::MultiOptionPolicy::TakeAll
+                                             : CLI::MultiOptionPolicy::Throw)
             ->group(std::string(option.section));
     }
 }
@@ -89,13 +91,11 @@ Session SessionArguments::start() const {
 }
 
 Session SessionArguments::with_flags(Session session) const {
-    bool first_mask = true;
+    bool first_rule = true;
     for (const auto& [option, value] : flags_) {
         try {
-            if (option->type == OptionType::list && !first_mask && value != "none") {
-                Json rules = option->get(session);
-                rules.push_back(value);
-                option->set(session, rules);
+            if (option->type == OptionType::list && !std::exchange(first_rule, false)) {
+                add_from_text(session, *option, value);
             } else if (option->name == "stage") {
                 set_focus(session, *option, stages());
             } else {
@@ -104,7 +104,6 @@ Session SessionArguments::with_flags(Session session) const {
         } catch (const Error& error) {
             throw UsageError(error.what());
         }
-        if (option->type == OptionType::list) first_mask = false;
     }
     try {
         check(session.experiment);

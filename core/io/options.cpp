@@ -14,6 +14,7 @@
 #include "core/attention/masks.h"
 #include "core/attention/trace.h"
 #include "core/error.h"
+#include "core/io/read_matrix.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -112,24 +113,28 @@ void set_scale(Session& s, const Json& value) {
         refuse("expected sqrt, none or a number, not " + quoted_value(value));
 }
 
-Json projection_seed_json(const Session& s) {
-    switch (s.experiment.projection_seed.kind) {
+template <ProjectionSeed Experiment::*member>
+Json weight_seed_json(const Session& s) {
+    const ProjectionSeed& seed = s.experiment.*member;
+    switch (seed.kind) {
         case ProjectionSeed::Kind::same: return "same";
         case ProjectionSeed::Kind::proceed: return "continue";
-        case ProjectionSeed::Kind::own: return seed_json(s.experiment.projection_seed.seed);
+        case ProjectionSeed::Kind::own: return seed_json(seed.seed);
     }
     return nullptr;
 }
 
-void set_projection_seed(Session& s, const Json& value) {
+template <ProjectionSeed Experiment::*member>
+void set_weight_seed(Session& s, const Json& value) {
+    ProjectionSeed& seed = s.experiment.*member;
     if (value == "same")
-        s.experiment.projection_seed = {};
+        seed = {};
     else if (value == "continue")
-        s.experiment.projection_seed = {ProjectionSeed::Kind::proceed, {}};
+        seed = {ProjectionSeed::Kind::proceed, {}};
     else if (value.is_string())
         refuse("expected same, continue or a whole number, not " + quoted_value(value));
     else
-        s.experiment.projection_seed = {ProjectionSeed::Kind::own, as_seed(value)};
+        seed = {ProjectionSeed::Kind::own, as_seed(value)};
 }
 
 Json mask_json(const Session& s) {
@@ -138,6 +143,8 @@ Json mask_json(const Session& s) {
     return rules;
 }
 
+constexpr std::string_view k_file_rule = "file:";
+
 void set_mask(Session& s, const Json& value) {
     if (!value.is_array())
         refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
@@ -145,6 +152,27 @@ void set_mask(Session& s, const Json& value) {
     for (const Json& rule : value)
         if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
     s.experiment.mask = std::move(rules);
+}
+
+Json given_json(const Session& s) {
+    Json names = Json::array();
+    for (const auto& [name, matrix] : s.experiment.given) names.push_back(name);
+    return names;
+}
+
+/// NAME=PATH: the file is read at once.
+void give(Session& s, std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos) refuse("expected NAME=PATH, not " + quoted_value(std::string(text)));
+    const std::string name(text.substr(0, equals));
+    std::vector<std::string> known;
+    for (const GivenName& each : given_names()) known.emplace_back(each.name);
+    if (std::ranges::find(known, name) == known.end()) {
+        const std::string near = nearest_name(name, known);
+        refuse(quoted_value(name) + " cannot be given" +
+               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
+    }
+    s.experiment.given.insert_or_assign(name, GivenMatrix(read_matrix(std::string(text.substr(equals + 1)))));
 }
 
 Json head_json(const Session& s) {
@@ -198,9 +226,13 @@ using enum OptionType;
         [](Session& s, const Json& v) { s.part.member = convert(v); }
 
 constexpr std::string_view k_weights = "there are weights to draw";
+constexpr std::string_view k_own_sizes = "projection is normal, uniform, linear or xavier";
+constexpr std::string_view k_block = "block is not none";
 
 const std::array k_options = {
     Option{"text", "Input", "", "TEXT", "The sentence", "", text, FIELD(experiment, text, as_text)},
+    Option{"text2", "Input", "", "TEXT", "The keys' and values' sentence; empty: the same (self-attention)",
+           "", text, FIELD(experiment, text2, as_text)},
     Option{"tokenizer", "Input", "", "words|whitespace|characters", "How the sentence is cut into tokens", "",
            text, FIELD(experiment, tokenizer, as_text)},
     Option{"vocabulary", "Input", "", "alphabetical|appearance|stable",
@@ -216,27 +248,78 @@ const std::array k_options = {
            FIELD(experiment, dim, as_int)},
     Option{"embedding", "Embedding", "", "normal|uniform|linear|xavier", "How the embedding table is drawn",
            "", text, FIELD(experiment, embedding, as_text)},
+    Option{"position", "Position", "", "none|sinusoidal|rope|alibi",
+           "How a token's place is told: added to X, by turning Q and K, or by a bias on the scores", "",
+           text, FIELD(experiment, position, as_text)},
+    Option{"rope-layout", "Position", "", "interleaved|half", "Which features are turned as a pair",
+           "position is rope", text, FIELD(experiment, rope_layout, as_text)},
     Option{"projection", "Projections", "W", "none|normal|uniform|linear|xavier|mha",
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q = K = V = X", "", text,
            FIELD(experiment, projection, as_text)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
            "same: the seed again; continue: go on after the embedding table; N: a seed of their own",
-           k_weights, word_or_number, projection_seed_json, set_projection_seed},
+           k_weights, word_or_number, weight_seed_json<&Experiment::projection_seed>,
+           set_weight_seed<&Experiment::projection_seed>},
+    Option{"projection-bias", "Projections", "b", "", "Biases, drawn as torch.nn.Linear does (mha: zeros)",
+           "projection is not none", boolean, FIELD(experiment, projection_bias, as_boolean)},
+    Option{"key-size", "Projections", "h·d_k", "N", "Columns of Q and K, all heads together; 0: dim",
+           k_own_sizes, whole, FIELD(experiment, key_size, as_int)},
+    Option{"value-size", "Projections", "h·d_v", "N", "Columns of V, all heads together; 0: dim", k_own_sizes,
+           whole, FIELD(experiment, value_size, as_int)},
     Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", "", whole,
            FIELD(experiment, heads, as_int)},
-    Option{"score", "Score", "", "dot", "How much a query has to do with a key", "", text,
-           FIELD(experiment, score, as_text)},
+    Option{"score", "Score", "", "dot|general|additive|concat|cosine|location",
+           "How much a query has to do with a key", "", text, FIELD(experiment, score, as_text)},
+    Option{"hidden", "Score", "", "N", "Units of the score's (and local-p's) hidden layer, 1 to 1024",
+           "score is additive or concat, or normalizer is local-p", whole, FIELD(experiment, hidden, as_int)},
+    Option{"score-seed", "Score", "", "same|continue|N",
+           "same: the seed again; continue: go on after the projections; N: a seed of its own",
+           "the score has weights, or normalizer is local-p", word_or_number,
+           weight_seed_json<&Experiment::score_seed>, set_weight_seed<&Experiment::score_seed>},
+    Option{"sharpening", "Score", "β", "NUMBER", "What the cosine is multiplied by", "score is cosine",
+           number, FIELD(experiment, sharpening, as_double)},
     Option{"scale", "Score", "s", "sqrt|none|NUMBER", "What the scores are multiplied by; sqrt: 1/√d_k", "",
            word_or_number, scale_json, set_scale},
-    Option{"mask", "Mask", "", "none|causal|valid:K[,K…]",
-           "Which query may look at which key; repeatable, all rules must allow", "", list, mask_json,
-           set_mask},
-    Option{"normalizer", "Softmax", "", "softmax", "How masked scores become weights", "", text,
-           FIELD(experiment, normalizer, as_text)},
+    Option{
+        "mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
+        "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) is read at "
+        "once, 0 closes",
+        "", list, mask_json, set_mask},
+    Option{"normalizer", "Softmax", "", "softmax|hard|local-m|local-p", "How masked scores become weights",
+           "", text, FIELD(experiment, normalizer, as_text)},
+    Option{"softmax-axis", "Softmax", "", "keys|queries",
+           "Along which the weights sum to 1: each row over the keys, or each column over the queries",
+           "normalizer is softmax", text, FIELD(experiment, softmax_axis, as_text)},
     Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", "", number,
            FIELD(experiment, temperature, as_double)},
+    Option{"local-window", "Softmax", "D", "N", "How far local attention looks to either side, 0 to 4096",
+           "normalizer is local-m or local-p", whole, FIELD(experiment, local_window, as_int)},
+    Option{"dropout", "Softmax", "p", "P", "The share of weights that dropout sets to 0; 0 to below 1", "",
+           number, FIELD(experiment, dropout, as_double)},
+    Option{"dropout-seed", "Softmax", "", "N", "Seed of the dropped weights", "dropout > 0", whole,
+           [](const Session& s) { return seed_json(s.experiment.dropout_seed); },
+           [](Session& s, const Json& v) { s.experiment.dropout_seed = as_seed(v); }},
+    Option{"training", "Softmax", "", "", "Drop weights as in training; in evaluation they are left alone",
+           "dropout > 0", boolean, FIELD(experiment, training, as_boolean)},
     Option{"output-projection", "Output", "W_o", "", "Multiply the result by W_oᵀ", "", boolean,
            FIELD(experiment, output_projection, as_boolean)},
+
+    Option{"block", "Block", "", "none|post-norm|pre-norm",
+           "The transformer's block around attention: residuals, layer norms and a feed-forward layer", "",
+           text, FIELD(experiment, block, as_text)},
+    Option{"activation", "Block", "", "relu|gelu", "Of the feed-forward layer", k_block, text,
+           FIELD(experiment, activation, as_text)},
+    Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
+           k_block, whole, FIELD(experiment, feed_forward_size, as_int)},
+    Option{"block-seed", "Block", "", "same|continue|N",
+           "same: the seed again; continue: go on after the score's weights; N: a seed of its own", k_block,
+           word_or_number, weight_seed_json<&Experiment::block_seed>,
+           set_weight_seed<&Experiment::block_seed>},
+    Option{"given", "Given", "", "NAME=PATH",
+           "A matrix given outright (CSV or NPY, read at once): a stage such as scores, query, embedding, "
+           "mask or "
+           "mask_additive, or a weight such as W_q; repeatable",
+           "", matrices, given_json, nullptr},
 
     Option{"view", "Presentation", "", "pipeline", "The view that is open", "the window", text,
            [](const Session& s) -> Json { return s.presentation.view; },
@@ -299,6 +382,7 @@ Json value_from_text(const Option& option, std::string_view argument) {
             refuse("expected a number, not " + quoted_value(value));
         case word_or_number: return whole_from_text(argument);
         case list: return value == "none" ? Json::array() : Json::array({value});
+        case matrices: return value;
     }
     return nullptr;
 }
@@ -357,10 +441,31 @@ void set_from_json(Session& session, const Option& option, const Json& value, st
 
 void set_from_text(Session& session, const Option& option, std::string_view argument) {
     try {
+        if (option.type == matrices) {
+            if (argument == "none") return session.experiment.given.clear();
+            return give(session, argument);
+        }
+        if (option.type == list) {
+            session.experiment.given.erase("mask");
+            option.set(session, Json::array());
+            return add_from_text(session, option, argument);
+        }
         set_from_json(session, option, value_from_text(option, argument), argument);
     } catch (const Error& error) {
         throw Error(error.kind(), "--" + std::string(option.name) + ": " + error.what());
     }
+}
+
+void add_from_text(Session& session, const Option& option, std::string_view argument) {
+    if (argument == "none") return;
+    if (argument.starts_with(k_file_rule)) {
+        session.experiment.given.insert_or_assign(
+            "mask", GivenMatrix(read_matrix(std::string(argument.substr(k_file_rule.size())))));
+        return;
+    }
+    Json rules = option.get(session);
+    rules.push_back(std::string(argument));
+    option.set(session, rules);
 }
 
 std::string text_of(const Session& session, const Option& option) {

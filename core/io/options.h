@@ -21,6 +21,7 @@ enum class OptionType {
     word_or_number,  ///< a JSON number, or a string that is a word
     boolean,         ///< JSON true or false; as a flag --name and --no-name
     list,            ///< JSON array of strings; as a flag repeatable, "none" for the empty list
+    matrices,        ///< JSON object of matrices, which session files read; as a flag repeatable
 };
 
 struct Option {
@@ -32,7 +33,7 @@ struct Option {
     std::string_view applies;   ///< when it has an effect; empty: always
     OptionType type;
     Json (*get)(const Session& session);
-    /// Throws Error(bad_input) with what is expected; the caller adds where.
+    /// Throws Error(bad_input) with what is expected; the caller adds where. nullptr for matrices.
     void (*set)(Session& session, const Json& value);
 
     bool in_experiment() const { return section != "Presentation"; }
@@ -49,6 +50,9 @@ const Option* find_option(std::string_view name);
 void set_from_json(Session& session, const Option& option, const Json& value, std::string_view typed);
 /// Sets one option from the text of a flag's argument. Throws Error(bad_input) that begins with the flag.
 void set_from_text(Session& session, const Option& option, std::string_view text);
+/// Adds to a list (the mask's rules) what one flag's argument says; "file:PATH" gives the mask itself. Throws
+/// Error.
+void add_from_text(Session& session, const Option& option, std::string_view text);
 /// The value as a flag's argument: what set_from_text takes.
 std::string text_of(const Session& session, const Option& option);
 

@@ -17,9 +17,6 @@ namespace attnscope {
 namespace {
 
 constexpr int k_version = 1;
-const std::vector<std::string> k_given_names = {"embedding", "embedding_kv", "query", "key", "value",
-                                                "scores",    "W_q",          "W_k",   "W_v", "W_o",
-                                                "b_q",       "b_k",          "b_v",   "b_o"};
 
 [[noreturn]] void refuse(std::string_view source, const std::string& where, const std::string& what) {
     throw Error(ErrorKind::bad_input,
@@ -84,9 +81,11 @@ Matrix matrix_from(const Json& json, std::string_view source, const std::string&
 
 void read_given(Session& session, const Json& json, std::string_view source) {
     require_object(json, source, "experiment.given");
+    std::vector<std::string> known;
+    for (const GivenName& each : given_names()) known.emplace_back(each.name);
     for (const auto& [name, value] : json.items()) {
-        if (std::ranges::find(k_given_names, name) == k_given_names.end())
-            refuse_unknown(source, "experiment.given.", name, k_given_names);
+        if (std::ranges::find(known, name) == known.end())
+            refuse_unknown(source, "experiment.given.", name, known);
         session.experiment.given.emplace(name,
                                          GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
     }
@@ -207,7 +206,8 @@ Json parse(std::string_view text, std::string_view source) {
 std::string to_json(const Session& session) {
     Json experiment = Json::object(), presentation = Json::object();
     for (const Option& option : options())
-        (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
+        if (option.type != OptionType::matrices)
+            (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
     if (!session.experiment.given.empty()) {
         Json& given = experiment["given"] = Json::object();
         for (const auto& [name, matrix] : session.experiment.given)

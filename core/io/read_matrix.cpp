@@ -1,0 +1,293 @@
+#include "core/io/read_matrix.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <regex>
+#include <vector>
+
+#include "core/error.h"
+#include "core/io/file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::string_view k_npy_magic("\x93NUMPY", 6);
+
+[[noreturn]] void refuse(std::string_view source, const std::string& what) {
+    throw Error(ErrorKind::bad_input, std::string(source) + ": " + what);
+}
+
+// CSV
+
+std::string quoted(std::string_view cell) {
+    constexpr std::size_t k_longest = 30;
+    if (cell.size() <= k_longest) return "\"" + std::string(cell) + "\"";
+    std::size_t end = k_longest;
+    while ((cell[end] & 0xC0) == 0x80) --end;
+    return "\"" + std::string(cell.substr(0, end)) + "…\"";
+}
+
+struct Line {
+    int number;  ///< in the text, from 1
+    std::vector<std::string> cells;
+};
+
+std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\r");
+    return first == text.npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+char separator_of(std::string_view text) {
+    // A semicolon or a tab cannot be part of a number, a comma can.
+    for (const char separator : {';', '\t', ','})
+        if (text.find(separator) != text.npos) return separator;
+    return ' ';
+}
+
+/// The cells of one line, quotes taken off (RFC 4180).
+std::vector<std::string> cells_of(std::string_view line, char separator) {
+    std::vector<std::string> cells(1);
+    bool in_quotes = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const char c = line[i];
+        if (in_quotes && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
+            cells.back() += line[++i];
+        } else if (c == '"') {
+            in_quotes = !in_quotes;
+        } else if (c == separator && !in_quotes) {
+            const bool another_blank = separator == ' ' && cells.back().empty();
+            if (!another_blank) cells.emplace_back();
+        } else {
+            cells.back() += c;
+        }
+    }
+    for (std::string& cell : cells) cell = trimmed(cell);
+    return cells;
+}
+
+std::vector<Line> lines_of(std::string_view text) {
+    constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
+    if (text.starts_with(k_byte_order_mark)) text.remove_prefix(k_byte_order_mark.size());
+    const char separator = separator_of(text);
+    std::vector<Line> lines;
+    int number = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        ++number;
+        if (!trimmed(line).empty())
+            lines.push_back({number, cells_of(separator == ' ' ? trimmed(line) : line, separator)});
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+/// A number that reads as ±∞ although it is written in digits is beyond float32.
+std::optional<float> number_of(std::string_view cell) {
+    if (cell.starts_with('+')) cell.remove_prefix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error == std::errc::result_out_of_range && end == cell.data() + cell.size())
+        return cell.find("e-") != cell.npos || cell.find("E-") != cell.npos
+                   ? 0.0f
+                   : std::numeric_limits<float>::infinity();
+    if (error != std::errc{} || end != cell.data() + cell.size()) return std::nullopt;
+    return static_cast<float>(value);
+}
+
+bool is_word(const std::string& cell) { return !cell.empty() && !number_of(cell); }
+
+bool has_decimal_comma(const std::string& cell) {
+    std::string other = cell;
+    std::ranges::replace(other, ',', '.');
+    return other != cell && number_of(other).has_value();
+}
+
+float checked_number(const Line& line, std::size_t column, std::string_view source) {
+    const std::string& cell = line.cells[column];
+    const std::string where =
+        "line " + std::to_string(line.number) + ", cell " + std::to_string(column + 1) + " ";
+    if (cell.empty()) refuse(source, where + "is empty: write a number, or nan where there is none");
+    if (has_decimal_comma(cell))
+        refuse(source, where + quoted(cell) + " has a decimal comma: write numbers with a point");
+    const std::optional<float> value = number_of(cell);
+    if (!value) refuse(source, where + quoted(cell) + " is not a number");
+    if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
+        refuse(source, where + quoted(cell) + " is beyond float32: write inf");
+    return *value;
+}
+
+// NPY
+
+template <typename Number>
+Number read_number(const char* bytes, bool swapped) {
+    std::array<char, sizeof(Number)> copy;
+    std::memcpy(copy.data(), bytes, sizeof(Number));
+    if (swapped) std::ranges::reverse(copy);
+    return std::bit_cast<Number>(copy);
+}
+
+struct NpyType {
+    std::string_view code;  ///< without the byte order
+    std::size_t size;
+    float (*read)(const char* bytes, bool swapped);
+};
+
+template <typename Number>
+float read_as(const char* bytes, bool swapped) {
+    return static_cast<float>(read_number<Number>(bytes, swapped));
+}
+
+/// IEEE 754 binary16.
+float read_half(const char* bytes, bool swapped) {
+    const auto bits = read_number<std::uint16_t>(bytes, swapped);
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const float sign = bits & 0x8000 ? -1.0f : 1.0f;
+    if (exponent == 31) return fraction ? NAN : sign * INFINITY;
+    return sign * static_cast<float>(exponent == 0 ? std::ldexp(fraction, -24)
+                                                   : std::ldexp(1024 + fraction, exponent - 25));
+}
+
+constexpr std::array k_npy_types = {
+    NpyType{"f4", 4, read_as<float>},
+    NpyType{"f8", 8, read_as<double>},
+    NpyType{"f2", 2, read_half},
+    NpyType{"i1", 1, read_as<std::int8_t>},
+    NpyType{"i2", 2, read_as<std::int16_t>},
+    NpyType{"i4", 4, read_as<std::int32_t>},
+    NpyType{"i8", 8, read_as<std::int64_t>},
+    NpyType{"u1", 1, read_as<std::uint8_t>},
+    NpyType{"u2", 2, read_as<std::uint16_t>},
+    NpyType{"u4", 4, read_as<std::uint32_t>},
+    NpyType{"u8", 8, read_as<std::uint64_t>},
+    NpyType{"b1", 1, read_as<std::uint8_t>},
+};
+
+struct NpyHeader {
+    std::string type;  ///< "<f4"
+    bool by_column;
+    std::size_t rows, columns;
+    std::size_t data;  ///< where the numbers start
+};
+
+/// What stands after 'key': in the header, up to `end`.
+std::string value_of(const std::string& header, const std::string& pattern, std::string_view source) {
+    std::smatch found;
+    if (!std::regex_search(header, found, std::regex(pattern)))
+        refuse(source, "its NPY header cannot be read: save it again with numpy.save");
+    return found[1];
+}
+
+NpyHeader npy_header(std::string_view bytes, std::string_view source) {
+    constexpr std::size_t k_version_at = 6;
+    const auto byte = [&](std::size_t at) {
+        if (at >= bytes.size()) refuse(source, "the NPY file is cut off: copy it again");
+        return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at]));
+    };
+    const bool long_header = byte(k_version_at) > 1;
+    std::size_t length = byte(8) | byte(9) << 8;
+    if (long_header) length |= byte(10) << 16 | byte(11) << 24;
+    const std::size_t start = long_header ? 12 : 10;
+    if (length > bytes.size() - std::min(start, bytes.size()))
+        refuse(source, "the NPY file is cut off: copy it again");
+    const std::string header(bytes.substr(start, length));
+    const std::string type = value_of(header, R"('descr'\s*:\s*('[^']*'|\[))", source);
+    const std::string shape = value_of(header, R"('shape'\s*:\s*\(([^)]*)\))", source);
+    std::vector<std::size_t> sizes;
+    for (std::size_t at = 0; at < shape.size(); ++at) {
+        std::size_t size = 0;
+        const auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), size);
+        if (error != std::errc{}) continue;
+        sizes.push_back(size);
+        at = static_cast<std::size_t>(end - shape.data());
+    }
+    if (sizes.empty() || sizes.size() > 2)
+        refuse(source, "its shape is (" + shape + "): a matrix has two dimensions");
+    return {.type = type.size() > 2 ? type.substr(1, type.size() - 2) : "a record",
+            .by_column = value_of(header, R"('fortran_order'\s*:\s*(True|False))", source) == "True",
+            .rows = sizes.size() == 1 ? 1 : sizes[0],
+            .columns = sizes.back(),
+            .data = start + length};
+}
+
+}  // namespace
+
+void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source) {
+    constexpr std::size_t k_longest = 65'536, k_most = std::size_t{1} << 26;
+    if (rows == 0 || columns == 0) refuse(source, "there are no numbers in it");
+    if (rows > k_longest || columns > k_longest || rows * columns > k_most)
+        refuse(source, "it has " + std::to_string(rows) + " × " + std::to_string(columns) +
+                           " numbers, more than attnscope takes");
+}
+
+Matrix matrix_from_csv(std::string_view text, std::string_view source) {
+    std::vector<Line> lines = lines_of(text);
+    if (lines.empty()) refuse(source, "there are no numbers in it");
+    // Labels: above the columns if the first line has a word or an empty corner, before the rows if the first
+    // cells below are words.
+    const bool labelled_rows = lines.size() > 1 &&
+                               std::all_of(lines.begin() + 1, lines.end(),
+                                           [](const Line& line) { return is_word(line.cells[0]); }) &&
+                               lines[1].cells.size() > 1 && !has_decimal_comma(lines[1].cells[0]);
+    const bool empty_corner = lines.size() > 1 && lines[0].cells[0].empty() && labelled_rows;
+    const bool labelled_columns =
+        lines.size() > 1 && (empty_corner || std::all_of(lines[0].cells.begin(), lines[0].cells.end(),
+                                                         [](const std::string& cell) {
+                                                             return is_word(cell) && !has_decimal_comma(cell);
+                                                         }));
+    if (labelled_columns) lines.erase(lines.begin());
+    const std::size_t first = labelled_rows ? 1 : 0;
+    const std::size_t columns = lines[0].cells.size() - first;
+    require_matrix_size(lines.size(), columns, source);
+    Matrix matrix(static_cast<Eigen::Index>(lines.size()), static_cast<Eigen::Index>(columns));
+    for (std::size_t r = 0; r < lines.size(); ++r) {
+        const Line& line = lines[r];
+        if (line.cells.size() != columns + first)
+            refuse(source, "line " + std::to_string(line.number) + " has " +
+                               std::to_string(line.cells.size() - std::min(first, line.cells.size())) +
+                               " numbers and line " + std::to_string(lines[0].number) + " has " +
+                               std::to_string(columns) + ": make the rows equally long");
+        for (std::size_t c = 0; c < columns; ++c)
+            matrix(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) =
+                checked_number(line, c + first, source);
+    }
+    return matrix;
+}
+
+Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
+    const NpyHeader header = npy_header(bytes, source);
+    const NpyType* type = nullptr;
+    for (const NpyType& each : k_npy_types)
+        if (header.type.size() > 1 && header.type.substr(1) == each.code) type = &each;
+    if (!type)
+        refuse(source, "its numbers are of the type " + quoted(header.type) +
+                           ": save it as float32, numpy.save(file, array.astype('float32'))");
+    require_matrix_size(header.rows, header.columns, source);
+    if (bytes.size() - header.data < header.rows * header.columns * type->size)
+        refuse(source, "the NPY file is cut off: " + std::to_string(header.rows) + " × " +
+                           std::to_string(header.columns) + " numbers are announced; copy it again");
+    const bool swapped = header.type[0] == (std::endian::native == std::endian::little ? '>' : '<');
+    const auto rows = static_cast<Eigen::Index>(header.rows),
+               columns = static_cast<Eigen::Index>(header.columns);
+    Matrix matrix(rows, columns);
+    for (Eigen::Index r = 0; r < rows; ++r)
+        for (Eigen::Index c = 0; c < columns; ++c) {
+            const auto at = static_cast<std::size_t>(header.by_column ? c * rows + r : r * columns + c);
+            matrix(r, c) = type->read(bytes.data() + header.data + at * type->size, swapped);
+        }
+    return matrix;
+}
+
+Matrix read_matrix(const std::string& path) {
+    const std::string bytes = read_file(path);
+    const std::string source = path == "-" ? "standard input" : path;
+    return bytes.starts_with(k_npy_magic) ? matrix_from_npy(bytes, source) : matrix_from_csv(bytes, source);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,28 @@
+// A matrix from a file or from pasted text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/attention/tensor.h"
+
+namespace attnscope {
+
+/// CSV or NPY, by content. Throws Error(io) as read_file(), Error(bad_input) as the two below.
+Matrix read_matrix(const std::string& path);
+
+/// Rows of numbers, cells apart by commas, semicolons, tabs or blanks (the first of these that the text has);
+/// the first row and the first column may be labels, as to_csv writes them. `nan`, `inf`, `-inf` in any case
+/// are numbers. Throws Error(bad_input) that begins with `source` and names line and cell: an empty cell, a
+/// word, a decimal comma, rows that are not equally long, a number beyond float32, nothing at all.
+Matrix matrix_from_csv(std::string_view text, std::string_view source);
+
+/// NumPy's format, versions 1 to 3: booleans, integers and floating point of any width to 64 bits, either
+/// byte order, either element order; one dimension is one row. Throws Error(bad_input) that begins with
+/// `source` and names the type or the shape that is no matrix of numbers, or says that the file is cut off.
+Matrix matrix_from_npy(std::string_view bytes, std::string_view source);
+
+/// rows × columns that a matrix may have here: 1 … 65,536 each, 2²⁶ cells in all.
+void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source);
+
+}  // namespace attnscope

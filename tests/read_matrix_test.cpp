@@ -1,0 +1,128 @@
+#include "core/io/read_matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/attention/evaluate.h"
+#include "core/error.h"
+#include "core/io/matrix_files.h"
+
+namespace attnscope {
+namespace {
+
+Matrix csv(std::string_view text) { return matrix_from_csv(text, "a.csv"); }
+
+std::string refusal(Matrix (*read)(std::string_view, std::string_view), std::string_view text) {
+    try {
+        read(text, "a.csv");
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+        return error.what();
+    }
+    ADD_FAILURE() << "not refused: " << text;
+    return {};
+}
+
+Matrix matrix(std::initializer_list<std::initializer_list<float>> rows) {
+    Matrix m(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(rows.begin()->size()));
+    Eigen::Index r = 0;
+    for (const auto& row : rows) {
+        Eigen::Index c = 0;
+        for (const float value : row) m(r, c++) = value;
+        ++r;
+    }
+    return m;
+}
+
+std::string npy(const std::string& header, const std::string& data) {
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    bytes += static_cast<char>(header.size());
+    bytes += '\0';
+    return bytes + header + data;
+}
+
+TEST(read_matrix_test, cells_stand_apart_by_commas_semicolons_tabs_or_blanks) {
+    const Matrix expected = matrix({{1, -2.5f}, {3e2f, 4}});
+    for (const char* text :
+         {"1,-2.5\n3e2,4\n", "1;-2.5\r\n3e2;4", "1\t-2.5\n3e2\t4\n", "  1   -2.5\n3e2 +4  \n\n"})
+        EXPECT_EQ(csv(text), expected) << text;
+    EXPECT_EQ(csv("7"), matrix({{7}}));
+}
+
+TEST(read_matrix_test, labels_are_passed_over) {
+    const Matrix expected = matrix({{1, 2}, {3, 4}});
+    EXPECT_EQ(csv(",you,help\nyou,1,2\nhelp,3,4\n"), expected);
+    EXPECT_EQ(csv("you,help\n1,2\n3,4\n"), expected);
+    EXPECT_EQ(csv("you,1,2\nhelp,3,4\n"), expected);
+    EXPECT_EQ(csv("\xEF\xBB\xBF\"a, \"\"b\"\"\",c\n1,2\n3,4\n"), expected);
+}
+
+TEST(read_matrix_test, reads_what_the_program_exports) {
+    const Trace trace = evaluate(Experiment{});
+    for (const char* name : {"scores", "embedding", "mask"}) {
+        const Stage& stage = *trace.find(name);
+        EXPECT_EQ(csv(to_csv(trace, stage, {})), Matrix(stage.buffer.host().head(0))) << name;
+        EXPECT_EQ(matrix_from_npy(to_npy(stage, {}), "a.npy"), Matrix(stage.buffer.host().head(0))) << name;
+    }
+}
+
+TEST(read_matrix_test, what_is_not_finite_has_words) {
+    const Matrix m = csv("nan,inf,-inf,NaN,Infinity\n");
+    EXPECT_TRUE(std::isnan(m(0, 0)));
+    EXPECT_EQ(m(0, 1), INFINITY);
+    EXPECT_EQ(m(0, 2), -INFINITY);
+    EXPECT_TRUE(std::isnan(m(0, 3)));
+    EXPECT_EQ(m(0, 4), INFINITY);
+}
+
+TEST(read_matrix_test, a_bad_cell_is_named_by_line_and_place) {
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,\n"),
+              "a.csv: line 2, cell 2 is empty: write a number, or nan where there is none");
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n\n3,x\n"), "a.csv: line 3, cell 2 \"x\" is not a number");
+    EXPECT_EQ(refusal(matrix_from_csv, "1,5;2\n3;4\n"),
+              "a.csv: line 1, cell 1 \"1,5\" has a decimal comma: write numbers with a point");
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,4,5\n"),
+              "a.csv: line 2 has 3 numbers and line 1 has 2: make the rows equally long");
+    EXPECT_EQ(refusal(matrix_from_csv, "1e39\n"),
+              "a.csv: line 1, cell 1 \"1e39\" is beyond float32: write inf");
+    EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: there are no numbers in it");
+}
+
+TEST(read_matrix_test, any_npy_type_and_order_is_converted) {
+    using namespace std::string_literals;
+    const Matrix expected = matrix({{1, 2}, {3, 4}});
+    const auto header = [](const char* type, const char* fortran) {
+        return "{'descr': '"s + type + "', 'fortran_order': " + fortran + ", 'shape': (2, 2), }\n";
+    };
+    EXPECT_EQ(matrix_from_npy(npy(header("|u1", "False"), "\1\2\3\4"), "a"), expected);
+    EXPECT_EQ(matrix_from_npy(npy(header("|i1", "True"), "\1\3\2\4"), "a"), expected);
+    EXPECT_EQ(matrix_from_npy(npy(header(">i2", "False"), "\0\1\0\2\0\3\0\4"s), "a"), expected);
+    EXPECT_EQ(matrix_from_npy(npy(header("<f2", "False"), "\x00\x3c\x00\x40\x00\x42\x00\x44"s), "a"),
+              expected);
+    EXPECT_EQ(
+        matrix_from_npy(npy(header(">f4", "False"), "\x3f\x80\0\0\x40\0\0\0\x40\x40\0\0\x40\x80\0\0"s), "a"),
+        expected);
+    EXPECT_EQ(
+        matrix_from_npy(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }\n", "\1\0\1"s), "a"),
+        matrix({{1, 0, 1}}));
+}
+
+TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
+    const auto header = [](const std::string& type, const std::string& shape) {
+        return "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
+    };
+    EXPECT_NE(refusal(matrix_from_npy, npy(header("<c8", "(1, 1)"), "12345678")).find("\"<c8\""),
+              std::string::npos);
+    EXPECT_EQ(refusal(matrix_from_npy, npy(header("<f4", "(1, 1, 1)"), "1234")),
+              "a.csv: its shape is (1, 1, 1): a matrix has two dimensions");
+    EXPECT_NE(refusal(matrix_from_npy, npy(header("<f4", "(1, 2)"), "1234")).find("cut off"),
+              std::string::npos);
+    EXPECT_NE(refusal(matrix_from_npy, std::string("\x93NUMPY\x01\x00", 8)).find("cut off"),
+              std::string::npos);
+    EXPECT_NE(refusal(matrix_from_npy, npy(header("<f4", "(9999999, 9999999)"), "1")).find("more than"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope
