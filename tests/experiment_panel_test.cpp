@@ -1,6 +1,8 @@
 // The controls of the experiment, dragged, clicked and typed into.
+#include <cctype>
 #include <cstdio>
 
+#include "core/attention/masks.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -91,14 +93,50 @@ TEST_F(ExperimentPanelTest, ThePointerLeavingDoesNotEndADrag) {
     EXPECT_EQ(document().presentation().stage, load_example("scaled-dot-product").presentation.stage);
 }
 
-TEST_F(ExperimentPanelTest, ACausalMaskIsChosenFromTheList) {
-    click(field_of("Kind", {"##kind"}));
-    choose("causal");
+TEST_F(ExperimentPanelTest, ACausalMaskIsSwitchedOn) {
+    click(field_of("Causal", {"on"}));
     ASSERT_EQ(document().experiment().mask, (std::vector<MaskRule>{{"causal", {}}}));
     const Stage& weights = *document().trace()->find("weights");
     EXPECT_EQ(weights.buffer.at(0, 0, 1), 0.0f);
     press(Key::z, k_ctrl);
     EXPECT_TRUE(document().experiment().mask.empty());
+}
+
+TEST_F(ExperimentPanelTest, SwitchingAMaskKeepsTheOtherRules) {
+    const MaskRule first{"valid", {6}}, second{"valid", {5}}, causal{"causal", {}};
+    document().change([&](Session& s) { s.experiment.mask = {first, second}; });
+    settle();
+    click(field_of("Causal", {"on"}));
+    EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{causal, first, second}));
+    drag(field_of("Valid 2", {"numbers", "drag"}), {-14, 0});
+    ASSERT_EQ(document().experiment().mask.size(), 3U);
+    EXPECT_EQ(document().experiment().mask[1], first);
+    EXPECT_LT(document().experiment().mask[2].arguments[0], 5);
+    const MaskRule dragged = document().experiment().mask[2];
+    click(field_of("Valid", {"on"}));
+    EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{causal, dragged}));
+}
+
+TEST_F(ExperimentPanelTest, EveryKindOfMaskHasARow) {
+    for (const MaskKind& kind : mask_kinds()) {
+        std::string label(kind.name);
+        label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
+        click(field_of(label, {"on"}));
+        ASSERT_EQ(document().experiment().mask.size(), 1U) << label;
+        EXPECT_EQ(document().experiment().mask[0].kind, kind.name);
+        EXPECT_EQ(document().problem(), "");
+        click(field_of(label, {"on"}));
+        EXPECT_TRUE(document().experiment().mask.empty());
+    }
+}
+
+TEST_F(ExperimentPanelTest, TheNumbersOfAMaskAreTyped) {
+    click(field_of("Valid", {"on"}));
+    click(field_of("Valid", {"numbers", "drag"}));
+    push(pressing(Key::a, k_ctrl));
+    push(typing("1,2,3,4,5,6,7,8"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{{"valid", {1, 2, 3, 4, 5, 6, 7, 8}}}));
 }
 
 TEST_F(ExperimentPanelTest, ARightClickResetsASetting) {
