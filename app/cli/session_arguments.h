@@ -27,6 +27,9 @@ public:
     /// The defaults, then FILE or --example, then the flags. Throws UsageError for a flag's bad value or for
     /// both FILE and --example; Error for what load_session refuses.
     Session session() const;
+    /// FILE, whole, where it is a session that may be saved to; empty for a picture, an example, standard
+    /// input.
+    std::string file_to_save() const;
     /// --stage as a list; empty if it is not given or "all".
     std::vector<std::string> stages() const;
     bool gives(std::string_view option) const;
