@@ -1,4 +1,5 @@
 // Dialogs, files, menus and what is kept.
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/attention/evaluate.h"
@@ -11,6 +12,7 @@ namespace attnscope {
 namespace {
 
 constexpr Mods k_ctrl{.ctrl = true};
+constexpr Mods k_ctrl_shift{.ctrl = true, .shift = true};
 
 class FilesTest : public InterfaceTest {
 protected:
@@ -103,6 +105,40 @@ TEST_F(FilesTest, ADialogOpensAgainAfterEscape) {
         EXPECT_NE(place_of("Export##dialog", {"Cancel"}).x, -1);
         press(Key::escape);
     }
+}
+
+TEST_F(FilesTest, ADialogKeepsTheKeysThatEditFromWhatIsBehind) {
+    document().change([](Session& s) { s.experiment.seed = 5; });
+    document().change([](Session& s) { s.experiment.seed = 6; });
+    document().undo();
+    settle();
+    for (const Key key : {Key::e, Key::o, Key::p}) {
+        press(key, k_ctrl);
+        ASSERT_NE(interaction().dialog, Dialog::none);
+        push(typing("ab"));
+        for (const Key edit : {Key::z, Key::y, Key::r, Key::n}) press(edit, k_ctrl);
+        press(Key::z, k_ctrl_shift);
+        EXPECT_EQ(document().experiment().seed, Seed(5));
+        press(Key::escape);
+    }
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().experiment().seed, Seed(123));
+}
+
+TEST_F(FilesTest, ANumberThatIsTypedHasUndoOfItsOwn) {
+    document().change([](Session& s) { s.experiment.seed = 5; });
+    settle();
+    click(field_of("Seed", {"seed", "drag"}));
+    push(typing("77"));
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().experiment().seed, Seed(5));
+}
+
+TEST_F(FilesTest, ADialogBeginsAtHome) {
+    press(Key::o, k_ctrl);
+    const char* home = std::getenv("HOME");
+    EXPECT_EQ(interaction().file_form.folder,
+              home && *home ? home : std::filesystem::current_path().string());
 }
 
 TEST_F(FilesTest, ADialogKeepsTheMouseFromWhatIsBehind) {

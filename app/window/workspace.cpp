@@ -15,23 +15,28 @@ constexpr float k_menu_height = 32;
 constexpr float k_status_height = 28;
 constexpr float k_smallest_panel = 220;
 constexpr float k_largest_panel = 520;
-constexpr float k_largest_share = 0.25f;
+constexpr float k_narrow = 1280;  ///< units; below it the side panels give way to the view
 
 /// The areas of the window, from the outside in.
 struct Areas {
     Area menu, sentence, experiment, center, inspector, status;
 };
 
+/// A side panel takes at most its share of the window, and goes where that would be too little to read.
+float side_width(bool open, float wanted, float share, float least) {
+    const float width = std::min(wanted, share);
+    return open && width >= least ? width : 0;
+}
+
 Areas lay_out(Ui& ui, ImVec2 size) {
     const float menu = ui.px(k_menu_height);
-    const float sentence = menu + sentence_panel_height(ui, size.x);
+    const float sentence = menu + sentence_panel_height(ui, size.x, size.y);
     const float status = size.y - ui.px(k_status_height);
-    // In a narrow window the side panels leave half of it to the view.
-    const float widest = size.x * k_largest_share;
-    const float left =
-        ui.state.experiment_panel_open ? std::min(ui.px(ui.state.experiment_panel_width), widest) : 0;
-    const float right =
-        size.x - (ui.state.inspector_open ? std::min(ui.px(ui.state.inspector_width), widest) : 0);
+    const bool narrow = size.x < ui.px(k_narrow);
+    const float left = side_width(ui.state.experiment_panel_open, ui.px(ui.state.experiment_panel_width),
+                                  size.x * (narrow ? 0.235f : 0.25f), ui.px(190));
+    const float right = size.x - side_width(ui.state.inspector_open, ui.px(ui.state.inspector_width),
+                                            size.x * (narrow ? 0.225f : 0.25f), ui.px(150));
     return {.menu = {{0, 0}, {size.x, menu}},
             .sentence = {{0, menu}, {size.x, sentence}},
             .experiment = {{0, sentence}, {left, status}},
@@ -117,10 +122,17 @@ bool Workspace::on_key(const KeyPress& press) {
         return dialog;
     }
     const Action* action = action_for(press, typing || dialog);
-    if (!action) return false;
+    if (!action || kept_from(*action)) return false;
     ActionContext c = context();
     if (action->enabled(c)) run(*action);
     return true;
+}
+
+/// What is being filled in has the keys that edit: they would change the session behind it.
+bool Workspace::kept_from(const Action& action) const {
+    const bool undoes = action.id == "edit.undo" || action.id == "edit.redo";
+    if (interaction_.dialog != Dialog::none) return action.menu == "Edit" || action.id == "file.new";
+    return undoes && interaction_.field.typing != 0;
 }
 
 void Workspace::on_drop(const std::vector<std::string>& paths) {
@@ -152,12 +164,12 @@ void Workspace::draw(FrameInput& frame) {
     menu_bar(ui, areas.menu, c, run_it);
     sentence_panel(ui, areas.sentence, sentence_);
     pipeline_view(ui, areas.center, run_it);
-    if (interaction_.experiment_panel_open) {
+    if (areas.experiment.width() > 0) {
         experiment_panel(ui, areas.experiment);
         splitter(ui, "left edge", areas.experiment.max.x, areas.experiment,
                  interaction_.experiment_panel_width, 1);
     }
-    if (interaction_.inspector_open) {
+    if (areas.inspector.width() > 0) {
         inspector_panel(ui, areas.inspector);
         splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
     }
@@ -182,7 +194,8 @@ SavedState Workspace::state() const {
 
 std::string Workspace::theme() const {
     // Pictures for print are on white; the window is light then.
-    return document_.presentation().theme == "dark" ? "dark" : "light";
+    const std::string& theme = document_.presentation().theme;
+    return theme == "print" ? "light" : theme;
 }
 
 std::string Workspace::title() const {
