@@ -1,4 +1,6 @@
 // Windows, scales and sentences of all sizes.
+#include <set>
+
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -39,6 +41,49 @@ TEST_P(ScreenTest, DrawsEveryDialogAndPanel) {
         settle();
         picture();
         interaction().dialog = Dialog::none;
+    }
+}
+
+TEST_P(ScreenTest, DialogsFitIntoTheWindow) {
+    for (const Dialog dialog :
+         {Dialog::open, Dialog::save, Dialog::exporting, Dialog::keys, Dialog::about, Dialog::palette}) {
+        interaction().open(dialog);
+        settle();
+        const ImGuiWindow* shown = find_window("##dialog");
+        ASSERT_TRUE(shown && shown->Active);
+        EXPECT_GE(shown->Pos.x, 0);
+        EXPECT_GE(shown->Pos.y, 0);
+        EXPECT_LE(shown->Pos.x + shown->Size.x, static_cast<float>(GetParam().width));
+        EXPECT_LE(shown->Pos.y + shown->Size.y, static_cast<float>(GetParam().height));
+        EXPECT_LE(shown->ScrollMax.x, 1) << shown->Name << " is wider than the window";
+        press(Key::escape);
+    }
+}
+
+TEST_P(ScreenTest, ThumbnailsAreShownWholeOrNotAtAll) {
+    for (const char* stage : {"embedding", "scores", "weights", "output"}) {
+        document().change([&](Session& s) { s.presentation.stage = stage; });
+        settle();
+        step();
+        std::set<std::string_view> seen;
+        for (const SeenMatrix& matrix : seen_matrices()) {
+            if (!seen.insert(matrix.stage->name()).second) break;  // the focus begins
+            EXPECT_GE(matrix.drawn.top_left.x + 1, matrix.drawn.clip_min.x) << matrix.stage->name();
+            EXPECT_LE(matrix.drawn.bottom_right.x, matrix.drawn.clip_max.x + 1) << matrix.stage->name();
+        }
+    }
+}
+
+using SmallScreenTest = InterfaceTest;
+
+TEST_F(SmallScreenTest, EightTokensHaveCellsForNumbers) {
+    for (const char* stage : {"weights", "scores", "masked"}) {
+        Session session = load_example("scaled-dot-product");
+        session.presentation.stage = stage;
+        start(session, 1024, 700);
+        const float number = text_width(window->host().layer().fonts().mono_small, "-0.000");
+        EXPECT_GE(focused().pitch_x(), number + 3) << stage;
+        EXPECT_GE(focused().pitch_y(), 16) << stage;
     }
 }
 

@@ -186,7 +186,8 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
     const ImVec2 window = ImGui::GetWindowPos();
     const float top = ImGui::GetCursorPosY();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float right = ImGui::GetWindowContentRegionMax().x - ui.px(16);
+    const bool narrow = ImGui::GetWindowWidth() < ui.px(260);
+    const float right = ImGui::GetWindowContentRegionMax().x - ui.px(narrow ? 8 : 16);
     const float left = std::min(ui.px(k_field_left), 0.45f * ImGui::GetWindowWidth());
     const bool applies = disabled.empty();
 
@@ -199,8 +200,11 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
     const float text_top = at.y + ui.px(5.5f);
     draw_text(list, ui.fonts.body, {window.x + ui.px(k_margin), text_top},
               applies ? ink(ui.theme.text) : ink(ui.theme.faint), label);
-    draw_text(list, ui.fonts.body, {window.x + left - ui.px(8), text_top}, ink(ui.theme.faint),
-              std::string(option.symbol), Align::right);
+    const std::string symbol(option.symbol);
+    const float room = left - ui.px(k_margin + 8 + 4) - text_width(ui.fonts.body, label);
+    if (text_width(ui.fonts.body, symbol) <= room)
+        draw_text(list, ui.fonts.body, {window.x + left - ui.px(8), text_top}, ink(ui.theme.faint), symbol,
+                  Align::right);
 
     ImGui::SetCursorPos({left, top});
     ImGui::BeginGroup();
