@@ -31,7 +31,8 @@ void keys_dialog(Ui& ui) {
     faint_words(
         ui,
         "Wheel and drag zoom and pan the matrix; click locks a cell;\nright-click resets a setting; click "
-        "types a number, dragging steps it.");
+        "types a number, dragging steps it.\nTab goes through the controls; Enter and ← → change the one it "
+        "is on.");
     if (ImGui::Button("Close", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
 }
 

@@ -128,9 +128,11 @@ void projections_section(Ui& ui) {
     section_header(ui, "Projections", e.projection == "none" ? "Q = K = V = X" : d + " × " + d);
     std::vector<Choice> rules = {{"none", "none", "Q = K = V = X"}};
     for (Choice& rule : choices_of(projection_rules())) rules.push_back(std::move(rule));
+    ImGui::PushID("projections");  // other sections have rows of these names
     choice_row(ui, "projection", "Draw", rules);
     projection_seed_row(ui,
                         e.projection == "none" && !e.output_projection ? "There are no weights to draw" : "");
+    ImGui::PopID();
 }
 
 void heads_section(Ui& ui) {

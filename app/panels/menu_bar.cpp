@@ -84,7 +84,10 @@ void menu_bar(Ui& ui, const Area& area, ActionContext& context,
         const float width = text_width(ui.fonts.body, menu) + 2 * padding;
         ImGui::SetCursorScreenPos({x, area.min.y});
         const std::string popup = std::string("menu ") + menu;
-        if (ImGui::InvisibleButton(menu, {width, area.height()})) ImGui::OpenPopup(popup.c_str());
+        const bool clicked = ImGui::InvisibleButton(menu, {width, area.height()});
+        const Area place{{x + ui.px(2), area.min.y + ui.px(5)},
+                         {x + width - ui.px(2), area.max.y - ui.px(5)}};
+        if (keyboard_use(ui, ImGui::GetID(menu), place).pressed || clicked) ImGui::OpenPopup(popup.c_str());
         const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(popup.c_str());
         draw_text(list, ui.fonts.body, {x + padding, area.min.y + ui.px(9)},
                   ink(lit ? ui.theme.text : ui.theme.secondary), menu);

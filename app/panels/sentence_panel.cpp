@@ -77,6 +77,7 @@ void sentence_field(Ui& ui, const Area& area, TextField& field) {
                         {ui.px(12), (area.height() - compat::font_size(*ui.fonts.sentence)) / 2});
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
+    if (keyboard_use(ui, ImGui::GetID("sentence"), area).pressed) ui.state.edit_sentence = true;
     if (ui.state.edit_sentence) ImGui::SetKeyboardFocusHere();
     ui.state.edit_sentence = false;
     ImGui::SetNextItemWidth(area.width() - facts_width - ui.px(32));
@@ -136,7 +137,8 @@ void chips(Ui& ui, const Area& area) {
         const Area place{at, {at.x + chip.width, at.y + ui.px(k_chip_height)}};
         ImGui::SetCursorScreenPos(at);
         ImGui::PushID(chip.token);
-        if (ImGui::InvisibleButton("chip", {chip.width, ui.px(k_chip_height)})) lock_token(ui, chip.token);
+        const bool clicked = ImGui::InvisibleButton("chip", {chip.width, ui.px(k_chip_height)});
+        if (keyboard_use(ui, ImGui::GetID("chip"), place).pressed || clicked) lock_token(ui, chip.token);
         const bool hovered = ImGui::IsItemHovered();
         ImGui::PopID();
         if (hovered) ui.state.pointing_token = chip.token;

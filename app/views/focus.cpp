@@ -34,7 +34,9 @@ void header(Ui& ui, const Area& area, const ShownStage& shown,
     const auto word = [&](const char* label, const char* action) {
         const float w = text_width(ui.fonts.body, label);
         ImGui::SetCursorScreenPos({right - w - ui.px(4), y + ui.px(3)});
-        if (ImGui::InvisibleButton(action, {w + ui.px(8), ui.px(24)})) run(*find_action(action));
+        const bool clicked = ImGui::InvisibleButton(action, {w + ui.px(8), ui.px(24)});
+        const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+        if (keyboard_use(ui, ImGui::GetID(action), place).pressed || clicked) run(*find_action(action));
         draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
                   ink(ImGui::IsItemHovered() ? ui.theme.accent : ui.theme.secondary), label, Align::right);
         right -= w + ui.px(20);

@@ -19,7 +19,9 @@ float menu_word(Ui& ui, const char* id, float right, float y, const std::string&
     const float width = text_width(ui.fonts.body, text);
     const ImVec2 at{right - width, y};
     ImGui::SetCursorScreenPos({at.x - ui.px(4), at.y - ui.px(4)});
-    if (ImGui::InvisibleButton(id, {width + ui.px(8), ui.px(24)})) ImGui::OpenPopup(id);
+    const bool clicked = ImGui::InvisibleButton(id, {width + ui.px(8), ui.px(24)});
+    const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    if (keyboard_use(ui, ImGui::GetID(id), area).pressed || clicked) ImGui::OpenPopup(id);
     const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(id);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, at, ink(lit ? ui.theme.text : ui.theme.secondary),
               text);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "app/panels/panels.h"
 #include "app/views/views.h"
@@ -112,15 +113,49 @@ void Workspace::run(const Action& action) {
     wants_frame_ = true;
 }
 
+namespace {
+
+bool moves_in_lists(const KeyPress& press) {
+    using enum Key;
+    const bool arrow = press.key == left || press.key == right || press.key == up || press.key == down;
+    return press.mods == Mods{} && (arrow || press.key == enter || press.key == space || press.key == tab);
+}
+
+}  // namespace
+
+/// Tab goes through the controls, Enter or Space presses the one it is on, ← → step it.
+bool Workspace::on_control_key(const KeyPress& press, bool typing) {
+    ControlFocus& control = interaction_.control;
+    if (press.mods.ctrl || press.mods.alt || press.mods.super) return false;
+    if (press.key == Key::tab) {
+        if (typing) compat::leave_field();
+        control.move(press.mods.shift ? -1 : 1);
+        return true;
+    }
+    if (typing || control.id == 0) return false;
+    const int size = press.mods.shift ? 10 : 1;
+    if (press.key == Key::enter || press.key == Key::keypad_enter || press.key == Key::space)
+        control.pressed = true;
+    else if (press.key == Key::left || press.key == Key::right)
+        control.steps = press.key == Key::left ? -size : size;
+    else
+        return false;
+    return true;
+}
+
 bool Workspace::on_key(const KeyPress& press) {
     const bool dialog = interaction_.dialog != Dialog::none;
     const bool typing = ImGui::GetIO().WantTextInput;
     if (press.key == Key::escape) {
         if (compat::close_menus()) return wants_frame_ = true;
+        if (!dialog && !typing && std::exchange(interaction_.control.id, 0)) return wants_frame_ = true;
         // In the sentence or a number, Escape is the field's own.
         if (dialog || !typing) run(*find_action("escape"));
         return dialog;
     }
+    if (!dialog && compat::popup_is_open() && moves_in_lists(press))
+        return press.key == Key::enter && compat::press_focused_item() && (wants_frame_ = true);
+    if (!dialog && on_control_key(press, typing)) return wants_frame_ = true;
     const Action* action = action_for(press, typing || dialog);
     if (!action || kept_from(*action)) return false;
     ActionContext c = context();
@@ -155,6 +190,11 @@ void Workspace::draw(FrameInput& frame) {
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token = -1;
+    ControlFocus& control = interaction_.control;
+    control.drawn.clear();
+    if (ImGui::IsMouseClicked(0)) control.id = 0;
+    compat::set_keyboard_navigation(interaction_.dialog == Dialog::none &&
+                                    (control.id != 0 || compat::popup_is_open()));
     const auto run_it = [this](const Action& action) { run(action); };
     ActionContext c = context();
 
@@ -176,6 +216,9 @@ void Workspace::draw(FrameInput& frame) {
     status_bar(ui, areas.status);
     dialogs(ui, c);
     ImGui::End();
+    if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;
+    control.pressed = false;
+    control.steps = 0;
 
     if (interaction_.pointing != interaction_.hovered ||
         interaction_.pointing_token != interaction_.hovered_token)

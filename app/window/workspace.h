@@ -44,6 +44,7 @@ public:
 private:
     void draw(FrameInput& frame);
     bool on_key(const KeyPress& press);
+    bool on_control_key(const KeyPress& press, bool typing);
     bool kept_from(const Action& action) const;
     void on_drop(const std::vector<std::string>& paths);
     ActionContext context() { return {document_, interaction_, saved_, copy_}; }
