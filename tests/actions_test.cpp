@@ -7,6 +7,7 @@
 
 #include "core/attention/evaluate.h"
 #include "core/error.h"
+#include "core/io/examples.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
 #include "tests/temporary_folder.h"
@@ -232,8 +233,44 @@ TEST_F(ActionTest, ThemesAreKeptInTheSessionAndNotUndone) {
     run("view.light");
     EXPECT_EQ(document.presentation().theme, "light");
     EXPECT_FALSE(document.can_undo());
+    run("view.contrast");
+    EXPECT_EQ(document.presentation().theme, "contrast");
     run("view.dark");
     EXPECT_EQ(document.presentation().theme, "dark");
+}
+
+TEST_F(ActionTest, ANewSessionAndAnExampleKeepTheTheme) {
+    run("view.light");
+    run("file.new");
+    EXPECT_EQ(document.presentation().theme, "light");
+    EXPECT_FALSE(document.modified());
+    ActionContext c = context();
+    open_example(c, "causal");
+    EXPECT_EQ(document.presentation().theme, "light");
+    EXPECT_EQ(document.experiment(), load_example("causal").experiment);
+}
+
+TEST_F(ActionTest, AnOpenedSessionBringsItsTheme) {
+    write_file(folder.file("a.json"), to_json(Session{}));
+    run("view.light");
+    ActionContext c = context();
+    open_file(c, folder.file("a.json"));
+    EXPECT_EQ(document.presentation().theme, "dark");
+}
+
+TEST_F(ActionTest, WhatTheDialogListsCanBeOpened) {
+    write_file(folder.file("plain"), "one two");
+    ActionContext c = context();
+    for (const char* name : {"a.txt", "a.md", "a.text", "A.TXT"}) {
+        EXPECT_TRUE(can_be_opened(name)) << name;
+        write_file(folder.file(name), std::string("words of ") + name);
+        open_file(c, folder.file(name));
+        EXPECT_EQ(document.experiment().text, std::string("words of ") + name);
+    }
+    EXPECT_TRUE(can_be_opened("a.json"));
+    EXPECT_TRUE(can_be_opened("a.png"));
+    EXPECT_FALSE(can_be_opened("a.csv"));
+    EXPECT_FALSE(can_be_opened("json"));
 }
 
 TEST_F(ActionTest, CopiesTheFocusedMatrixAsATableThatReadsBackExactly) {

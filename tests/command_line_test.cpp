@@ -379,7 +379,7 @@ TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
     expect_both_fail(2, {"--mask", "valid:-1"}, {"--mask", "valid:-1"});
     expect_both_fail(2, {"--head", "0"}, {"--head", "from 1"});
     expect_both_fail(2, {"--range", "3,1"}, {"--range", "MIN below MAX"});
-    expect_both_fail(2, {"--theme", "a\nb"}, {"--theme", "dark, light, print"});
+    expect_both_fail(2, {"--theme", "a\nb"}, {"--theme", "dark, light, contrast, print"});
     expect_both_fail(2, {"--tokenizer", "a\nb"}, {"tokenizer", "words, whitespace, characters"});
     expect_both_fail(2, {"--cell-size", "0"}, {"--cell-size", "1 to 512"});
     expect_both_fail(2, {"--stage", "wieghts"}, {"--stage", "did you mean weights?"});

@@ -244,6 +244,30 @@ TEST_F(DocumentTest, OpeningIsAnUndoStepAndUnmodified) {
     EXPECT_TRUE(document.modified());
 }
 
+TEST_F(DocumentTest, UndoAcrossAnOpeningBringsTheFileBack) {
+    document.saved_as("/somewhere/mine.json");
+    Session other;
+    other.experiment.text = "another";
+    document.open(other, "/somewhere/other.json");
+    set([](Experiment& e) { e.seed = 5; });
+    document.undo();
+    EXPECT_EQ(document.file(), "/somewhere/other.json");
+    EXPECT_FALSE(document.modified());
+    document.undo();
+    EXPECT_EQ(document.file(), "/somewhere/mine.json") << "saving would write over the other file";
+    EXPECT_FALSE(document.modified());
+    document.redo();
+    EXPECT_EQ(document.file(), "/somewhere/other.json");
+}
+
+TEST_F(DocumentTest, UndoAfterSavingKeepsTheFile) {
+    set([](Experiment& e) { e.seed = 5; });
+    document.saved_as("/somewhere/mine.json");
+    document.undo();
+    EXPECT_EQ(document.file(), "/somewhere/mine.json");
+    EXPECT_TRUE(document.modified());
+}
+
 TEST_F(DocumentTest, TypingAfterOpeningIsAStepOfItsOwn) {
     Session other;
     other.experiment.text = "another";
@@ -274,19 +298,17 @@ TEST_F(DocumentTest, IsModifiedWhereItsFileHoldsSomethingElse) {
     EXPECT_FALSE(document.modified());
 }
 
-TEST(NearestTest, HeadCountsDivideAndAreTheNearest) {
+TEST(NearestTest, HeadsStepThroughTheDivisors) {
     for (int dim = 1; dim <= k_max_dim; ++dim) {
-        for (int wanted = -2; wanted <= k_max_heads + 2; ++wanted) {
-            const int found = nearest_head_count(wanted, dim);
-            ASSERT_GE(found, 1);
-            ASSERT_LE(found, std::min(dim, k_max_heads));
-            ASSERT_EQ(dim % found, 0) << dim << " " << wanted;
-            for (int other = 1; other <= std::min(dim, k_max_heads); ++other) {
-                if (dim % other == 0) {
-                    ASSERT_LE(std::abs(found - wanted), std::abs(other - wanted)) << dim << " " << wanted;
-                }
-            }
-        }
+        std::vector<int> divisors;
+        for (int h = 1; h <= std::min(dim, k_max_heads); ++h)
+            if (dim % h == 0) divisors.push_back(h);
+        const int last = static_cast<int>(divisors.size()) - 1;
+        for (int at = 0; at <= last; ++at)
+            for (const int steps : {-100, -2, -1, 0, 1, 2, 100})
+                ASSERT_EQ(stepped_head_count(divisors[std::size_t(at)], steps, dim),
+                          divisors[std::size_t(std::clamp(at + steps, 0, last))])
+                    << dim << " " << at << " " << steps;
     }
 }
 

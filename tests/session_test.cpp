@@ -302,7 +302,7 @@ public:
         const double low = number();
         p.range = {static_cast<RangeChoice::Kind>(whole(0, 3)), low, low + std::abs(number()) + 1};
         p.colormap = pick({"viridis", "cividis", "magma"});
-        p.theme = pick({"dark", "light", "print"});
+        p.theme = pick({"dark", "light", "contrast", "print"});
         p.cell_size = whole(1, 512);
         p.values = coin();
         p.title = text();

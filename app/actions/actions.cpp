@@ -80,16 +80,31 @@ void escape(ActionContext& c) {
     c.interaction.notice = {};
 }
 
+/// What the window looks like is the person's, not that of a session made just now.
+void open_unnamed_with_theme(ActionContext& c, Session session) {
+    session.presentation.theme = c.document.presentation().theme;
+    c.document.open(std::move(session), "");
+    c.interaction.zoom = {};
+}
+
 template <const char* theme>
 void set_theme(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.theme = theme; });
 }
 constexpr char k_dark[] = "dark";
 constexpr char k_light[] = "light";
+constexpr char k_contrast[] = "contrast";
 
-void new_session(ActionContext& c) {
-    c.document.open(Session{}, "");
-    c.interaction.zoom = {};
+void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
+
+std::string lower_extension(const std::filesystem::path& path) {
+    std::string extension = path.extension().string();
+    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return extension;
+}
+
+bool is_text_file(std::string_view extension) {
+    return extension == ".txt" || extension == ".md" || extension == ".text";
 }
 
 const std::array k_actions = {
@@ -183,6 +198,7 @@ const std::array k_actions = {
            [](ActionContext& c) { c.interaction.zoom = {}; }},
     Action{"view.dark", "View", "Dark theme", {}, false, always, set_theme<k_dark>},
     Action{"view.light", "View", "Light theme", {}, false, always, set_theme<k_light>},
+    Action{"view.contrast", "View", "High-contrast theme", {}, false, always, set_theme<k_contrast>},
     Action{"view.larger",
            "View",
            "Larger interface",
@@ -299,10 +315,22 @@ std::string shortcut_text(const Shortcut& shortcut) {
            (shortcut.mods.alt ? "Alt+" : "") + key_text(shortcut.key);
 }
 
+bool can_be_opened(const std::filesystem::path& path) {
+    const std::string extension = lower_extension(path);
+    return extension == ".json" || extension == ".png" || is_text_file(extension);
+}
+
+void open_example(ActionContext& context, const std::string& name) {
+    Session example = load_example(name);
+    const std::string note = example.note;
+    open_unnamed_with_theme(context, std::move(example));
+    say(context, note);
+}
+
 void open_file(ActionContext& context, const std::string& file) {
     const std::string path = std::filesystem::absolute(file).string();
-    const std::string extension = std::filesystem::path(path).extension().string();
-    if (extension == ".txt" || extension == ".md") {
+    const std::string extension = lower_extension(path);
+    if (is_text_file(extension)) {
         std::string text = read_file(path);
         require_utf8(text);
         std::ranges::replace(text, '\n', ' ');

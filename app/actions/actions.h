@@ -2,6 +2,7 @@
 // registry.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,10 @@ const Action* action_for(const KeyPress& press, bool typing);
 /// "Ctrl+Shift+Z"; empty without a shortcut.
 std::string shortcut_text(const Shortcut& shortcut);
 
+/// A file that open_file knows what to do with, by its suffix.
+bool can_be_opened(const std::filesystem::path& path);
+/// An example; the window keeps its theme. Throws Error.
+void open_example(ActionContext& context, const std::string& name);
 /// Opens a session, an exported picture, or a text file (its text becomes the sentence). Throws Error.
 void open_file(ActionContext& context, const std::string& file);
 /// Throws Error(io).

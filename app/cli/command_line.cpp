@@ -174,8 +174,8 @@ void require_nothing_before(const CLI::App& app) {
 
 int open(const Arguments& arguments, const OpenWindow& open_window) {
     const EvaluateOptions options = arguments.window_how.options();
-    if (arguments.window.empty()) return open_window(std::nullopt, options);
-    return open_window(arguments.window.session(), options);
+    if (arguments.window.empty()) return open_window(std::nullopt, "", options);
+    return open_window(arguments.window.session(), arguments.window.file_to_save(), options);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/attention/evaluate_options.h"
@@ -10,8 +11,10 @@
 
 namespace attnscope {
 
-/// Opens the window on a session, or on the last one if there is none, and returns the exit code.
-using OpenWindow = std::function<int(std::optional<Session>, const EvaluateOptions&)>;
+/// Opens the window on a session and the file that Save writes, or on the last session if there is none, and
+/// returns the exit code.
+using OpenWindow =
+    std::function<int(std::optional<Session>, const std::string& file, const EvaluateOptions&)>;
 
 /// Runs the program. Returns 0 when done and 2 for wrong usage (one line on standard error): a flag, or a
 /// value that cannot be used and does not come from FILE. Throws Error for what fails (main turns it into

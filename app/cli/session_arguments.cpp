@@ -1,5 +1,6 @@
 #include "app/cli/session_arguments.h"
 
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -111,6 +112,11 @@ Session SessionArguments::with_flags(Session session) const {
         throw UsageError(error.what());
     }
     return session;
+}
+
+std::string SessionArguments::file_to_save() const {
+    const std::filesystem::path path(file_);
+    return path.extension() == ".json" ? std::filesystem::absolute(path).string() : "";
 }
 
 std::vector<std::string> SessionArguments::stages() const {

@@ -30,6 +30,9 @@ public:
     /// `start` with the flags over it. Throws UsageError for a bad value.
     Session with_flags(Session start) const;
     Session session() const { return with_flags(start()); }
+    /// FILE, whole, where it is a session that may be saved to; empty for a picture, an example, standard
+    /// input.
+    std::string file_to_save() const;
     /// --stage as a list; empty if it is not given or "all".
     std::vector<std::string> stages() const;
     bool gives(std::string_view option) const;

@@ -30,7 +30,7 @@ Session with_clamped_head(Session session) {
 
 Document::Document(Session session, EvaluateOptions options, std::function<void()> wake)
     : session_(with_clamped_head(std::move(session))),
-      saved_(session_),
+      homes_{{"", session_}},
       history_(undo_point(session_)),
       worker_(std::move(options), std::move(wake)) {
     ask();
@@ -39,39 +39,45 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
 void Document::change(const std::function<void(Session&)>& edit, const std::string& gesture) {
     edit(session_);
     clamp_head(session_);
-    history_.record(undo_point(session_), gesture);
+    history_.record(point(), gesture);
     session_changed();
 }
 
 void Document::undo() {
     history_.undo();
-    restore(session_, history_.present());
-    session_changed();
+    go_to(history_.present());
 }
 
 void Document::redo() {
     history_.redo();
-    restore(session_, history_.present());
+    go_to(history_.present());
+}
+
+UndoPoint Document::point() const {
+    UndoPoint point = undo_point(session_);
+    point.home = home_;
+    return point;
+}
+
+void Document::go_to(const UndoPoint& point) {
+    restore(session_, point);
+    home_ = point.home;
     session_changed();
 }
 
 void Document::open(Session session, std::string file) {
     session_ = with_clamped_head(std::move(session));
+    homes_.push_back({std::move(file), session_});
+    home_ = homes_.size() - 1;
     history_.end_gesture();
-    history_.record(undo_point(session_));
-    saved_ = session_;
-    file_ = std::move(file);
+    history_.record(point());
     session_changed();
 }
 
-void Document::saved_as(std::string file) {
-    saved_ = session_;
-    file_ = std::move(file);
-}
+void Document::saved_as(std::string file) { homes_[home_] = {std::move(file), session_}; }
 
 void Document::belongs_to(std::string file, Session content) {
-    saved_ = with_clamped_head(std::move(content));
-    file_ = std::move(file);
+    homes_[home_] = {std::move(file), with_clamped_head(std::move(content))};
 }
 
 void Document::session_changed() {
@@ -117,11 +123,15 @@ void Document::settle() {
     update();
 }
 
-int nearest_head_count(int wanted, int dim) {
-    int best = 1;
-    for (int h = 1; h <= std::min(dim, k_max_heads); ++h)
-        if (dim % h == 0 && std::abs(h - wanted) < std::abs(best - wanted)) best = h;
-    return best;
+int stepped_head_count(int heads, int steps, int dim) {
+    const int most = std::min(dim, k_max_heads), direction = steps > 0 ? 1 : -1;
+    for (int left = std::abs(steps); left > 0; --left) {
+        int next = heads + direction;
+        while (next >= 1 && next <= most && dim % next != 0) next += direction;
+        if (next < 1 || next > most) break;
+        heads = next;
+    }
+    return heads;
 }
 
 int nearest_dim(int wanted, int heads) {

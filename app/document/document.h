@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/document/history.h"
 #include "app/document/worker.h"
@@ -37,14 +38,15 @@ public:
     void undo();
     void redo();
 
-    /// Opens another session; an undo step like any other. `file` is where Save writes, or empty.
+    /// Opens another session; an undo step like any other, which brings the file before back too. `file` is
+    /// where Save writes, or empty.
     void open(Session session, std::string file);
-    const std::string& file() const { return file_; }
+    const std::string& file() const { return homes_[home_].file; }
     void saved_as(std::string file);
     /// Save writes to `file`, which holds `content`.
     void belongs_to(std::string file, Session content);
     /// Differs from what `file` holds.
-    bool modified() const { return !(session_ == saved_); }
+    bool modified() const { return !(session_ == homes_[home_].content); }
 
     /// Takes the worker's newest result; true if what is on screen changes.
     bool update();
@@ -52,13 +54,21 @@ public:
     void settle();
 
 private:
+    /// Where a session belongs, and what stands there.
+    struct Home {
+        std::string file;
+        Session content;
+    };
+
+    UndoPoint point() const;
+    void go_to(const UndoPoint& point);
     void session_changed();
     void clamp_locked_cell();
     void ask();
 
     Session session_;
-    Session saved_;
-    std::string file_;
+    std::vector<Home> homes_;  ///< one for each session that was opened
+    std::size_t home_ = 0;
     History history_;
     std::shared_ptr<const Trace> trace_;
     std::string problem_;
@@ -66,9 +76,9 @@ private:
     Worker worker_;
 };
 
-/// Steps h through the divisors of d, and d through the multiples of h: the value nearest to `wanted` that
-/// keeps the experiment valid.
-int nearest_head_count(int wanted, int dim);
+/// `steps` further along the divisors of d that may be a number of heads, at most to the first or last.
+int stepped_head_count(int heads, int steps, int dim);
+/// The multiple of h nearest to `wanted` that may be d.
 int nearest_dim(int wanted, int heads);
 
 }  // namespace attnscope

@@ -13,6 +13,7 @@ struct UndoPoint {
     Experiment experiment;
     HeadChoice head;
     std::string stage;
+    std::size_t home = 0;  ///< which of the document's files it belongs to
     bool operator==(const UndoPoint&) const = default;
 };
 

@@ -52,6 +52,18 @@ struct FieldEdit {
     int gestures = 0;      ///< drags so far, so that each is an undo step of its own
 };
 
+/// Which control the keyboard is on, and what it asks of it.
+struct ControlFocus {
+    unsigned id = 0;              ///< 0: none
+    std::vector<unsigned> drawn;  ///< the controls of the newest frame, in order
+    bool moved = false;           ///< to be brought into sight
+    bool pressed = false;
+    int steps = 0;
+
+    /// To the next control (step 1) or the previous one (−1), around the ends.
+    void move(int step);
+};
+
 struct Interaction {
     // What is under the mouse is found while a frame is drawn, and lit in the next one.
     std::optional<PointedCell> hovered;
@@ -68,6 +80,8 @@ struct Interaction {
     FileForm file_form;
     std::string palette_text;
     FieldEdit field;
+    ControlFocus control;
+    bool control_disabled = false;  ///< what is drawn now does not apply
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1

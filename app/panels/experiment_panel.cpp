@@ -128,9 +128,11 @@ void projections_section(Ui& ui) {
     section_header(ui, "Projections", e.projection == "none" ? "Q = K = V = X" : d + " × " + d);
     std::vector<Choice> rules = {{"none", "none", "Q = K = V = X"}};
     for (Choice& rule : choices_of(projection_rules())) rules.push_back(std::move(rule));
+    ImGui::PushID("projections");  // other sections have rows of these names
     choice_row(ui, "projection", "Draw", rules);
     projection_seed_row(ui,
                         e.projection == "none" && !e.output_projection ? "There are no weights to draw" : "");
+    ImGui::PopID();
 }
 
 void heads_section(Ui& ui) {
@@ -139,18 +141,7 @@ void heads_section(Ui& ui) {
     const int most = std::min(e.dim, k_max_heads);
     whole_row(
         ui, "heads", "Heads", static_cast<float>(e.heads) / static_cast<float>(most),
-        [](const Experiment& x, int steps) {
-            int heads = x.heads;
-            for (int step = 0; step < std::abs(steps); ++step) {
-                const int direction = steps > 0 ? 1 : -1;
-                int next = heads + direction;
-                while (next >= 1 && next <= std::min(x.dim, k_max_heads) && x.dim % next != 0)
-                    next += direction;
-                if (next < 1 || next > std::min(x.dim, k_max_heads)) break;
-                heads = next;
-            }
-            return heads;
-        },
+        [](const Experiment& x, int steps) { return stepped_head_count(x.heads, steps, x.dim); },
         e.dim == 1 ? "One dimension cannot be divided among heads" : "");
 }
 
@@ -173,11 +164,6 @@ void score_section(Ui& ui) {
     factor_row(ui, "scale", "Factor", factor, -1);
 }
 
-const MaskRule* rule_of(const Experiment& e, std::string_view kind) {
-    const auto found = std::ranges::find(e.mask, kind, &MaskRule::kind);
-    return found == e.mask.end() ? nullptr : &*found;
-}
-
 std::string open_cells(Ui& ui) {
     const Stage* mask = ui.document.trace() ? ui.document.trace()->find("mask") : nullptr;
     if (!mask) return "";
@@ -186,62 +172,113 @@ std::string open_cells(Ui& ui) {
     return std::to_string(open) + " of " + std::to_string(all) + " open";
 }
 
-/// Sets the rules of the mask, in the order of the table.
-void set_mask(Ui& ui, bool causal, const std::optional<MaskRule>& valid, const std::string& gesture = {}) {
-    ui.document.change(
-        [&](Session& session) {
-            session.experiment.mask.clear();
-            if (causal) session.experiment.mask.push_back({"causal", {}});
-            if (valid) session.experiment.mask.push_back(*valid);
-        },
-        gesture);
-    ui.state.notice = {};
-}
-
 int token_count(Ui& ui) {
     return ui.document.trace() ? static_cast<int>(ui.document.trace()->columns.size()) : 1;
 }
 
-void length_row(Ui& ui, const MaskRule& valid) {
-    const bool causal = rule_of(ui.document.experiment(), "causal");
-    std::string lengths = mask_rule_text(valid).substr(6);
-    option_row(ui, "mask", "Length", "", [&](float width) {
-        const float fill = valid.arguments.size() == 1
-                               ? static_cast<float>(valid.arguments[0]) / static_cast<float>(token_count(ui))
-                               : -1;
-        const DragResult result = drag_field(ui, "length", lengths, fill, width);
+/// Sets the rules; a list that is refused becomes the notice, and nothing changes.
+void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = {}) {
+    Experiment trial = ui.document.experiment();
+    trial.mask = std::move(rules);
+    try {
+        check(trial);
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
+        return;
+    }
+    ui.state.notice = {};
+    ui.document.change([&](Session& session) { session.experiment.mask = trial.mask; }, gesture);
+}
+
+/// A first rule of a kind: without numbers, or with the first of some that the kind takes.
+MaskRule first_rule(const MaskKind& kind, int tokens) {
+    MaskRule rule{std::string(kind.name), {}};
+    if (kind.arguments.empty()) return rule;
+    for (const std::vector<std::int64_t>& arguments :
+         {std::vector<std::int64_t>{std::max(1, tokens - 2)}, std::vector<std::int64_t>{1, 1}}) {
+        rule.arguments = arguments;
         try {
-            if (result.typed) set_mask(ui, causal, parse_mask_rule("valid:" + *result.typed));
-        } catch (const std::exception& error) {
-            ui.state.notice = {error.what(), true};
+            kind.check(rule);
+            return rule;
+        } catch (const std::exception&) {
+            continue;
         }
-        if (!result.steps || valid.arguments.size() != 1) return;
-        const auto next = std::clamp<std::int64_t>(valid.arguments[0] + result.steps, 0, token_count(ui));
-        set_mask(ui, causal, MaskRule{"valid", {next}}, result.gesture);
+    }
+    return rule;
+}
+
+/// The rules with one more, which stands where the table has its kind.
+std::vector<MaskRule> with_rule(std::vector<MaskRule> rules, const MaskKind& kind, int tokens) {
+    const auto later =
+        std::ranges::find_if(rules, [&](const MaskRule& rule) { return find_mask_kind(rule.kind) > &kind; });
+    rules.insert(later, first_rule(kind, tokens));
+    return rules;
+}
+
+std::string arguments_text(const MaskRule& rule) {
+    const std::string text = mask_rule_text(rule);
+    const std::size_t colon = text.find(':');
+    return colon == std::string::npos ? "" : text.substr(colon + 1);
+}
+
+/// The numbers of the rule at `index`: one is dragged, all can be typed.
+void arguments_field(Ui& ui, std::size_t index, float width) {
+    std::vector<MaskRule> rules = ui.document.experiment().mask;
+    MaskRule& rule = rules[index];
+    const bool single = rule.arguments.size() == 1;
+    const int tokens = token_count(ui);
+    const float fill =
+        single ? static_cast<float>(rule.arguments[0]) / static_cast<float>(std::max(tokens, 1)) : -1;
+    const DragResult result = drag_field(ui, "numbers", arguments_text(rule), fill, width);
+    try {
+        if (result.typed) {
+            rule = parse_mask_rule(rule.kind + ":" + *result.typed);
+            set_mask(ui, rules);
+        }
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
+    }
+    if (!result.steps || !single) return;
+    rule.arguments[0] = std::clamp<std::int64_t>(rule.arguments[0] + result.steps, 0, tokens);
+    set_mask(ui, rules, result.gesture);
+}
+
+/// A kind that is off, or one rule of it: `index` counts in the experiment's rules.
+void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optional<std::size_t> index) {
+    option_row(ui, "mask", label.c_str(), "", [&](float width) {
+        const bool pressed = switch_field(ui, "on", index.has_value());
+        tooltip(ui, std::string(kind.summary));
+        if (pressed) {
+            std::vector<MaskRule> rules = ui.document.experiment().mask;
+            if (index)
+                rules.erase(rules.begin() + static_cast<std::ptrdiff_t>(*index));
+            else
+                rules = with_rule(std::move(rules), kind, token_count(ui));
+            set_mask(ui, std::move(rules));
+            return;
+        }
+        if (!index || kind.arguments.empty()) return;
+        ImGui::SameLine(0, ui.px(6));
+        arguments_field(ui, *index, width - ui.px(46));
     });
 }
 
+/// A row for each kind of the table, and one more for each further rule of a kind.
 void mask_section(Ui& ui) {
     section_header(ui, "Mask", open_cells(ui));
-    const Experiment& e = ui.document.experiment();
-    const bool causal = rule_of(e, "causal");
-    const std::optional<MaskRule> valid =
-        rule_of(e, "valid") ? std::optional(*rule_of(e, "valid")) : std::nullopt;
-    const std::vector<Choice> kinds = {
-        {"none", "none", "Every query may look at every key"},
-        {"causal", "causal", std::string(find_mask_kind("causal")->summary)},
-        {"valid", "valid length", std::string(find_mask_kind("valid")->summary)},
-        {"both", "causal + valid", "Both rules must allow a pair"}};
-    option_row(ui, "mask", "Kind", "", [&](float) {
-        const std::string current = causal && valid ? "both" : causal ? "causal" : valid ? "valid" : "none";
-        const auto picked = choice_field(ui, "##kind", kinds, current);
-        if (!picked) return;
-        const MaskRule length = valid.value_or(MaskRule{"valid", {std::max(1, token_count(ui) - 2)}});
-        const bool with_length = *picked == "valid" || *picked == "both";
-        set_mask(ui, *picked == "causal" || *picked == "both",
-                 with_length ? std::optional(length) : std::nullopt);
-    });
-    if (valid) length_row(ui, *valid);
+    for (const MaskKind& kind : mask_kinds()) {
+        std::string name(kind.name);
+        name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+        const std::vector<MaskRule> rules = ui.document.experiment().mask;
+        int shown = 0;
+        for (std::size_t i = 0; i < rules.size(); ++i)
+            if (rules[i].kind == kind.name) {
+                ++shown;
+                mask_row(ui, kind, shown == 1 ? name : name + " " + std::to_string(shown), i);
+                if (ui.document.experiment().mask != rules) return;
+            }
+        if (!shown) mask_row(ui, kind, name, std::nullopt);
+    }
 }
 
 void softmax_section(Ui& ui) {

@@ -159,9 +159,12 @@ void terms(const Column& c, const Proof& proof) {
     const Colormap& map = diverging_colormap();
     const double magnitude = std::max({largest, -smallest, 1e-30});
     const bool by_token = proof.terms.front().label != "1";
-    const float label_width = c.ui.px(by_token ? 52 : 22);
-    const float numbers_right = c.left + label_width + c.ui.px(100);
-    const BarScale scale = bar_scale(numbers_right + c.ui.px(8), c.right - c.ui.px(52), smallest, largest);
+    // In a narrow panel the numbers stand closer, so that the bars keep some room.
+    const bool narrow = c.width() < c.ui.px(240);
+    const float label_width = c.ui.px(by_token ? narrow ? 40 : 52 : narrow ? 14 : 22);
+    const float numbers_right = c.left + label_width + c.ui.px(narrow ? 93 : 100);
+    const BarScale scale =
+        bar_scale(numbers_right + c.ui.px(8), c.right - c.ui.px(narrow ? 46 : 52), smallest, largest);
     clipped(static_cast<int>(proof.terms.size()), c.ui.px(19), [&](int i, float y) {
         const ProofTerm& term = proof.terms[std::size_t(i)];
         draw_text(c.list, c.ui.fonts.mono_small, {c.left, y + c.ui.px(2)}, ink(c.ui.theme.faint), term.label,

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -36,20 +38,18 @@ void recent_items(ActionContext& context) {
     }
 }
 
-void example_items(Ui& ui) {
+void example_items(Ui& ui, ActionContext& context) {
     for (const std::string& name : example_names()) {
-        const Session example = load_example(name);
-        if (ImGui::MenuItem(name.c_str())) {
-            ui.document.open(example, "");
-            ui.state.zoom = {};
-            ui.state.notice = {example.note, false};
-        }
-        tooltip(ui, example.note);
+        if (ImGui::MenuItem(name.c_str())) open_example(context, name);
+        tooltip(ui, load_example(name).note);
     }
 }
 
-void search_field(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
-    const float width = ui.px(262), height = ui.px(20);
+/// As wide as the menus, which end at `left`, leave it.
+void search_field(Ui& ui, const Area& area, float left, const std::function<void(const Action&)>& run) {
+    const float width = std::min(ui.px(262), area.max.x - ui.px(16) - left), height = ui.px(20);
+    if (width < ui.px(60)) return;
+    const bool roomy = width >= ui.px(180);
     const ImVec2 at{area.max.x - ui.px(16) - width, area.min.y + (area.height() - height) / 2};
     ImGui::SetCursorScreenPos(at);
     if (ImGui::InvisibleButton("search", {width, height})) run(*find_action("help.palette"));
@@ -57,7 +57,7 @@ void search_field(Ui& ui, const Area& area, const std::function<void(const Actio
     list->AddRectFilled(at, {at.x + width, at.y + height}, ink(ui.theme.raised), height / 2);
     draw_text(list, ui.fonts.caption, {at.x + width / 2, at.y + ui.px(3)},
               ink(ImGui::IsItemHovered() ? ui.theme.secondary : ui.theme.faint),
-              "Search actions          Ctrl+P", Align::center);
+              roomy ? "Search actions          Ctrl+P" : "Ctrl+P", Align::center);
 }
 
 }  // namespace
@@ -67,29 +67,42 @@ void menu_bar(Ui& ui, const Area& area, ActionContext& context,
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     list->AddLine({area.min.x, area.max.y}, area.max, ink(ui.theme.line));
-    draw_text(list, ui.fonts.strong, {area.min.x + ui.px(16), area.min.y + ui.px(8)}, ink(ui.theme.text),
-              "attnscope");
-    float x = area.min.x + ui.px(114);
+    float words = 0;
+    for (const char* menu : k_menus) words += text_width(ui.fonts.body, menu);
+    // In a narrow window the menus stand closer.
+    const float gaps = static_cast<float>(std::size(k_menus));
+    const float room = area.width() - ui.px(114) - words - gaps * ui.px(26);
+    const bool close = room < 0;
+    const float padding = close ? ui.px(4) : ui.px(8), gap = close ? 0 : ui.px(10);
+    float x = area.min.x + (close ? ui.px(96) : ui.px(114));
+    if (x + words + 2 * gaps * padding > area.max.x)
+        x = area.min.x + ui.px(4);  // the name gives way
+    else
+        draw_text(list, ui.fonts.strong, {area.min.x + ui.px(16), area.min.y + ui.px(8)}, ink(ui.theme.text),
+                  "attnscope");
     for (const char* menu : k_menus) {
-        const float width = text_width(ui.fonts.body, menu) + ui.px(16);
+        const float width = text_width(ui.fonts.body, menu) + 2 * padding;
         ImGui::SetCursorScreenPos({x, area.min.y});
         const std::string popup = std::string("menu ") + menu;
-        if (ImGui::InvisibleButton(menu, {width, area.height()})) ImGui::OpenPopup(popup.c_str());
+        const bool clicked = ImGui::InvisibleButton(menu, {width, area.height()});
+        const Area place{{x + ui.px(2), area.min.y + ui.px(5)},
+                         {x + width - ui.px(2), area.max.y - ui.px(5)}};
+        if (keyboard_use(ui, ImGui::GetID(menu), place).pressed || clicked) ImGui::OpenPopup(popup.c_str());
         const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(popup.c_str());
-        draw_text(list, ui.fonts.body, {x + ui.px(8), area.min.y + ui.px(9)},
+        draw_text(list, ui.fonts.body, {x + padding, area.min.y + ui.px(9)},
                   ink(lit ? ui.theme.text : ui.theme.secondary), menu);
         ImGui::SetNextWindowPos({x, area.max.y});
         if (ImGui::BeginPopup(popup.c_str())) {
             if (std::string_view(menu) == "Examples")
-                example_items(ui);
+                example_items(ui, context);
             else
                 action_items(ui, context, menu, run);
             if (std::string_view(menu) == "File") recent_items(context);
             ImGui::EndPopup();
         }
-        x += width + ui.px(10);
+        x += width + gap;
     }
-    search_field(ui, area, run);
+    search_field(ui, area, x + ui.px(8), run);
 }
 
 }  // namespace attnscope

@@ -12,8 +12,9 @@ void menu_bar(Ui& ui, const Area& area, ActionContext& context,
               const std::function<void(const Action&)>& run);
 /// The sentence, always editable, and its tokens as chips below it.
 void sentence_panel(Ui& ui, const Area& area, TextField& field);
-/// How high the sentence panel is with its chips in as many lines as they need, at most three.
-float sentence_panel_height(Ui& ui, float width);
+/// How high the sentence panel is with its chips in as many lines as they need, at most three, and one in a
+/// low window.
+float sentence_panel_height(Ui& ui, float window_width, float window_height);
 /// Every setting of the experiment, in the order of the computation.
 void experiment_panel(Ui& ui, const Area& area);
 /// The locked or hovered cell as a proof.

@@ -11,6 +11,7 @@ constexpr float k_field_height = 36;
 constexpr float k_chip_height = 24;
 constexpr float k_chip_gap = 8;
 constexpr int k_most_lines = 3;
+constexpr float k_low = 560;  ///< units; a window below it has one line of chips
 
 /// One token of the sentence on screen.
 struct Chip {
@@ -21,8 +22,10 @@ struct Chip {
     int line;
 };
 
+int most_lines(const Ui& ui, float window_height) { return window_height < ui.px(k_low) ? 1 : k_most_lines; }
+
 /// The chips of the newest trace, broken into lines.
-std::vector<Chip> lay_out(Ui& ui, float width) {
+std::vector<Chip> lay_out(Ui& ui, float width, int most_lines) {
     std::vector<Chip> chips;
     const Trace* trace = ui.document.trace().get();
     if (!trace) return chips;
@@ -34,12 +37,12 @@ std::vector<Chip> lay_out(Ui& ui, float width) {
         const std::string id = tokens ? std::to_string(static_cast<int>(tokens->buffer.at(0, i, 0))) : "";
         const float chip = text_width(ui.fonts.body, text) + text_width(ui.fonts.mono_small, id) + ui.px(32);
         // The last line keeps room for what says how many are left out.
-        const float room = width - (line + 1 == k_most_lines ? ui.px(100) : 0);
+        const float room = width - (line + 1 == most_lines ? ui.px(100) : 0);
         if (x > 0 && x + chip > room) {
             x = 0;
             ++line;
         }
-        if (line >= k_most_lines) break;
+        if (line >= most_lines) break;
         chips.push_back({i, text, id, x, chip, line});
         x += chip + ui.px(k_chip_gap);
     }
@@ -64,7 +67,9 @@ void sentence_field(Ui& ui, const Area& area, TextField& field) {
         (trace ? std::to_string(trace->rows.size()) + (trace->rows.size() == 1 ? " token · " : " tokens · ")
                : "") +
         e.tokenizer + " · " + e.vocabulary + " vocabulary";
-    const float facts_width = text_width(ui.fonts.caption, facts);
+    // The sentence comes first: what does not leave it most of the field is left out.
+    const bool roomy = text_width(ui.fonts.caption, facts) < 0.4f * area.width();
+    const float facts_width = roomy ? text_width(ui.fonts.caption, facts) : 0;
 
     ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
     ImGui::PushFont(ui.fonts.sentence);
@@ -72,6 +77,7 @@ void sentence_field(Ui& ui, const Area& area, TextField& field) {
                         {ui.px(12), (area.height() - compat::font_size(*ui.fonts.sentence)) / 2});
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
+    if (keyboard_use(ui, ImGui::GetID("sentence"), area).pressed) ui.state.edit_sentence = true;
     if (ui.state.edit_sentence) ImGui::SetKeyboardFocusHere();
     ui.state.edit_sentence = false;
     ImGui::SetNextItemWidth(area.width() - facts_width - ui.px(32));
@@ -85,8 +91,9 @@ void sentence_field(Ui& ui, const Area& area, TextField& field) {
     ImGui::PopStyleVar(2);
     ImGui::PopFont();
     list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
-    draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), area.min.y + ui.px(12)}, ink(ui.theme.faint),
-              facts, Align::right);
+    if (roomy)
+        draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), area.min.y + ui.px(12)},
+                  ink(ui.theme.faint), facts, Align::right);
 }
 
 /// Locks the token's cell of the focused stage: its row, and its column where there is one.
@@ -122,14 +129,16 @@ void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovere
 
 void chips(Ui& ui, const Area& area) {
     const Highlight lit = current_highlight(ui.state, ui.document.presentation());
-    const std::vector<Chip> all = lay_out(ui, area.width());
+    const int lines = most_lines(ui, ImGui::GetIO().DisplaySize.y);
+    const std::vector<Chip> all = lay_out(ui, area.width(), lines);
     for (const Chip& chip : all) {
         const ImVec2 at{area.min.x + chip.x,
                         area.min.y + static_cast<float>(chip.line) * ui.px(k_chip_height + 4)};
         const Area place{at, {at.x + chip.width, at.y + ui.px(k_chip_height)}};
         ImGui::SetCursorScreenPos(at);
         ImGui::PushID(chip.token);
-        if (ImGui::InvisibleButton("chip", {chip.width, ui.px(k_chip_height)})) lock_token(ui, chip.token);
+        const bool clicked = ImGui::InvisibleButton("chip", {chip.width, ui.px(k_chip_height)});
+        if (keyboard_use(ui, ImGui::GetID("chip"), place).pressed || clicked) lock_token(ui, chip.token);
         const bool hovered = ImGui::IsItemHovered();
         ImGui::PopID();
         if (hovered) ui.state.pointing_token = chip.token;
@@ -137,17 +146,17 @@ void chips(Ui& ui, const Area& area) {
     }
     const Trace* trace = ui.document.trace().get();
     if (trace && all.size() < trace->rows.size())
-        draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption,
-                  {area.max.x,
-                   area.min.y + static_cast<float>(k_most_lines - 1) * ui.px(k_chip_height + 4) + ui.px(6)},
-                  ink(ui.theme.faint), "and " + std::to_string(trace->rows.size() - all.size()) + " more",
-                  Align::right);
+        draw_text(
+            ImGui::GetWindowDrawList(), ui.fonts.caption,
+            {area.max.x, area.min.y + static_cast<float>(lines - 1) * ui.px(k_chip_height + 4) + ui.px(6)},
+            ink(ui.theme.faint), "and " + std::to_string(trace->rows.size() - all.size()) + " more",
+            Align::right);
 }
 
 }  // namespace
 
-float sentence_panel_height(Ui& ui, float width) {
-    const std::vector<Chip> all = lay_out(ui, width - ui.px(32));
+float sentence_panel_height(Ui& ui, float window_width, float window_height) {
+    const std::vector<Chip> all = lay_out(ui, window_width - ui.px(32), most_lines(ui, window_height));
     const int lines = all.empty() ? 1 : all.back().line + 1;
     return ui.px(59 + static_cast<float>(lines) * (k_chip_height + 4));
 }

@@ -54,11 +54,15 @@ void status_bar(Ui& ui, const Area& area) {
     list->AddLine(area.min, {area.max.x, area.min.y}, ink(ui.theme.line));
     const float y = area.min.y + ui.px(7);
     float x = area.min.x + ui.px(16);
+    float file_width = 0;
+    // What does not fit before the file is left out.
     const auto item = [&](const std::string& text, Rgb8 color) {
-        if (!text.empty()) x += draw_text(list, ui.fonts.caption, {x, y}, ink(color), text) + ui.px(36);
+        const float end = x + text_width(ui.fonts.caption, text);
+        if (text.empty() || end > area.max.x - file_width - ui.px(32)) return;
+        x += draw_text(list, ui.fonts.caption, {x, y}, ink(color), text) + ui.px(36);
     };
-    const float file_width = draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), y},
-                                       ink(ui.theme.faint), file_text(ui.document), Align::right);
+    file_width = draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), y}, ink(ui.theme.faint),
+                           file_text(ui.document), Align::right);
     const Trace* trace = ui.document.trace().get();
     const std::string problem = !ui.document.problem().empty() ? ui.document.problem()
                                 : ui.state.notice.problem      ? ui.state.notice.text
@@ -87,8 +91,9 @@ void status_bar(Ui& ui, const Area& area) {
     }
     if (ui.document.busy()) item("computing…", ui.theme.accent);
     if (trace) item(warnings(*trace, ui.document.presentation()), ui.theme.warning);
-    draw_text(list, ui.fonts.caption, {x, y}, ink(ui.theme.secondary), ui.state.notice.text, Align::left,
-              std::max(ui.px(8), area.max.x - file_width - ui.px(48) - x));
+    if (const float room = area.max.x - file_width - ui.px(48) - x; room > ui.px(60))
+        draw_text(list, ui.fonts.caption, {x, y}, ink(ui.theme.secondary), ui.state.notice.text, Align::left,
+                  room);
 }
 
 }  // namespace attnscope

@@ -10,30 +10,38 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_header_height = 52;
+constexpr float k_header_height = 66;
+constexpr float k_low_header_height = 46;
 constexpr double k_zoom_per_notch = 1.2;
 
 void header(Ui& ui, const Area& area, const ShownStage& shown,
             const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const float y = area.min.y + ui.px(16);
-    const float left = area.min.x + ui.px(24);
-    const float buttons = ui.px(180);
+    const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
+    const float y = area.min.y + ui.px(low ? 10 : 16);
+    const float left = area.min.x + ui.px(narrow ? 16 : 24);
+    const float buttons = ui.px(narrow ? 110 : 180);
     const float width =
         draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), std::string(shown.stage->name()));
-    draw_text(list, ui.fonts.body, {left + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
-              formula(shown.trace->experiment, *shown.stage->info), Align::left,
-              area.max.x - buttons - left - width - ui.px(16));
-    float right = area.max.x - ui.px(24);
+    const std::string words = formula(shown.trace->experiment, *shown.stage->info);
+    const float room = area.max.x - buttons - left - width - ui.px(16);
+    const bool fits = text_width(ui.fonts.body, words) <= room;
+    if (room > ui.px(24))
+        draw_text(list, fits ? ui.fonts.body : ui.fonts.caption,
+                  {left + width + ui.px(16), y + ui.px(fits ? 7 : 9)}, ink(ui.theme.secondary), words,
+                  Align::left, room);
+    float right = area.max.x - ui.px(narrow ? 16 : 24);
     const auto word = [&](const char* label, const char* action) {
         const float w = text_width(ui.fonts.body, label);
         ImGui::SetCursorScreenPos({right - w - ui.px(4), y + ui.px(3)});
-        if (ImGui::InvisibleButton(action, {w + ui.px(8), ui.px(24)})) run(*find_action(action));
+        const bool clicked = ImGui::InvisibleButton(action, {w + ui.px(8), ui.px(24)});
+        const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+        if (keyboard_use(ui, ImGui::GetID(action), place).pressed || clicked) run(*find_action(action));
         draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
                   ink(ImGui::IsItemHovered() ? ui.theme.accent : ui.theme.secondary), label, Align::right);
         right -= w + ui.px(20);
     };
-    word("Export  Ctrl+E", "file.export");
+    word(narrow ? "Export" : "Export  Ctrl+E", "file.export");
     word("Copy", "edit.copy_matrix");
 }
 
@@ -96,10 +104,12 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
 
 void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
     if (!ui.document.presentation().values || shown.stage->info->unit == Unit::boolean) return;
+    // Probabilities have no sign.
+    const std::string widest = shown.stage->info->unit == Unit::probability ? "0.000" : "-0.000";
     ImFont* font = ui.fonts.mono;
-    const float room = layout.columns.pitch - ui.px(6);
-    if (room < text_width(font, "-0.000")) font = ui.fonts.mono_small;
-    if (room < text_width(font, "-0.000") || layout.rows.pitch < compat::font_size(*font) + ui.px(3)) return;
+    const float room = layout.columns.pitch - ui.px(3);
+    if (room < text_width(font, widest)) font = ui.fonts.mono_small;
+    if (room < text_width(font, widest) || layout.rows.pitch < compat::font_size(*font) + ui.px(2)) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int i = layout.rows.first(); i <= layout.rows.last(); ++i)
         for (int j = layout.columns.first(); j <= layout.columns.last(); ++j) {
@@ -300,8 +310,10 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
     auto shown = shown_stage(trace, ui.document.presentation().stage, ui.document.presentation());
     if (!shown) shown = shown_stage(trace, "weights", ui.document.presentation());
     header(ui, area, *shown, run);
-    const Area body{{area.min.x + ui.px(24), area.min.y + ui.px(k_header_height + 14)},
-                    {area.max.x - ui.px(16), area.max.y - ui.px(20)}};
+    const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
+    const Area body{{area.min.x + ui.px(narrow ? 14 : 24),
+                     area.min.y + ui.px(low ? k_low_header_height : k_header_height)},
+                    {area.max.x - ui.px(narrow ? 6 : 16), area.max.y - ui.px(low ? 12 : 20)}};
     const FocusLayout layout = lay_out_focus(ui, *shown, body);
     interact(ui, *shown, layout);
 

@@ -10,11 +10,27 @@ namespace attnscope {
 namespace {
 
 constexpr float k_largest_cell = 64;
-constexpr float k_operand_gap = 34;
-constexpr float k_bar_gap = 30;
+constexpr float k_narrow = 640;  ///< units
+constexpr float k_low = 440;
 constexpr float k_bar_width = 14;
-constexpr float k_bar_room = 84;  ///< the bar with its numbers and its caption
 constexpr int k_measured_labels = 256;
+constexpr float k_value_cell = 42;  ///< a number fits
+
+/// Sizes that depend on how much room there is.
+struct Spacing {
+    float operand_gap, bar_gap;
+    float bar_room;                 ///< the bar with its numbers and its caption
+    float left_share, above_share;  ///< of the room, that operands may take
+};
+
+Spacing spacing(const Ui& ui, const Area& area) {
+    const bool narrow = is_narrow(ui, area), low = is_low(ui, area);
+    return {.operand_gap = ui.px(narrow ? 14 : 34),
+            .bar_gap = ui.px(narrow ? 10 : 30),
+            .bar_room = ui.px(narrow ? 62 : 84),
+            .left_share = narrow ? 0 : 0.2f,
+            .above_share = low ? 0.15f : 0.2f};
+}
 
 /// The width of the longest label; of very many, every so many are measured, and the last one.
 float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
@@ -58,7 +74,9 @@ ImVec2 cell_size(Ui& ui, const ShownStage& shown, const Rooms& room, float label
     const float side = std::min({width, height, largest});
     // A little wider than high where that lets the labels stand level.
     const float wide = std::min(width, 1.4f * side);
-    return {side < label && label <= wide ? label : side, side};
+    if (side < label && label <= wide) return {label, side};
+    // In a low window a cell may be wider still, so that its number fits.
+    return {side < ui.px(k_value_cell) ? std::max(side, std::min(width, ui.px(k_value_cell))) : side, side};
 }
 
 ColumnLabels column_labels(Ui& ui, float pitch, float longest) {
@@ -78,11 +96,15 @@ int AxisPlace::at(float position) const {
     return std::clamp(static_cast<int>(std::floor((position - origin) / pitch)), 0, count - 1);
 }
 
+bool is_narrow(const Ui& ui, const Area& area) { return area.width() < ui.px(k_narrow); }
+bool is_low(const Ui& ui, const Area& area) { return area.height() < ui.px(k_low); }
+
 double largest_zoom(const FocusLayout& layout) {
     return std::max({1.0, double(layout.rows.count), double(layout.columns.count)});
 }
 
 FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
+    const Spacing space = spacing(ui, body);
     const StageInfo& info = *shown.stage->info;
     const Presentation& presentation = ui.document.presentation();
     FocusLayout layout{};
@@ -90,21 +112,23 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
     layout.above = operand_of(shown, info.above, presentation);
 
     layout.row_label_width = std::min(longest_label(ui, shown, info.rows, shown.rows()), ui.px(130));
-    const float left_width = layout.left ? std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9),
-                                                      ui.px(40), body.width() * 0.2f)
-                                         : 0;
+    const float left_width = layout.left
+                                 ? std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9),
+                                              ui.px(40), std::max(ui.px(40), body.width() * space.left_share))
+                                 : 0;
     const int above_depth = !layout.above           ? 0
                             : info.above_transposed ? layout.above->columns()
                                                     : layout.above->rows();
-    const float above_height =
-        layout.above ? std::clamp(static_cast<float>(above_depth) * ui.px(6), ui.px(30), body.height() * 0.2f)
-                     : 0;
+    const float above_height = layout.above
+                                   ? std::clamp(static_cast<float>(above_depth) * ui.px(6), ui.px(30),
+                                                std::max(ui.px(30), body.height() * space.above_share))
+                                   : 0;
 
     const float longest_column = longest_label(ui, shown, info.columns, shown.columns());
     Rooms room{};
-    room.left = body.min.x + layout.row_label_width + ui.px(10) +
-                (layout.left ? left_width + ui.px(k_operand_gap) : 0);
-    room.width = std::max(body.max.x - ui.px(k_bar_gap + k_bar_room) - room.left, ui.px(40));
+    room.left =
+        body.min.x + layout.row_label_width + ui.px(10) + (layout.left ? left_width + space.operand_gap : 0);
+    room.width = std::max(body.max.x - space.bar_gap - space.bar_room - room.left, ui.px(40));
     const float level_top = body.min.y + (layout.above ? above_height + ui.px(12) : 0) + ui.px(24);
     room.top = level_top;
     room.height = std::max(body.max.y - room.top, ui.px(40));
@@ -133,7 +157,7 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
 
     layout.column_label_bottom = room.top - ui.px(5);
     if (layout.left) {
-        const float right = layout.view.min.x - ui.px(k_operand_gap);
+        const float right = layout.view.min.x - space.operand_gap;
         layout.left_area = {{right - left_width, layout.rows.origin}, {right, layout.rows.end()}};
         layout.row_label_right = layout.left_area.min.x - ui.px(10);
     } else {
@@ -142,7 +166,7 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
     if (layout.above)
         layout.above_area = {{layout.columns.origin, body.min.y},
                              {layout.columns.end(), body.min.y + above_height}};
-    const float bar_left = layout.view.max.x + ui.px(k_bar_gap);
+    const float bar_left = layout.view.max.x + space.bar_gap;
     layout.bar = {
         {bar_left, layout.view.min.y},
         {bar_left + ui.px(k_bar_width), std::max(layout.view.max.y, layout.view.min.y + ui.px(80))}};

@@ -40,6 +40,10 @@ struct FocusLayout {
 /// The pixels one zoom step in or out is limited to: from the whole matrix to one cell.
 double largest_zoom(const FocusLayout& layout);
 
+/// Where there is little room, operands, margins and the colour bar give way to the matrix.
+bool is_narrow(const Ui& ui, const Area& area);
+bool is_low(const Ui& ui, const Area& area);
+
 FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body);
 
 }  // namespace attnscope

@@ -10,6 +10,8 @@ namespace attnscope {
 namespace {
 
 constexpr float k_tab_height = 37;
+constexpr float k_least_focus = 180;            ///< units that it needs to show anything
+constexpr float k_least_focus_and_strip = 240;  ///< that are left to it where there is a strip
 
 /// A word that opens a menu, right-aligned at `right`; returns its left end.
 float menu_word(Ui& ui, const char* id, float right, float y, const std::string& text,
@@ -17,7 +19,9 @@ float menu_word(Ui& ui, const char* id, float right, float y, const std::string&
     const float width = text_width(ui.fonts.body, text);
     const ImVec2 at{right - width, y};
     ImGui::SetCursorScreenPos({at.x - ui.px(4), at.y - ui.px(4)});
-    if (ImGui::InvisibleButton(id, {width + ui.px(8), ui.px(24)})) ImGui::OpenPopup(id);
+    const bool clicked = ImGui::InvisibleButton(id, {width + ui.px(8), ui.px(24)});
+    const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    if (keyboard_use(ui, ImGui::GetID(id), area).pressed || clicked) ImGui::OpenPopup(id);
     const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(id);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, at, ink(lit ? ui.theme.text : ui.theme.secondary),
               text);
@@ -93,6 +97,9 @@ void tabs(Ui& ui, const Area& area) {
 
     float right = area.max.x - ui.px(16);
     const float room = right - left - width - ui.px(24);
+    if (text_width(ui.fonts.body, head_words(ui)) > room) return;
+    const bool all_three =
+        text_width(ui.fonts.body, head_words(ui) + "range ▾" + "colours ▾") + ui.px(40) <= room;
     const std::string colours = ui.document.presentation().colormap + " / blue–red ▾";
     const std::string all = colours + range_words(ui) + head_words(ui);
     const bool roomy = text_width(ui.fonts.body, all) + ui.px(40) <= room;
@@ -101,10 +108,13 @@ void tabs(Ui& ui, const Area& area) {
         draw_text(list, ui.fonts.body, {right, y}, ink(ui.theme.faint), "·", Align::right);
         right -= ui.px(12);
     };
-    right = menu_word(ui, "colours", right, y, roomy ? colours : "colours ▾", [&] { color_items(ui); });
-    dot();
-    right = menu_word(ui, "range", right, y, roomy ? range_words(ui) : "range ▾", [&] { range_items(ui); });
-    dot();
+    if (all_three) {
+        right = menu_word(ui, "colours", right, y, roomy ? colours : "colours ▾", [&] { color_items(ui); });
+        dot();
+        right =
+            menu_word(ui, "range", right, y, roomy ? range_words(ui) : "range ▾", [&] { range_items(ui); });
+        dot();
+    }
     menu_word(ui, "head", right, y, head_words(ui), [&] { head_items(ui); });
 }
 
@@ -128,7 +138,12 @@ void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Acti
         nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }
-    const float strip_bottom = tabs_bottom + strip_height(ui, area.height());
+    // In a very low window the focus goes before the strip.
+    const float left = area.max.y - tabs_bottom, height = strip_height(ui, area.height());
+    if (left < ui.px(k_least_focus)) return;
+    if (left - height < ui.px(k_least_focus_and_strip))
+        return focus(ui, {{area.min.x, tabs_bottom}, area.max}, run);
+    const float strip_bottom = tabs_bottom + height;
     strip(ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
     ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},
                                         ink(ui.theme.line));

@@ -12,18 +12,27 @@
 namespace attnscope {
 namespace {
 
-// The strip's bands, in units from its top: names, captions, thumbnails, ranges.
-constexpr float k_name_top = 20;
-constexpr float k_caption_top = 35;
-constexpr float k_picture_top = 50;
+/// The strip's bands, in units from its top: names, captions, thumbnails, ranges.
+struct Bands {
+    float name, caption, picture;
+    float below;  ///< the thumbnails: the ranges, and the margin
+};
+constexpr Bands k_bands{20, 35, 50, 43}, k_low_bands{13, 28, 43, 33};
+constexpr float k_low = 640;  ///< units; in a view below it the strip gives way to the focus
 constexpr float k_under_picture = 6;
-constexpr float k_below = 43;  ///< the ranges, and the margin
 constexpr float k_label_width = 66;
 
 /// Thumbnails give way where the window is low.
 float picture_height(float view_height_in_units) {
-    return std::clamp(0.13f * view_height_in_units, 56.0f, 104.0f);
+    return view_height_in_units < k_low ? std::clamp(0.11f * view_height_in_units, 32.0f, 64.0f)
+                                        : std::clamp(0.13f * view_height_in_units, 83.0f, 104.0f);
 }
+
+bool is_low(const Ui& ui, const Area& strip) {
+    return strip.height() < ui.px(k_bands.picture + picture_height(k_low) + k_bands.below);
+}
+
+const Bands& bands(const Ui& ui, const Area& strip) { return is_low(ui, strip) ? k_low_bands : k_bands; }
 
 /// A stage's place in the strip.
 struct Slot {
@@ -44,16 +53,29 @@ float picture_width(const ShownStage& shown) {
                                                          : std::clamp(columns * 3.7f, 44.0f, 72.0f);
 }
 
+constexpr float k_range_width = 52;  ///< "-5.9 4.1"
+
+std::string shape_text(const ShownStage& shown) {
+    return std::to_string(shown.rows()) + "×" + std::to_string(shown.columns());
+}
+
+float caption_width(Ui& ui, const ShownStage& shown) {
+    return text_width(ui.fonts.caption, caption(shown.trace->experiment, *shown.stage->info)) + ui.px(5) +
+           text_width(ui.fonts.mono_small, shape_text(shown));
+}
+
 /// All slots with gaps and pictures `tightness` times as wide (0 … 1) as they like to be, but never so narrow
-/// that names touch. Returns the width of all.
+/// that names, captions with shapes or ranges touch. Returns the width of all.
 float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
     float x = 0;
     for (Slot& slot : slots) {
         const std::string name(slot.shown.stage->name());
         if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
         slot.x = x;
-        slot.width = picture_width(slot.shown) * (0.7f + 0.3f * tightness);
-        slot.span = std::max(slot.width, text_width(ui.fonts.strong, name) / ui.scale);
+        const float liked = picture_width(slot.shown), least = liked * (0.7f + 0.3f * tightness);
+        slot.span = std::max({least, text_width(ui.fonts.strong, name) / ui.scale,
+                              caption_width(ui, slot.shown) / ui.scale, k_range_width + tightness * 12});
+        slot.width = std::min(liked, slot.span);
         x += slot.span;
     }
     return x;
@@ -69,7 +91,8 @@ std::vector<Slot> lay_out(Ui& ui, float width) {
     }
     const float available = width / ui.scale;
     for (const float tightness : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
-        if (place(ui, slots, tightness) <= available) break;
+        if (place(ui, slots, tightness) <= available) return slots;
+    place(ui, slots, 0.5f);  // it scrolls
     return slots;
 }
 
@@ -90,10 +113,17 @@ void row_labels(Ui& ui, const Area& area, const Trace& trace, int lit) {
     }
 }
 
-std::string range_end(const ShownStage& shown, bool upper) {
+/// With as many significant digits.
+std::string digits_text(double value, int digits) {
+    const double size = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
+    return short_text(value == 0 || !std::isfinite(size) ? value : std::round(value * size) / size);
+}
+
+/// The smallest or the largest value; empty if no value is finite.
+std::string range_end(const ShownStage& shown, bool upper, int digits) {
     const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
     const ValueRange& range = buffer.range(std::max(shown.head_index(), 0));
-    return range.finite == 0 ? "" : short_text(upper ? range.max : range.min);
+    return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
 }
 
 void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
@@ -109,14 +139,15 @@ void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
         draw_text(list, ui.fonts.mono_small, {left, y}, faint, text);
         return;
     }
-    const std::string low = range_end(shown, false), high = range_end(shown, true);
-    const float room =
-        right - left - text_width(ui.fonts.mono_small, low) - text_width(ui.fonts.mono_small, high);
-    draw_text(list, ui.fonts.mono_small, {left, y}, faint, low);
-    if (room > ui.px(4))
-        draw_text(list, ui.fonts.mono_small, {right, y}, faint, high, Align::right);
-    else
-        draw_text(list, ui.fonts.mono_small, {left, y + ui.px(12)}, faint, high);
+    for (int digits = 3; digits > 0; --digits) {
+        const std::string low = range_end(shown, false, digits), high = range_end(shown, true, digits);
+        const float room =
+            right - left - text_width(ui.fonts.mono_small, low) - text_width(ui.fonts.mono_small, high);
+        if (room < ui.px(4) && digits > 1) continue;
+        draw_text(list, ui.fonts.mono_small, {left, y}, faint, low);
+        if (room >= ui.px(2)) draw_text(list, ui.fonts.mono_small, {right, y}, faint, high, Align::right);
+        return;
+    }
 }
 
 void point_at(Ui& ui, const Slot& slot, const Area& picture) {
@@ -131,40 +162,41 @@ void point_at(Ui& ui, const Slot& slot, const Area& picture) {
                                      index(mouse.x, picture.min.x, picture.width(), slot.shown.columns())}};
 }
 
-void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const Highlight& lit) {
+void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const Highlight& lit, bool first) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ShownStage& shown = slot.shown;
     const StageInfo& info = *shown.stage->info;
-    const float top = area.min.y, bottom = area.max.y - ui.px(k_below);
+    const Bands& band = bands(ui, area);
+    const float top = area.min.y, bottom = area.max.y - ui.px(band.below);
     const float left = origin + ui.px(slot.x), right = left + ui.px(slot.width),
                 text_right = left + ui.px(slot.span);
     const bool focused = ui.document.presentation().stage == info.name;
 
-    ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(k_name_top - 5)});
+    ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
-    if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(k_name_top)})) {
+    if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(band.name)})) {
         ui.document.change([&](Session& session) {
             if (session.presentation.stage != info.name) session.presentation.locked.reset();
             session.presentation.stage = info.name;
         });
         ui.state.zoom = {};
     }
-    const Area picture{{left, top + ui.px(k_picture_top)}, {right, bottom}};
+    const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};
     point_at(ui, slot, picture);
     const bool hovered = ImGui::IsItemHovered();
     ImGui::PopID();
     if (focused || hovered)
-        list->AddRect({left - ui.px(8), top + ui.px(k_name_top - 8)},
-                      {text_right + ui.px(8), area.max.y - ui.px(12)},
+        list->AddRect({left - ui.px(8), top + ui.px(band.name - 7)},
+                      {text_right + ui.px(8), area.max.y - ui.px(11)},
                       ink(focused ? ui.theme.accent : ui.theme.line), ui.px(6), 0, ui.px(focused ? 1.5f : 1));
 
-    draw_text(list, ui.fonts.strong, {left, top + ui.px(k_name_top)}, ink(ui.theme.text),
+    draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text),
               std::string(info.name));
     const std::string words = caption(shown.trace->experiment, info);
-    const std::string shape = std::to_string(shown.rows()) + "×" + std::to_string(shown.columns());
+    const std::string shape = shape_text(shown);
     const float room =
         text_right - left - text_width(ui.fonts.caption, words) - text_width(ui.fonts.mono_small, shape);
-    const float line = top + ui.px(k_caption_top);
+    const float line = top + ui.px(band.caption);
     draw_text(list, ui.fonts.caption, {left, line}, ink(ui.theme.secondary), words, Align::left,
               text_right - left);
     if (room > ui.px(3))
@@ -176,7 +208,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
     if (const int column = lit_column(lit, info); column >= 0 && info.columns == Axis::key_token)
         outline_column(ui, *list, picture, column, shown.columns(), 0.45f);
     under_picture(ui, slot, left, text_right, bottom + ui.px(k_under_picture));
-    if (*slot.arrow)
+    if (*slot.arrow && !first)
         draw_text(list, ui.fonts.body, {left - ui.px(14), (picture.min.y + picture.max.y) / 2 - ui.px(9)},
                   ink(ui.theme.faint), slot.arrow, Align::center);
 }
@@ -191,24 +223,38 @@ void keep_in_sight(Ui& ui, const Slot& slot, float width) {
         ImGui::SetScrollX(std::max(0.0f, (left + right - width) / 2));
 }
 
+/// The first stage that is drawn when the strip is scrolled by `pixels`: stages are shown whole or not at
+/// all.
+std::size_t first_in_sight(const Ui& ui, const std::vector<Slot>& slots, float pixels) {
+    std::size_t first = 0;
+    while (first + 1 < slots.size() && ui.px(slots[first].x) + ui.px(4) < pixels) ++first;
+    return first;
+}
+
+bool ends_in_sight(const Ui& ui, const Slot& slot, float scrolled, float width) {
+    return ui.px(slot.x + slot.span + 20) - scrolled <= width + 1;
+}
+
 }  // namespace
 
 float strip_height(Ui& ui, float view_height) {
-    return ui.px(k_picture_top + picture_height(view_height / ui.scale) + k_below);
+    const float units = view_height / ui.scale;
+    const Bands& band = units < k_low ? k_low_bands : k_bands;
+    return ui.px(band.picture + picture_height(units) + band.below);
 }
 
 void strip(Ui& ui, const Area& area) {
     const Trace& trace = *ui.document.trace();
     const Highlight lit = current_highlight(ui.state, ui.document.presentation());
     const float labels = ui.px(k_label_width + 8);
-    const Area labels_area{{area.min.x + ui.px(14), area.min.y + ui.px(k_picture_top)},
-                           {area.min.x + labels, area.max.y - ui.px(k_below)}};
+    const Area labels_area{{area.min.x + ui.px(14), area.min.y + ui.px(bands(ui, area).picture)},
+                           {area.min.x + labels, area.max.y - ui.px(bands(ui, area).below)}};
     row_labels(ui, labels_area, trace, lit.query);
 
     ImGui::SetCursorScreenPos({area.min.x + labels, area.min.y});
     const float width = area.width() - labels;
     const std::vector<Slot> slots = lay_out(ui, width - ui.px(36));
-    const float content = slots.empty() ? 0 : ui.px(slots.back().x + slots.back().width + 36);
+    const float content = slots.empty() ? 0 : ui.px(slots.back().x + slots.back().span + 24);
     ImGui::SetNextWindowContentSize({content, 0});
     ImGui::BeginChild("strip", {width, area.height()}, false,
                       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -216,8 +262,12 @@ void strip(Ui& ui, const Area& area) {
         ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
     if (std::exchange(ui.state.strip_width, width) != width) ui.state.stage_in_sight.clear();
     for (const Slot& slot : slots) keep_in_sight(ui, slot, width);
-    const float origin = area.min.x + labels + ui.px(12) - ImGui::GetScrollX();
-    for (const Slot& slot : slots) thumbnail(ui, slot, origin, area, lit);
+    const std::size_t first = first_in_sight(ui, slots, ImGui::GetScrollX());
+    const float scrolled = slots.empty() ? 0 : ui.px(slots[first].x);
+    const float origin = area.min.x + labels + ui.px(12) - scrolled;
+    for (std::size_t i = first; i < slots.size(); ++i)
+        if (i == first || ends_in_sight(ui, slots[i], scrolled, width))
+            thumbnail(ui, slots[i], origin, area, lit, i == first);
     ImGui::EndChild();
 }
 

@@ -256,6 +256,23 @@ bool key_down(Key key) {
 
 #endif
 
+bool popup_is_open() { return ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; }
+
+void set_keyboard_navigation(bool on) {
+    ImGuiConfigFlags& flags = ImGui::GetIO().ConfigFlags;
+    flags = on ? flags | ImGuiConfigFlags_NavEnableKeyboard : flags & ~ImGuiConfigFlags_NavEnableKeyboard;
+}
+
+bool press_focused_item() {
+    ImGuiContext& imgui = *ImGui::GetCurrentContext();
+    if (imgui.NavId == 0 || !imgui.NavWindow || !(imgui.NavWindow->Flags & ImGuiWindowFlags_Popup))
+        return false;
+    imgui.NavNextActivateId = imgui.NavId;
+    return true;
+}
+
+void leave_field() { ImGui::ClearActiveID(); }
+
 bool close_menus() {
     const ImVector<ImGuiPopupData>& open = ImGui::GetCurrentContext()->OpenPopupStack;
     for (int level = 0; level < open.Size; ++level) {

@@ -56,6 +56,15 @@ void set_focus(bool focused);
 bool key_pressed(Key key, bool repeat = false);
 bool key_down(Key key);
 
+/// A menu, a list or a dialog is open.
+bool popup_is_open();
+/// The arrows move in menus and lists, from the next frame on.
+void set_keyboard_navigation(bool on);
+/// Presses what the arrows are on in the open menu or list; false if that is nothing. Between frames.
+bool press_focused_item();
+/// The field that is typed into lets go of the keyboard. Between frames.
+void leave_field();
+
 /// Closes the menus and lists that are open, and leaves dialogs. False if there are none. Between frames.
 bool close_menus();
 

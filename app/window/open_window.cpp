@@ -70,13 +70,13 @@ SavedState with_placement(SavedState state, const Window& window) {
 
 }  // namespace
 
-int open_window(std::optional<Session> session, const EvaluateOptions& options) {
+int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options) {
     std::string problem;
     const std::optional<SavedState> kept = load_state(state_folder(), problem);
     SavedState state = kept.value_or(first_state());
     if (session) {
         state.session = std::move(*session);
-        state.file.clear();
+        state.file = file;
     }
     Window::Options look{.window = {}, .theme = "dark", .interface_scale = static_cast<float>(state.scale)};
     look.window.width = state.width;

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/attention/evaluate_options.h"
 #include "core/io/session.h"
 
 namespace attnscope {
 
-/// Opens the window with `session`, or with the one that was left the last time (the defaults, if there is
-/// none), and returns 0 when it is closed. The session is kept on every change, so that the next start finds
-/// it, also after a crash. Throws Error(backend) without a display or OpenGL 3.3.
-int open_window(std::optional<Session> session, const EvaluateOptions& options);
+/// Opens the window with `session`, which Save writes to `file` (empty: it asks), or with the one that was
+/// left the last time (the defaults, if there is none), and returns 0 when it is closed. The session is kept
+/// on every change, so that the next start finds it, also after a crash. Throws Error(backend) without a
+/// display or OpenGL 3.3.
+int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options);
 
 }  // namespace attnscope

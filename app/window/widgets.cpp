@@ -3,6 +3,7 @@
 #include <imgui_stdlib.h>
 
 #include <cmath>
+#include <utility>
 
 #include "core/attention/experiment.h"
 
@@ -65,6 +66,22 @@ int drag_steps(Ui& ui) {
 
 }  // namespace
 
+KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area) {
+    ControlFocus& control = ui.state.control;
+    if (ui.state.control_disabled) return {};
+    control.drawn.push_back(id);
+    if (control.id != id) return {};
+    if (std::exchange(control.moved, false)) {
+        const float top = ImGui::GetWindowPos().y, bottom = top + ImGui::GetWindowHeight();
+        if (area.min.y < top || area.max.y > bottom) ImGui::SetScrollFromPosY(area.min.y - top, 0.5f);
+    }
+    const float out = ui.px(2);
+    ImGui::GetWindowDrawList()->AddRect({area.min.x - out, area.min.y - out},
+                                        {area.max.x + out, area.max.y + out}, ink(ui.theme.accent), ui.px(6),
+                                        0, ui.px(2));
+    return {std::exchange(control.pressed, false), std::exchange(control.steps, 0)};
+}
+
 bool was_click() {
     const ImGuiIO& io = ImGui::GetIO();
     return io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
@@ -100,6 +117,15 @@ std::optional<std::string> choice_field(Ui& ui, const char* id, std::span<const 
     for (const Choice& choice : choices)
         if (choice.value == current) shown = choice.shown;
     std::optional<std::string> picked;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::CalcItemWidth();
+    const KeyboardUse keys =
+        keyboard_use(ui, ImGui::GetID(id), {at, {at.x + width, at.y + ui.px(k_row_height)}});
+    if (const int steps = keys.steps + keys.pressed; steps != 0 && !choices.empty()) {
+        const auto now = std::ranges::find(choices, current, &Choice::value) - choices.begin();
+        const auto count = std::ssize(choices);
+        picked = choices[static_cast<std::size_t>(((now + steps) % count + count) % count)].value;
+    }
     ImGui::PushFont(ui.fonts.mono);
     if (ImGui::BeginCombo(id, (shown + " ▾").c_str(),
                           ImGuiComboFlags_HeightLarge | ImGuiComboFlags_NoArrowButton)) {
@@ -119,12 +145,13 @@ DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fil
     FieldEdit& edit = ui.state.field;
     const unsigned own = ImGui::GetID("field");
     DragResult result;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const KeyboardUse keys = keyboard_use(ui, own, {at, {at.x + width, at.y + ui.px(k_row_height)}});
     if (edit.typing == own) {
         result.typed = typing_field(ui, own, width);
         ImGui::PopID();
         return result;
     }
-    const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("drag", {width, ui.px(k_row_height)});
     if (ImGui::IsItemActivated()) {
         edit.travelled = 0;
@@ -135,8 +162,9 @@ DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fil
         result.steps = drag_steps(ui);
         result.gesture = "drag " + std::to_string(edit.gestures);
     }
+    if (keys.steps) result.steps = keys.steps;
     const bool clicked = ImGui::IsItemDeactivated() && was_click();
-    if (clicked && ImGui::IsItemHovered()) edit = {own, text, true, 0, edit.gestures};
+    if (keys.pressed || (clicked && ImGui::IsItemHovered())) edit = {own, text, true, 0, edit.gestures};
     const bool hot = ImGui::IsItemHovered() || ImGui::IsItemActive();
     if (hot) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     draw_field(ui, {at, {at.x + width, at.y + ui.px(k_row_height)}}, text, fill, hot);
@@ -147,7 +175,9 @@ DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fil
 bool switch_field(Ui& ui, const char* id, bool on) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size{ui.px(40), ui.px(22)};
-    const bool pressed = ImGui::InvisibleButton(id, {size.x, ui.px(k_row_height)});
+    const KeyboardUse keys =
+        keyboard_use(ui, ImGui::GetID(id), {at, {at.x + size.x, at.y + ui.px(k_row_height)}});
+    const bool pressed = ImGui::InvisibleButton(id, {size.x, ui.px(k_row_height)}) || keys.pressed;
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float top = at.y + ui.px(2);
     list->AddRectFilled({at.x, top}, {at.x + size.x, top + size.y},
@@ -161,7 +191,9 @@ bool switch_field(Ui& ui, const char* id, bool on) {
 
 bool small_button(Ui& ui, const char* id, const std::string& label, const char* help, float width) {
     ImGui::PushID(id);
-    const bool pressed = ImGui::Button(label.c_str(), {width, ui.px(k_row_height)});
+    const bool clicked = ImGui::Button(label.c_str(), {width, ui.px(k_row_height)});
+    const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    const bool pressed = keyboard_use(ui, ImGui::GetID("keys"), area).pressed || clicked;
     tooltip(ui, help);
     ImGui::PopID();
     return pressed;
@@ -186,7 +218,8 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
     const ImVec2 window = ImGui::GetWindowPos();
     const float top = ImGui::GetCursorPosY();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float right = ImGui::GetWindowContentRegionMax().x - ui.px(16);
+    const bool narrow = ImGui::GetWindowWidth() < ui.px(260);
+    const float right = ImGui::GetWindowContentRegionMax().x - ui.px(narrow ? 8 : 16);
     const float left = std::min(ui.px(k_field_left), 0.45f * ImGui::GetWindowWidth());
     const bool applies = disabled.empty();
 
@@ -199,14 +232,19 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
     const float text_top = at.y + ui.px(5.5f);
     draw_text(list, ui.fonts.body, {window.x + ui.px(k_margin), text_top},
               applies ? ink(ui.theme.text) : ink(ui.theme.faint), label);
-    draw_text(list, ui.fonts.body, {window.x + left - ui.px(8), text_top}, ink(ui.theme.faint),
-              std::string(option.symbol), Align::right);
+    const std::string symbol(option.symbol);
+    const float room = left - ui.px(k_margin + 8 + 4) - text_width(ui.fonts.body, label);
+    if (text_width(ui.fonts.body, symbol) <= room)
+        draw_text(list, ui.fonts.body, {window.x + left - ui.px(8), text_top}, ink(ui.theme.faint), symbol,
+                  Align::right);
 
     ImGui::SetCursorPos({left, top});
     ImGui::BeginGroup();
     ImGui::BeginDisabled(!applies);
     ImGui::SetNextItemWidth(right - left);
+    ui.state.control_disabled = !applies;
     control(right - left);
+    ui.state.control_disabled = false;
     ImGui::EndDisabled();
     ImGui::EndGroup();
     if (applies && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;

@@ -13,6 +13,16 @@
 
 namespace attnscope {
 
+/// What the keyboard asks of a control.
+struct KeyboardUse {
+    bool pressed = false;  ///< Enter or Space
+    int steps = 0;         ///< the arrows; ten with Shift
+};
+
+/// Makes the control that stands at `area` one that Tab reaches, outlined while the keyboard is on it. Call
+/// it once for each control and frame, in the order of reading.
+KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area);
+
 /// One of several values, with what is shown for it.
 struct Choice {
     std::string value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "app/panels/panels.h"
 #include "app/views/views.h"
@@ -15,23 +16,28 @@ constexpr float k_menu_height = 32;
 constexpr float k_status_height = 28;
 constexpr float k_smallest_panel = 220;
 constexpr float k_largest_panel = 520;
-constexpr float k_largest_share = 0.25f;
+constexpr float k_narrow = 1280;  ///< units; below it the side panels give way to the view
 
 /// The areas of the window, from the outside in.
 struct Areas {
     Area menu, sentence, experiment, center, inspector, status;
 };
 
+/// A side panel takes at most its share of the window, and goes where that would be too little to read.
+float side_width(bool open, float wanted, float share, float least) {
+    const float width = std::min(wanted, share);
+    return open && width >= least ? width : 0;
+}
+
 Areas lay_out(Ui& ui, ImVec2 size) {
     const float menu = ui.px(k_menu_height);
-    const float sentence = menu + sentence_panel_height(ui, size.x);
+    const float sentence = menu + sentence_panel_height(ui, size.x, size.y);
     const float status = size.y - ui.px(k_status_height);
-    // In a narrow window the side panels leave half of it to the view.
-    const float widest = size.x * k_largest_share;
-    const float left =
-        ui.state.experiment_panel_open ? std::min(ui.px(ui.state.experiment_panel_width), widest) : 0;
-    const float right =
-        size.x - (ui.state.inspector_open ? std::min(ui.px(ui.state.inspector_width), widest) : 0);
+    const bool narrow = size.x < ui.px(k_narrow);
+    const float left = side_width(ui.state.experiment_panel_open, ui.px(ui.state.experiment_panel_width),
+                                  size.x * (narrow ? 0.235f : 0.25f), ui.px(190));
+    const float right = size.x - side_width(ui.state.inspector_open, ui.px(ui.state.inspector_width),
+                                            size.x * (narrow ? 0.225f : 0.25f), ui.px(150));
     return {.menu = {{0, 0}, {size.x, menu}},
             .sentence = {{0, menu}, {size.x, sentence}},
             .experiment = {{0, sentence}, {left, status}},
@@ -107,20 +113,61 @@ void Workspace::run(const Action& action) {
     wants_frame_ = true;
 }
 
+namespace {
+
+bool moves_in_lists(const KeyPress& press) {
+    using enum Key;
+    const bool arrow = press.key == left || press.key == right || press.key == up || press.key == down;
+    return press.mods == Mods{} && (arrow || press.key == enter || press.key == space || press.key == tab);
+}
+
+}  // namespace
+
+/// Tab goes through the controls, Enter or Space presses the one it is on, ← → step it.
+bool Workspace::on_control_key(const KeyPress& press, bool typing) {
+    ControlFocus& control = interaction_.control;
+    if (press.mods.ctrl || press.mods.alt || press.mods.super) return false;
+    if (press.key == Key::tab) {
+        if (typing) compat::leave_field();
+        control.move(press.mods.shift ? -1 : 1);
+        return true;
+    }
+    if (typing || control.id == 0) return false;
+    const int size = press.mods.shift ? 10 : 1;
+    if (press.key == Key::enter || press.key == Key::keypad_enter || press.key == Key::space)
+        control.pressed = true;
+    else if (press.key == Key::left || press.key == Key::right)
+        control.steps = press.key == Key::left ? -size : size;
+    else
+        return false;
+    return true;
+}
+
 bool Workspace::on_key(const KeyPress& press) {
     const bool dialog = interaction_.dialog != Dialog::none;
     const bool typing = ImGui::GetIO().WantTextInput;
     if (press.key == Key::escape) {
         if (compat::close_menus()) return wants_frame_ = true;
+        if (!dialog && !typing && std::exchange(interaction_.control.id, 0)) return wants_frame_ = true;
         // In the sentence or a number, Escape is the field's own.
         if (dialog || !typing) run(*find_action("escape"));
         return dialog;
     }
+    if (!dialog && compat::popup_is_open() && moves_in_lists(press))
+        return press.key == Key::enter && compat::press_focused_item() && (wants_frame_ = true);
+    if (!dialog && on_control_key(press, typing)) return wants_frame_ = true;
     const Action* action = action_for(press, typing || dialog);
-    if (!action) return false;
+    if (!action || kept_from(*action)) return false;
     ActionContext c = context();
     if (action->enabled(c)) run(*action);
     return true;
+}
+
+/// What is being filled in has the keys that edit: they would change the session behind it.
+bool Workspace::kept_from(const Action& action) const {
+    const bool undoes = action.id == "edit.undo" || action.id == "edit.redo";
+    if (interaction_.dialog != Dialog::none) return action.menu == "Edit" || action.id == "file.new";
+    return undoes && interaction_.field.typing != 0;
 }
 
 void Workspace::on_drop(const std::vector<std::string>& paths) {
@@ -143,6 +190,11 @@ void Workspace::draw(FrameInput& frame) {
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token = -1;
+    ControlFocus& control = interaction_.control;
+    control.drawn.clear();
+    if (ImGui::IsMouseClicked(0)) control.id = 0;
+    compat::set_keyboard_navigation(interaction_.dialog == Dialog::none &&
+                                    (control.id != 0 || compat::popup_is_open()));
     const auto run_it = [this](const Action& action) { run(action); };
     ActionContext c = context();
 
@@ -152,18 +204,21 @@ void Workspace::draw(FrameInput& frame) {
     menu_bar(ui, areas.menu, c, run_it);
     sentence_panel(ui, areas.sentence, sentence_);
     pipeline_view(ui, areas.center, run_it);
-    if (interaction_.experiment_panel_open) {
+    if (areas.experiment.width() > 0) {
         experiment_panel(ui, areas.experiment);
         splitter(ui, "left edge", areas.experiment.max.x, areas.experiment,
                  interaction_.experiment_panel_width, 1);
     }
-    if (interaction_.inspector_open) {
+    if (areas.inspector.width() > 0) {
         inspector_panel(ui, areas.inspector);
         splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
     }
     status_bar(ui, areas.status);
     dialogs(ui, c);
     ImGui::End();
+    if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;
+    control.pressed = false;
+    control.steps = 0;
 
     if (interaction_.pointing != interaction_.hovered ||
         interaction_.pointing_token != interaction_.hovered_token)
@@ -182,7 +237,8 @@ SavedState Workspace::state() const {
 
 std::string Workspace::theme() const {
     // Pictures for print are on white; the window is light then.
-    return document_.presentation().theme == "dark" ? "dark" : "light";
+    const std::string& theme = document_.presentation().theme;
+    return theme == "print" ? "light" : theme;
 }
 
 std::string Workspace::title() const {

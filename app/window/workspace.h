@@ -33,7 +33,7 @@ public:
 
     /// What is kept between two runs, as of now.
     SavedState state() const;
-    /// What the window is to look like: the theme of the interface ("dark" or "light") and its scale.
+    /// What the window is to look like: the theme of the interface and its scale.
     std::string theme() const;
     double scale() const { return interaction_.interface_scale; }
     bool quits() const { return interaction_.quit; }
@@ -44,6 +44,8 @@ public:
 private:
     void draw(FrameInput& frame);
     bool on_key(const KeyPress& press);
+    bool on_control_key(const KeyPress& press, bool typing);
+    bool kept_from(const Action& action) const;
     void on_drop(const std::vector<std::string>& paths);
     ActionContext context() { return {document_, interaction_, saved_, copy_}; }
 

@@ -341,10 +341,10 @@ const std::array k_options = {
            [](Session& s, const Json& v) {
                s.presentation.colormap = choice(v, {"viridis", "cividis", "magma"});
            }},
-    Option{"theme", "Presentation", "", "dark|light|print", "Colours of the picture around the data", "",
-           text, [](const Session& s) -> Json { return s.presentation.theme; },
+    Option{"theme", "Presentation", "", "dark|light|contrast|print", "Colours of the picture around the data",
+           "", text, [](const Session& s) -> Json { return s.presentation.theme; },
            [](Session& s, const Json& v) {
-               s.presentation.theme = choice(v, {"dark", "light", "print"});
+               s.presentation.theme = choice(v, {"dark", "light", "contrast", "print"});
            }},
     Option{"cell-size", "Presentation", "", "PX", "Pixels of an exported cell, 1 to 512", "exported pictures",
            whole, [](const Session& s) -> Json { return s.presentation.cell_size; }, set_cell_size},

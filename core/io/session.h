@@ -49,7 +49,7 @@ struct Presentation {
     HeadChoice head;
     RangeChoice range;
     std::string colormap = "viridis";  ///< for probabilities; signed values are drawn on the diverging map
-    std::string theme = "dark";        ///< dark, light, print
+    std::string theme = "dark";        ///< dark, light, contrast, print
     int cell_size = 48;                ///< pixels of an exported cell, 1 … 512
     bool values = true;                ///< numbers in the cells where they fit
     std::string title;                 ///< of an exported picture; empty: the stage's name and formula

@@ -117,7 +117,7 @@ void find_clipped(Figure& figure) {
 const Theme& theme_named(const std::string& name) {
     const Theme* theme = find_theme(name);
     if (theme) return *theme;
-    throw Error(ErrorKind::bad_input, "unknown theme \"" + name + "\": use dark, light or print");
+    throw Error(ErrorKind::bad_input, "unknown theme \"" + name + "\": use dark, light, contrast or print");
 }
 
 }  // namespace

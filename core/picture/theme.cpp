@@ -52,6 +52,29 @@ constexpr Theme k_light{
     .heads = rgb8(0x7fb37a),
 };
 
+constexpr Theme k_contrast{
+    .name = "contrast",
+    .background = rgb8(0x000000),
+    .panel = rgb8(0x000000),
+    .raised = rgb8(0x1c1c1c),
+    .line = rgb8(0xb4bac2),
+    .text = rgb8(0xffffff),
+    .secondary = rgb8(0xf0f2f5),
+    .faint = rgb8(0xd0d6dd),
+    .accent = rgb8(0x5cd6ff),
+    .masked = rgb8(0x000000),
+    .hatch = rgb8(0xc4cad2),
+    .nan = rgb8(0xff6fd0),
+    .plus_infinity = rgb8(0xffa94d),
+    .minus_infinity = rgb8(0x5cd6ff),
+    .warning = rgb8(0xffd24d),
+    .on_light = rgb8(0x000000),
+    .on_dark = rgb8(0xffffff),
+    .tokens = rgb8(0x7db4ee),
+    .features = rgb8(0xe0ad6a),
+    .heads = rgb8(0x92d68c),
+};
+
 constexpr Theme k_print{
     .name = "print",
     .background = rgb8(0xffffff),
@@ -75,7 +98,7 @@ constexpr Theme k_print{
     .heads = rgb8(0x7fb37a),
 };
 
-constexpr std::array k_themes{k_dark, k_light, k_print};
+constexpr std::array k_themes{k_dark, k_light, k_contrast, k_print};
 
 }  // namespace
 

@@ -36,7 +36,7 @@ struct Theme {
     Rgb8 heads;
 };
 
-/// dark, light, print (on pure white).
+/// dark, light, contrast (on pure black), print (on pure white).
 std::span<const Theme> themes();
 /// nullptr for an unknown name.
 const Theme* find_theme(std::string_view name);

@@ -1,0 +1,180 @@
+// What to export, how it looks and where it goes.
+#include <algorithm>
+#include <vector>
+
+#include "app/panels/dialog_parts.h"
+#include "core/io/export.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
+
+#include <imgui_stdlib.h>
+
+namespace attnscope {
+namespace {
+
+void form_option(ExportForm& form, std::string_view option, const std::string& value) {
+    Session session{{}, form.presentation, {}};
+    try {
+        set_from_text(session, *find_option(option), value);
+        form.presentation = session.presentation;
+        form.problem.clear();
+    } catch (const std::exception& error) {
+        form.problem = error.what();
+    }
+}
+
+void form_choice(Ui& ui, const char* label, std::string_view option, const std::vector<Choice>& choices) {
+    ExportForm& form = ui.state.export_form;
+    row(ui, label, [&] {
+        const std::string current = text_of(Session{{}, form.presentation, {}}, *find_option(option));
+        if (const auto picked = choice_field(ui, "##choice", choices, current))
+            form_option(form, option, *picked);
+    });
+}
+
+template <typename Table>
+std::vector<Choice> names_of(const Table& table) {
+    std::vector<Choice> choices;
+    for (const auto& entry : table) choices.push_back({std::string(entry.name), std::string(entry.name), ""});
+    return choices;
+}
+
+/// Otherwise what stands side by side needs several lines.
+bool is_wide(const Ui& ui) { return dialog_width(ui) >= ui.px(400); }
+
+void what_to_export(Ui& ui) {
+    ExportForm& form = ui.state.export_form;
+    row(ui, "Stages", [&] {
+        const std::string focused = ui.document.presentation().stage;
+        if (ImGui::RadioButton(focused.c_str(), !form.all_stages)) form.all_stages = false;
+        ImGui::SameLine();
+        if (ImGui::RadioButton("all stages", form.all_stages)) form.all_stages = true;
+    });
+    const int heads = ui.document.trace()->experiment.heads;
+    if (heads > 1) {
+        std::vector<Choice> choices = {{"all", "all heads", ""}, {"mean", "mean of the heads", ""}};
+        for (int h = 1; h <= heads; ++h)
+            choices.push_back({std::to_string(h), "head " + std::to_string(h), ""});
+        form_choice(ui, "Heads", "head", choices);
+    }
+    row(ui, "Formats", [&] {
+        const float left = ImGui::GetCursorPosX();
+        int place = 0;
+        for (const ExportFormat& format : export_formats()) {
+            if (place > 0 && (is_wide(ui) || place % 2 == 1)) ImGui::SameLine();
+            if (place > 0 && !is_wide(ui) && place % 2 == 0) ImGui::SetCursorPosX(left);
+            ++place;
+            const std::string name(format.name);
+            const auto at = std::ranges::find(form.formats, name);
+            bool on = at != form.formats.end();
+            if (ImGui::Checkbox(name.c_str(), &on)) {
+                if (on)
+                    form.formats.push_back(name);
+                else
+                    form.formats.erase(at);
+            }
+            tooltip(ui, std::string(format.summary));
+        }
+    });
+}
+
+void how_pictures_look(Ui& ui) {
+    ExportForm& form = ui.state.export_form;
+    row(ui, "Title", [&] {
+        ImGui::InputTextWithHint("##title", "the stage's name and formula", &form.presentation.title);
+    });
+    row(ui, "Cell size", [&] {
+        const DragResult result =
+            drag_field(ui, "size", std::to_string(form.presentation.cell_size) + " px", -1, ui.px(110));
+        if (result.steps)
+            form_option(form, "cell-size",
+                        std::to_string(std::clamp(form.presentation.cell_size + result.steps, 1, 512)));
+        if (result.typed) form_option(form, "cell-size", result.typed->substr(0, result.typed->find(' ')));
+        if (is_wide(ui)) ImGui::SameLine();
+        ImGui::Checkbox("values in the cells", &form.presentation.values);
+    });
+    form_choice(ui, "Theme", "theme", names_of(themes()));
+    std::vector<Choice> maps;
+    for (const Colormap& map : colormaps())
+        if (!map.diverging) maps.push_back({std::string(map.name), std::string(map.name), ""});
+    form_choice(ui, "Colours", "colormap", maps);
+}
+
+ExportRequest request_of(const Ui& ui) {
+    const ExportForm& form = ui.state.export_form;
+    return {form.all_stages ? std::vector<std::string>{}
+                            : std::vector<std::string>{ui.document.presentation().stage},
+            form.presentation.head, form.formats};
+}
+
+/// "writes weights.png and 3 more", or why it cannot.
+std::string what_will_be_written(Ui& ui, bool& possible) {
+    possible = false;
+    try {
+        const auto items = plan_export(*ui.document.trace(), request_of(ui));
+        if (items.empty()) return "choose a format";
+        possible = true;
+        return "writes " + items.front().file_name +
+               (items.size() > 1 ? " and " + std::to_string(items.size() - 1) + " more" : "");
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
+void running_export(Ui& ui) {
+    const auto done = ui.exporter.done(), count = ui.exporter.count();
+    ImGui::ProgressBar(count ? static_cast<float>(done) / static_cast<float>(count) : 0,
+                       {dialog_width(ui), 0},
+                       (std::to_string(done) + " of " + std::to_string(count)).c_str());
+    if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.exporter.cancel();
+}
+
+}  // namespace
+
+void export_dialog(Ui& ui) {
+    ExportForm& form = ui.state.export_form;
+    if (ui.state.dialog_opens) {
+        form.presentation = ui.document.presentation();
+        form.problem.clear();
+        form.folder = ui.saved.export_folder.empty() ? home_folder() : ui.saved.export_folder;
+    }
+    if (ui.exporter.running()) return running_export(ui);
+    what_to_export(ui);
+    how_pictures_look(ui);
+    bool entered = false;
+    row(ui, "Folder", [&] {
+        if (ui.state.dialog_opens) ImGui::SetKeyboardFocusHere();
+        entered = ImGui::InputText("##folder", &form.folder, ImGuiInputTextFlags_EnterReturnsTrue);
+    });
+    bool possible = false;
+    const std::string summary = what_will_be_written(ui, possible);
+    ImGui::TextDisabled("%s", summary.c_str());
+    problem_line(ui, form.problem);
+    ImGui::BeginDisabled(!possible);
+    const bool pressed = ImGui::Button("Export", {ui.px(110), 0});
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (!possible || (!pressed && !entered)) return;
+    ui.saved.export_folder = form.folder;
+    Session session = ui.document.session();
+    session.presentation = form.presentation;
+    ui.exporter.start(ui.document.trace(), std::move(session), request_of(ui), form.folder);
+}
+
+void take_export(Ui& ui) {
+    const auto outcome = ui.exporter.take();
+    if (!outcome) return;
+    if (!outcome->problem.empty()) {
+        ui.state.export_form.problem = outcome->problem;
+        ui.state.notice = {outcome->problem, true};
+        return;
+    }
+    if (ui.state.dialog == Dialog::exporting) ui.state.dialog = Dialog::none;
+    const auto& files = outcome->files;
+    ui.state.notice = {"wrote " + files.front() +
+                           (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : ""),
+                       false};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,264 @@
+// Dialogs, files, menus and what is kept.
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/attention/evaluate.h"
+#include "core/io/export.h"
+#include "core/io/file.h"
+#include "tests/interface.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Mods k_ctrl{.ctrl = true};
+constexpr Mods k_ctrl_shift{.ctrl = true, .shift = true};
+
+class FilesTest : public InterfaceTest {
+protected:
+    void export_by_keys() {
+        press(Key::e, k_ctrl);
+        ASSERT_EQ(interaction().dialog, Dialog::exporting);
+        push(pressing(Key::a, k_ctrl));
+        push(typing(folder.path()));
+        play(pressing(Key::enter));
+        workspace->exporter().wait();
+        settle();
+    }
+
+    /// In the root window.
+    static bool is_open(const char* popup) {
+        const ImGuiID id = ImHashStr(popup, 0, find_window("attnscope")->ID);
+        return std::ranges::any_of(ImGui::GetCurrentContext()->OpenPopupStack,
+                                   [&](const ImGuiPopupData& open) { return open.PopupId == id; });
+    }
+
+    test::TemporaryFolder folder;
+};
+
+TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
+    document().change([](Session& s) { s.experiment.mask = {{"causal", {}}}; });
+    settle();
+    export_by_keys();
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
+    const Session session = document().session();
+    const Trace trace = evaluate(session.experiment);
+    const auto items = plan_export(trace, {{"weights"}, session.presentation.head, {"png"}});
+    ASSERT_EQ(items.size(), 1U);
+    EXPECT_EQ(read_file(folder.file("weights.png")), export_bytes(trace, session, items.front()));
+    EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST_F(FilesTest, AFolderThatIsNotThereIsSaidInTheDialogAndItStays) {
+    press(Key::e, k_ctrl);
+    push(pressing(Key::a, k_ctrl));
+    push(typing(folder.file("nowhere")));
+    play(pressing(Key::enter));
+    workspace->exporter().wait();
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::exporting);
+    EXPECT_NE(interaction().export_form.problem.find("nowhere"), std::string::npos)
+        << interaction().export_form.problem;
+    click(place_of("Export##dialog", {"Cancel"}));
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+}
+
+TEST_F(FilesTest, EscapeClosesADialogAndTheWindowGoesOn) {
+    for (const Key key : {Key::e, Key::o, Key::p}) {
+        press(key, k_ctrl);
+        ASSERT_NE(interaction().dialog, Dialog::none);
+        press(Key::escape);
+        EXPECT_EQ(interaction().dialog, Dialog::none);
+        click(cell_place(3, 3));
+        EXPECT_EQ(document().presentation().locked, (Cell{3, 3}))
+            << "the closed dialog still blocks the mouse";
+        press(Key::escape);
+        EXPECT_FALSE(document().presentation().locked);
+    }
+}
+
+TEST_F(FilesTest, EscapeClosesAMenuAndNothingElse) {
+    click(cell_place(3, 3));
+    click(place_of("attnscope", {"File"}));
+    ASSERT_TRUE(is_open("menu File"));
+    press(Key::escape);
+    EXPECT_FALSE(is_open("menu File"));
+    EXPECT_TRUE(document().presentation().locked);
+    press(Key::escape);
+    EXPECT_FALSE(document().presentation().locked);
+}
+
+TEST_F(FilesTest, EscapeClosesAListBeforeItsDialog) {
+    press(Key::e, k_ctrl);
+    click(place_of("Export##dialog", {"Theme", "##choice"}));
+    press(Key::escape);
+    EXPECT_EQ(interaction().dialog, Dialog::exporting);
+    EXPECT_NE(place_of("Export##dialog", {"Cancel"}).x, -1) << "the list still takes the mouse";
+    press(Key::escape);
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+}
+
+TEST_F(FilesTest, ADialogOpensAgainAfterEscape) {
+    for (int i = 0; i < 3; ++i) {
+        press(Key::e, k_ctrl);
+        EXPECT_NE(place_of("Export##dialog", {"Cancel"}).x, -1);
+        press(Key::escape);
+    }
+}
+
+TEST_F(FilesTest, ADialogKeepsTheKeysThatEditFromWhatIsBehind) {
+    document().change([](Session& s) { s.experiment.seed = 5; });
+    document().change([](Session& s) { s.experiment.seed = 6; });
+    document().undo();
+    settle();
+    for (const Key key : {Key::e, Key::o, Key::p}) {
+        press(key, k_ctrl);
+        ASSERT_NE(interaction().dialog, Dialog::none);
+        push(typing("ab"));
+        for (const Key edit : {Key::z, Key::y, Key::r, Key::n}) press(edit, k_ctrl);
+        press(Key::z, k_ctrl_shift);
+        EXPECT_EQ(document().experiment().seed, Seed(5));
+        press(Key::escape);
+    }
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().experiment().seed, Seed(123));
+}
+
+TEST_F(FilesTest, ANumberThatIsTypedHasUndoOfItsOwn) {
+    document().change([](Session& s) { s.experiment.seed = 5; });
+    settle();
+    click(field_of("Seed", {"seed", "drag"}));
+    push(typing("77"));
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().experiment().seed, Seed(5));
+}
+
+TEST_F(FilesTest, ADialogBeginsAtHome) {
+    press(Key::o, k_ctrl);
+    const char* home = std::getenv("HOME");
+    EXPECT_EQ(interaction().file_form.folder,
+              home && *home ? home : std::filesystem::current_path().string());
+}
+
+TEST_F(FilesTest, ADialogKeepsTheMouseFromWhatIsBehind) {
+    const ImVec2 cell = cell_place(0, 0);
+    press(Key::f1);
+    click(cell);
+    EXPECT_FALSE(document().presentation().locked);
+}
+
+TEST_F(FilesTest, ThePaletteRunsWhatIsFound) {
+    press(Key::p, k_ctrl);
+    push(typing("light"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(document().presentation().theme, "light");
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+}
+
+TEST_F(FilesTest, AnExportedPictureBringsItsSessionBack) {
+    document().change([](Session& s) {
+        s.experiment.text = "bring me back 👍";
+        s.experiment.heads = 2;
+        s.presentation.colormap = "magma";
+    });
+    settle();
+    export_by_keys();
+    const Session exported = document().session();
+    workspace->run(*find_action("file.new"));
+    settle();
+    ASSERT_NE(document().session(), exported);
+    ASSERT_TRUE(std::filesystem::exists(folder.file("weights-head1.png")));
+    play({Drop{{folder.file("weights-head1.png")}}});
+    EXPECT_EQ(document().session(), exported);
+    EXPECT_EQ(document().file(), "");
+    EXPECT_FALSE(document().stale());
+}
+
+TEST_F(FilesTest, ADroppedSessionIsOpenedAndOneUndoTakesItBack) {
+    const Session before = document().session();
+    Session other;
+    other.experiment.seed = 99;
+    write_file(folder.file("other.json"), to_json(other));
+    play({Drop{{folder.file("other.json")}}});
+    EXPECT_EQ(document().experiment(), other.experiment);
+    EXPECT_EQ(document().file(), folder.file("other.json"));
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().experiment(), before.experiment);
+}
+
+TEST_F(FilesTest, ABrokenFileGivesANoticeAndLosesNothing) {
+    const Session before = document().session();
+    const auto trace = document().trace();
+    write_file(folder.file("broken.json"), "{\"version\": 1, \"experiment\": ");
+    write_file(folder.file("broken.png"), "\x89PNG\r\n\x1a\n and no more");
+    for (const char* name : {"broken.json", "broken.png", "missing.json"}) {
+        interaction().notice = {};
+        play({Drop{{folder.file(name)}}});
+        EXPECT_TRUE(interaction().notice.problem) << name;
+        EXPECT_NE(interaction().notice.text.find(name), std::string::npos) << interaction().notice.text;
+        EXPECT_EQ(document().session(), before);
+        EXPECT_EQ(document().trace(), trace);
+        EXPECT_FALSE(document().can_undo());
+    }
+}
+
+TEST_F(FilesTest, SavingByKeysAsksOnceThenWrites) {
+    press(Key::s, k_ctrl);
+    ASSERT_EQ(interaction().dialog, Dialog::save);
+    interaction().file_form.folder = folder.path();
+    push(pressing(Key::a, k_ctrl));
+    push(typing("mine.json"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(load_session(folder.file("mine.json")), document().session());
+    document().change([](Session& s) { s.experiment.seed = 5; });
+    press(Key::s, k_ctrl);
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(load_session(folder.file("mine.json")).experiment.seed, Seed(5));
+    EXPECT_EQ(workspace->title(), "mine.json — attnscope");
+}
+
+TEST_F(FilesTest, CtrlCCopiesTheMatrixButInTheSentenceTheText) {
+    press(Key::c, k_ctrl);
+    EXPECT_TRUE(compat::text_bridge().clipboard.get().starts_with("\tCan\t"));
+    click(sentence_field());
+    push(pressing(Key::a, k_ctrl));
+    press(Key::c, k_ctrl);
+    EXPECT_EQ(compat::text_bridge().clipboard.get(), text());
+}
+
+TEST_F(FilesTest, TheStateOfTheWorkspaceComesBack) {
+    document().change([](Session& s) { s.experiment.seed = 1234; });
+    press(Key::equal, k_ctrl);
+    const SavedState state = workspace->state();
+    EXPECT_EQ(state.session, document().session());
+    EXPECT_EQ(state.scale, 1.25);
+    workspace = std::make_unique<Workspace>(state, EvaluateOptions{}, [] {});
+    callbacks = workspace->callbacks();
+    settle();
+    EXPECT_EQ(workspace->state(), state);
+}
+
+TEST_F(FilesTest, AStateWithAFileThatChangedSinceIsModified) {
+    write_file(folder.file("a.json"), to_json(Session{}));
+    SavedState state;
+    state.session.experiment.seed = 5;
+    state.file = folder.file("a.json");
+    Workspace changed(state, {}, [] {});
+    EXPECT_EQ(changed.document().file(), state.file);
+    EXPECT_TRUE(changed.document().modified());
+    state.session = Session{};
+    EXPECT_FALSE(Workspace(state, {}, [] {}).document().modified());
+    state.file = folder.file("gone.json");
+    EXPECT_EQ(Workspace(state, {}, [] {}).document().file(), "");
+}
+
+TEST_F(FilesTest, CtrlQQuitsAndClosingIsAllowed) {
+    EXPECT_TRUE(callbacks.on_close_request());
+    press(Key::q, k_ctrl);
+    EXPECT_TRUE(workspace->quits());
+}
+
+}  // namespace
+}  // namespace attnscope

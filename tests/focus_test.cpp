@@ -1,0 +1,178 @@
+// The strip and the focused matrix under the mouse and the keys.
+#include <set>
+
+#include "core/picture/color_scale.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Mods k_ctrl{.ctrl = true};
+
+class FocusTest : public InterfaceTest {};
+
+TEST_F(FocusTest, PointingFindsTheCellAndComputesNothing) {
+    const auto before = document().trace();
+    const Session session = document().session();
+    for (const Cell cell : {Cell{0, 0}, Cell{3, 5}, Cell{7, 7}}) {
+        move(cell_place(cell.row, cell.column));
+        ASSERT_TRUE(interaction().hovered);
+        EXPECT_EQ(interaction().hovered->stage, "weights");
+        EXPECT_EQ(interaction().hovered->cell, cell);
+    }
+    EXPECT_EQ(document().trace(), before);
+    EXPECT_FALSE(document().busy());
+    EXPECT_EQ(document().session(), session);
+}
+
+TEST_F(FocusTest, EveryCellIsFoundAtItsEdgesToo) {
+    const SeenMatrix weights = focused();
+    for (int i = 0; i < weights.drawn.rows; ++i) {
+        for (const float inside : {0.05f, 0.95f}) {
+            const float row = static_cast<float>(i) + inside;
+            move(weights.at(row, row));
+            ASSERT_TRUE(interaction().hovered);
+            EXPECT_EQ(interaction().hovered->cell, (Cell{i, i}));
+        }
+    }
+}
+
+TEST_F(FocusTest, EveryMatrixOnScreenTellsItsCell) {
+    step();
+    std::set<std::string_view> seen;
+    for (const SeenMatrix& matrix : seen_matrices()) {
+        const int row = matrix.drawn.rows / 2, column = matrix.drawn.columns / 2;
+        const ImVec2 place = matrix.at(static_cast<float>(column) + 0.5f, static_cast<float>(row) + 0.5f);
+        if (!matrix.sees(place)) continue;
+        move(place);
+        ASSERT_TRUE(interaction().hovered) << matrix.stage->name();
+        EXPECT_EQ(interaction().hovered->stage, matrix.stage->name());
+        const Cell wanted = matrix.drawn.transposed ? Cell{column, row} : Cell{row, column};
+        EXPECT_EQ(interaction().hovered->cell, wanted) << matrix.stage->name();
+        seen.insert(matrix.stage->name());
+    }
+    for (const char* name : {"embedding", "query", "key", "value", "scores", "weights", "context"})
+        EXPECT_TRUE(seen.contains(name)) << name << " is not on screen";
+}
+
+TEST_F(FocusTest, LeavingThePointerPointsAtNothing) {
+    move(cell_place(1, 1));
+    ASSERT_TRUE(interaction().hovered);
+    play({MouseLeave{}});
+    EXPECT_FALSE(interaction().hovered);
+}
+
+TEST_F(FocusTest, AClickLocksASecondUnlocksAndEscapeToo) {
+    click(cell_place(2, 4));
+    EXPECT_EQ(document().presentation().locked, (Cell{2, 4}));
+    click(cell_place(2, 4));
+    EXPECT_FALSE(document().presentation().locked);
+    click(cell_place(5, 1));
+    EXPECT_EQ(document().presentation().locked, (Cell{5, 1}));
+    press(Key::escape);
+    EXPECT_FALSE(document().presentation().locked);
+    EXPECT_FALSE(workspace->quits());
+    EXPECT_FALSE(document().can_undo());
+}
+
+TEST_F(FocusTest, TheWheelZoomsAroundTheMouse) {
+    const ImVec2 mouse = focused().at(2.3f, 6.6f);
+    wheel(mouse, 5);
+    EXPECT_GT(interaction().zoom.factor, 2);
+    const SeenMatrix zoomed = focused();
+    EXPECT_NEAR((mouse.x - zoomed.drawn.top_left.x) / zoomed.pitch_x(), 2.3, 0.15);
+    EXPECT_NEAR((mouse.y - zoomed.drawn.top_left.y) / zoomed.pitch_y(), 6.6, 0.15);
+    ASSERT_TRUE(interaction().hovered);
+    EXPECT_EQ(interaction().hovered->cell, (Cell{6, 2}));
+    press(Key::digit_0);
+    EXPECT_EQ(interaction().zoom, Zoom{});
+}
+
+TEST_F(FocusTest, ZoomEndsAtOneCellAndAtTheWhole) {
+    wheel(cell_place(0, 0), 200);
+    const SeenMatrix close = focused();
+    EXPECT_GE(close.pitch_x() * 1.5f, close.drawn.clip_max.x - close.drawn.clip_min.x);
+    ASSERT_TRUE(interaction().hovered);
+    wheel({close.drawn.clip_min.x + 5, close.drawn.clip_min.y + 5}, -200);
+    EXPECT_EQ(interaction().zoom, Zoom{});
+}
+
+TEST_F(FocusTest, DraggingPansAndLocksNothing) {
+    const ImVec2 mouse = cell_place(4, 4);
+    wheel(mouse, 6);
+    const ImVec2 before = focused().drawn.top_left;
+    drag(mouse, {-40, -30});
+    const ImVec2 after = focused().drawn.top_left;
+    EXPECT_NEAR(after.x - before.x, -40, 6);
+    EXPECT_NEAR(after.y - before.y, -30, 6);
+    EXPECT_FALSE(document().presentation().locked);
+    EXPECT_FALSE(document().can_undo());
+}
+
+TEST_F(FocusTest, PanningStopsAtTheEdges) {
+    const ImVec2 mouse = cell_place(4, 4);
+    wheel(mouse, 6);
+    for (int i = 0; i < 8; ++i) drag(mouse, {300, 300}, 4);
+    const SeenMatrix seen = focused();
+    EXPECT_NEAR(seen.drawn.top_left.x, seen.drawn.clip_min.x, 1.5);
+    EXPECT_NEAR(seen.drawn.top_left.y, seen.drawn.clip_min.y, 1.5);
+}
+
+TEST_F(FocusTest, ArrowsMoveAlongTheStrip) {
+    const std::string before = document().presentation().stage;
+    press(Key::left);
+    const std::string left = document().presentation().stage;
+    EXPECT_NE(left, before);
+    press(Key::right);
+    EXPECT_EQ(document().presentation().stage, before);
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().presentation().stage, left);
+}
+
+TEST_F(FocusTest, AThumbnailIsFocusedByAClick) {
+    const SeenMatrix query = thumbnail("query");
+    click(query.at(2.5f, 2.5f));
+    EXPECT_EQ(document().presentation().stage, "query");
+    EXPECT_EQ(focused().drawn.columns, 16);
+}
+
+TEST_F(FocusTest, UpAndDownGoThroughTheHeads) {
+    document().change([](Session& s) { s.experiment.heads = 2; });
+    settle();
+    press(Key::down);
+    EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
+    press(Key::down);
+    EXPECT_EQ(document().presentation().head.kind, HeadChoice::Kind::mean);
+    press(Key::up);
+    EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
+}
+
+TEST_F(FocusTest, EveryCellOnScreenHasTheColorOfItsValue) {
+    play({MouseMove{2, 2}});
+    const gl::Pixels pixels = picture();
+    int cells = 0;
+    for (const SeenMatrix& seen : seen_matrices()) {
+        if (seen.stage->info->unit == Unit::boolean) continue;
+        const ColorScale scale =
+            color_scale(*document().trace(), *seen.stage, HeadChoice{}, document().presentation());
+        for (int i = 0; i < seen.drawn.rows; ++i) {
+            for (int j = 0; j < seen.drawn.columns; ++j) {
+                const ImVec2 at = bare_point(seen, i, j);
+                if (!seen.sees(at)) continue;
+                const float value =
+                    seen.drawn.transposed ? seen.stage->buffer.at(0, j, i) : seen.stage->buffer.at(0, i, j);
+                const Rgb8 color = scale.color(value);
+                const std::uint32_t wanted = (std::uint32_t{color.red} << 24) |
+                                             (std::uint32_t{color.green} << 16) |
+                                             (std::uint32_t{color.blue} << 8) | 0xFF;
+                EXPECT_EQ(pixels.at(static_cast<int>(at.x), static_cast<int>(at.y)), wanted)
+                    << seen.stage->name() << " " << i << " " << j;
+                ++cells;
+            }
+        }
+    }
+    EXPECT_GT(cells, 1000);
+}
+
+}  // namespace
+}  // namespace attnscope

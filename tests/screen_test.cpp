@@ -1,0 +1,161 @@
+// Windows, scales and sentences of all sizes.
+#include <set>
+
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+struct Screen {
+    int width, height;
+    float scale;
+};
+
+void PrintTo(const Screen& screen, std::ostream* out) {
+    *out << screen.width << " × " << screen.height << " at " << screen.scale;
+}
+
+class ScreenTest : public InterfaceTest, public ::testing::WithParamInterface<Screen> {
+protected:
+    void SetUp() override {
+        Session session = load_example("multi-head");
+        session.experiment.mask = {{"causal", {}}};
+        start(session, GetParam().width, GetParam().height, GetParam().scale);
+    }
+};
+
+TEST_P(ScreenTest, DrawsDarkAndLight) {
+    workspace->run(*find_action("view.dark"));
+    const gl::Pixels dark = picture();
+    workspace->run(*find_action("view.light"));
+    const gl::Pixels light = picture();
+    EXPECT_NE(dark, light);
+    EXPECT_NE(dark.at(dark.width / 2, 3), light.at(light.width / 2, 3));
+    EXPECT_TRUE(document().trace());
+}
+
+TEST_P(ScreenTest, DrawsEveryDialogAndPanel) {
+    for (const Action& action : actions()) {
+        if (action.id == "file.quit") continue;
+        workspace->run(action);
+        settle();
+        picture();
+        interaction().dialog = Dialog::none;
+    }
+}
+
+TEST_P(ScreenTest, DialogsFitIntoTheWindow) {
+    for (const Dialog dialog :
+         {Dialog::open, Dialog::save, Dialog::exporting, Dialog::keys, Dialog::about, Dialog::palette}) {
+        interaction().open(dialog);
+        settle();
+        const ImGuiWindow* shown = find_window("##dialog");
+        ASSERT_TRUE(shown && shown->Active);
+        EXPECT_GE(shown->Pos.x, 0);
+        EXPECT_GE(shown->Pos.y, 0);
+        EXPECT_LE(shown->Pos.x + shown->Size.x, static_cast<float>(GetParam().width));
+        EXPECT_LE(shown->Pos.y + shown->Size.y, static_cast<float>(GetParam().height));
+        EXPECT_LE(shown->ScrollMax.x, 1) << shown->Name << " is wider than the window";
+        press(Key::escape);
+    }
+}
+
+TEST_P(ScreenTest, ThumbnailsAreShownWholeOrNotAtAll) {
+    for (const char* stage : {"embedding", "scores", "weights", "output"}) {
+        document().change([&](Session& s) { s.presentation.stage = stage; });
+        settle();
+        step();
+        std::set<std::string_view> seen;
+        for (const SeenMatrix& matrix : seen_matrices()) {
+            if (!seen.insert(matrix.stage->name()).second) break;  // the focus begins
+            EXPECT_GE(matrix.drawn.top_left.x + 1, matrix.drawn.clip_min.x) << matrix.stage->name();
+            EXPECT_LE(matrix.drawn.bottom_right.x, matrix.drawn.clip_max.x + 1) << matrix.stage->name();
+        }
+    }
+}
+
+using SmallScreenTest = InterfaceTest;
+
+TEST_F(SmallScreenTest, EightTokensHaveCellsForNumbers) {
+    for (const char* stage : {"weights", "scores", "masked"}) {
+        Session session = load_example("scaled-dot-product");
+        session.presentation.stage = stage;
+        start(session, 1024, 700);
+        const float number = text_width(window->host().layer().fonts().mono_small, "-0.000");
+        EXPECT_GE(focused().pitch_x(), number + 3) << stage;
+        EXPECT_GE(focused().pitch_y(), 16) << stage;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ScreenTest,
+                         ::testing::Values(Screen{1024, 700, 0.75f}, Screen{1024, 700, 1},
+                                           Screen{1024, 700, 2}, Screen{1024, 700, 3},
+                                           Screen{2560, 1440, 0.75f}, Screen{2560, 1440, 1},
+                                           Screen{2560, 1440, 2}, Screen{2560, 1440, 3}),
+                         [](const auto& screen) {
+                             return std::to_string(screen.param.width) + "x" +
+                                    std::to_string(screen.param.height) + "at" +
+                                    std::to_string(static_cast<int>(screen.param.scale * 100));
+                         });
+
+class LengthTest : public InterfaceTest {
+protected:
+    void show(const std::string& sentence) {
+        Session session = load_example("scaled-dot-product");
+        session.experiment.text = sentence;
+        start(session);
+        ASSERT_FALSE(document().stale()) << document().problem();
+        for (const StagePtr& stage : document().trace()->stages()) {
+            if (stage->info->unit == Unit::token_id) continue;
+            document().change([&](Session& s) { s.presentation.stage = stage->name(); });
+            const gl::Pixels pixels = picture();
+            EXPECT_EQ(focused().stage, stage.get());
+            EXPECT_EQ(pixels.width, 1600);
+        }
+    }
+};
+
+TEST_F(LengthTest, ThreeHundredWordsDraw) {
+    std::string sentence;
+    for (int i = 0; i < 300; ++i) sentence += "word" + std::to_string(i % 83) + " ";
+    show(sentence);
+    EXPECT_EQ(document().trace()->rows.size(), 300U);
+    document().change([](Session& s) { s.presentation.stage = "weights"; });
+    settle();
+    move(cell_place(150, 299));
+    ASSERT_TRUE(interaction().hovered);
+    EXPECT_NEAR(interaction().hovered->cell.row, 150, 1);
+    EXPECT_NEAR(interaction().hovered->cell.column, 299, 1);
+}
+
+TEST_F(LengthTest, OneTokenDraws) {
+    show("alone");
+    document().change([](Session& s) { s.presentation.stage = "weights"; });
+    settle();
+    click(cell_place(0, 0));
+    EXPECT_EQ(document().presentation().locked, (Cell{0, 0}));
+    picture();
+}
+
+TEST_F(LengthTest, NoTokenDraws) {
+    Session session;
+    session.experiment.text.clear();
+    start(session);
+    picture();
+    EXPECT_FALSE(document().trace());
+    for (const Action& action : actions())
+        if (action.id != "file.quit") press(action.shortcut.key, action.shortcut.mods);
+    picture();
+}
+
+TEST_F(LengthTest, AFullyMaskedRowDraws) {
+    Session session = load_example("scaled-dot-product");
+    session.experiment.mask = {{"valid", {0}}};
+    start(session);
+    click(cell_place(0, 0));
+    picture();
+    EXPECT_TRUE(document().trace()->fully_masked(0));
+}
+
+}  // namespace
+}  // namespace attnscope
