@@ -38,20 +38,38 @@ std::string refusal_of_flag(std::string_view name, std::string_view value) {
 /// Flag arguments that each option takes, every kind of value that it has.
 const std::map<std::string, std::vector<std::string>> k_values = {
     {"text", {"", "I am a student", "naïve “Grüße” 日本語 🎉", "two\nlines\ttab", "none", "true", "7", "{}"}},
+    {"text2", {"", "Kannst du mir helfen"}},
     {"tokenizer", {"words", "whitespace", "characters"}},
     {"vocabulary", {"alphabetical", "appearance", "stable"}},
     {"table-size", {"0", "10", "1000000"}},
     {"seed", {"0", "123", "-1", "-9223372036854775808", "9223372036854775808", "18446744073709551615"}},
     {"dim", {"1", "16", "1024"}},
     {"embedding", {"normal", "uniform", "linear", "xavier"}},
+    {"position", {"none", "sinusoidal", "rope", "alibi"}},
+    {"rope-layout", {"interleaved", "half"}},
     {"projection", {"none", "normal", "uniform", "linear", "xavier", "mha"}},
     {"projection-seed", {"same", "continue", "0", "-9223372036854775808", "18446744073709551615"}},
+    {"projection-bias", {"true", "false"}},
+    {"key-size", {"0", "8"}},
+    {"value-size", {"0", "24"}},
+    {"hidden", {"1", "8", "1024"}},
+    {"score-seed", {"same", "continue", "7"}},
+    {"sharpening", {"1.0", "5.5", "-2.0"}},
     {"heads", {"1", "4", "64"}},
-    {"score", {"dot"}},
+    {"score", {"dot", "general", "additive", "concat", "cosine", "location"}},
     {"scale", {"sqrt", "none", "0.125", "-2.5", "1e-30", "0.1", "0.0"}},
-    {"mask", {"none", "causal", "valid:0", "valid:5", "valid:1,2,3"}},
-    {"normalizer", {"softmax"}},
+    {"mask", {"none", "causal", "valid:0", "valid:5", "valid:1,2,3", "window:1,0"}},
+    {"normalizer", {"softmax", "hard", "local-m", "local-p"}},
     {"temperature", {"1.0", "0.1", "1e-05", "12345.678"}},
+    {"softmax-axis", {"keys", "queries"}},
+    {"local-window", {"0", "3", "4096"}},
+    {"dropout", {"0.0", "0.5"}},
+    {"dropout-seed", {"0", "-7", "18446744073709551615"}},
+    {"training", {"true", "false"}},
+    {"block", {"none", "post-norm", "pre-norm"}},
+    {"activation", {"relu", "gelu"}},
+    {"feed-forward-size", {"0", "32"}},
+    {"block-seed", {"same", "continue", "7"}},
     {"output-projection", {"true", "false"}},
     {"view", {"pipeline"}},
     {"stage", {"weights", "tokens", "W_q", "query_heads"}},
@@ -66,8 +84,11 @@ const std::map<std::string, std::vector<std::string>> k_values = {
 };
 
 TEST(options_test, every_option_has_values_here) {
-    for (const Option& option : options()) EXPECT_TRUE(k_values.contains(std::string(option.name)));
-    EXPECT_EQ(options().size(), k_values.size());
+    // `given` takes files: a test of its own.
+    for (const Option& option : options())
+        EXPECT_NE(k_values.contains(std::string(option.name)), option.type == OptionType::matrices)
+            << option.name;
+    EXPECT_EQ(options().size(), k_values.size() + 1);
 }
 
 TEST(options_test, text_round_trips_through_the_session) {
@@ -94,6 +115,26 @@ TEST(options_test, each_value_round_trips_through_its_json_field_alone) {
             option.set(again, Json::parse(json));
             EXPECT_TRUE(again == session) << name << " " << json;
         }
+}
+
+TEST(options_test, a_given_matrix_is_read_at_once_from_its_file) {
+    const std::string path = testing::TempDir() + "/options_given.csv";
+    std::ofstream(path) << "1,0\n1,1\n";
+    Session session;
+    set_from_text(session, *find_option("given"), "scores=" + path);
+    set_from_text(session, *find_option("mask"), "file:" + path);
+    std::filesystem::remove(path);
+    Matrix expected(2, 2);
+    expected << 1, 0, 1, 1;
+    EXPECT_EQ(session.experiment.given.at("scores").values(), expected);
+    EXPECT_EQ(session.experiment.given.at("mask").values(), expected);
+    EXPECT_TRUE(session.experiment.mask.empty());
+    set_from_text(session, *find_option("mask"), "causal");
+    EXPECT_FALSE(session.experiment.is_given("mask"));
+    EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "score=a.csv"); }),
+              "--given: \"score\" cannot be given; did you mean scores?");
+    EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "scores"); }),
+              "--given: expected NAME=PATH, not \"scores\"");
 }
 
 TEST(options_test, names_are_unique_and_spelled_alike_as_flag_and_field) {

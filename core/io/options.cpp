@@ -319,7 +319,8 @@ const std::array k_options = {
            "A matrix given outright (CSV or NPY, read at once): a stage such as scores, query, embedding, "
            "mask or "
            "mask_additive, or a weight such as W_q; repeatable",
-           "", matrices, given_json, nullptr},
+           "", matrices, given_json,
+           [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
     Option{"view", "Presentation", "", "pipeline", "The view that is open", "the window", text,
            [](const Session& s) -> Json { return s.presentation.view; },
@@ -457,7 +458,10 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
 }
 
 void add_from_text(Session& session, const Option& option, std::string_view argument) {
-    if (argument == "none") return;
+    if (argument == "none") {
+        session.experiment.given.erase("mask");
+        return option.set(session, Json::array());
+    }
     if (argument.starts_with(k_file_rule)) {
         session.experiment.given.insert_or_assign(
             "mask", GivenMatrix(read_matrix(std::string(argument.substr(k_file_rule.size())))));

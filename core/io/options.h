@@ -33,7 +33,8 @@ struct Option {
     std::string_view applies;   ///< when it has an effect; empty: always
     OptionType type;
     Json (*get)(const Session& session);
-    /// Throws Error(bad_input) with what is expected; the caller adds where. nullptr for matrices.
+    /// Throws Error(bad_input) with what is expected; the caller adds where. Matrices refuse
+    /// all.
     void (*set)(Session& session, const Json& value);
 
     bool in_experiment() const { return section != "Presentation"; }
@@ -50,8 +51,8 @@ const Option* find_option(std::string_view name);
 void set_from_json(Session& session, const Option& option, const Json& value, std::string_view typed);
 /// Sets one option from the text of a flag's argument. Throws Error(bad_input) that begins with the flag.
 void set_from_text(Session& session, const Option& option, std::string_view text);
-/// Adds to a list (the mask's rules) what one flag's argument says; "file:PATH" gives the mask itself. Throws
-/// Error.
+/// Adds to a list (the mask's rules) what one flag's argument says: "none" empties it, "file:PATH" gives the
+/// mask itself. Throws Error.
 void add_from_text(Session& session, const Option& option, std::string_view text);
 /// The value as a flag's argument: what set_from_text takes.
 std::string text_of(const Session& session, const Option& option);

@@ -208,11 +208,8 @@ std::string to_json(const Session& session) {
     for (const Option& option : options())
         if (option.type != OptionType::matrices)
             (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
-    if (!session.experiment.given.empty()) {
-        Json& given = experiment["given"] = Json::object();
-        for (const auto& [name, matrix] : session.experiment.given)
-            given[name] = matrix_json(matrix.values());
-    }
+    Json& given = experiment["given"] = Json::object();
+    for (const auto& [name, matrix] : session.experiment.given) given[name] = matrix_json(matrix.values());
     const Json json = {{"version", k_version},
                        {"experiment", std::move(experiment)},
                        {"presentation", std::move(presentation)},
