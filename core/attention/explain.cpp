@@ -1,9 +1,11 @@
 #include "core/attention/explain.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
+#include "core/attention/block.h"
 #include "core/attention/masks.h"
 #include "core/attention/stages.h"
 
@@ -60,16 +62,75 @@ void add_products(Proof& proof, const Question& q, const Stage& left, int left_r
     }
 }
 
+/// Adds the product left × right.
+void add_term(Proof& proof, std::string label, float left, float right) {
+    proof.terms.push_back({std::move(label), left, right, false});
+    proof.terms_sum += proof.terms.back().product();
+}
+
+/// v · (the hidden units of this query and key), unit by unit.
+void add_hidden_terms(Proof& proof, const Question& q, const char* v) {
+    proof.terms_title = std::string(v) + " · tanh(…), unit by unit";
+    const Stage& hidden = *q.trace.find("score_hidden");
+    const Stage& weights = *q.trace.find(v);
+    const int depth = hidden.shape().depth;
+    for (int k = 0; k < depth; ++k)
+        add_term(proof, std::to_string(k + 1), weights.buffer.at(0, 0, k),
+                 hidden.buffer.at(q.head, q.row, q.column * depth + k));
+}
+
+/// (q W) · k, W standing between them; each (q W)_c is rounded to float32.
+void add_general_terms(Proof& proof, const Question& q, const Stage& Q, const Stage& K) {
+    proof.terms_title = "(q W) · k, term by term";
+    const ConstMatrixView W = q.trace.find("W_score")->buffer.host().head(0);
+    const Eigen::RowVectorXf projected = Q.buffer.host().head(head_of(Q, q.head)).row(q.row) * W;
+    for (int c = 0; c < K.shape().columns; ++c)
+        add_term(proof, q.trace.label(Axis::feature, c), projected(c),
+                 K.buffer.at(head_of(K, q.head), q.column, c));
+}
+
+double norm_of(const Stage& stage, int head, int row) {
+    return stage.buffer.host().head(head_of(stage, head)).row(row).cast<double>().norm();
+}
+
+/// The cosine's steps after q · k: ÷ the norms, × β.
+void add_cosine_steps(Proof& proof, const Question& q, const Stage& Q, const Stage& K) {
+    const double norms = norm_of(Q, q.head, q.row) * norm_of(K, q.head, q.column);
+    proof.terms_result = proof.terms_sum;
+    proof.steps.push_back({"q · k", proof.terms_sum});
+    proof.steps.push_back({"÷ |q| |k| " + short_number(std::max(norms, 1e-8), 3), q.at("cosine")});
+}
+
 void explain_scores(Proof& proof, const Question& q) {
     const Stage* Q = operand(q.trace, "query");
     const Stage* K = operand(q.trace, "key");
+    const std::string& score = q.trace.experiment.score;
     if (!Q || !K) {
         proof.remark = "the scores are given";
         return;
     }
-    proof.terms_title = "q · k, term by term";
-    add_products(proof, q, *Q, q.row, *K, q.column, true);
+    if (score == "additive" || score == "concat") {
+        add_hidden_terms(proof, q, score == "additive" ? "v_a" : "v_c");
+    } else if (score == "general") {
+        add_general_terms(proof, q, *Q, *K);
+    } else if (score == "location") {
+        proof.terms_title = "row j of W_loc · q, term by term";
+        add_products(proof, q, *Q, q.row, *q.trace.find("W_loc"), q.column, true);
+    } else {
+        proof.terms_title = "q · k, term by term";
+        add_products(proof, q, *Q, q.row, *K, q.column, true);
+    }
     proof.terms_result = q.at("scores");
+    if (score != "cosine") return;
+    add_cosine_steps(proof, q, *Q, *K);
+    if (q.stage.name() == "cosine") return;
+    proof.steps.push_back({"× β " + label_number(q.trace.experiment.sharpening), q.at("scores")});
+}
+
+/// What the sum of the terms is called among the steps.
+std::string score_label(const Question& q, const Proof& proof) {
+    if (proof.terms.empty()) return "score";
+    return q.trace.experiment.score == "dot" ? "q · k" : "score";
 }
 
 std::string scale_label(const Question& q) {
@@ -86,9 +147,19 @@ std::string scale_label(const Question& q) {
 void explain_scaled(Proof& proof, const Question& q) {
     explain_scores(proof, q);
     const Experiment& e = q.trace.experiment;
-    proof.steps.push_back({proof.terms.empty() ? "score" : "q · k", q.at("scores")});
+    if (e.score != "cosine" || proof.steps.empty())
+        proof.steps.push_back({score_label(q, proof), q.at("scores")});
     proof.steps.push_back(
         {scale_label(q) + (e.temperature == 1 ? "" : " ÷ T " + label_number(e.temperature)), q.at("scaled")});
+}
+
+void explain_biased(Proof& proof, const Question& q) {
+    explain_scaled(proof, q);
+    if (!q.trace.find("biased")) return;
+    double bias = 0;
+    if (q.trace.find("bias")) bias += q.at("bias");
+    if (const Stage* given = q.trace.find("mask_additive")) bias += given->buffer.at(0, q.row, q.column);
+    proof.steps.push_back({"+ bias " + label_number(bias), q.at("biased")});
 }
 
 bool closed(const Question& q) { return is_closed(q, q.head, q.column); }
@@ -97,62 +168,222 @@ bool nothing_open(const Question& q, int head) {
     return (q.trace.find("masked")->buffer.host().head(head).row(q.row).array() == -INFINITY).all();
 }
 
+/// The rules that close this cell, in the words of the mask's caption.
 std::string closed_remark(const Question& q) {
+    const Experiment& e = q.trace.experiment;
     const Stage* mask = q.trace.find("mask");
-    if (mask->buffer.at(0, q.row, q.column) != 0) return "closed: the score is −∞";
-    std::vector<MaskRule> closing;
-    for (const MaskRule& rule : q.trace.experiment.mask)
-        if (!find_mask_kind(rule.kind)->open(rule, q.row, q.column)) closing.push_back(rule);
-    return "closed by the mask: " + mask_caption(closing);
+    const int mask_head = std::min(std::max(q.head, 0), mask->shape().heads - 1);
+    if (mask->buffer.at(mask_head, q.row, q.column) != 0) return "closed: the score is −∞";
+    std::vector<std::string> closing;
+    for (const MaskRule& rule : e.mask)
+        if (!find_mask_kind(rule.kind)->open(rule, q.row, q.column))
+            closing.push_back(mask_caption({&rule, 1}));
+    const auto given = [&](const char* name) { return e.given.at(name).values()(q.row, q.column); };
+    if (e.is_given("mask") && given("mask") == 0) closing.emplace_back("given");
+    if (e.is_given("mask_additive") && given("mask_additive") == -INFINITY) closing.emplace_back("bias −∞");
+    if (const Stage* center = q.trace.find("center")) {
+        const int head = std::min(std::max(q.head, 0), center->shape().heads - 1);
+        const double distance = q.column - static_cast<double>(center->buffer.at(head, q.row, 0));
+        if (std::abs(distance) > e.local_window)
+            closing.push_back("further than D = " + std::to_string(e.local_window) + " from the centre");
+    }
+    std::string text = "closed by the mask: ";
+    for (std::size_t i = 0; i < closing.size(); ++i) text += (i ? " + " : "") + closing[i];
+    return text;
 }
 
 void explain_masked(Proof& proof, const Question& q) {
-    explain_scaled(proof, q);
+    explain_biased(proof, q);
     if (closed(q)) {
         proof.remark = closed_remark(q);
         proof.steps.push_back({"masked", -INFINITY});
     }
 }
 
+/// The softmax of this cell along its row (or its column, where the weights sum over the queries).
+void add_softmax_steps(Proof& proof, const Question& q, const char* stage) {
+    const ConstMatrixView masked = q.trace.find("masked")->buffer.host().head(q.head);
+    const bool over_queries =
+        q.trace.experiment.softmax_axis == "queries" && q.trace.experiment.normalizer == "softmax";
+    const Eigen::VectorXf cells =
+        over_queries ? Eigen::VectorXf(masked.col(q.column)) : Eigen::VectorXf(masked.row(q.row));
+    const float largest = cells.maxCoeff<Eigen::PropagateNaN>();
+    double sum = 0;
+    for (const float x : cells)
+        if (x != -INFINITY) sum += std::exp(static_cast<double>(x) - largest);
+    const double difference = static_cast<double>(masked(q.row, q.column)) - largest;
+    const std::string line = over_queries ? "column" : "row";
+    proof.steps.push_back({"− " + line + " max " + short_number(largest, 3), difference});
+    proof.steps.push_back({"exp", std::exp(difference)});
+    proof.steps.push_back({"÷ " + line + " sum " + short_number(sum, 4), q.at(stage)});
+}
+
 void explain_weights(Proof& proof, const Question& q) {
     explain_masked(proof, q);
-    const auto row = q.trace.find("masked")->buffer.host().head(q.head).row(q.row);
+    const char* const stage = q.stage.name() == "align" ? "align" : "weights";
     if (nothing_open(q, q.head)) {
         proof.remark = k_no_weights;
-        proof.steps.push_back({"weight", q.at("weights")});
-        return;
-    }
-    if (!closed(q)) {
-        const float largest = row.maxCoeff<Eigen::PropagateNaN>();
-        double sum = 0;
-        for (Eigen::Index j = 0; j < row.size(); ++j)
-            if (row(j) != -INFINITY) sum += std::exp(static_cast<double>(row(j)) - largest);
-        const double difference = static_cast<double>(row(q.column)) - largest;
-        proof.steps.push_back({"− row max " + short_number(largest, 3), difference});
-        proof.steps.push_back({"exp", std::exp(difference)});
-        proof.steps.push_back({"÷ row sum " + short_number(sum, 4), q.at("weights")});
+        proof.steps.push_back({"weight", q.at(stage)});
+    } else if (closed(q)) {
+        proof.steps.push_back({"weight", q.at(stage)});
+    } else if (q.trace.experiment.normalizer == "hard") {
+        const float largest =
+            q.trace.find("masked")->buffer.host().head(q.head).row(q.row).maxCoeff<Eigen::PropagateNaN>();
+        proof.steps.push_back({"row max", largest});
+        proof.steps.push_back(
+            {q.at("weights") == 1 ? "the first largest: 1" : "not the first largest: 0", q.at("weights")});
     } else {
-        proof.steps.push_back({"weight", q.at("weights")});
+        const bool with_gauss = q.trace.find("gauss") && q.stage.name() != "align";
+        add_softmax_steps(proof, q, with_gauss ? "align" : stage);
+        if (with_gauss) proof.steps.push_back({"× gauss " + short_number(q.at("gauss"), 4), q.at("weights")});
     }
 }
+
+void explain_dropped(Proof& proof, const Question& q) {
+    explain_weights(proof, q);
+    const bool kept = q.at("dropout_keep") != 0;
+    const double p = q.trace.experiment.dropout;
+    proof.steps.push_back(
+        {kept ? "kept, ÷ (1 − p) " + label_number(1 - p) : std::string("dropped"), q.at("weights_dropped")});
+}
+
+void explain_gauss(Proof& proof, const Question& q) {
+    const Stage& center = *q.trace.find("center");
+    const double p = center.buffer.at(head_of(center, q.head), q.row, 0);
+    const double deviation = q.trace.experiment.local_window / 2.0;
+    proof.steps.push_back({"j − p, p = " + short_number(p, 3), q.column - p});
+    proof.steps.push_back({"² ÷ 2 (D ÷ 2)²", (q.column - p) * (q.column - p) / (2 * deviation * deviation)});
+    proof.steps.push_back({"exp of its negative", proof.value});
+}
+
+void explain_center(Proof& proof, const Question& q) {
+    proof.remark = q.trace.find("W_p") ? "M · sigmoid( v_p · tanh( W_p q ) ), M = " +
+                                             std::to_string(q.trace.find("masked")->shape().columns)
+                                       : "the query's own place, counted from 0";
+}
+
+void explain_bias(Proof& proof, const Question& q) {
+    const double slope = q.trace.find("slopes")->buffer.at(0, q.head, 0);
+    proof.steps.push_back({"|i − j|", std::abs(double(q.row - q.column))});
+    proof.steps.push_back({"× −m, m = " + label_number(slope), proof.value});
+}
+
+void explain_slopes(Proof& proof, const Question& q) {
+    proof.remark =
+        "2^(−8 · " + std::to_string(q.row + 1) + " ÷ " + std::to_string(q.stage.shape().rows) + ")";
+}
+
+void explain_hidden(Proof& proof, const Question& q) {
+    const int depth = q.stage.shape().depth;
+    proof.remark = "unit " + std::to_string(q.column % depth + 1) + " of " + std::to_string(depth) +
+                   ", tanh of the query's and the key's part";
+    proof.steps.push_back({"before tanh", std::atanh(static_cast<double>(proof.value))});
+    proof.steps.push_back({"tanh", proof.value});
+}
+
+void explain_position(Proof& proof, const Question& q) {
+    const int d = q.stage.shape().columns, k = q.column / 2;
+    const double angle = q.row * std::pow(10000.0, -2.0 * k / d);
+    proof.steps.push_back({"p ÷ 10000^(" + std::to_string(2 * k) + " ÷ " + std::to_string(d) + ")", angle});
+    proof.steps.push_back({q.column % 2 == 0 ? "sin" : "cos", proof.value});
+}
+
+/// a + b, cell by cell.
+void add_sum_steps(Proof& proof, const Question& q, const Stage* a, const char* first, const Stage* b,
+                   const char* second) {
+    if (!a || !b) return;
+    proof.steps.push_back({first, a->buffer.at(0, q.row, q.column)});
+    proof.steps.push_back(
+        {std::string("+ ") + second + " " + label_number(b->buffer.at(0, q.row, q.column)), proof.value});
+}
+
+void explain_positioned(Proof& proof, const Question& q) {
+    const bool keys = q.stage.name() == "positioned_kv";
+    add_sum_steps(proof, q, q.trace.find(keys ? "embedding_kv" : "embedding"), keys ? "y" : "x",
+                  q.trace.find("position"), "PE");
+}
+
+const Stage* block_input(const Trace& trace) {
+    const Stage* positioned = trace.find("positioned");
+    return positioned ? positioned : trace.find("embedding");
+}
+
+void explain_residual(Proof& proof, const Question& q) {
+    const bool first = q.stage.name() == "residual_1";
+    const bool pre_norm = q.trace.experiment.block == "pre-norm";
+    const Stage* output = q.trace.find("output");
+    if (first)
+        add_sum_steps(proof, q, block_input(q.trace), "x", output ? output : operand(q.trace, "concat"),
+                      "attention");
+    else
+        add_sum_steps(proof, q, q.trace.find(pre_norm ? "residual_1" : "norm_1"), "x",
+                      q.trace.find("feed_forward"), "feed-forward");
+}
+
+void explain_norm(Proof& proof, const Question& q) {
+    const bool first = q.stage.name() == "norm_1", pre_norm = q.trace.experiment.block == "pre-norm";
+    const Stage* x = first ? (pre_norm ? block_input(q.trace) : q.trace.find("residual_1"))
+                           : q.trace.find(pre_norm ? "residual_1" : "residual_2");
+    const std::string prefix = first ? "ln1" : "ln2";
+    const Eigen::ArrayXd row = x->buffer.host().head(0).row(q.row).transpose().cast<double>();
+    const double mean = row.mean();
+    const double deviation = std::sqrt((row - mean).square().mean() + k_layer_norm_epsilon);
+    const double centered = row(q.column) - mean;
+    proof.steps.push_back({"x", row(q.column)});
+    proof.steps.push_back({"− row mean " + short_number(mean, 4), centered});
+    proof.steps.push_back({"÷ √(variance + ε) " + short_number(deviation, 4), centered / deviation});
+    proof.steps.push_back({"× gain " + label_number(q.trace.find(prefix + "_g")->buffer.at(0, 0, q.column)) +
+                               " + shift " +
+                               label_number(q.trace.find(prefix + "_b")->buffer.at(0, 0, q.column)),
+                           proof.value});
+}
+
+void explain_active(Proof& proof, const Question& q) {
+    proof.steps.push_back({"x", q.trace.find("feed_forward_hidden")->buffer.at(0, q.row, q.column)});
+    proof.steps.push_back({q.trace.experiment.activation, proof.value});
+}
+
+void explain_log_probs(Proof& proof, const Question& q) {
+    const Eigen::ArrayXd row =
+        q.trace.find("logits")->buffer.host().head(0).row(q.row).transpose().cast<double>();
+    const double largest = row.maxCoeff();
+    const double log_sum = largest + std::log((row - largest).exp().sum());
+    proof.steps.push_back({"logit", row(q.column)});
+    proof.steps.push_back({"− log Σ exp " + short_number(log_sum, 4), proof.value});
+}
+
+void explain_loss(Proof& proof, const Question& q) {
+    proof.remark = q.trace.find("targets") ? "the mean of −log p of each query's target"
+                                           : "the output's cells times the given weights, summed";
+}
+
+struct Linear {
+    std::string_view stage;
+    const char* product;  ///< how a term is called
+    const char* bias;
+};
+constexpr Linear k_linear[] = {
+    {"query", "x · w", "b_q"},        {"key", "x · w", "b_k"},      {"value", "x · w", "b_v"},
+    {"output", "c · w", "b_o"},       {"logits", "x · w", "b_out"}, {"feed_forward_hidden", "x · w", "b_1"},
+    {"feed_forward", "x · w", "b_2"},
+};
 
 void explain_linear(Proof& proof, const Question& q) {
     const Stage* x = operand(q.trace, q.stage.info->left);
     const Stage* W = operand(q.trace, q.stage.info->above);
-    const std::string name(q.stage.name());
-    const std::string letter(1, name[0]);
-    if (!W) {
-        proof.remark =
-            q.trace.experiment.given.contains(name) ? "given" : "no projection: the same as the embedding";
+    const Linear& linear = *std::ranges::find(k_linear, q.stage.name(), &Linear::stage);
+    if (!x || !W) {
+        proof.remark = q.trace.experiment.is_given(q.stage.name())
+                           ? "given"
+                           : "no projection: the same as the embedding";
         return;
     }
-    proof.terms_title = (letter == "o" ? "c · w" : "x · w") + std::string(", term by term");
+    proof.terms_title = std::string(linear.product) + ", term by term";
     add_products(proof, q, *x, q.row, *W, q.column, true);
     proof.terms_result = proof.value;
-    const auto bias = q.trace.experiment.given.find("b_" + letter);
-    if (bias != q.trace.experiment.given.end()) {
-        const float b = bias->second.values().data()[q.column];
-        proof.steps.push_back({letter == "o" ? "c · w" : "x · w", proof.value - b});
+    if (const Stage* bias = q.trace.find(linear.bias)) {
+        const float b = bias->buffer.at(0, 0, q.column);
+        proof.steps.push_back({linear.product, proof.value - b});
         proof.steps.push_back({"+ b " + label_number(b), proof.value});
     }
 }
@@ -165,8 +396,8 @@ void explain_context(Proof& proof, const Question& q) {
 }
 
 void explain_embedding(Proof& proof, const Question& q) {
-    const Stage* tokens = q.trace.find("tokens");
-    if (!tokens) {
+    const Stage* tokens = q.trace.find(q.stage.name() == "embedding" ? "tokens" : "tokens_kv");
+    if (q.trace.experiment.is_given(q.stage.name()) || !tokens) {
         proof.remark = "given";
         return;
     }
@@ -176,7 +407,7 @@ void explain_embedding(Proof& proof, const Question& q) {
 }
 
 void explain_tokens(Proof& proof, const Question& q) {
-    proof.remark = "\"" + q.trace.rows[std::size_t(q.row)] + "\" is word " +
+    proof.remark = "\"" + q.trace.label(q.stage.info->rows, q.row) + "\" is word " +
                    std::to_string(static_cast<int>(proof.value)) + " of the vocabulary, counted from 0";
 }
 
@@ -185,10 +416,28 @@ void explain_mask(Proof& proof, const Question& q) {
     proof.remark = open ? "open: this query may look at this key" : closed_remark(q);
 }
 
-void explain_block(Proof& proof, const Question& q) {
+void explain_heads(Proof& proof, const Question& q) {
     const int width = q.stage.shape().columns;
-    proof.remark = "column " + std::to_string(q.head * width + q.column + 1) + " of the whole, in head " +
-                   std::to_string(q.head + 1);
+    const std::string whole(q.stage.name().substr(0, q.stage.name().find('_')));
+    const bool turned = q.trace.experiment.position == "rope" && whole != "value";
+    if (!turned) {
+        proof.remark = "column " + std::to_string(q.head * width + q.column + 1) + " of the whole, in head " +
+                       std::to_string(q.head + 1);
+        return;
+    }
+    const bool half = q.trace.experiment.rope_layout == "half";
+    const int k = half ? q.column % (width / 2) : q.column / 2;
+    const bool first = half ? q.column < width / 2 : q.column % 2 == 0;
+    const auto cell = [&](int column) {
+        return static_cast<double>(q.trace.find(whole)->buffer.at(0, q.row, q.head * width + column));
+    };
+    const double a = cell(half ? k : 2 * k), b = cell(half ? k + width / 2 : 2 * k + 1);
+    const double angle = q.row * std::pow(10000.0, -2.0 * k / width);
+    proof.steps.push_back(
+        {"angle p · 10000^(−" + std::to_string(2 * k) + " ÷ " + std::to_string(width) + ")", angle});
+    proof.steps.push_back({first ? "a cos" : "a sin", a * (first ? std::cos(angle) : std::sin(angle))});
+    proof.steps.push_back({first ? "− b sin" : "+ b cos", proof.value});
+    proof.remark = "a = " + short_number(a, 4) + ", b = " + short_number(b, 4) + ", turned by the place";
 }
 
 void explain_concat(Proof& proof, const Question& q) {
@@ -208,22 +457,46 @@ struct Explanation {
 
 constexpr std::array k_explanations = {
     Explanation{"tokens", explain_tokens},
+    Explanation{"tokens_kv", explain_tokens},
     Explanation{"embedding", explain_embedding},
-    Explanation{"embedding_kv", explain_parameter},
+    Explanation{"embedding_kv", explain_embedding},
+    Explanation{"embedding_v", explain_embedding},
+    Explanation{"position", explain_position},
+    Explanation{"positioned", explain_positioned},
+    Explanation{"positioned_kv", explain_positioned},
     Explanation{"query", explain_linear},
     Explanation{"key", explain_linear},
     Explanation{"value", explain_linear},
-    Explanation{"query_heads", explain_block},
-    Explanation{"key_heads", explain_block},
-    Explanation{"value_heads", explain_block},
+    Explanation{"query_heads", explain_heads},
+    Explanation{"key_heads", explain_heads},
+    Explanation{"value_heads", explain_heads},
+    Explanation{"score_hidden", explain_hidden},
+    Explanation{"cosine", explain_scores},
     Explanation{"scores", explain_scores},
     Explanation{"scaled", explain_scaled},
+    Explanation{"slopes", explain_slopes},
+    Explanation{"bias", explain_bias},
+    Explanation{"biased", explain_biased},
+    Explanation{"center", explain_center},
     Explanation{"mask", explain_mask},
     Explanation{"masked", explain_masked},
+    Explanation{"align", explain_weights},
+    Explanation{"gauss", explain_gauss},
     Explanation{"weights", explain_weights},
+    Explanation{"weights_dropped", explain_dropped},
     Explanation{"context", explain_context},
     Explanation{"concat", explain_concat},
     Explanation{"output", explain_linear},
+    Explanation{"residual_1", explain_residual},
+    Explanation{"residual_2", explain_residual},
+    Explanation{"norm_1", explain_norm},
+    Explanation{"norm_2", explain_norm},
+    Explanation{"feed_forward_hidden", explain_linear},
+    Explanation{"feed_forward_active", explain_active},
+    Explanation{"feed_forward", explain_linear},
+    Explanation{"logits", explain_linear},
+    Explanation{"log_probs", explain_log_probs},
+    Explanation{"loss", explain_loss},
 };
 
 /// What holds in every head holds for their mean.
