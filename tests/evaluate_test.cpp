@@ -167,8 +167,9 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
     };
     Experiment e;
     Trace trace;
-    for (int step = 0; step < 400; ++step) {
-        switch (random() % 14) {
+    int compared = 0;
+    for (int step = 0; step < 1500; ++step) {
+        switch (random() % 24) {
             case 0: e.seed = pick(1, 123, -5); break;
             case 1: e.heads = pick(1, 2, 4); break;
             case 2: e.dim = pick(4, 8, 16); break;
@@ -191,11 +192,49 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
                 e.tokenizer = pick("words", "characters");
                 e.table_size = pick(0, 3, 30);
                 break;
+            case 14: e.score = pick("dot", "general", "additive", "concat", "cosine", "location"); break;
+            case 15: e.normalizer = pick("softmax", "hard", "local-m", "local-p"); break;
+            case 16: e.softmax_axis = pick("keys", "queries"); break;
+            case 17: e.position = pick("none", "sinusoidal", "rope", "alibi"); break;
+            case 18: e.text2 = pick("", "b c", "Kannst du mir bitte helfen"); break;
+            case 19: e.block = pick("none", "post-norm", "pre-norm"); break;
+            case 20:
+                e.dropout = pick(0.0, 0.5);
+                e.dropout_seed = pick(0, 1);
+                e.training = random() % 2;
+                break;
+            case 21:
+                e.score_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
+                                    ProjectionSeed{ProjectionSeed::Kind::own, 9});
+                e.block_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0});
+                break;
+            case 22:
+                e.hidden = pick(1, 8);
+                e.local_window = pick(1, 3);
+                e.sharpening = pick(1.0, 3.0);
+                e.projection_bias = random() % 2;
+                e.activation = pick("relu", "gelu");
+                e.rope_layout = pick("interleaved", "half");
+                break;
+            case 23:
+                if (random() % 2)
+                    e.given.insert_or_assign("mask", GivenMatrix(Matrix::Identity(3, 3)));
+                else
+                    e.given.clear();
+                break;
         }
         if (e.mask.size() > 2) e.mask.clear();
-        trace = evaluate(e, trace);
+        // What does not fit together is refused alike; the walk goes on from the trace before.
+        try {
+            trace = evaluate(e, trace);
+        } catch (const Error&) {
+            EXPECT_THROW(evaluate(e), Error);
+            continue;
+        }
         ASSERT_TRUE(identical(trace, evaluate(e))) << "step " << step;
+        ++compared;
     }
+    EXPECT_GT(compared, 700);
 }
 
 TEST(EvaluateTest, a_stable_word_keeps_its_vector_whatever_else_is_typed) {

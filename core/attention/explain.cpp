@@ -555,7 +555,7 @@ void add_row(Proof& proof, const Question& q, const Buffer& values) {
         proof.row.push_back(
             {q.trace.label(q.stage.info->columns, j), values.at(std::max(q.head, 0), q.row, j), bar_closed});
     }
-    if (q.stage.info->unit == Unit::probability) proof.summary = summarise(q, proof);
+    if (q.stage.name() == "weights" || q.stage.name() == "align") proof.summary = summarise(q, proof);
 }
 
 }  // namespace
