@@ -51,10 +51,10 @@ std::vector<std::string> split_formats(const std::string& text) {
     std::istringstream stream(text);
     for (std::string each; std::getline(stream, each, ',');) {
         if (!find_export_format(each))
-            throw UsageError("--format: \"" + each + "\" is not known: use png, csv, npy or json");
+            throw UsageError("--format: \"" + each + "\" is not known: use " + export_format_names());
         formats.push_back(each);
     }
-    if (formats.empty()) throw UsageError("--format: name one or several of png, csv, npy, json");
+    if (formats.empty()) throw UsageError("--format: name one or several of " + export_format_names());
     return formats;
 }
 
@@ -202,7 +202,8 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         ->required()
         ->type_name("DIR")
         ->group("Files");
-    render_command->add_option("--format", arguments.formats, "png,csv,npy,json, one or several [png]")
+    render_command
+        ->add_option("--format", arguments.formats, "png,svg,pdf,csv,npy,json, one or several [png]")
         ->type_name("F[,F…]")
         ->group("Files");
 
