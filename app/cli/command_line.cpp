@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "app/cli/interruption.h"
 #include "app/cli/measure.h"
 #include "app/cli/session_arguments.h"
 #include "core/attention/evaluate.h"
@@ -130,7 +131,10 @@ int render(const Arguments& arguments) {
     const ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
     require_folder(arguments.out);
     const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
-    print_lines(export_files(trace, session, request, arguments.out));
+    const Interruption interruption;
+    print_lines(export_files(trace, session, request, arguments.out,
+                             [](const ExportStep&) { return !Interruption::asked(); }));
+    Interruption::obey();
     return 0;
 }
 
