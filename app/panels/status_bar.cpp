@@ -50,7 +50,7 @@ std::string file_text(const Document& document) {
 float export_progress(Ui& ui, const Area& area, float right) {
     if (!ui.exporter.takes_long()) return right;
     ImDrawList* list = ImGui::GetWindowDrawList();
-    ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(3)});
+    ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
     if (small_button(ui, "cancel export", "Cancel", "Stop the export; files that are written stay",
                      ui.px(58)))
         ui.exporter.cancel();
