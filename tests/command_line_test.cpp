@@ -291,10 +291,10 @@ TEST_F(command_line_test, seeds_of_all_64_bits_are_taken_exactly) {
 }
 
 TEST_F(command_line_test, the_bytes_do_not_depend_on_locale_or_threads) {
-    const Words arguments = {"--heads", "4",           "--stage", "scores,weights", "--head",
-                             "all",     "--cell-size", "24",      "--format",       "png,csv,npy,json"};
+    const Words arguments = {"--heads",     "4",  "--stage",  "scores,weights",          "--head", "all",
+                             "--cell-size", "24", "--format", "png,svg,pdf,csv,npy,json"};
     const auto expected = render(arguments);
-    EXPECT_EQ(expected.size(), 32u);
+    EXPECT_EQ(expected.size(), 48u);
     for (const char* locale : {"C", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8"})
         EXPECT_TRUE(render(arguments, {.environment = {{"LC_ALL", locale}}, .input = {}, .output = {}}) ==
                     expected)

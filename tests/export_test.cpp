@@ -119,7 +119,27 @@ TEST(export_test, what_is_not_there_is_refused) {
               "this experiment has no stage nonsense: see the names that trace prints");
     EXPECT_EQ(refusal(trace, {{"weights"}, {Kind::one, 2}, {"png"}}),
               "head 3 is asked for and there are 2 heads");
-    EXPECT_EQ(refusal(trace, {{}, {}, {"gif"}}), "format \"gif\" is not known: use png, csv, npy, json");
+    EXPECT_EQ(refusal(trace, {{}, {}, {"gif"}}),
+              "format \"gif\" is not known: use png, svg, pdf, csv, npy, json");
+}
+
+TEST(export_test, what_is_too_large_is_so_in_every_picture_format) {
+    Session session = small_session(1);
+    session.experiment.text.clear();
+    for (int i = 0; i < 100; ++i) session.experiment.text += "word ";
+    session.presentation.cell_size = 400;
+    const Trace trace = evaluate(session.experiment);
+    for (const char* format : {"png", "svg", "pdf"}) {
+        try {
+            export_bytes(trace, session, only(trace, {{"weights"}, {}, {format}}));
+            FAIL() << format;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::too_large);
+            EXPECT_STREQ(error.what(),
+                         "a picture of \"weights\" (100 × 100) with cells of 400 pixels is larger than 32767 "
+                         "pixels a side or 256 megapixels: use a cell size of at most 154");
+        }
+    }
 }
 
 TEST(export_test, a_picture_carries_the_locked_cell_only_of_its_own_stage) {
@@ -142,7 +162,7 @@ TEST(export_test, a_stage_named_twice_is_written_once) {
 TEST(export_test, every_format_gives_the_same_bytes_twice) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment), again = evaluate(session.experiment);
-    const ExportRequest request{{}, {Kind::all}, {"png", "csv", "npy", "json"}};
+    const ExportRequest request{{}, {Kind::all}, {"png", "svg", "pdf", "csv", "npy", "json"}};
     const auto items = plan_export(trace, request), other = plan_export(again, request);
     ASSERT_EQ(items.size(), other.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -283,15 +303,50 @@ TEST_F(export_files_test, a_picture_opens_as_the_session_it_was_made_from) {
               read(paths.at(0)));
 }
 
+TEST_F(export_files_test, an_svg_opens_as_its_session_and_a_pdf_says_that_it_has_none) {
+    Session session = small_session(2);
+    session.presentation.title = "a < b & \"c\"";
+    const Trace trace = evaluate(session.experiment);
+    const Names paths =
+        export_files(trace, session, {{"context"}, {Kind::one, 1}, {"svg", "pdf"}}, folder_.string());
+    ASSERT_EQ(in_folder(), (Names{"context-head2.pdf", "context-head2.svg"}));
+    Session expected = session;
+    expected.presentation.stage = "context";
+    expected.presentation.head = {Kind::one, 1};
+    EXPECT_TRUE(load_session(paths.at(0)) == expected);
+    try {
+        load_session(paths.at(1));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.what(), paths.at(1) + " is a PDF, which carries no session: open the PNG or the SVG");
+    }
+}
+
+TEST_F(export_files_test, a_file_that_is_given_up_is_not_there) {
+    const Session session = small_session(1);
+    const Trace trace = evaluate(session.experiment);
+    for (const char* format : {"png", "svg", "pdf", "csv", "json"}) {
+        double last = 0;
+        const Names paths = export_files(trace, session, {{"weights"}, {}, {format}}, folder_.string(),
+                                         [&](const ExportStep& step) {
+                                             last = step.part;
+                                             return step.part < 0.5;
+                                         });
+        EXPECT_EQ(paths, Names{}) << format;
+        EXPECT_GE(last, 0.5) << format;
+    }
+    EXPECT_EQ(in_folder(), Names{});
+}
+
 TEST_F(export_files_test, progress_stops_it) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
     std::vector<std::size_t> seen;
     export_files(trace, session, {{"mask", "weights", "scores"}, {}, {"csv"}}, folder_.string(),
-                 [&](std::size_t done, std::size_t of) {
-                     EXPECT_EQ(of, 3u);
-                     seen.push_back(done);
-                     return done < 2;
+                 [&](const ExportStep& step) {
+                     EXPECT_EQ(step.of, 3u);
+                     if (seen.empty() || seen.back() != step.done) seen.push_back(step.done);
+                     return step.done < 2;
                  });
     EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
     EXPECT_EQ(in_folder(), (Names{"mask.csv", "weights.csv"}));

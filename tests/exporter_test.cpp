@@ -33,7 +33,8 @@ TEST_F(ExporterTest, WritesTheBytesThatExportBytesGives) {
     Session session;
     session.experiment.heads = 2;
     session.presentation.theme = "light";
-    const ExportRequest request{{"weights"}, {HeadChoice::Kind::mean}, {"png", "csv", "npy", "json"}};
+    const ExportRequest request{
+        {"weights"}, {HeadChoice::Kind::mean}, {"png", "svg", "pdf", "csv", "npy", "json"}};
     const auto outcome = export_all(session, request);
     ASSERT_EQ(outcome.problem, "");
     const Trace trace = evaluate(session.experiment);
@@ -96,6 +97,23 @@ TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
     const auto items = plan_export(trace, request);
     for (std::size_t i = 0; i < outcome->files.size(); ++i)
         EXPECT_EQ(read_file(outcome->files[i]), export_bytes(trace, session, items[i]));
+}
+
+TEST_F(ExporterTest, CancellingStopsWithinAFile) {
+    Session session;
+    for (int i = 0; i < 4; ++i) session.experiment.text += " " + session.experiment.text;
+    Exporter* cancelled = nullptr;
+    Exporter stopped([&] {
+        if (cancelled->part() > 0) cancelled->cancel();
+    });
+    cancelled = &stopped;
+    stopped.start(trace_of(session), session, {{"weights"}, {}, {"svg"}}, folder.path());
+    stopped.wait();
+    const auto outcome = stopped.take();
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->problem, "export cancelled after 0 files");
+    EXPECT_LT(stopped.part(), 1);
+    EXPECT_EQ(folder.file_count(), 0U);
 }
 
 TEST_F(ExporterTest, RunsAgainAfterACancelledExport) {

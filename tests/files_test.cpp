@@ -50,6 +50,24 @@ TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
     EXPECT_EQ(folder.file_count(), 1U);
 }
 
+TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {
+    Session session = document().session();
+    session.experiment.text.clear();
+    for (int i = 0; i < 200; ++i) session.experiment.text += "word ";
+    const auto trace = std::make_shared<const Trace>(evaluate(session.experiment));
+    workspace->exporter().start(trace, session, {{}, {}, {"svg", "pdf"}}, folder.path());
+    while (workspace->exporter().running() && !workspace->exporter().takes_long()) step(true);
+    ASSERT_TRUE(workspace->exporter().running());
+    press(Key::e, k_ctrl);
+    click(place_of("Export##dialog", {"Hide"}));
+    ASSERT_EQ(interaction().dialog, Dialog::none);
+    ASSERT_TRUE(workspace->exporter().running());
+    click(place_of("attnscope", {"cancel export", "Cancel"}));
+    workspace->exporter().wait();
+    settle();
+    EXPECT_TRUE(interaction().notice.text.starts_with("export cancelled")) << interaction().notice.text;
+}
+
 TEST_F(FilesTest, AFolderThatIsNotThereIsSaidInTheDialogAndItStays) {
     press(Key::e, k_ctrl);
     push(pressing(Key::a, k_ctrl));

@@ -317,7 +317,7 @@ std::string shortcut_text(const Shortcut& shortcut) {
 
 bool can_be_opened(const std::filesystem::path& path) {
     const std::string extension = lower_extension(path);
-    return extension == ".json" || extension == ".png" || is_text_file(extension);
+    return extension == ".json" || extension == ".png" || extension == ".svg" || is_text_file(extension);
 }
 
 void open_example(ActionContext& context, const std::string& name) {

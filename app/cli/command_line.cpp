@@ -6,6 +6,7 @@
 #include <optional>
 #include <sstream>
 
+#include "app/cli/interruption.h"
 #include "app/cli/measure.h"
 #include "app/cli/session_arguments.h"
 #include "core/attention/evaluate.h"
@@ -51,10 +52,10 @@ std::vector<std::string> split_formats(const std::string& text) {
     std::istringstream stream(text);
     for (std::string each; std::getline(stream, each, ',');) {
         if (!find_export_format(each))
-            throw UsageError("--format: \"" + each + "\" is not known: use png, csv, npy or json");
+            throw UsageError("--format: \"" + each + "\" is not known: use " + export_format_names());
         formats.push_back(each);
     }
-    if (formats.empty()) throw UsageError("--format: name one or several of png, csv, npy, json");
+    if (formats.empty()) throw UsageError("--format: name one or several of " + export_format_names());
     return formats;
 }
 
@@ -130,7 +131,10 @@ int render(const Arguments& arguments) {
     const ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
     require_folder(arguments.out);
     const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
-    print_lines(export_files(trace, session, request, arguments.out));
+    const Interruption interruption;
+    print_lines(export_files(trace, session, request, arguments.out,
+                             [](const ExportStep&) { return !Interruption::asked(); }));
+    Interruption::obey();
     return 0;
 }
 
@@ -202,7 +206,8 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         ->required()
         ->type_name("DIR")
         ->group("Files");
-    render_command->add_option("--format", arguments.formats, "png,csv,npy,json, one or several [png]")
+    render_command
+        ->add_option("--format", arguments.formats, "png,svg,pdf,csv,npy,json, one or several [png]")
         ->type_name("F[,F…]")
         ->group("Files");
 

@@ -54,8 +54,9 @@ void add_switch(CLI::App& command, const Option& option, const std::string& help
 
 void SessionArguments::add_to(CLI::App& command) {
     command
-        .add_option("file", file_,
-                    "A session (.json) or a picture that attnscope exported; - for standard input")
+        .add_option(
+            "file", file_,
+            "A session (.json) or a picture (.png, .svg) that attnscope exported; - for standard input")
         ->type_name("FILE");
     command.add_option("--example", example_, "Start from an example (see: attnscope examples)")
         ->type_name("NAME");

@@ -3,6 +3,13 @@
 #include <utility>
 
 namespace attnscope {
+namespace {
+
+constexpr std::chrono::milliseconds k_long{500};
+/// Progress in smaller steps would only cost frames.
+constexpr std::chrono::milliseconds k_between_wakes{100};
+
+}  // namespace
 
 void Exporter::start(std::shared_ptr<const Trace> trace, Session session, ExportRequest request,
                      std::string folder) {
@@ -12,17 +19,15 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
     session.experiment = trace->experiment;
     cancelled_ = false;
     done_ = count_ = 0;
+    part_ = 0;
+    started_ = std::chrono::steady_clock::now();
+    woken_ = {};
     thread_ = std::jthread([this, trace = std::move(trace), session = std::move(session),
                             request = std::move(request), folder = std::move(folder)] {
         Outcome outcome;
         try {
-            outcome.files =
-                export_files(*trace, session, request, folder, [&](std::size_t done, std::size_t of) {
-                    done_ = done;
-                    count_ = of;
-                    if (wake_) wake_();
-                    return !cancelled_;
-                });
+            outcome.files = export_files(*trace, session, request, folder,
+                                         [this](const ExportStep& step) { return keep_going(step); });
             if (outcome.files.size() < count_)
                 outcome.problem = "export cancelled after " + std::to_string(outcome.files.size()) + " files";
         } catch (const std::exception& error) {
@@ -35,6 +40,23 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
         running_ = false;
         if (wake_) wake_();
     });
+}
+
+bool Exporter::keep_going(const ExportStep& step) {
+    const bool next_file = count_ == 0 || done_ != step.done;
+    done_ = step.done;
+    count_ = step.of;
+    part_ = (static_cast<double>(step.done) + step.part) / static_cast<double>(step.of);
+    const auto now = std::chrono::steady_clock::now();
+    if (wake_ && (next_file || now - woken_ >= k_between_wakes)) {
+        woken_ = now;
+        wake_();
+    }
+    return !cancelled_;
+}
+
+bool Exporter::takes_long() const {
+    return running_ && std::chrono::steady_clock::now() - started_ >= k_long;
 }
 
 std::optional<Exporter::Outcome> Exporter::take() {

@@ -122,23 +122,18 @@ std::string what_will_be_written(Ui& ui, bool& possible) {
 }
 
 void running_export(Ui& ui) {
-    const auto done = ui.exporter.done(), count = ui.exporter.count();
-    ImGui::ProgressBar(count ? static_cast<float>(done) / static_cast<float>(count) : 0,
-                       {dialog_width(ui), 0},
-                       (std::to_string(done) + " of " + std::to_string(count)).c_str());
+    const std::string files =
+        std::to_string(ui.exporter.done()) + " of " + std::to_string(ui.exporter.count()) + " files";
+    ImGui::ProgressBar(static_cast<float>(ui.exporter.part()), {dialog_width(ui), 0}, files.c_str());
     if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.exporter.cancel();
+    tooltip(ui, "Files that are written stay");
+    ImGui::SameLine();
+    if (ImGui::Button("Hide", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    tooltip(ui, "It goes on; the status bar shows how far it is");
 }
 
-}  // namespace
-
-void export_dialog(Ui& ui) {
+void export_form(Ui& ui) {
     ExportForm& form = ui.state.export_form;
-    if (ui.state.dialog_opens) {
-        form.presentation = ui.document.presentation();
-        form.problem.clear();
-        form.folder = ui.saved.export_folder.empty() ? home_folder() : ui.saved.export_folder;
-    }
-    if (ui.exporter.running()) return running_export(ui);
     what_to_export(ui);
     how_pictures_look(ui);
     bool entered = false;
@@ -156,10 +151,27 @@ void export_dialog(Ui& ui) {
     ImGui::SameLine();
     if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
     if (!possible || (!pressed && !entered)) return;
+    form.problem.clear();
     ui.saved.export_folder = form.folder;
     Session session = ui.document.session();
     session.presentation = form.presentation;
     ui.exporter.start(ui.document.trace(), std::move(session), request_of(ui), form.folder);
+}
+
+}  // namespace
+
+void export_dialog(Ui& ui) {
+    ExportForm& form = ui.state.export_form;
+    if (ui.state.dialog_opens) {
+        form.presentation = ui.document.presentation();
+        form.problem.clear();
+        form.folder = ui.saved.export_folder.empty() ? home_folder() : ui.saved.export_folder;
+    }
+    if (ui.exporter.takes_long()) return running_export(ui);
+    // What takes shorter would only flicker.
+    ImGui::BeginDisabled(ui.exporter.running());
+    export_form(ui);
+    ImGui::EndDisabled();
 }
 
 void take_export(Ui& ui) {

@@ -46,6 +46,27 @@ std::string file_text(const Document& document) {
     return name + (document.modified() ? " · changed" : document.file().empty() ? "" : " · saved");
 }
 
+/// A bar, what it means and a cross that cancels, left of `right`; returns its left end.
+float export_progress(Ui& ui, const Area& area, float right) {
+    if (!ui.exporter.takes_long()) return right;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
+    if (small_button(ui, "cancel export", "Cancel", "Stop the export; files that are written stay",
+                     ui.px(58)))
+        ui.exporter.cancel();
+    const float end = right - ui.px(70), begin = end - ui.px(120);
+    const float middle = (area.min.y + area.max.y) / 2;
+    const auto part = static_cast<float>(ui.exporter.part());
+    list->AddRectFilled({begin, middle - ui.px(2)}, {end, middle + ui.px(2)}, ink(ui.theme.line));
+    list->AddRectFilled({begin, middle - ui.px(2)}, {begin + part * (end - begin), middle + ui.px(2)},
+                        ink(ui.theme.accent));
+    const std::string text =
+        "exporting " + std::to_string(ui.exporter.done() + 1) + " of " + std::to_string(ui.exporter.count());
+    const float left = begin - ui.px(12);
+    return left - draw_text(list, ui.fonts.caption, {left, area.min.y + ui.px(7)}, ink(ui.theme.accent), text,
+                            Align::right);
+}
+
 }  // namespace
 
 void status_bar(Ui& ui, const Area& area) {
@@ -54,24 +75,23 @@ void status_bar(Ui& ui, const Area& area) {
     list->AddLine(area.min, {area.max.x, area.min.y}, ink(ui.theme.line));
     const float y = area.min.y + ui.px(7);
     float x = area.min.x + ui.px(16);
-    float file_width = 0;
-    // What does not fit before the file is left out.
+    float end = area.max.x;
+    // What does not fit before the file (and a running export) is left out.
     const auto item = [&](const std::string& text, Rgb8 color) {
-        const float end = x + text_width(ui.fonts.caption, text);
-        if (text.empty() || end > area.max.x - file_width - ui.px(32)) return;
+        if (text.empty() || x + text_width(ui.fonts.caption, text) > end) return;
         x += draw_text(list, ui.fonts.caption, {x, y}, ink(color), text) + ui.px(36);
     };
-    file_width = draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), y}, ink(ui.theme.faint),
-                           file_text(ui.document), Align::right);
+    const float file_width = draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), y},
+                                       ink(ui.theme.faint), file_text(ui.document), Align::right);
+    end = export_progress(ui, area, area.max.x - file_width - ui.px(48));
     const Trace* trace = ui.document.trace().get();
     const std::string problem = !ui.document.problem().empty() ? ui.document.problem()
                                 : ui.state.notice.problem      ? ui.state.notice.text
                                                                : "";
     if (!problem.empty()) {
-        draw_text(list, ui.fonts.body, {x, y - 1}, ink(ui.theme.warning), problem, Align::left,
-                  area.max.x - file_width - ui.px(48) - x);
+        draw_text(list, ui.fonts.body, {x, y - 1}, ink(ui.theme.warning), problem, Align::left, end - x);
         ImGui::SetCursorScreenPos({x, area.min.y});
-        ImGui::InvisibleButton("problem", {area.max.x - file_width - ui.px(48) - x, area.height()});
+        ImGui::InvisibleButton("problem", {end - x, area.height()});
         tooltip(ui, problem);
         return;
     }
@@ -91,7 +111,7 @@ void status_bar(Ui& ui, const Area& area) {
     }
     if (ui.document.busy()) item("computing…", ui.theme.accent);
     if (trace) item(warnings(*trace, ui.document.presentation()), ui.theme.warning);
-    if (const float room = area.max.x - file_width - ui.px(48) - x; room > ui.px(60))
+    if (const float room = end - x; room > ui.px(60))
         draw_text(list, ui.fonts.caption, {x, y}, ink(ui.theme.secondary), ui.state.notice.text, Align::left,
                   room);
 }

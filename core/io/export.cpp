@@ -9,6 +9,7 @@
 #include "core/io/file.h"
 #include "core/io/matrix_files.h"
 #include "core/picture/render_png.h"
+#include "core/picture/render_vector.h"
 
 namespace attnscope {
 namespace {
@@ -27,25 +28,43 @@ Session session_of(const Session& session, const ExportItem& item) {
     return own;
 }
 
-std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item) {
+std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                      const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_png(make_figure(trace, *item.stage, item.head, own.presentation), to_json(own));
+    return render_png(make_figure(trace, *item.stage, item.head, own.presentation), TextFace(), to_json(own),
+                      progress);
 }
 
-std::string csv_bytes(const Trace& trace, const Session&, const ExportItem& item) {
-    return to_csv(trace, *item.stage, item.head);
+std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                      const Progress& progress) {
+    const Session own = session_of(session, item);
+    return render_svg(make_figure(trace, *item.stage, item.head, own.presentation), TextFace(), to_json(own),
+                      progress);
 }
 
-std::string npy_bytes(const Trace&, const Session&, const ExportItem& item) {
+std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                      const Progress& progress) {
+    const Session own = session_of(session, item);
+    return render_pdf(make_figure(trace, *item.stage, item.head, own.presentation), TextFace(), progress);
+}
+
+std::string csv_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
+    return to_csv(trace, *item.stage, item.head, progress);
+}
+
+std::string npy_bytes(const Trace&, const Session&, const ExportItem& item, const Progress&) {
     return to_npy(*item.stage, item.head);
 }
 
-std::string json_bytes(const Trace& trace, const Session&, const ExportItem& item) {
-    return to_json(trace, *item.stage, item.head);
+std::string json_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
+    return to_json(trace, *item.stage, item.head, progress);
 }
 
 constexpr std::array k_formats = {
-    ExportFormat{"png", "picture", true, png_bytes},
+    ExportFormat{"png", "picture in pixels; opens as its session", true, png_bytes},
+    ExportFormat{"svg", "picture in shapes, for the web and for editing; opens as its session", true,
+                 svg_bytes},
+    ExportFormat{"pdf", "picture in shapes and text, for print", true, pdf_bytes},
     ExportFormat{"csv", "table with labels", false, csv_bytes},
     ExportFormat{"npy", "NumPy array", false, npy_bytes},
     ExportFormat{"json", "labels and numbers", false, json_bytes},
@@ -97,15 +116,19 @@ std::string file_name(const Stage& stage, const HeadChoice& head, const ExportFo
 
 const ExportFormat& format_named(const std::string& name) {
     if (const ExportFormat* format = find_export_format(name)) return *format;
-    std::string known;
-    for (const ExportFormat& format : k_formats)
-        known += (known.empty() ? "" : ", ") + std::string(format.name);
-    refuse("format \"" + name + "\" is not known: use " + known);
+    refuse("format \"" + name + "\" is not known: use " + export_format_names());
 }
 
 }  // namespace
 
 std::span<const ExportFormat> export_formats() { return k_formats; }
+
+std::string export_format_names() {
+    std::string names;
+    for (const ExportFormat& format : k_formats)
+        names += (names.empty() ? "" : ", ") + std::string(format.name);
+    return names;
+}
 
 const ExportFormat* find_export_format(std::string_view name) {
     for (const ExportFormat& format : k_formats)
@@ -142,19 +165,31 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
     return items;
 }
 
-std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item) {
-    return item.format->bytes(trace, session, item);
+std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                         const Progress& progress) {
+    return item.format->bytes(trace, session, item, progress);
 }
 
 std::vector<std::string> export_files(const Trace& trace, const Session& session,
                                       const ExportRequest& request, const std::string& folder,
-                                      const std::function<bool(std::size_t, std::size_t)>& progress) {
+                                      const ExportProgress& progress) {
     const std::vector<ExportItem> items = plan_export(trace, request);
     std::vector<std::string> paths;
-    for (const ExportItem& item : items) {
-        if (progress && !progress(paths.size(), items.size())) break;
-        paths.push_back((std::filesystem::path(folder) / item.file_name).string());
-        write_file(paths.back(), export_bytes(trace, session, item));
+    const auto part_done = [&](double part) {
+        return !progress || progress({.done = paths.size(), .of = items.size(), .part = part});
+    };
+    try {
+        for (const ExportItem& item : items) {
+            report(part_done, 0);
+            const std::string bytes = export_bytes(trace, session, item, part_done);
+            const std::string path = (std::filesystem::path(folder) / item.file_name).string();
+            // The last chance: from here on the file is written.
+            report(part_done, 1);
+            write_file(path, bytes);
+            paths.push_back(path);
+        }
+    } catch (const Cancelled&) {
+        // What is written is whole.
     }
     return paths;
 }

@@ -10,6 +10,7 @@
 
 #include "core/attention/trace.h"
 #include "core/io/session.h"
+#include "core/picture/progress.h"
 
 namespace attnscope {
 
@@ -20,11 +21,14 @@ struct ExportFormat {
     std::string_view name;
     std::string_view summary;
     bool picture;  ///< drawn with axes and colour bar; otherwise the numbers alone
-    std::string (*bytes)(const Trace& trace, const Session& session, const ExportItem& item);
+    std::string (*bytes)(const Trace& trace, const Session& session, const ExportItem& item,
+                         const Progress& progress);
 };
 
-/// png, csv, npy, json.
+/// png, svg, pdf, csv, npy, json.
 std::span<const ExportFormat> export_formats();
+/// "png, svg, pdf, csv, npy, json".
+std::string export_format_names();
 /// nullptr for an unknown name.
 const ExportFormat* find_export_format(std::string_view name);
 
@@ -53,13 +57,25 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 /// have, a head beyond h, and an unknown format. Pictures of `tokens` are left out unless asked for by name.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
-/// The bytes of one file. Throws Error(too_large) for a picture beyond what PNG surfaces hold.
-std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item);
+/// The bytes of one file. Throws Error(too_large) for a picture beyond what PNG surfaces hold, whatever the
+/// format, so that one that is exported as a PDF can be exported as a PNG as well; Cancelled.
+std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                         const Progress& progress = {});
 
-/// Writes all files of a request into a folder, which must exist; returns their paths in order.
-/// `progress(done, of)` is called before each file and stops the export by returning false.
+/// How far an export is.
+struct ExportStep {
+    std::size_t done;  ///< files that are whole
+    std::size_t of;
+    double part;  ///< of the file in hand, 0 … 1
+};
+/// Called before each file and now and then while it is made, from the thread that exports; must not throw.
+/// Returning false stops the export, without the file in hand.
+using ExportProgress = std::function<bool(const ExportStep&)>;
+
+/// Writes all files of a request into a folder, which must exist; returns the paths of those written, in
+/// order.
 std::vector<std::string> export_files(const Trace& trace, const Session& session,
                                       const ExportRequest& request, const std::string& folder,
-                                      const std::function<bool(std::size_t, std::size_t)>& progress = {});
+                                      const ExportProgress& progress = {});
 
 }  // namespace attnscope

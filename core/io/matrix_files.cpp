@@ -70,7 +70,7 @@ std::string json_head(const Stage& stage, const ShownMatrix& shown) {
 
 }  // namespace
 
-std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head) {
+std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress) {
     const ShownMatrix shown = shown_matrix(stage, head);
     const ConstMatrixView values = shown.values();
     const std::vector<std::string> rows = axis_labels(trace, stage.info->rows, shown.rows());
@@ -81,6 +81,7 @@ std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& hea
     }
     text += "\n";
     for (int r = 0; r < shown.rows(); ++r) {
+        report(progress, static_cast<double>(r) / shown.rows());
         text += csv_field(rows[static_cast<std::size_t>(r)]);
         for (int c = 0; c < shown.columns(); ++c) {
             text += ',';
@@ -101,7 +102,8 @@ std::string to_npy(const Stage& stage, const HeadChoice& head) {
     return npy(matrix, {values.data(), static_cast<std::size_t>(values.size())});
 }
 
-std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head) {
+std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                    const Progress& progress) {
     const ShownMatrix shown = shown_matrix(stage, head);
     const ConstMatrixView values = shown.values();
     std::string text =
@@ -111,6 +113,7 @@ std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& he
         ",\n\"columns\": " + json_labels(axis_labels(trace, stage.info->columns, shown.columns())) +
         ",\n\"data\": [";
     for (int r = 0; r < shown.rows(); ++r) {
+        report(progress, static_cast<double>(r) / shown.rows());
         text += r == 0 ? "\n[" : ",\n[";
         for (int c = 0; c < shown.columns(); ++c) {
             if (c > 0) text += ", ";

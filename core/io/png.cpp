@@ -27,6 +27,7 @@ constexpr std::size_t k_max_text = std::size_t{1} << 30;
 struct Sink {
     std::string bytes;
     std::string failure;
+    bool cancelled = false;
 };
 
 void append(png_structp png, png_bytep data, png_size_t size) {
@@ -50,8 +51,8 @@ void fail(png_structp png, png_const_charp message) {
 void warn(png_structp, png_const_charp) {}
 
 /// No object with a destructor lives in here: libpng leaves by longjmp.
-bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels, png_text* texts,
-               int count) {
+bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels, png_text* texts, int count,
+               const Progress& progress) {
     if (setjmp(png_jmpbuf(png))) return false;
     png_set_write_fn(png, sink, append, flush);
     png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height),
@@ -65,6 +66,8 @@ bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels
     const std::size_t stride =
         static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
     for (int y = 0; y < pixels.height; ++y) {
+        sink->cancelled = progress && !progress(static_cast<double>(y) / pixels.height);
+        if (sink->cancelled) return false;
         png_write_row(png, pixels.bytes.data() + static_cast<std::size_t>(y) * stride);
     }
     png_write_end(png, nullptr);
@@ -169,7 +172,7 @@ void require_png(std::string_view bytes, std::string_view source) {
 
 }  // namespace
 
-std::string encode_png(const Pixels& pixels, std::span<const PngText> texts) {
+std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress) {
     require_pixels(pixels);
     Sink sink;
     std::vector<png_text> chunks;
@@ -177,8 +180,9 @@ std::string encode_png(const Pixels& pixels, std::span<const PngText> texts) {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &sink, fail, warn);
     png_infop info = png ? png_create_info_struct(png) : nullptr;
     const bool written =
-        info && write_all(png, info, &sink, pixels, chunks.data(), static_cast<int>(chunks.size()));
+        info && write_all(png, info, &sink, pixels, chunks.data(), static_cast<int>(chunks.size()), progress);
     png_destroy_write_struct(&png, &info);
+    if (sink.cancelled) throw Cancelled{};
     if (!written) {
         throw Error(ErrorKind::backend, "libpng cannot write the picture: " +
                                             (sink.failure.empty() ? "it does not start" : sink.failure));

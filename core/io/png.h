@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/picture/progress.h"
+
 namespace attnscope {
 
 /// Row after row, from the top; 3 (RGB) or 4 (RGBA) bytes a pixel.
@@ -29,8 +31,8 @@ inline constexpr std::string_view k_png_session_key = "attnscope-session";
 
 /// The bytes of a PNG file; no time, no software version: the same pixels and texts give the same bytes.
 /// Throws Error(bad_input) unless there are width × height × channels bytes, width and height at least 1;
-/// Error(backend) if libpng fails.
-std::string encode_png(const Pixels& pixels, std::span<const PngText> texts);
+/// Error(backend) if libpng fails; Cancelled.
+std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress = {});
 
 /// Throws Error(bad_input) naming `source` for bytes that are no complete PNG file.
 Pixels decode_png(std::string_view bytes, std::string_view source);

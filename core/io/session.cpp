@@ -12,6 +12,7 @@
 #include "core/io/file.h"
 #include "core/io/options.h"
 #include "core/io/png.h"
+#include "core/io/svg.h"
 
 namespace attnscope {
 namespace {
@@ -253,6 +254,10 @@ Session load_session(const std::string& file) {
     const std::string bytes = read_file(file);
     const std::string source = file == "-" ? "standard input" : file;
     if (is_png(bytes)) return session_from_json(read_png_session(bytes, source), source);
+    if (is_svg(bytes)) return session_from_json(read_svg_session(bytes, source), source);
+    if (bytes.starts_with("%PDF-"))
+        throw Error(ErrorKind::bad_input,
+                    source + " is a PDF, which carries no session: open the PNG or the SVG");
     return session_from_json(bytes, source);
 }
 

@@ -74,7 +74,7 @@ std::string to_json(const Session& session);
 /// field that is unknown (with the nearest name), stands twice, has a wrong type or is out of range.
 Session session_from_json(std::string_view text, std::string_view source);
 
-/// Reads FILE: a session, or a PNG with a session inside; "-" is standard input.
+/// Reads FILE: a session, or a PNG or SVG with a session inside; "-" is standard input.
 /// Throws Error(io) if it cannot be read, Error(bad_input) if it holds no session.
 Session load_session(const std::string& file);
 

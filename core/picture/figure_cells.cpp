@@ -3,10 +3,12 @@
 #include <cairo.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <numbers>
+#include <vector>
 
 namespace attnscope {
 namespace {
@@ -17,6 +19,9 @@ constexpr int k_smallest_mark = 8;
 
 struct DestroySurface {
     void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+};
+struct DestroyContext {
+    void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
 };
 
 /// Lines run on from cell to cell: they are a property of the place, not of the cell.
@@ -31,16 +36,42 @@ void hatch(cairo_t* cairo, const Box& box, Rgb8 color) {
     cairo_stroke(cairo);
 }
 
-void draw_hatched_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
-    cairo_save(cairo);
-    cairo_new_path(cairo);
+std::vector<Box> masked_cells(const Figure& figure, const FigureLayout& layout) {
+    std::vector<Box> boxes;
+    for (int r = 0; r < figure.rows; ++r) {
+        for (int c = 0; c < figure.columns; ++c) {
+            if (figure.marks[figure.cell(r, c)] == CellMark::masked)
+                boxes.push_back(layout.cell(figure, r, c));
+        }
+    }
+    return boxes;
+}
+
+/// Masked cells that are neighbours in a row, and the lines between them, as one box.
+std::vector<Box> masked_runs(const Figure& figure, const FigureLayout& layout) {
+    std::vector<Box> runs;
+    int row = -1, column = -1;
     for (int r = 0; r < figure.rows; ++r) {
         for (int c = 0; c < figure.columns; ++c) {
             if (figure.marks[figure.cell(r, c)] != CellMark::masked) continue;
-            const Box box = layout.cell(figure, r, c);
-            cairo_rectangle(cairo, box.x, box.y, box.width, box.height);
+            const Box cell = layout.cell(figure, r, c);
+            if (r == row && c == column + 1)
+                runs.back().width = cell.right() - runs.back().x;
+            else
+                runs.push_back(cell);
+            row = r;
+            column = c;
         }
     }
+    return runs;
+}
+
+void hatch_boxes(const std::vector<Box>& boxes, const Figure& figure, const FigureLayout& layout,
+                 cairo_t* cairo) {
+    if (boxes.empty()) return;
+    cairo_save(cairo);
+    cairo_new_path(cairo);
+    for (const Box& box : boxes) cairo_rectangle(cairo, box.x, box.y, box.width, box.height);
     cairo_clip(cairo);
     hatch(cairo, layout.matrix, figure.theme->hatch);
     cairo_restore(cairo);
@@ -101,7 +132,7 @@ void draw_cell_shapes(const Figure& figure, const FigureLayout& layout, cairo_t*
             fill_box(cairo, layout.cell(figure, r, c));
         }
     }
-    draw_hatched_cells(figure, layout, cairo);
+    hatch_boxes(masked_cells(figure, layout), figure, layout, cairo);
 }
 
 std::uint32_t argb(Rgb8 color) {
@@ -136,20 +167,103 @@ void write_row(const Figure& figure, const Box& matrix, int row, std::uint8_t* p
     }
 }
 
-void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
-    const Box& matrix = layout.matrix;
-    const std::unique_ptr<cairo_surface_t, DestroySurface> image(
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, matrix.width, matrix.height));
+using Image = std::unique_ptr<cairo_surface_t, DestroySurface>;
+
+Image make_image(int width, int height) {
+    Image image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
     if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS) throw std::bad_alloc();
     cairo_surface_flush(image.get());
+    return image;
+}
+
+/// In the place of the matrix, `scale` units to a pixel of the image.
+void paint_image(cairo_surface_t* image, const Box& matrix, double scale, cairo_t* cairo) {
+    cairo_surface_mark_dirty(image);
+    cairo_save(cairo);
+    cairo_translate(cairo, matrix.x, matrix.y);
+    cairo_scale(cairo, scale, scale);
+    cairo_set_source_surface(cairo, image, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
+    // Filled, it would be a tile in an SVG, which viewers smooth.
+    cairo_paint(cairo);
+    cairo_restore(cairo);
+}
+
+void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    const Box& matrix = layout.matrix;
+    const Image image = make_image(matrix.width, matrix.height);
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) write_row(figure, matrix, r, pixels, stride);
-    cairo_surface_mark_dirty(image.get());
-    cairo_set_source_surface(cairo, image.get(), matrix.x, matrix.y);
-    cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
-    cairo_rectangle(cairo, matrix.x, matrix.y, matrix.width, matrix.height);
+    paint_image(image.get(), matrix, 1, cairo);
+}
+
+void draw_marks(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    for (int r = 0; r < figure.rows; ++r) {
+        for (int c = 0; c < figure.columns; ++c) {
+            const CellMark mark = figure.marks[figure.cell(r, c)];
+            if (!has_shape(figure, mark, layout.value_size > 0)) continue;
+            draw_mark(figure, mark, layout.cell(figure, r, c), cairo);
+        }
+    }
+}
+
+/// Pixels a side of a cell in a document's image. Some viewers smooth an image whatever it says of itself:
+/// that reaches half a pixel into a cell, and is not seen where a cell has several.
+int block_side(const Figure& figure) {
+    constexpr double k_pixels = 1 << 22;
+    const double side = std::sqrt(k_pixels / static_cast<double>(figure.values.size()));
+    return std::clamp(static_cast<int>(side), 1, figure.cell_size);
+}
+
+void draw_cell_blocks(const Figure& figure, const Box& matrix, cairo_t* cairo) {
+    const int side = block_side(figure);
+    const Image image = make_image(figure.columns * side, figure.rows * side);
+    std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
+    const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
+    for (int r = 0; r < figure.rows; ++r) {
+        std::uint8_t* first = pixels + r * side * stride;
+        auto* to = reinterpret_cast<std::uint32_t*>(first);
+        for (int c = 0; c < figure.columns; ++c)
+            to = std::fill_n(to, side, argb(surface_color(figure, figure.cell(r, c))));
+        for (int y = 1; y < side; ++y)
+            std::memcpy(first + y * stride, first, static_cast<std::size_t>(stride));
+    }
+    paint_image(image.get(), matrix, static_cast<double>(figure.cell_size) / side, cairo);
+}
+
+/// The lines between cells, over an image that has none.
+void draw_gaps(const Figure& figure, const Box& matrix, cairo_t* cairo) {
+    const int gap = figure.gap();
+    if (gap == 0) return;
+    set_source(cairo, figure.theme->background);
+    for (int c = 1; c <= figure.columns; ++c)
+        cairo_rectangle(cairo, matrix.x + c * figure.cell_size - gap, matrix.y, gap,
+                        figure.rows * figure.cell_size);
+    for (int r = 1; r <= figure.rows; ++r)
+        cairo_rectangle(cairo, matrix.x, matrix.y + r * figure.cell_size - gap,
+                        figure.columns * figure.cell_size, gap);
     cairo_fill(cairo);
+}
+
+/// Hatching and marks as shapes; where there are too many of them, all is the picture's own pixels.
+void draw_cell_image_in_document(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+    const std::vector<Box> runs = masked_runs(figure, layout);
+    const auto shapes = std::ranges::count_if(
+        figure.marks, [&](CellMark mark) { return has_shape(figure, mark, layout.value_size > 0); });
+    if (runs.size() + static_cast<std::size_t>(shapes) > k_max_cell_shapes) {
+        const Image image = make_image(layout.matrix.width, layout.matrix.height);
+        const std::unique_ptr<cairo_t, DestroyContext> pixels(cairo_create(image.get()));
+        cairo_translate(pixels.get(), -layout.matrix.x, -layout.matrix.y);
+        draw_cell_image(figure, layout, pixels.get());
+        draw_marks(figure, layout, pixels.get());
+        cairo_surface_flush(image.get());
+        return paint_image(image.get(), layout.matrix, 1, cairo);
+    }
+    draw_cell_blocks(figure, layout.matrix, cairo);
+    hatch_boxes(runs, figure, layout, cairo);
+    draw_gaps(figure, layout.matrix, cairo);
+    draw_marks(figure, layout, cairo);
 }
 
 }  // namespace
@@ -179,24 +293,24 @@ void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* c
     cairo_restore(cairo);
 }
 
-void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
+void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo, Medium medium) {
     if (figure.values.empty()) return;
     const bool as_image = figure.gap() == 0 || figure.values.size() > k_max_cell_shapes;
+    if (as_image && medium == Medium::document) return draw_cell_image_in_document(figure, layout, cairo);
     as_image ? draw_cell_image(figure, layout, cairo) : draw_cell_shapes(figure, layout, cairo);
-    for (int r = 0; r < figure.rows; ++r) {
-        for (int c = 0; c < figure.columns; ++c) {
-            const CellMark mark = figure.marks[figure.cell(r, c)];
-            if (!has_shape(figure, mark, layout.value_size > 0)) continue;
-            draw_mark(figure, mark, layout.cell(figure, r, c), cairo);
-        }
-    }
+    draw_marks(figure, layout, cairo);
+}
+
+TextMode text_mode(Medium medium) {
+    return medium == Medium::document ? TextMode::glyphs : TextMode::outlines;
 }
 
 void draw_values(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
-                 TextMode mode) {
+                 const DrawOptions& options) {
     if (layout.value_size <= 0) return;
     const TextStyle style{.font = Font::mono, .size = layout.value_size, .align = 0.5};
     for (int r = 0; r < figure.rows; ++r) {
+        report(options.progress, static_cast<double>(r) / figure.rows);
         for (int c = 0; c < figure.columns; ++c) {
             const std::size_t cell = figure.cell(r, c);
             const std::string text = figure.text(cell);
@@ -205,7 +319,7 @@ void draw_values(const Figure& figure, const FigureLayout& layout, const TextFac
             set_source(cairo, contrasting(figure.fill(cell), figure.theme->on_light, figure.theme->on_dark));
             // Digits are about 0.73 em high.
             face.draw(cairo, text, style, box.x + box.width / 2.0,
-                      box.y + box.height / 2.0 + 0.365 * style.size, mode);
+                      box.y + box.height / 2.0 + 0.365 * style.size, text_mode(options.medium));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
+#include <utility>
 
 #include "core/picture/figure_cells.h"
 #include "core/picture/figure_layout.h"
@@ -17,12 +19,12 @@ struct Pen {
     const FigureLayout& layout;
     const TextFace& face;
     cairo_t* cairo;
-    TextMode mode;
+    const DrawOptions& options;
 
     const Theme& theme() const { return *figure.theme; }
     void text(const std::string& text, const TextStyle& style, Rgb8 color, double x, double baseline) const {
         set_source(cairo, color);
-        face.draw(cairo, text, style, x, baseline, mode);
+        face.draw(cairo, text, style, x, baseline, text_mode(options.medium));
     }
 };
 
@@ -103,9 +105,12 @@ void draw_bar(const Pen& pen) {
     if (!pen.layout.has_bar) return;
     const Box& bar = pen.layout.bar;
     const ColorScale& scale = pen.figure.scale;
+    std::optional<Rgb8> last;
     for (int y = 0; y < bar.height; ++y) {
         const double part = 1 - (y + 0.5) / bar.height;
-        set_source(pen.cairo, scale.color(scale.min + part * (scale.max - scale.min)));
+        const Rgb8 color = scale.color(scale.min + part * (scale.max - scale.min));
+        if (std::exchange(last, color) == color) continue;
+        set_source(pen.cairo, color);
         // Down to the bottom each time, so that no seam shows between two rows where a viewer smooths edges.
         fill_box(pen.cairo, {bar.x, bar.y + y, bar.width, bar.height - y});
     }
@@ -138,15 +143,15 @@ void draw_legend(const Pen& pen) {
 }  // namespace
 
 void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
-          TextMode mode) {
-    const Pen pen{figure, layout, face, cairo, mode};
+          const DrawOptions& options) {
+    const Pen pen{figure, layout, face, cairo, options};
     cairo_save(cairo);
     set_source(cairo, figure.theme->background);
     fill_box(cairo, {0, 0, layout.size.width, layout.size.height});
     draw_title(pen);
     draw_edges(pen);
-    draw_cells(figure, layout, cairo);
-    draw_values(figure, layout, face, cairo, mode);
+    draw_cells(figure, layout, cairo, options.medium);
+    draw_values(figure, layout, face, cairo, options);
     draw_row_labels(pen);
     draw_column_labels(pen);
     draw_bar(pen);
@@ -154,8 +159,8 @@ void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face
     cairo_restore(cairo);
 }
 
-void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, TextMode mode) {
-    draw(figure, lay_out(figure, face), face, cairo, mode);
+void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, const DrawOptions& options) {
+    draw(figure, lay_out(figure, face), face, cairo, options);
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/error.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {
@@ -282,5 +283,15 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face) {
 }
 
 Size measure(const Figure& figure, const TextFace& face) { return lay_out(figure, face).size; }
+
+void require_picture_size(Size size) {
+    if (size.width <= k_max_picture_side && size.height <= k_max_picture_side &&
+        std::int64_t{size.width} * size.height <= k_max_picture_pixels) {
+        return;
+    }
+    throw Error(ErrorKind::too_large, "the picture would have " + std::to_string(size.width) + " × " +
+                                          std::to_string(size.height) +
+                                          " pixels: use a smaller cell size or a shorter title");
+}
 
 }  // namespace attnscope

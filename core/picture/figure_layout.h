@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/picture/figure.h"
+#include "core/picture/progress.h"
 #include "core/picture/text.h"
 
 namespace attnscope {
@@ -82,11 +83,28 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face);
 /// The picture's size in pixels.
 Size measure(const Figure& figure, const TextFace& face);
 
+/// Throws Error(too_large) beyond k_max_picture_side or k_max_picture_pixels, which only labels and titles
+/// reach after make_figure().
+void require_picture_size(Size size);
+
+/// What a figure is drawn on.
+enum class Medium {
+    pixels,    ///< text as outlines; a matrix of many cells as the very pixels
+    document,  ///< to be scaled: text as glyphs; of a matrix of many cells an image with a few pixels a cell,
+               ///< lines and hatching as shapes
+};
+
+struct DrawOptions {
+    Medium medium = Medium::pixels;
+    Progress progress;
+};
+
 /// Draws on the background from (0, 0) to measure(); whatever surface `cairo` has.
 /// Cells have whole-pixel edges: the middle of a cell without text or mark is exactly figure.fill().
-void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, TextMode mode = TextMode::outlines);
+/// Throws Cancelled.
+void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, const DrawOptions& options = {});
 void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
-          TextMode mode);
+          const DrawOptions& options = {});
 
 /// The round values of a scale, for an axis `pixels` long, lowest first; its two ends are always among them.
 std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels);

@@ -22,16 +22,6 @@ void require_status(cairo_status_t status, Size size) {
                                           cairo_status_to_string(status) + "): use a smaller cell size");
 }
 
-void require_size(Size size) {
-    if (size.width <= k_max_picture_side && size.height <= k_max_picture_side &&
-        std::int64_t{size.width} * size.height <= k_max_picture_pixels) {
-        return;
-    }
-    throw Error(ErrorKind::too_large, "the picture would have " + std::to_string(size.width) + " × " +
-                                          std::to_string(size.height) +
-                                          " pixels: use a smaller cell size or a shorter title");
-}
-
 /// cairo keeps a pixel as one native 32-bit number, 0x??rrggbb.
 Pixels pixels_of(cairo_surface_t* surface, Size size) {
     Pixels pixels{.width = size.width, .height = size.height, .channels = 3, .bytes = {}};
@@ -54,23 +44,25 @@ Pixels pixels_of(cairo_surface_t* surface, Size size) {
 
 }  // namespace
 
-Pixels render_pixels(const Figure& figure, const TextFace& face) {
+Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress) {
     const FigureLayout layout = lay_out(figure, face);
-    require_size(layout.size);
+    require_picture_size(layout.size);
     const std::unique_ptr<cairo_surface_t, Destroy> surface(
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, layout.size.width, layout.size.height));
     require_status(cairo_surface_status(surface.get()), layout.size);
     const std::unique_ptr<cairo_t, Destroy> cairo(cairo_create(surface.get()));
-    draw(figure, layout, face, cairo.get(), TextMode::outlines);
+    draw(figure, layout, face, cairo.get(), {.medium = Medium::pixels, .progress = progress});
     require_status(cairo_status(cairo.get()), layout.size);
     return pixels_of(surface.get(), layout.size);
 }
 
-std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json) {
-    const Pixels pixels = render_pixels(figure, face);
-    if (session_json.empty()) return encode_png(pixels, {});
+std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,
+                       const Progress& progress) {
+    const Pixels pixels = render_pixels(figure, face, step_of(progress, 0, 0.5));
+    const Progress encoding = step_of(progress, 0.5, 1);
+    if (session_json.empty()) return encode_png(pixels, {}, encoding);
     const PngText session{std::string(k_png_session_key), std::string(session_json)};
-    return encode_png(pixels, {&session, 1});
+    return encode_png(pixels, {&session, 1}, encoding);
 }
 
 std::string render_png(const Figure& figure, std::string_view session_json) {

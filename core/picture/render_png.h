@@ -9,12 +9,14 @@
 
 namespace attnscope {
 
-/// RGB pixels of measure(figure). Throws Error(too_large) beyond what cairo or this machine's memory holds.
-Pixels render_pixels(const Figure& figure, const TextFace& face);
+/// RGB pixels of measure(figure). Throws Error(too_large) beyond what cairo or this machine's memory holds,
+/// Cancelled.
+Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress = {});
 
 /// The bytes of a PNG file with the session inside (none if `session_json` is empty). The same figure gives
-/// the same bytes in every process.
-std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json);
+/// the same bytes in every process. Throws as render_pixels().
+std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,
+                       const Progress& progress = {});
 std::string render_png(const Figure& figure, std::string_view session_json);
 
 }  // namespace attnscope

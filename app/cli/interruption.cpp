@@ -1,0 +1,46 @@
+#include "app/cli/interruption.h"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+
+namespace attnscope {
+namespace {
+
+constexpr std::array<int, 3> k_signals = {SIGINT, SIGTERM, SIGHUP};
+
+// A signal handler reaches nothing else than what is global.
+std::atomic<int> caught = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+std::array<struct sigaction, k_signals.size()> before;
+
+void note(int signal) { caught = signal; }
+
+}  // namespace
+
+Interruption::Interruption() {
+    caught = 0;
+    struct sigaction action {};
+    action.sa_handler = note;
+    action.sa_flags = SA_RESTART;
+    for (std::size_t i = 0; i < k_signals.size(); ++i) {
+        sigaction(k_signals[i], nullptr, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) sigaction(k_signals[i], &action, nullptr);
+    }
+}
+
+Interruption::~Interruption() {
+    for (std::size_t i = 0; i < k_signals.size(); ++i) sigaction(k_signals[i], &before[i], nullptr);
+}
+
+bool Interruption::asked() { return caught != 0; }
+
+void Interruption::obey() {
+    const int signal = caught;
+    if (signal == 0) return;
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+}  // namespace attnscope

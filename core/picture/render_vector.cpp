@@ -1,0 +1,198 @@
+#include "core/picture/render_vector.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <cairo.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+#include "core/io/svg.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double k_points_per_pixel = 0.75;
+/// 200 inches, what Acrobat shows.
+constexpr double k_longest_page = 14400;
+
+struct Destroy {
+    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+    void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
+};
+using Surface = std::unique_ptr<cairo_surface_t, Destroy>;
+
+/// Takes the bytes that a surface writes; the progress can stop it there.
+struct Sink {
+    std::string bytes;
+    Progress progress;
+    bool cancelled = false;
+    bool full = false;
+
+    static cairo_status_t write(void* closure, const unsigned char* data, unsigned size) {
+        auto& sink = *static_cast<Sink*>(closure);
+        // After a refusal cairo goes on calling; nothing is kept then.
+        if (!sink.cancelled) sink.cancelled = sink.progress && !sink.progress(0);
+        if (sink.cancelled || sink.full) return CAIRO_STATUS_WRITE_ERROR;
+        try {
+            sink.bytes.append(reinterpret_cast<const char*>(data), size);
+        } catch (...) {
+            sink.full = true;  // no exception may pass through cairo
+            return CAIRO_STATUS_NO_MEMORY;
+        }
+        return CAIRO_STATUS_SUCCESS;
+    }
+};
+
+void require_status(cairo_status_t status, const Sink& sink) {
+    if (sink.cancelled) throw Cancelled{};
+    if (status == CAIRO_STATUS_SUCCESS && !sink.full) return;
+    if (sink.full || status == CAIRO_STATUS_NO_MEMORY)
+        throw Error(ErrorKind::too_large,
+                    "the picture does not fit in memory: use a smaller cell size or leave out the values");
+    throw Error(ErrorKind::backend,
+                std::string("cairo cannot write the picture: ") + cairo_status_to_string(status));
+}
+
+/// Drawing is quick, and what was drawn is turned into bytes at the end.
+constexpr double k_drawn = 0.3;
+
+/// Draws `scale` units a pixel and gives what the surface has written.
+std::string drawn(const Figure& figure, const FigureLayout& layout, const TextFace& face, Surface surface,
+                  double scale, Sink& sink, const Progress& progress) {
+    sink.progress = step_of(progress, k_drawn, 1);
+    require_status(cairo_surface_status(surface.get()), sink);
+    {
+        const std::unique_ptr<cairo_t, Destroy> cairo(cairo_create(surface.get()));
+        cairo_scale(cairo.get(), scale, scale);
+        draw(figure, layout, face, cairo.get(),
+             {.medium = Medium::document, .progress = step_of(progress, 0, k_drawn)});
+        require_status(cairo_status(cairo.get()), sink);
+    }
+    cairo_surface_finish(surface.get());
+    require_status(cairo_surface_status(surface.get()), sink);
+    report(progress, 1);
+    return std::move(sink.bytes);
+}
+
+// SVG, normalised
+// ---------------------------------------------------------------------------------------------------
+
+/// "surface17", "glyph0-3" and the like, each kind counted from 0 in the order of its first mention.
+class Identifiers {
+public:
+    const std::string& of(std::string_view name) {
+        const auto known = names_.find(name);
+        if (known != names_.end()) return known->second;
+        const std::string kind(name.substr(0, name.find_first_of("-0123456789")));
+        return names_.emplace(name, kind + std::to_string(counts_[kind]++)).first->second;
+    }
+
+private:
+    std::map<std::string, std::string, std::less<>> names_;
+    std::map<std::string, int> counts_;
+};
+
+/// Takes "12.5%" with what separates it off the front.
+std::optional<int> next_channel(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(", "), text.size()));
+    double percent = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), percent);
+    if (problem != std::errc() || end == text.data() + text.size() || *end != '%') return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+    return static_cast<int>(std::lround(percent * 2.55));
+}
+
+/// `text` is what stands in the parentheses of rgb(…).
+std::optional<std::string> hex_color(std::string_view text) {
+    std::array<int, 3> channels{};
+    for (int& channel : channels) {
+        const std::optional<int> next = next_channel(text);
+        if (!next) return std::nullopt;
+        channel = std::clamp(*next, 0, 255);
+    }
+    std::array<char, 8> hex;
+    std::snprintf(hex.data(), hex.size(), "#%02x%02x%02x", channels[0], channels[1], channels[2]);
+    return hex.data();
+}
+
+constexpr std::string_view k_image = "<image id=\"";
+/// For viewers of SVG 1.1 and of 2.
+constexpr std::string_view k_crisp_image =
+    "<image image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" id=\"";
+
+}  // namespace
+
+std::string normalized_svg(std::string_view svg) {
+    Identifiers identifiers;
+    std::string result;
+    result.reserve(svg.size());
+    std::size_t from = 0;
+    const auto take = [&](std::size_t to) {
+        result += svg.substr(from, to - from);
+        from = to;
+    };
+    // Everything of interest follows a quotation mark, a number sign or a parenthesis.
+    for (std::size_t at = svg.find_first_of("\"#("); at != svg.npos; at = svg.find_first_of("\"#(", at + 1)) {
+        const std::string_view before = svg.substr(0, at + 1);
+        if (before.ends_with(" id=\"") || before.ends_with("\"#") || before.ends_with("url(#")) {
+            const std::size_t end = svg.find_first_of("\")", at + 1);
+            if (end == svg.npos) break;
+            if (before.ends_with(k_image)) {
+                take(before.size() - k_image.size());
+                result += k_crisp_image;
+                from = at + 1;
+            }
+            take(at + 1);
+            result += identifiers.of(svg.substr(from, end - from));
+            from = end;
+        } else if (before.ends_with("rgb(")) {
+            const std::size_t end = svg.find(')', at);
+            if (end == svg.npos) break;
+            const std::optional<std::string> color = hex_color(svg.substr(at + 1, end - at - 1));
+            if (!color) continue;
+            take(at - 3);
+            result += *color;
+            from = end + 1;
+        }
+    }
+    take(svg.size());
+    return result;
+}
+
+std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
+                       const Progress& progress) {
+    const FigureLayout layout = lay_out(figure, face);
+    require_picture_size(layout.size);
+    Sink sink;
+    Surface surface(
+        cairo_svg_surface_create_for_stream(Sink::write, &sink, layout.size.width, layout.size.height));
+    cairo_svg_surface_set_document_unit(surface.get(), CAIRO_SVG_UNIT_PX);
+    const std::string bytes = drawn(figure, layout, face, std::move(surface), 1, sink, progress);
+    return with_svg_texts(normalized_svg(bytes), layout.title_text, session_json);
+}
+
+std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress) {
+    const FigureLayout layout = lay_out(figure, face);
+    require_picture_size(layout.size);
+    const double side = std::max({layout.size.width, layout.size.height, 1});
+    const double scale = std::min(k_points_per_pixel, k_longest_page / side);
+    Sink sink;
+    Surface surface(cairo_pdf_surface_create_for_stream(Sink::write, &sink, layout.size.width * scale,
+                                                        layout.size.height * scale));
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, layout.title_text.c_str());
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "attnscope");
+    // Empty: none, where cairo would write the time.
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
+    return drawn(figure, layout, face, std::move(surface), scale, sink, progress);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,65 @@
+// What Ctrl-C does to an export.
+#include "app/cli/interruption.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "core/attention/evaluate.h"
+#include "core/io/export.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+TEST(interruption_test, a_signal_is_noted_and_the_program_goes_on) {
+    const Interruption interruption;
+    EXPECT_FALSE(Interruption::asked());
+    Interruption::obey();
+    std::raise(SIGINT);
+    EXPECT_TRUE(Interruption::asked());
+}
+
+TEST(interruption_test, the_next_one_begins_without_a_note) {
+    {
+        const Interruption first;
+        std::raise(SIGTERM);
+    }
+    const Interruption second;
+    EXPECT_FALSE(Interruption::asked());
+}
+
+TEST(interruption_test, the_signals_are_as_before_afterwards) {
+    { const Interruption interruption; }
+    struct sigaction action {};
+    sigaction(SIGINT, nullptr, &action);
+    EXPECT_EQ(action.sa_handler, SIG_DFL);
+}
+
+TEST(interruption_test, the_program_ends_by_the_signal) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_EXIT(
+        {
+            const Interruption interruption;
+            std::raise(SIGINT);
+            Interruption::obey();
+        },
+        testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(interruption_test, an_export_stops_without_the_file_in_hand) {
+    const test::TemporaryFolder folder;
+    const Session session;
+    const Trace trace = evaluate(session.experiment);
+    const Interruption interruption;
+    const auto files = export_files(trace, session, {{"weights", "scores"}, {}, {"svg"}}, folder.path(),
+                                    [](const ExportStep& step) {
+                                        if (step.done == 1 && step.part > 0.1) std::raise(SIGINT);
+                                        return !Interruption::asked();
+                                    });
+    EXPECT_EQ(files, std::vector<std::string>{folder.file("weights.svg")});
+    EXPECT_EQ(folder.file_count(), 1u);
+}
+
+}  // namespace
+}  // namespace attnscope
