@@ -309,7 +309,10 @@ TEST_F(command_line_test, the_bytes_do_not_depend_on_locale_or_threads) {
 TEST_F(command_line_test, examples_are_listed_a_line_each) {
     const Outcome outcome = run({"examples"});
     EXPECT_EQ(outcome.code, 0);
-    EXPECT_EQ(outcome.out, "self-attention\nscaled-dot-product\nmulti-head\ncausal\nvalid-length\n");
+    EXPECT_EQ(outcome.out,
+              "self-attention\nscaled-dot-product\nscalar-self-attention\nscalar-softmax-axis\nscalar-cross-"
+              "attention\nsingle-query\ntransformer-heads\nsoft-and-hard\nglobal-and-local\nmasked-"
+              "softmax\ndot-product-pooling\nadditive-pooling\nmulti-head\ncausal\nvalid-length\n");
 }
 
 TEST_F(command_line_test, help_names_every_option) {

@@ -222,5 +222,18 @@ TEST(trace_json_test, the_same_experiment_gives_the_same_bytes) {
     EXPECT_TRUE(text.ends_with("}\n"));
 }
 
+TEST(trace_json_test, hidden_units_are_nested_below_their_key) {
+    Experiment e;
+    e.text = "a b c";
+    e.score = "additive";
+    e.hidden = 2;
+    const Trace trace = evaluate(e);
+    const std::vector<std::string> names = {"score_hidden"};
+    const auto json = nlohmann::json::parse(trace_json(trace, names));
+    const auto& stage = json["stages"]["score_hidden"];
+    EXPECT_EQ(stage["shape"], nlohmann::json({1, 3, 3, 2}));
+    EXPECT_EQ(stage["data"][0][1][2][1].get<float>(), trace.find("score_hidden")->buffer.at(0, 1, 5));
+}
+
 }  // namespace
 }  // namespace attnscope

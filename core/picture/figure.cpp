@@ -60,7 +60,8 @@ std::string range_caption_of(const Stage& stage, const ShownMatrix& shown, Range
 
 /// The stages in which a closed pair of the mask is a cell that holds nothing.
 bool is_masked_stage(std::string_view name) {
-    constexpr std::array<std::string_view, 4> k_names{"mask", "masked", "weights", "weights_dropped"};
+    constexpr std::array<std::string_view, 5> k_names{"mask", "masked", "align", "weights",
+                                                      "weights_dropped"};
     return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
 }
 
@@ -70,34 +71,39 @@ CellMark mark_of(float value) {
     return CellMark::value;
 }
 
-/// The mask of the trace if it is one for this picture's cells or rows.
-const Stage* mask_for(const Trace& trace, const Stage& stage) {
+/// Which pairs are open in this head, or in any of several under their mean; empty if the trace's mask is not
+/// one for this picture's rows.
+Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown) {
     const Stage* mask = stage.name() == "mask" ? &stage : trace.find("mask");
-    return mask && mask->shape().rows == stage.shape().rows ? mask : nullptr;
+    if (!mask || mask->shape().rows != stage.shape().rows) return {};
+    const Tensor& open = mask->buffer.host();
+    const int heads = mask->shape().heads;
+    if (!shown.mean) return open.head(std::min(shown.head, heads - 1));
+    Matrix any = open.head(0);
+    for (int h = 1; h < heads; ++h) any = any.cwiseMax(open.head(h));
+    return any;
 }
 
-void mark_cells(Figure& figure, const Stage& stage, const Stage* mask) {
+void mark_cells(Figure& figure, const Stage& stage, const Matrix& open) {
     figure.marks.resize(figure.values.size());
     std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(), mark_of);
     if (figure.unit == Unit::boolean) {
         std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(),
-                       [](float open) { return open != 0 ? CellMark::open : CellMark::masked; });
+                       [](float cell) { return cell != 0 ? CellMark::open : CellMark::masked; });
         return;
     }
-    if (!mask || !is_masked_stage(stage.name()) || mask->shape().columns != figure.columns) return;
-    const std::span<const float> open = mask->buffer.host().values();
+    if (!is_masked_stage(stage.name()) || open.cols() != figure.columns) return;
     for (std::size_t i = 0; i < figure.marks.size(); ++i) {
-        if (open[i] == 0) figure.marks[i] = CellMark::masked;
+        if (open.data()[i] == 0) figure.marks[i] = CellMark::masked;
     }
 }
 
 /// Context, being made of the weights, is zero in such a row as well.
-std::vector<bool> fully_masked_rows(const Stage& stage, const Stage* mask) {
+std::vector<bool> fully_masked_rows(const Stage& stage, const Matrix& open) {
     std::vector<bool> result(static_cast<std::size_t>(stage.shape().rows), false);
-    if (!mask || (!is_masked_stage(stage.name()) && stage.name() != "context")) return result;
-    const ConstMatrixView open = mask->buffer.host().head(0);
+    if (open.size() == 0 || (!is_masked_stage(stage.name()) && stage.name() != "context")) return result;
     for (std::size_t r = 0; r < result.size(); ++r) {
-        result[r] = open.cols() > 0 && (open.row(static_cast<Eigen::Index>(r)).array() == 0).all();
+        result[r] = (open.row(static_cast<Eigen::Index>(r)).array() == 0).all();
     }
     return result;
 }
@@ -190,9 +196,9 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .cell_size = presentation.cell_size,
         .write_values = presentation.values,
     };
-    const Stage* mask = mask_for(trace, stage);
-    mark_cells(figure, stage, mask);
-    figure.fully_masked = fully_masked_rows(stage, mask);
+    const Matrix open = open_pairs(trace, stage, shown);
+    mark_cells(figure, stage, open);
+    figure.fully_masked = fully_masked_rows(stage, open);
     find_clipped(figure);
     return figure;
 }
