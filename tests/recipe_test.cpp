@@ -168,9 +168,10 @@ const char* python() {
     return given && *given ? given : "/usr/bin/python3";
 }
 
-/// Runs Python; what it prints goes to `out`. Its exit status.
+/// Runs Python; what it prints goes to `out`, and what it warns of to `out`.err. Its exit status.
 int run_python(const std::string& arguments, const std::string& out) {
-    return std::system((std::string(python()) + " " + arguments + " > " + out + " 2>&1").c_str());
+    const std::string command = std::string(python()) + " " + arguments + " > " + out + " 2> " + out + ".err";
+    return std::system(command.c_str());
 }
 
 void flatten(const nlohmann::ordered_json& data, std::vector<float>& values) {
@@ -232,7 +233,7 @@ void expect_same(const nlohmann::ordered_json& ours, const nlohmann::ordered_jso
 class RecipeTorchTest : public testing::Test {
 protected:
     void SetUp() override {
-        if (run_python("-c 'import torch'", "/dev/null") == 0) return;
+        if (run_python("-c 'import torch'", folder_.file("import")) == 0) return;
         if (std::getenv("ATTNSCOPE_WITH_TORCH")) FAIL() << python() << " has no torch";
         GTEST_SKIP() << python() << " has no torch (scripts/test --with-torch installs it)";
     }
@@ -255,7 +256,7 @@ protected:
             std::getline(lines, line);
             const std::string context = trace_context(trace);
             SCOPED_TRACE(context);
-            ASSERT_TRUE(line.starts_with("{")) << read_file(out).substr(0, 2000) << recipe(trace);
+            ASSERT_TRUE(line.starts_with("{")) << read_file(out + ".err") << recipe(trace);
             using nlohmann::ordered_json;
             expect_same(ordered_json::parse(trace_json(trace)), ordered_json::parse(line));
             if (HasFailure()) {
@@ -266,14 +267,14 @@ protected:
         EXPECT_EQ(status, 0);
     }
 
+    test::TemporaryFolder folder_;
+
 private:
     static std::string trace_context(const Trace& trace) {
         json experiment = json::parse(trace_json(trace, std::vector<std::string>{"weights"}))["experiment"];
         experiment.erase("given");
         return experiment.dump();
     }
-
-    test::TemporaryFolder folder_;
 };
 
 /// The numbers of random experiments: the same on every machine, unlike the standard distributions.
@@ -429,6 +430,16 @@ TEST_F(RecipeTorchTest, EveryExamplePrintsTheTrace) {
     std::vector<Experiment> experiments;
     for (const std::string& name : example_names()) experiments.push_back(load_example(name).experiment);
     compare(experiments);
+}
+
+TEST_F(RecipeTorchTest, WithoutJsonItPrintsEveryStageToRead) {
+    const std::string file = folder_.file("recipe.py"), out = folder_.file("out");
+    write_file(file, recipe_of({}));
+    ASSERT_EQ(run_python(file, out), 0) << read_file(out + ".err");
+    const std::string printed = read_file(out);
+    EXPECT_TRUE(contains(printed, "tokens (8,)\ntensor([0, 7, 1, 2, 5, 6, 4, 3])\n")) << printed;
+    EXPECT_TRUE(contains(printed, "scores (1, 8, 8)\ntensor([[[")) << printed;
+    EXPECT_TRUE(contains(printed, "-25.1623")) << "as the notebook prints it\n" << printed;
 }
 
 TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
