@@ -10,6 +10,7 @@
 #include "core/io/examples.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
+#include "core/io/recipe.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -293,6 +294,12 @@ TEST_F(ActionTest, CopiesTheFocusedMatrixAsATableThatReadsBackExactly) {
     }
     EXPECT_EQ(rows, weights.shape().rows);
     EXPECT_NE(interaction.notice.text.find("weights"), std::string::npos);
+}
+
+TEST_F(ActionTest, CopiesTheExperimentOnScreenAsAPyTorchScript) {
+    run("edit.copy_recipe");
+    EXPECT_EQ(copied, recipe(*document.trace()));
+    EXPECT_NE(interaction.notice.text.find("PyTorch"), std::string::npos);
 }
 
 TEST_F(ActionTest, CopiesTheHeadOrTheMeanThatIsShown) {

@@ -253,6 +253,24 @@ TEST_F(command_line_test, render_lists_what_it_wrote) {
     EXPECT_EQ(in("state"), Words{});
 }
 
+TEST_F(command_line_test, recipe_prints_a_script_or_writes_it) {
+    const Outcome printed = run({"recipe", "--example", "causal", "--seed", "7"});
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    EXPECT_NE(printed.out.find("torch.manual_seed(7)"), std::string::npos);
+    EXPECT_NE(printed.out.find("mask &= j <= i"), std::string::npos);
+    const Outcome written =
+        run({"recipe", "--example", "causal", "--seed", "7", "--out", path("out/causal.py")});
+    EXPECT_EQ(written.code, 0) << written.err;
+    EXPECT_EQ(written.out, "");
+    EXPECT_EQ(read(folder_ / "out/causal.py"), printed.out);
+}
+
+TEST_F(command_line_test, recipe_refuses_what_trace_refuses) {
+    expect_failure(2, run({"recipe", "--heads", "3"}), {"heads 3", "divisor"});
+    expect_failure(1, run({"recipe", path("none.json")}), {"none.json"});
+    expect_failure(1, run({"recipe", "--out", path("nowhere/a.py")}), {"nowhere"});
+}
+
 TEST_F(command_line_test, heads_are_chosen_by_number_all_or_mean) {
     const auto names = [&](const char* head) {
         std::string text;
@@ -316,8 +334,8 @@ TEST_F(command_line_test, examples_are_listed_a_line_each) {
 }
 
 TEST_F(command_line_test, help_names_every_option) {
-    for (const Words& arguments :
-         {Words{"--help"}, Words{"render", "--help"}, Words{"trace", "--help"}, Words{"measure", "--help"}}) {
+    for (const Words& arguments : {Words{"--help"}, Words{"render", "--help"}, Words{"trace", "--help"},
+                                   Words{"recipe", "--help"}, Words{"measure", "--help"}}) {
         const Outcome outcome = run(arguments);
         EXPECT_EQ(outcome.code, 0);
         EXPECT_EQ(outcome.err, "");
@@ -335,7 +353,7 @@ TEST_F(command_line_test, help_names_every_option) {
 }
 
 TEST_F(command_line_test, help_says_something_readable_in_every_row) {
-    for (const char* command : {"render", "trace", "measure"}) {
+    for (const char* command : {"render", "trace", "recipe", "measure"}) {
         std::istringstream lines(run({command, "--help"}).out);
         std::string flag;
         for (std::string line; std::getline(lines, line);) {

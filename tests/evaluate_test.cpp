@@ -10,6 +10,7 @@
 
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/random/initializers.h"
 
 namespace attnscope {
 namespace {
@@ -486,6 +487,19 @@ TEST(StagesTest, a_formula_follows_the_settings) {
     EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X");
     EXPECT_EQ(formula(e, *find_stage_info("mask")), "open where j ≤ i and j ≤ 3");
     EXPECT_EQ(caption(e, *find_stage_info("mask")), "causal + valid");
+}
+
+TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
+    Experiment e;
+    e.projection = "none";
+    e.score = "general";
+    e.score_seed.kind = ProjectionSeed::Kind::proceed;
+    e.output_projection = e.projection_bias = true;
+    Generator generator(e.seed);
+    draw_linear(generator, e.dim, e.dim);
+    draw_linear_bias(generator, e.dim, e.dim);
+    const Matrix expected = draw_linear(generator, e.dim, e.dim);
+    EXPECT_EQ(evaluate(e).find("W_score")->buffer.host().head(0), expected);
 }
 
 }  // namespace

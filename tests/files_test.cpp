@@ -5,6 +5,7 @@
 #include "core/attention/evaluate.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
+#include "core/io/recipe.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
 
@@ -244,6 +245,17 @@ TEST_F(FilesTest, CtrlCCopiesTheMatrixButInTheSentenceTheText) {
     push(pressing(Key::a, k_ctrl));
     press(Key::c, k_ctrl);
     EXPECT_EQ(compat::text_bridge().clipboard.get(), text());
+}
+
+TEST_F(FilesTest, CopyAsPyTorchPutsTheRecipeOnTheClipboardByKeysAndFromThePalette) {
+    const std::string script = recipe(*document().trace());
+    press(Key::c, k_ctrl_shift);
+    EXPECT_EQ(compat::text_bridge().clipboard.get(), script);
+    compat::text_bridge().clipboard.set("");
+    press(Key::p, k_ctrl);
+    push(typing("pytorch"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(compat::text_bridge().clipboard.get(), script);
 }
 
 TEST_F(FilesTest, TheStateOfTheWorkspaceComesBack) {

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/io/examples.h"
 #include "core/io/file.h"
+#include "core/io/recipe.h"
 #include "core/picture/number_text.h"
 #include "core/text/tokenizer.h"
 
@@ -38,6 +39,12 @@ void save(ActionContext& c) {
 void copy_matrix(ActionContext& c) {
     c.copy(focused_matrix_text(*c.document.trace(), c.document.presentation()));
     say(c, "copied " + c.document.presentation().stage + " as tab-separated text");
+}
+
+/// Of the experiment on screen, as the matrices are.
+void copy_recipe(ActionContext& c) {
+    c.copy(recipe(*c.document.trace()));
+    say(c, "copied a PyTorch script that computes and prints every stage");
 }
 
 /// Moves the focus along the strip.
@@ -153,6 +160,8 @@ const std::array k_actions = {
            [](const ActionContext& c) { return c.document.can_redo(); },
            [](ActionContext& c) { c.document.redo(); }},
     Action{"edit.copy_matrix", "Edit", "Copy matrix", {Key::c, k_ctrl}, false, has_trace, copy_matrix},
+    Action{
+        "edit.copy_recipe", "Edit", "Copy as PyTorch", {Key::c, k_ctrl_shift}, false, has_trace, copy_recipe},
     Action{"edit.sentence",
            "Edit",
            "Edit the sentence",

@@ -15,6 +15,7 @@
 #include "core/io/export.h"
 #include "core/io/file.h"
 #include "core/io/options.h"
+#include "core/io/recipe.h"
 #include "core/io/trace_json.h"
 
 namespace attnscope {
@@ -40,9 +41,10 @@ struct HowArguments {
 
 /// Everything the command line can say.
 struct Arguments {
-    SessionArguments window, render, trace, measure;
-    HowArguments window_how, render_how, trace_how, measure_how;
+    SessionArguments window, render, trace, recipe, measure;
+    HowArguments window_how, render_how, trace_how, recipe_how, measure_how;
     std::string out;
+    std::string recipe_out = "-";
     std::string formats = "png";
     MeasureRequest measurement;
 };
@@ -150,6 +152,15 @@ int print_trace(const Arguments& arguments) {
     return 0;
 }
 
+int print_recipe(const Arguments& arguments) {
+    const SessionArguments& given = arguments.recipe;
+    const Session start = given.start(), session = given.with_flags(start);
+    const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {"json"}};
+    const Trace trace = checked_trace(given, start, session, request, arguments.recipe_how.options());
+    write_file(arguments.recipe_out, recipe(trace));
+    return 0;
+}
+
 int print_examples() {
     print_lines(example_names());
     return 0;
@@ -215,6 +226,14 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     arguments.trace.add_to(*trace_command);
     arguments.trace_how.add_to(*trace_command);
 
+    CLI::App* recipe_command = app.add_subcommand(
+        "recipe", "Print a PyTorch script that computes and prints the same numbers (all stages)");
+    arguments.recipe.add_to(*recipe_command);
+    arguments.recipe_how.add_to(*recipe_command);
+    recipe_command->add_option("--out", arguments.recipe_out, "The script to write; - is standard output [-]")
+        ->type_name("FILE")
+        ->group("Files");
+
     CLI::App* examples_command = app.add_subcommand("examples", "List the examples");
 
     CLI::App* measure_command =
@@ -230,6 +249,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         require_nothing_before(app);
         if (*render_command) return render(arguments);
         if (*trace_command) return print_trace(arguments);
+        if (*recipe_command) return print_recipe(arguments);
         if (*examples_command) return print_examples();
         if (*measure_command)
             return measure(arguments.measure.session(), arguments.measure_how.options(),

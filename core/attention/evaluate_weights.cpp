@@ -28,10 +28,12 @@ Generator AttentionEvaluation::score_generator() {
     if (e_.score_seed.kind != ProjectionSeed::Kind::proceed)
         return Generator(e_.score_seed.kind == ProjectionSeed::Kind::own ? e_.score_seed.seed : e_.seed);
     Generator generator = projection_generator();
-    if (e_.projection != "none")
+    if (e_.projection != "none") {
         find_projection_rule(e_.projection)->draw(generator, projection_sizes());
-    else if (e_.output_projection)
+    } else if (e_.output_projection) {
         draw_linear(generator, e_.dim, projection_sizes().value_out);
+        if (e_.projection_bias) draw_linear_bias(generator, e_.dim, projection_sizes().value_out);
+    }
     return generator;
 }
 

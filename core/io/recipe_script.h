@@ -1,0 +1,66 @@
+// What the recipes of all mechanisms share: the text of a Python script, and PyTorch's one generator in it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/trace.h"
+
+namespace attnscope {
+
+/// One line that draws: `target = call`.
+struct Draw {
+    std::string target;  ///< one name, or several with commas
+    std::string call;
+    bool operator==(const Draw&) const = default;
+};
+
+/// Where the generator stands: its seed, and what was drawn since.
+struct GeneratorState {
+    Seed seed;
+    std::vector<Draw> draws;
+    bool operator==(const GeneratorState&) const = default;
+};
+
+/// The script as it grows.
+class Script {
+public:
+    /// A blank line and a comment, broken into lines.
+    void section(const std::string& comment);
+    void line(const std::string& code) { text_ += code + "\n"; }
+    /// `name = torch.tensor([…])`: float32, nine significant digits; a matrix, or its one row.
+    void tensor(const std::string& name, const Matrix& values, bool vector);
+    /// `head`, the items with commas between them, `tail`; broken into lines if it is too long for one.
+    void list(const std::string& head, std::span<const std::string> items, const std::string& tail);
+
+    /// Brings the generator to `state`: with nothing if it is there, by drawing what is missing, or by
+    /// seeding it anew.
+    void reach(const GeneratorState& state);
+    /// Draws from where the generator stands.
+    void draw(const Draw& draw);
+    void seed(const Seed& seed);
+    /// After draws that nothing goes on from.
+    void forget_generator() { known_ = false; }
+
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+    GeneratorState now_;
+    bool known_ = false;  ///< where the generator stands
+};
+
+/// A string in quotes, for Python.
+std::string quoted(std::string_view text);
+/// The shortest that reads back as the same double.
+std::string python_number(double value);
+/// `torch.nn.Linear(in, out, bias=False).weight`.
+std::string linear_weight(int out, int in);
+
+/// Each mechanism writes its stages and parameters as variables of their names. With one head there is no
+/// head dimension, a parameter of one row is a vector, and `score_hidden` is queries × keys × hidden.
+void write_attention(Script& script, const Trace& trace);
+
+}  // namespace attnscope

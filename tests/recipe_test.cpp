@@ -1,0 +1,506 @@
+// The recipe's text, and, where a PyTorch is installed, its numbers.
+#include "core/io/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "core/attention/evaluate.h"
+#include "core/attention/masks.h"
+#include "core/attention/normalizers.h"
+#include "core/attention/scores.h"
+#include "core/attention/stages.h"
+#include "core/error.h"
+#include "core/io/examples.h"
+#include "core/io/file.h"
+#include "core/io/session.h"
+#include "core/io/trace_json.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+
+std::string recipe_of(const Experiment& e) { return recipe(evaluate(e)); }
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+// ---- The text
+
+TEST(RecipeTest, TheDefaultIsTheNotebooksComputation) {
+    const std::string script = recipe_of({});
+    for (const char* line :
+         {"words = [\"can\", \"help\", \"me\", \"sentence\", \"this\", \"to\", \"translate\", \"you\"]",
+          "tokens = torch.tensor([0, 7, 1, 2, 5, 6, 4, 3])",
+          "torch.manual_seed(123)\ntable = torch.randn(10, 16)",
+          "torch.manual_seed(123)\nW_q = torch.rand(16, 16)", "W_k = torch.rand(16, 16)",
+          "W_v = torch.rand(16, 16)", "query = embedding @ W_q.T", "scores = query @ key.T",
+          "scaled = scores / 16**0.5", "weights = masked.softmax(dim=-1)", "context = weights @ value"})
+        EXPECT_TRUE(contains(script, std::string(line) + "\n")) << line << "\n" << script;
+}
+
+TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
+    struct Step {
+        const char* code;  ///< absent by default
+        void (*change)(Experiment&);
+    };
+    const Step steps[] = {
+        {"tokens_kv", [](Experiment& e) { e.text2 = "you can"; }},
+        {"seeds = {", [](Experiment& e) { e.vocabulary = "stable"; }},
+        {"position =", [](Experiment& e) { e.position = "sinusoidal"; }},
+        {"def rotate", [](Experiment& e) { e.position = "rope"; }},
+        {"slopes", [](Experiment& e) { e.position = "alibi"; }},
+        {"MultiheadAttention", [](Experiment& e) { e.projection = "mha"; }},
+        {"b_q", [](Experiment& e) { e.projection_bias = true; }},
+        {"chunk", [](Experiment& e) { e.heads = 4; }},
+        {"W_score", [](Experiment& e) { e.score = "general"; }},
+        {"score_hidden", [](Experiment& e) { e.score = "additive"; }},
+        {"W_c", [](Experiment& e) { e.score = "concat"; }},
+        {"cosine", [](Experiment& e) { e.score = "cosine"; }},
+        {"W_loc", [](Experiment& e) { e.score = "location"; }},
+        {"temperature", [](Experiment& e) { e.temperature = 2; }},
+        {"mask &= j <= i",
+         [](Experiment& e) {
+             e.mask = {{"causal", {}}};
+         }},
+        {"mask &= j < 3",
+         [](Experiment& e) {
+             e.mask = {{"valid", {3}}};
+         }},
+        {"(i - 1 <= j) & (j <= i + 2)",
+         [](Experiment& e) {
+             e.mask = {{"window", {1, 2}}};
+         }},
+        {"== -inf, 0)",
+         [](Experiment& e) {
+             e.mask = {{"valid", {0}}};
+         }},
+        {"argmax", [](Experiment& e) { e.normalizer = "hard"; }},
+        {"center", [](Experiment& e) { e.normalizer = "local-m"; }},
+        {"gauss", [](Experiment& e) { e.normalizer = "local-p"; }},
+        {"dim=-2", [](Experiment& e) { e.softmax_axis = "queries"; }},
+        {"dropout_keep", [](Experiment& e) { e.dropout = 0.1; }},
+        {"output =", [](Experiment& e) { e.output_projection = true; }},
+        {"layer_norm", [](Experiment& e) { e.block = "post-norm"; }},
+        {"nll_loss",
+         [](Experiment& e) {
+             e.given.emplace("W_out", Matrix::Ones(5, 16));
+             e.given.emplace("targets", Matrix::Ones(1, 8));
+         }},
+    };
+    const std::string plain = recipe_of({});
+    for (const Step& step : steps) {
+        Experiment e;
+        step.change(e);
+        EXPECT_FALSE(contains(plain, step.code)) << step.code;
+        EXPECT_TRUE(contains(recipe_of(e), step.code)) << step.code << "\n" << recipe_of(e);
+    }
+}
+
+TEST(RecipeTest, IsTheSameForTheSameExperiment) {
+    Experiment e;
+    const Trace first = evaluate(e);
+    e.seed = 7;
+    const Trace other = evaluate(e, first);
+    e.seed = 123;
+    EXPECT_EQ(recipe(evaluate(e, other)), recipe(first));
+    EXPECT_NE(recipe(other), recipe(first));
+}
+
+TEST(RecipeTest, ListsEveryStageAndParameter) {
+    for (const std::string& name : example_names()) {
+        const Trace trace = evaluate(load_example(name).experiment);
+        const std::string script = recipe(trace);
+        for (const StageRecord& record : trace.records) {
+            const std::string stage(record.stage->name());
+            EXPECT_TRUE(contains(script, stage + "=" + stage)) << name << ": " << stage;
+        }
+    }
+}
+
+TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
+    Experiment e;
+    e.tokenizer = "characters";
+    e.text = "a\n\"\\\r'''#\t日本";
+    std::istringstream lines(recipe_of(e));
+    int found = 0;
+    for (std::string line; std::getline(lines, line);) {
+        EXPECT_EQ(line.find('\r'), std::string::npos);
+        found += line == R"(# "a\n\"\\\r'''#\t日本")";
+        found += line == R"(words = ["\t", "\n", "\r", "\"", "#", "'", "\\", "a", "日", "本"])";
+    }
+    EXPECT_EQ(found, 2) << recipe_of(e);
+}
+
+TEST(RecipeTest, LinesAreOfReadableLength) {
+    Experiment e = load_example("multi-head").experiment;
+    e.block = "post-norm";
+    e.normalizer = "local-p";
+    e.score = "concat";
+    e.dropout = 0.1;
+    e.given.emplace("W_o", GivenMatrix(Matrix::Constant(16, 16, 0.123456789f)));
+    std::istringstream lines(recipe_of(e));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
+}
+
+TEST(RecipeTest, GoesOnWithTheGeneratorAfterDrawsThatItDoesNotUse) {
+    Experiment e;
+    e.projection_seed.kind = ProjectionSeed::Kind::proceed;
+    e.given.emplace("embedding", GivenMatrix(Matrix::Ones(3, 16)));
+    EXPECT_TRUE(contains(recipe_of(e), "torch.manual_seed(123)\ntorch.randn(10, 16)  # table: drawn before"))
+        << recipe_of(e);
+}
+
+// ---- The numbers, by PyTorch
+
+const char* python() {
+    const char* given = std::getenv("ATTNSCOPE_PYTHON");
+    return given && *given ? given : "/usr/bin/python3";
+}
+
+/// Runs Python; what it prints goes to `out`, and what it warns of to `out`.err. Its exit status.
+int run_python(const std::string& arguments, const std::string& out) {
+    const std::string command = std::string(python()) + " " + arguments + " > " + out + " 2> " + out + ".err";
+    return std::system(command.c_str());
+}
+
+void flatten(const nlohmann::ordered_json& data, std::vector<float>& values) {
+    if (data.is_array())
+        for (const auto& each : data) flatten(each, values);
+    else if (data.is_null())
+        values.push_back(-INFINITY);
+    else if (data.is_string())
+        values.push_back(data == "nan" ? NAN : INFINITY);
+    else
+        values.push_back(data.get<float>());
+}
+
+std::vector<float> flat(const nlohmann::ordered_json& stage) {
+    std::vector<float> values;
+    flatten(stage.at("data"), values);
+    return values;
+}
+
+/// The largest finite magnitude, or `least`.
+double magnitude(const std::vector<float>& values, double least) {
+    for (const float x : values)
+        if (std::isfinite(x)) least = std::max(least, double{std::abs(x)});
+    return least;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+    if (a.size() != b.size()) return INFINITY;
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+        const bool finite = std::isfinite(a[i]) && std::isfinite(b[i]);
+        worst = std::max(worst, finite ? std::abs(double{a[i]} - b[i]) : INFINITY);
+    }
+    return worst;
+}
+
+/// What is drawn, given or decided is equal. What is computed is float32 on both sides, each summing in its
+/// own order, and stays within the reference's tolerance, 2e-6 · max(1, m). m is the largest magnitude of the
+/// stage and of those before it: an exponential turns an error of its argument into as large a share of the
+/// weight.
+void expect_same(const nlohmann::ordered_json& ours, const nlohmann::ordered_json& torchs) {
+    const std::set<std::string> exact = {"tokens", "tokens_kv", "embedding", "mask"};
+    double m = 1;
+    for (const char* group : {"parameters", "stages"}) {
+        ASSERT_EQ(torchs.at(group).size(), ours.at(group).size());
+        for (const auto& [name, stage] : ours.at(group).items()) {
+            ASSERT_TRUE(torchs.at(group).contains(name)) << name;
+            const auto& other = torchs.at(group).at(name);
+            EXPECT_EQ(other.at("shape"), stage.at("shape")) << name;
+            const std::vector<float> expected = flat(stage);
+            m = magnitude(expected, m);
+            const bool equal = std::string(group) == "parameters" || exact.contains(name);
+            EXPECT_LE(largest_difference(expected, flat(other)), equal ? 0 : 2e-6 * m) << name << ", m " << m;
+        }
+    }
+}
+
+class RecipeTorchTest : public testing::Test {
+protected:
+    void SetUp() override {
+        if (run_python("-c 'import torch'", folder_.file("import")) == 0) return;
+        if (std::getenv("ATTNSCOPE_WITH_TORCH")) FAIL() << python() << " has no torch";
+        GTEST_SKIP() << python() << " has no torch (scripts/test --with-torch installs it)";
+    }
+
+    /// Compares what the scripts of all `experiments` print with what evaluate gives, by one Python.
+    void compare(const std::vector<Experiment>& experiments) {
+        std::string arguments = ATTNSCOPE_SOURCE_DIR "/tests/run_recipes.py";
+        std::vector<Trace> traces;
+        for (const Experiment& e : experiments) {
+            traces.push_back(evaluate(e));
+            const std::string file = folder_.file(std::to_string(traces.size()) + ".py");
+            write_file(file, recipe(traces.back()));
+            arguments += " " + file;
+        }
+        const std::string out = folder_.file("out");
+        const int status = run_python(arguments, out);
+        std::istringstream lines(read_file(out));
+        for (const Trace& trace : traces) {
+            std::string line;
+            std::getline(lines, line);
+            const std::string context = trace_context(trace);
+            SCOPED_TRACE(context);
+            ASSERT_TRUE(line.starts_with("{")) << read_file(out + ".err") << recipe(trace);
+            using nlohmann::ordered_json;
+            expect_same(ordered_json::parse(trace_json(trace)), ordered_json::parse(line));
+            if (HasFailure()) {
+                ADD_FAILURE() << recipe(trace);
+                return;
+            }
+        }
+        EXPECT_EQ(status, 0);
+    }
+
+    test::TemporaryFolder folder_;
+
+private:
+    static std::string trace_context(const Trace& trace) {
+        json experiment = json::parse(trace_json(trace, std::vector<std::string>{"weights"}))["experiment"];
+        experiment.erase("given");
+        return experiment.dump();
+    }
+};
+
+/// The numbers of random experiments: the same on every machine, unlike the standard distributions.
+class Dice {
+public:
+    explicit Dice(unsigned seed) : engine_(seed) {}
+    int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
+    bool one_in(int n) { return below(n) == 0; }
+    int from_to(int low, int high) { return low + below(high - low + 1); }
+    float real() { return static_cast<float>(from_to(-1000, 1000)) / 700; }
+    template <typename T>
+    T of(std::initializer_list<T> choices) {
+        return choices.begin()[below(static_cast<int>(choices.size()))];
+    }
+    template <typename Table>
+    std::string name_of(const Table& table) {
+        return std::string(table[static_cast<std::size_t>(below(static_cast<int>(table.size())))].name);
+    }
+    ProjectionSeed seed() {
+        using enum ProjectionSeed::Kind;
+        const ProjectionSeed::Kind kind = of({same, proceed, own});
+        return {kind, kind == own ? Seed(below(1000)) : Seed()};
+    }
+    Matrix matrix(int rows, int columns) {
+        Matrix m(rows, columns);
+        for (float& x : m.reshaped()) x = real();
+        return m;
+    }
+    Matrix bits(int rows, int columns) {
+        Matrix m(rows, columns);
+        for (float& x : m.reshaped()) x = one_in(3) ? 0.0f : 1.0f;
+        return m;
+    }
+
+private:
+    std::mt19937 engine_;
+};
+
+std::string random_text(Dice& dice) {
+    return dice.of<const char*>({"Can you help me to translate this sentence", "to be or not to be", "one",
+                                 "Straße, STRASSE and \"quotes\"", "日本語 and l'été",
+                                 "a b c d e f g h i j k l m"});
+}
+
+MaskRule random_rule(Dice& dice, int queries) {
+    switch (dice.below(4)) {
+        case 0: return {"causal", {}};
+        case 1: return {"window", {dice.below(4), dice.below(4)}};
+        case 2: return {"valid", {dice.below(8)}};
+        default: {
+            MaskRule rule{"valid", {}};
+            for (int i = 0; i < queries; ++i) rule.arguments.push_back(dice.below(6));
+            return rule;
+        }
+    }
+}
+
+Experiment random_settings(Dice& dice) {
+    Experiment e;
+    e.text = random_text(dice);
+    if (dice.one_in(3)) e.text2 = random_text(dice);
+    e.tokenizer = dice.name_of(tokenizers());
+    e.vocabulary = dice.name_of(vocabulary_rules());
+    e.table_size = dice.of({0, 10, 40});
+    e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
+    e.heads = dice.of({1, 1, 2, 3});
+    e.dim = e.heads * (dice.one_in(3) ? dice.from_to(1, 5) : 2 * dice.from_to(1, 4));
+    e.embedding = dice.name_of(initializers());
+    e.position = dice.of<const char*>({"none", "sinusoidal", "rope", "alibi"});
+    e.rope_layout = dice.of<const char*>({"interleaved", "half"});
+    e.projection = dice.one_in(6) ? "none" : dice.name_of(projection_rules());
+    e.projection_seed = dice.seed();
+    e.projection_bias = dice.one_in(3);
+    if (dice.one_in(4)) e.key_size = e.heads * 2 * dice.from_to(1, 3);
+    if (dice.one_in(4)) e.value_size = e.heads * dice.from_to(1, 5);
+    e.score = dice.name_of(score_functions());
+    e.score_seed = dice.seed();
+    e.hidden = dice.from_to(1, 9);
+    e.sharpening = dice.of({1.0, 2.5, 0.1});
+    e.scale = {dice.of({Scale::Kind::sqrt, Scale::Kind::none, Scale::Kind::number}), 0.3};
+    e.normalizer = dice.one_in(2) ? "softmax" : dice.name_of(normalizers());
+    e.softmax_axis = dice.of<const char*>({"keys", "keys", "queries"});
+    e.temperature = dice.of({1.0, 1.0, 0.7});
+    e.local_window = dice.from_to(1, 4);
+    e.dropout = dice.of({0.0, 0.0, 0.1, 0.5});
+    e.dropout_seed = Seed(dice.below(1000));
+    e.training = !dice.one_in(4);
+    e.output_projection = dice.one_in(2);
+    e.block = dice.of<const char*>({"none", "none", "post-norm", "pre-norm"});
+    e.activation = dice.of<const char*>({"relu", "gelu"});
+    e.feed_forward_size = dice.of({0, 5});
+    e.block_seed = dice.seed();
+    return e;
+}
+
+/// Some of what `trace` has, and more that fits it, given.
+void give(Dice& dice, const Trace& trace, Experiment& e) {
+    const int N = trace.find("weights")->shape().rows, M = trace.find("weights")->shape().columns;
+    const auto set = [&](std::string_view name, Matrix values) {
+        e.given.insert_or_assign(std::string(name), GivenMatrix(std::move(values)));
+    };
+    for (const GivenName& known : given_names())
+        if (const Stage* stage = trace.find(known.name); stage && dice.one_in(3)) {
+            const Shape& shape = stage->shape();
+            const int rows = shape.heads * shape.rows;
+            const bool zeros_and_ones = known.name == "mask" || known.name == "dropout_keep";
+            set(known.name,
+                zeros_and_ones ? dice.bits(rows, shape.columns) : dice.matrix(rows, shape.columns));
+        }
+    if (dice.one_in(6)) {
+        Matrix bias = dice.matrix(N, M);
+        if (dice.one_in(2)) bias(dice.below(N), dice.below(M)) = -INFINITY;
+        set("mask_additive", std::move(bias));
+    }
+    if (e.score == "additive" && dice.one_in(2)) set("b_a", dice.matrix(1, e.hidden));
+    if (dice.one_in(8)) set("embedding_v", dice.matrix(M, e.dim));
+    if (dice.one_in(20)) set("scores", dice.matrix(N, M));
+    const int width = [&] {
+        for (const char* name : {"norm_2", "residual_2", "output", "concat"})
+            if (const Stage* stage = trace.find(name)) return stage->shape().columns;
+        return trace.find("context")->shape().columns;
+    }();
+    if (dice.one_in(6)) {
+        set("W_out", dice.matrix(5, width));
+        if (dice.one_in(2)) set("b_out", dice.matrix(1, 5));
+        if (dice.one_in(2)) set("targets", Matrix::Constant(1, N, static_cast<float>(dice.below(5))));
+    } else if (dice.one_in(6)) {
+        set("loss_weights", dice.matrix(N, width));
+    }
+}
+
+/// `count` experiments that evaluate takes.
+std::vector<Experiment> random_experiments(unsigned count, unsigned first) {
+    std::vector<Experiment> experiments;
+    for (unsigned seed = first; experiments.size() < count; ++seed) {
+        Dice dice(seed);
+        Experiment e = random_settings(dice);
+        try {
+            const int queries = evaluate(e).find("weights")->shape().rows;
+            for (int rules = dice.below(3); rules > 0; --rules) e.mask.push_back(random_rule(dice, queries));
+            const Trace trace = evaluate(e);
+            if (dice.one_in(2)) give(dice, trace, e);
+            evaluate(e);
+        } catch (const Error&) {  // settings that exclude each other
+            continue;
+        }
+        experiments.push_back(std::move(e));
+    }
+    return experiments;
+}
+
+TEST_F(RecipeTorchTest, EveryExamplePrintsTheTrace) {
+    std::vector<Experiment> experiments;
+    for (const std::string& name : example_names()) experiments.push_back(load_example(name).experiment);
+    compare(experiments);
+}
+
+TEST_F(RecipeTorchTest, WithoutJsonItPrintsEveryStageToRead) {
+    const std::string file = folder_.file("recipe.py"), out = folder_.file("out");
+    write_file(file, recipe_of({}));
+    ASSERT_EQ(run_python(file, out), 0) << read_file(out + ".err");
+    const std::string printed = read_file(out);
+    EXPECT_TRUE(contains(printed, "tokens (8,)\ntensor([0, 7, 1, 2, 5, 6, 4, 3])\n")) << printed;
+    EXPECT_TRUE(contains(printed, "scores (1, 8, 8)\ntensor([[[")) << printed;
+    EXPECT_TRUE(contains(printed, "-25.1623")) << "as the notebook prints it\n" << printed;
+}
+
+TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
+    std::vector<Experiment> experiments;
+    for (const char* normalizer : {"softmax", "hard", "local-m"})
+        for (const char* name : {"query", "value"}) {
+            Experiment e;
+            e.text = "one two three four";
+            e.dim = 2;
+            e.mask = {{"causal", {}}};
+            e.normalizer = normalizer;
+            Matrix values = Matrix::Ones(4, 2);
+            values(2, 0) = NAN;
+            values(1, 1) = INFINITY;
+            e.given.emplace(name, GivenMatrix(values));
+            experiments.push_back(e);
+        }
+    compare(experiments);
+}
+
+TEST_F(RecipeTorchTest, AHandfulOfRandomExperimentsPrintsTheTrace) { compare(random_experiments(20, 1000)); }
+
+TEST_F(RecipeTorchTest, TwoHundredRandomExperimentsPrintTheTrace) {
+    if (!std::getenv("ATTNSCOPE_WITH_TORCH")) GTEST_SKIP() << "scripts/test --with-torch runs it";
+    compare(random_experiments(200, 1));
+}
+
+TEST(RandomExperimentsTest, CoverEverySetting) {
+    std::set<std::string> seen, stages;
+    for (const Experiment& e : random_experiments(200, 1)) {
+        const json settings = json::parse(to_json({e, {}, {}}))["experiment"];
+        for (const auto& [field, value] : settings.items())
+            if (value.is_string()) seen.insert(field + " " + value.get<std::string>());
+        for (const MaskRule& rule : e.mask) seen.insert("mask " + rule.kind);
+        for (const auto& [name, matrix] : e.given) seen.insert("given " + name);
+        for (const StageRecord& record : evaluate(e).records)
+            stages.insert(std::string(record.stage->name()));
+    }
+    const auto expect_all = [&](const std::string& field, const auto& table) {
+        for (const auto& entry : table) {
+            const std::string value = field + " " + std::string(entry.name);
+            EXPECT_TRUE(seen.contains(value)) << value;
+        }
+    };
+    expect_all("tokenizer", tokenizers());
+    expect_all("vocabulary", vocabulary_rules());
+    expect_all("embedding", initializers());
+    expect_all("projection", projection_rules());
+    expect_all("score", score_functions());
+    expect_all("mask", mask_kinds());
+    expect_all("normalizer", normalizers());
+    expect_all("given", given_names());
+    for (const char* value :
+         {"projection none", "position sinusoidal", "position rope", "position alibi", "rope_layout half",
+          "rope_layout interleaved", "softmax_axis queries", "block post-norm", "block pre-norm",
+          "activation gelu", "activation relu", "projection_seed continue", "score_seed continue",
+          "block_seed continue", "scale none", "scale sqrt"})
+        EXPECT_TRUE(seen.contains(value)) << value;
+    for (const StageInfo& info : stage_table())
+        EXPECT_TRUE(stages.contains(std::string(info.name))) << info.name;
+}
+
+}  // namespace
+}  // namespace attnscope

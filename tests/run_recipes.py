@@ -1,0 +1,11 @@
+# Runs recipes one after the other in one Python: run_recipes.py FILE… prints the --json of each on a line.
+import contextlib
+import io
+import sys
+
+for path in sys.argv[1:]:
+    sys.argv = [path, "--json"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(open(path, encoding="utf-8").read(), path, "exec"), {"__name__": "__main__"})
+    print(printed.getvalue().strip())
