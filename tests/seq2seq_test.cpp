@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/attention/evaluate.h"
@@ -56,6 +58,44 @@ std::string refusal(const Experiment& e) {
 
 bool equal(ConstMatrixView a, ConstMatrixView b) {
     return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
+}
+
+/// The sentences have as many words as the cases' tables have rows.
+TEST(seq2seq_test, the_parameters_are_drawn_as_pytorch_draws_them_bit_for_bit) {
+    const auto expect_drawn = [](const char* id, const Experiment& e) {
+        std::ifstream file(std::string(ATTNSCOPE_SOURCE_DIR "/tests/reference/cases/") + id + ".json");
+        const auto reference = nlohmann::json::parse(file);
+        const Trace trace = evaluate(e);
+        int compared = 0;
+        for (const auto& draw : reference.at("draws")) {
+            if (!draw.contains("name") || draw.at("op") == "values") continue;
+            const std::string name = draw.at("name");
+            const auto data = reference.at("inputs").at(name).at("data").get<std::vector<float>>();
+            const auto drawn = trace.find(name)->buffer.host().values();
+            const float factor = draw.value("mul", 1.f);
+            ASSERT_EQ(drawn.size(), data.size()) << name;
+            for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(drawn[i] * factor, data[i]) << name;
+            ++compared;
+        }
+        EXPECT_EQ(compared, 21);
+    };
+    Experiment e = translation();
+    e.seed = 300;
+    e.text2 = "a b c d e f";
+    e.table_size = 9;
+    e.dim = 4;
+    e.encoder_size = 3;
+    e.decoder_size = 5;
+    e.hidden = 6;
+    expect_drawn("seq2seq-bahdanau", e);
+    e.seed = 301;
+    e.text2 = "a b c d e";
+    e.table_size = 7;
+    e.dim = 3;
+    e.encoder_size = e.decoder_size = 4;
+    e.hidden = 5;
+    e.alignment_state = "current";
+    expect_drawn("seq2seq-current-state", e);
 }
 
 TEST(seq2seq_test, the_stages_stand_in_the_order_of_the_computation) {
