@@ -36,6 +36,7 @@ const std::vector<Rule> k_rules = {
     {"core/random/", {"core/picture/", "core/io/"}, "random numbers lie under pictures and files"},
     {"core/attention/", {"core/picture/", "core/io/"}, "the computation lies under pictures and files"},
     {"core/seq2seq/", {"core/picture/", "core/io/"}, "the computation lies under pictures and files"},
+    {"core/attention/", {"core/seq2seq/"}, "core/evaluate chooses the mechanism"},
     {"core/cpu/", {"core/picture/", "core/io/"}, "the computation lies under pictures and files"},
     {"core/gpu/", {"core/picture/", "core/io/"}, "the computation lies under pictures and files"},
 
@@ -58,7 +59,7 @@ const std::vector<Rule> k_rules = {
     {"",
      {"core/attention/evaluate.h"},
      "only the worker and the command line start computations",
-     {"core/attention/", "app/document/worker.", "app/cli/", "tests/", "bench/"}},
+     {"core/attention/", "core/evaluate.", "app/document/worker.", "app/cli/", "tests/", "bench/"}},
 };
 
 bool starts_with_any(std::string_view path, const std::vector<std::string>& prefixes) {

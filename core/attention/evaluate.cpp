@@ -1,5 +1,3 @@
-#include "core/attention/evaluate.h"
-
 #include <algorithm>
 #include <chrono>
 
@@ -36,14 +34,7 @@ Trace AttentionEvaluation::run() {
     return std::move(trace_);
 }
 
-Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
-    check(experiment);
-    Trace trace;
-    with_threads(options.threads, [&] { trace = AttentionEvaluation(experiment, previous, options).run(); });
-    return trace;
-}
-
-std::size_t trace_bytes(const Experiment& e, int queries, int keys) {
+std::size_t attention_trace_bytes(const Experiment& e, int queries, int keys) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
     const std::size_t N = size(queries), M = size(keys), h = size(e.heads);
     const std::size_t widest = size(std::max({e.dim, e.key_columns(), e.value_columns()}));

@@ -3,8 +3,8 @@
 #include "core/attention/evaluation.h"
 #include "core/attention/memory.h"
 #include "core/attention/positions.h"
+#include "core/attention/sentence.h"
 #include "core/error.h"
-#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -14,35 +14,16 @@ bool needs_embedding(const Experiment& e) {
     return !e.is_given("query") || !e.is_given("key") || !e.is_given("value");
 }
 
-std::vector<std::string> tokens_of(const std::string& text, const char* which, const char* flag,
-                                   const Experiment& e) {
-    std::vector<std::string> tokens = tokenize(text, *find_tokenizer(e.tokenizer));
-    if (tokens.empty())
-        throw Error(ErrorKind::bad_input,
-                    std::string(which) + " has no tokens: type at least one word (" + flag + " \"…\")");
-    if (tokens.size() > static_cast<std::size_t>(k_max_tokens))
-        throw Error(ErrorKind::too_large, std::string(which) + " has " + std::to_string(tokens.size()) +
-                                              " tokens and the limit is " + std::to_string(k_max_tokens) +
-                                              ": shorten it");
-    return tokens;
-}
-
-std::vector<std::string> displayed(const std::vector<std::string>& tokens) {
-    std::vector<std::string> labels;
-    for (const std::string& token : tokens) labels.push_back(display_token(token));
-    return labels;
-}
-
 }  // namespace
 
 void AttentionEvaluation::read_tokens() {
     if (!needs_embedding(e_)) return;
     std::vector<std::string> tokens, tokens_kv;
-    if (!is_given("embedding")) tokens = tokens_of(e_.text, "the sentence", "--text", e_);
+    if (!is_given("embedding")) tokens = sentence_tokens(e_, e_.text, "the sentence", "--text");
     if (!e_.text2.empty() && !is_given("embedding_kv"))
-        tokens_kv = tokens_of(e_.text2, "the second sentence", "--text2", e_);
-    trace_.rows = displayed(tokens);
-    trace_.columns = tokens_kv.empty() && !is_given("embedding_kv") ? trace_.rows : displayed(tokens_kv);
+        tokens_kv = sentence_tokens(e_, e_.text2, "the second sentence", "--text2");
+    trace_.rows = display_tokens(tokens);
+    trace_.columns = tokens_kv.empty() && !is_given("embedding_kv") ? trace_.rows : display_tokens(tokens_kv);
 
     const VocabularyRule& rule = *find_vocabulary_rule(e_.vocabulary);
     std::vector<std::string> all = tokens;

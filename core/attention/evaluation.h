@@ -98,4 +98,7 @@ private:
     StagePtr output_;  ///< the last stage so far of N × d
 };
 
+/// trace_bytes of attention.
+std::size_t attention_trace_bytes(const Experiment& experiment, int queries, int keys);
+
 }  // namespace attnscope

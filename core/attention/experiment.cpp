@@ -61,6 +61,20 @@ void check_heads(const Experiment& e) {
                " of the embedding: set key-size and value-size to 0 or choose another projection");
 }
 
+void check_seq2seq(const Experiment& e) {
+    check_choice("encoder", e.encoder, {"bidirectional", "forward"});
+    check_choice("decoder-attention", e.decoder_attention, {"additive", "none"});
+    check_choice("alignment-state", e.alignment_state, {"previous", "current"});
+    check_choice("decode", e.decode, {"teacher", "greedy"});
+    check_whole("max-steps", e.max_steps, 1, k_max_tokens);
+    check_whole("encoder-size", e.encoder_size, 1, k_max_dim);
+    check_whole("decoder-size", e.decoder_size, 1, k_max_dim);
+    if (e.mechanism == "seq2seq" && e.softmax_axis == "queries")
+        refuse(
+            "softmax-axis queries needs all queries at once and mechanism seq2seq takes one step after the "
+            "other: use keys");
+}
+
 void check_numbers(const Experiment& e) {
     // What counts is the float32 that the scores meet.
     if (e.scale.kind == Scale::Kind::number && !std::isfinite(static_cast<float>(e.scale.number)))
@@ -118,7 +132,9 @@ void check(const Experiment& e) {
     check_choice("softmax-axis", e.softmax_axis, {"keys", "queries"});
     check_choice("block", e.block, {"none", "post-norm", "pre-norm"});
     check_choice("activation", e.activation, {"relu", "gelu"});
-    check_heads(e);
+    check_choice("mechanism", e.mechanism, {"attention", "seq2seq"});
+    check_seq2seq(e);
+    if (e.mechanism == "attention") check_heads(e);
     for (const MaskRule& rule : e.mask) {
         check_name("mask", rule.kind, mask_kinds());
         find_mask_kind(rule.kind)->check(rule);
@@ -151,11 +167,11 @@ std::span<const GivenName> given_names() {
         {"W_aq", "additive: hidden × d_k of the queries"},
         {"W_ak", "additive: hidden × d_k of the keys"},
         {"b_a", "additive: 1 × hidden"},
-        {"v_a", "additive: 1 × hidden"},
+        {"v_a", "additive, seq2seq: 1 × hidden"},
         {"W_c", "concat: hidden × d_k of both"},
         {"v_c", "concat: 1 × hidden"},
         {"W_loc", "location: M × d_k"},
-        {"W_p", "local-p: hidden × d_k"},
+        {"W_p", "local-p: hidden × d_k; seq2seq: hidden × states"},
         {"v_p", "local-p: 1 × hidden"},
         {"ln1_g", "first norm's gain, 1 × d"},
         {"ln1_b", "first norm's shift, 1 × d"},
@@ -165,10 +181,31 @@ std::span<const GivenName> given_names() {
         {"b_2", "feed-forward: 1 × d"},
         {"ln2_g", "second norm's gain, 1 × d"},
         {"ln2_b", "second norm's shift, 1 × d"},
-        {"W_out", "words × d, gives logits"},
+        {"W_out", "words × d, gives logits; seq2seq: words × (states + d + context)"},
         {"b_out", "1 × words"},
         {"targets", "1 × N, the words that the loss takes"},
         {"loss_weights", "N × d, the loss is Σ loss_weights ∘ output"},
+        {"src", "seq2seq: 1 × S, rows of E_src"},
+        {"tgt_in", "seq2seq: 1 × N, the rows of E_tgt that are fed"},
+        {"tgt_out", "seq2seq: 1 × N, the rows of E_tgt that the loss takes"},
+        {"E_src", "seq2seq: source words × d"},
+        {"E_tgt", "seq2seq: target words × d, <bos> and <eos> first"},
+        {"enc_fwd.W_ih", "forward encoder: 3 states × d, the rows of r, z, n"},
+        {"enc_fwd.W_hh", "forward encoder: 3 states × states"},
+        {"enc_fwd.b_ih", "forward encoder: 1 × 3 states"},
+        {"enc_fwd.b_hh", "forward encoder: 1 × 3 states"},
+        {"enc_bwd.W_ih", "backward encoder: 3 states × d"},
+        {"enc_bwd.W_hh", "backward encoder: 3 states × states"},
+        {"enc_bwd.b_ih", "backward encoder: 1 × 3 states"},
+        {"enc_bwd.b_hh", "backward encoder: 1 × 3 states"},
+        {"W_init", "seq2seq: decoder's states × encoder's"},
+        {"b_init", "seq2seq: 1 × decoder's states"},
+        {"W_a", "seq2seq: hidden × decoder's states"},
+        {"U_a", "seq2seq: hidden × annotation"},
+        {"dec.W_ih", "decoder: 3 states × (d + annotation), or d for the current state"},
+        {"dec.W_hh", "decoder: 3 states × states"},
+        {"dec.b_ih", "decoder: 1 × 3 states"},
+        {"dec.b_hh", "decoder: 1 × 3 states"},
     };
     return k_names;
 }

@@ -101,6 +101,19 @@ struct Experiment {
     std::string activation = "relu";  ///< of its feed-forward layer: relu, gelu
     int feed_forward_size = 0;        ///< of its hidden layer, 0 … 4096; 0: 4 d
     ProjectionSeed block_seed;        ///< of its weights; the draw before: the score's
+    /// "attention", or "seq2seq": Bahdanau's encoder and decoder, in which `text` is the source sentence and
+    /// `text2` the target one (empty: the source's again), `dim` the width of both embeddings, `hidden` of
+    /// the alignment. Mask, normalizer and temperature are the alignment's, with a step as the query.
+    std::string mechanism = "attention";
+    std::string encoder = "bidirectional";       ///< bidirectional; forward: its states alone
+    std::string decoder_attention = "additive";  ///< additive; none: each context is the last encoder state
+    std::string alignment_state = "previous";    ///< the state that asks: s_(i−1) previous, s_i current
+    /// What a step is fed. teacher: `<bos>`, then the target's words, each to predict the next, the last one
+    /// `<eos>`. greedy: `<bos>`, then what the step before found likeliest, until that is `<eos>`.
+    std::string decode = "teacher";
+    int max_steps = 10;    ///< of greedy decoding, 1 … 4096
+    int encoder_size = 8;  ///< states of each direction, 1 … 1024
+    int decoder_size = 8;  ///< 1 … 1024
     /// What is given outright, by its name in given_names().
     std::map<std::string, GivenMatrix> given;
 
@@ -131,6 +144,10 @@ struct GivenName {
 ///   added whether or not biases are drawn.
 /// - `targets` (1 × N, whole numbers): the rows of `logits` that the loss takes. `loss_weights` (the output's
 ///   shape): the loss is Σ loss_weights ∘ output.
+/// - Of seq2seq: `src`, `tgt_in`, `tgt_out` (1 × S, 1 × N, 1 × N), rows of E_src and E_tgt instead of words
+/// of
+///   the sentences, and every parameter of core/seq2seq/parameters.h. Row 0 of E_tgt is `<bos>`, row 1
+///   `<eos>`.
 std::span<const GivenName> given_names();
 
 /// Throws Error(bad_input), one line with the field, its value and what it may be, unless evaluate can take

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/attention/block.h"
+#include "core/attention/explain_seq2seq.h"
 #include "core/attention/masks.h"
 #include "core/attention/stages.h"
 
@@ -546,7 +547,8 @@ RowSummary summarise(const Question& q, const Proof& proof) {
 }
 
 void add_row(Proof& proof, const Question& q, const Buffer& values) {
-    const Stage* masked = q.trace.find("masked");
+    const Stage* masked =
+        q.trace.find(q.trace.experiment.mechanism == "seq2seq" ? "alignment_masked" : "masked");
     const bool by_key = q.stage.info->columns == Axis::key_token;
     proof.row_title = q.trace.label(q.stage.info->rows, q.row);
     for (int j = 0; j < q.stage.shape().columns; ++j) {
@@ -555,7 +557,8 @@ void add_row(Proof& proof, const Question& q, const Buffer& values) {
         proof.row.push_back(
             {q.trace.label(q.stage.info->columns, j), values.at(std::max(q.head, 0), q.row, j), bar_closed});
     }
-    if (q.stage.name() == "weights" || q.stage.name() == "align") proof.summary = summarise(q, proof);
+    constexpr std::array<std::string_view, 4> k_weights{"weights", "align", "alignment", "alignment_softmax"};
+    if (std::ranges::find(k_weights, q.stage.name()) != k_weights.end()) proof.summary = summarise(q, proof);
 }
 
 }  // namespace
@@ -570,6 +573,8 @@ Proof explain(const Trace& trace, const Stage& stage, int head, int row, int col
     proof.value = values.at(std::max(question.head, 0), row, column);
     if (mean) {
         explain_mean(proof, question);
+    } else if (trace.experiment.mechanism == "seq2seq") {
+        explain_seq2seq(proof, trace, stage, row, column);
     } else {
         void (*how)(Proof&, const Question&) = explain_parameter;
         for (const Explanation& each : k_explanations)

@@ -7,6 +7,7 @@
 #include "core/attention/masks.h"
 #include "core/attention/normalizers.h"
 #include "core/attention/scores.h"
+#include "core/attention/stages_seq2seq.h"
 
 namespace attnscope {
 namespace {
@@ -57,9 +58,43 @@ constexpr std::array k_stages = {
               true},
     StageInfo{"residual_2", "N₁+F", "add", query_token, feature, real, false, "", "", false},
     StageInfo{"norm_2", "N₂", "layer norm", query_token, feature, real, false, "", "", false},
-    StageInfo{"logits", "L", "words", query_token, feature, real, false, "norm_2", "W_out", true},
-    StageInfo{"log_probs", "log p", "log softmax", query_token, feature, real, false, "", "", false},
+    StageInfo{"logits", "L", "words", query_token, target_row, real, false, "norm_2", "W_out", true},
+    StageInfo{"log_probs", "log p", "log softmax", query_token, target_row, real, false, "", "", false},
     StageInfo{"loss", "ℓ", "loss", single, single, real, false, "", "", false},
+    // sequence to sequence
+    StageInfo{"source", "x", "source word", key_token, single, token_id, false, "", "", false},
+    StageInfo{"source_embedding", "X", "E_src[x]", key_token, feature, real, false, "", "", false},
+    StageInfo{"encoder_r_fwd", "r→", "reset", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_z_fwd", "z→", "update", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_n_fwd", "n→", "candidate", key_token, feature, real, false, "", "", false},
+    StageInfo{"h_fwd", "h→", "read forward", key_token, feature, real, false, "", "", false},
+    StageInfo{"encoder_r_bwd", "r←", "reset", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_z_bwd", "z←", "update", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_n_bwd", "n←", "candidate", key_token, feature, real, false, "", "", false},
+    StageInfo{"h_bwd", "h←", "read backward", key_token, feature, real, false, "", "", false},
+    StageInfo{"annotations", "h", "[h→; h←]", key_token, feature, real, false, "", "", false},
+    StageInfo{"initial_state", "s₀", "tanh", single, feature, real, false, "", "", false},
+    StageInfo{"keys_projected", "U_a·h", "h·U_aᵀ", key_token, feature, real, false, "annotations", "U_a",
+              true},
+    StageInfo{"fed_tokens", "y", "fed", query_token, single, token_id, false, "", "", false},
+    StageInfo{"target_embedding", "Y", "E_tgt[y]", query_token, feature, real, false, "", "", false},
+    StageInfo{"alignment_scores", "e", "additive", query_token, key_token, real, false, "", "", false},
+    StageInfo{"alignment_scaled", "e′", "÷T", query_token, key_token, real, false, "", "", false},
+    StageInfo{"alignment_center", "p", "centre", query_token, single, real, false, "", "", false},
+    StageInfo{"alignment_mask", "M", "open", query_token, key_token, boolean, false, "", "", false},
+    StageInfo{"alignment_masked", "e″", "−∞", query_token, key_token, real, false, "", "", false},
+    StageInfo{"alignment_softmax", "α₀", "softmax", query_token, key_token, probability, false, "", "",
+              false},
+    StageInfo{"alignment_gauss", "G", "bell", query_token, key_token, probability, false, "", "", false},
+    StageInfo{"alignment", "α", "softmax", query_token, key_token, probability, false, "", "", false},
+    StageInfo{"decoder_context", "c", "α·h", query_token, feature, real, false, "alignment", "annotations",
+              false},
+    StageInfo{"gate_r", "r", "reset", query_token, feature, probability, false, "", "", false},
+    StageInfo{"gate_z", "z", "update", query_token, feature, probability, false, "", "", false},
+    StageInfo{"gate_n", "n", "candidate", query_token, feature, real, false, "", "", false},
+    StageInfo{"decoder_state", "s", "(1−z)∘n + z∘s", query_token, feature, real, false, "", "", false},
+    StageInfo{"picked_tokens", "ŷ", "likeliest", query_token, single, token_id, false, "", "", false},
+    StageInfo{"target_tokens", "y*", "wanted", query_token, single, token_id, false, "", "", false},
     // the parameters
     StageInfo{"table", "E", "vocabulary", table_row, feature, real, false, "", "", false},
     StageInfo{"W_q", "W_q", "h·d_k × d", feature, feature, real, false, "", "", false},
@@ -90,10 +125,29 @@ constexpr std::array k_stages = {
     StageInfo{"b_2", "b_2", "bias", single, feature, real, false, "", "", false},
     StageInfo{"ln2_g", "ln2_g", "gain", single, feature, real, false, "", "", false},
     StageInfo{"ln2_b", "ln2_b", "shift", single, feature, real, false, "", "", false},
-    StageInfo{"W_out", "W_out", "words × d", feature, feature, real, false, "", "", false},
-    StageInfo{"b_out", "b_out", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"W_out", "W_out", "words × d", target_row, feature, real, false, "", "", false},
+    StageInfo{"b_out", "b_out", "bias", single, target_row, real, false, "", "", false},
     StageInfo{"targets", "y", "targets", single, query_token, token_id, false, "", "", false},
     StageInfo{"loss_weights", "G", "loss weights", query_token, feature, real, false, "", "", false},
+    // of sequence to sequence
+    StageInfo{"E_src", "E_src", "vocabulary", table_row, feature, real, false, "", "", false},
+    StageInfo{"E_tgt", "E_tgt", "vocabulary", target_row, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.W_ih", "W_ih→", "3E × d", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.W_hh", "W_hh→", "3E × E", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.b_ih", "b_ih→", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.b_hh", "b_hh→", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.W_ih", "W_ih←", "3E × d", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.W_hh", "W_hh←", "3E × E", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.b_ih", "b_ih←", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.b_hh", "b_hh←", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"W_init", "W_init", "D × E", feature, feature, real, false, "", "", false},
+    StageInfo{"b_init", "b_init", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"W_a", "W_a", "hidden × D", feature, feature, real, false, "", "", false},
+    StageInfo{"U_a", "U_a", "hidden × C", feature, feature, real, false, "", "", false},
+    StageInfo{"dec.W_ih", "W_ih", "3D × in", feature, feature, real, false, "", "", false},
+    StageInfo{"dec.W_hh", "W_hh", "3D × D", feature, feature, real, false, "", "", false},
+    StageInfo{"dec.b_ih", "b_ih", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"dec.b_hh", "b_hh", "bias", single, feature, real, false, "", "", false},
 };
 constexpr std::string_view k_first_parameter = "table";
 
@@ -180,6 +234,7 @@ bool is_parameter(const StageInfo& info) { return &info >= find_stage_info(k_fir
 
 std::string formula(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
+    if (e.mechanism == "seq2seq") return seq2seq_formula(e, info);
     const bool pre_norm = e.block == "pre-norm", positions = e.position == "sinusoidal";
     const bool two_sides = !e.text2.empty() || e.is_given("embedding_kv");
     const std::string plus = positions ? " + PE" : "";
@@ -237,6 +292,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
 
 std::string caption(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
+    if (e.mechanism == "seq2seq") return seq2seq_caption(e, info);
     if (name == "query" || name == "key" || name == "value") return std::string(info.symbol);
     if (name == "scores" && e.score != "dot") return e.score;
     if (name == "scaled") {
@@ -308,6 +364,7 @@ std::string Trace::label(Axis axis, int index) const {
     const std::vector<std::string>* labels = axis == query_token                       ? &rows
                                              : axis == key_token || axis == key_hidden ? &columns
                                              : axis == table_row                       ? &table
+                                             : axis == target_row                      ? &target_table
                                                                                        : nullptr;
     if (axis == single) return "";
     const auto i = static_cast<std::size_t>(index);
@@ -315,7 +372,7 @@ std::string Trace::label(Axis axis, int index) const {
 }
 
 bool Trace::fully_masked(int row) const {
-    const Stage* masked = find("masked");
+    const Stage* masked = find(experiment.mechanism == "seq2seq" ? "alignment_masked" : "masked");
     if (!masked || row < 0 || row >= masked->shape().rows) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
         if (!(masked->buffer.host().head(h).row(row).array() == -INFINITY).all()) return false;

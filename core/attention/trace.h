@@ -19,6 +19,7 @@ enum class Axis {
     feature,       ///< d, numbered from 1
     head_feature,  ///< d_k or d_v within one head, numbered from 1
     table_row,     ///< the vocabulary
+    target_row,    ///< the words that are predicted: the target's vocabulary
     head,          ///< h, numbered from 1
     single,        ///< one column, no label
 };
@@ -73,10 +74,11 @@ struct StageRecord {
 struct Trace {
     Experiment experiment;
     std::vector<std::string> rows;  ///< N query tokens as typed (NFC); empty where they are not of the text
-    std::vector<std::string> columns;  ///< M key tokens; likewise
-    std::vector<std::string> table;    ///< the vocabulary, by table row
-    std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
-    double milliseconds = 0;           ///< the whole evaluate
+    std::vector<std::string> columns;       ///< M key tokens; likewise
+    std::vector<std::string> table;         ///< the vocabulary, by table row
+    std::vector<std::string> target_table;  ///< the words that are predicted, by row of their table
+    std::vector<StageRecord> records;       ///< stages, then parameters, each in order of computation
+    double milliseconds = 0;                ///< the whole evaluate
 
     /// nullptr when the experiment has no such stage.
     const Stage* find(std::string_view name) const;

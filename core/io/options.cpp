@@ -228,11 +228,17 @@ using enum OptionType;
 constexpr std::string_view k_weights = "there are weights to draw";
 constexpr std::string_view k_own_sizes = "projection is normal, uniform, linear or xavier";
 constexpr std::string_view k_block = "block is not none";
+constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
 
 const std::array k_options = {
     Option{"text", "Input", "", "TEXT", "The sentence", "", text, FIELD(experiment, text, as_text)},
-    Option{"text2", "Input", "", "TEXT", "The keys' and values' sentence; empty: the same (self-attention)",
-           "", text, FIELD(experiment, text2, as_text)},
+    Option{"text2", "Input", "", "TEXT",
+           "The keys' and values' sentence, of seq2seq the target; empty: the same as text", "", text,
+           FIELD(experiment, text2, as_text)},
+    Option{"mechanism", "Input", "", "attention|seq2seq",
+           "attention: every query at once; seq2seq: an encoder and a decoder that aligns step by step, text "
+           "being its source and text2 its target",
+           "", text, FIELD(experiment, mechanism, as_text)},
     Option{"tokenizer", "Input", "", "words|whitespace|characters", "How the sentence is cut into tokens", "",
            text, FIELD(experiment, tokenizer, as_text)},
     Option{"vocabulary", "Input", "", "alphabetical|appearance|stable",
@@ -270,8 +276,10 @@ const std::array k_options = {
            FIELD(experiment, heads, as_int)},
     Option{"score", "Score", "", "dot|general|additive|concat|cosine|location",
            "How much a query has to do with a key", "", text, FIELD(experiment, score, as_text)},
-    Option{"hidden", "Score", "", "N", "Units of the score's (and local-p's) hidden layer, 1 to 1024",
-           "score is additive or concat, or normalizer is local-p", whole, FIELD(experiment, hidden, as_int)},
+    Option{"hidden", "Score", "", "N",
+           "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024",
+           "score is additive or concat, normalizer is local-p, or mechanism is seq2seq", whole,
+           FIELD(experiment, hidden, as_int)},
     Option{"score-seed", "Score", "", "same|continue|N",
            "same: the seed again; continue: go on after the projections; N: a seed of its own",
            "the score has weights, or normalizer is local-p", word_or_number,
@@ -315,6 +323,28 @@ const std::array k_options = {
            "same: the seed again; continue: go on after the score's weights; N: a seed of its own", k_block,
            word_or_number, weight_seed_json<&Experiment::block_seed>,
            set_weight_seed<&Experiment::block_seed>},
+    Option{"encoder", "Sequence to sequence", "", "bidirectional|forward",
+           "How the source is read: in both directions, or forward alone", k_seq2seq, text,
+           FIELD(experiment, encoder, as_text)},
+    Option{
+        "decoder-attention", "Sequence to sequence", "", "additive|none",
+        "Where each step's context is from: the source weighted by its alignment, or the last state of the "
+        "encoder alone",
+        k_seq2seq, text, FIELD(experiment, decoder_attention, as_text)},
+    Option{"alignment-state", "Sequence to sequence", "", "previous|current",
+           "Which of the decoder's states asks: the one before the step (Bahdanau) or its own (Luong)",
+           "mechanism is seq2seq and decoder-attention is additive", text,
+           FIELD(experiment, alignment_state, as_text)},
+    Option{"decode", "Sequence to sequence", "", "teacher|greedy",
+           "What each step is fed: the target's words, or the word that the step before found likeliest",
+           k_seq2seq, text, FIELD(experiment, decode, as_text)},
+    Option{"max-steps", "Sequence to sequence", "", "N",
+           "Steps of greedy decoding, 1 to 4096, if <eos> is not found before", "decode is greedy", whole,
+           FIELD(experiment, max_steps, as_int)},
+    Option{"encoder-size", "Sequence to sequence", "E", "N", "States of each direction, 1 to 1024", k_seq2seq,
+           whole, FIELD(experiment, encoder_size, as_int)},
+    Option{"decoder-size", "Sequence to sequence", "D", "N", "States of the decoder, 1 to 1024", k_seq2seq,
+           whole, FIELD(experiment, decoder_size, as_int)},
     Option{"given", "Given", "", "NAME=PATH",
            "A matrix given outright (CSV or NPY, read at once): a stage such as scores, query, embedding, "
            "mask or "

@@ -9,7 +9,8 @@ std::string_view axis_name(Axis axis) {
         case Axis::feature:
         case Axis::head_feature: return "features";
         case Axis::key_hidden: return "keys · hidden units";
-        case Axis::table_row: return "words";
+        case Axis::table_row:
+        case Axis::target_row: return "words";
         case Axis::head: return "heads";
         case Axis::single: return "";
     }

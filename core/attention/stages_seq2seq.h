@@ -1,0 +1,14 @@
+// The stages of sequence to sequence in words.
+#pragma once
+
+#include <string>
+
+#include "core/attention/trace.h"
+
+namespace attnscope {
+
+/// formula() and caption() of core/attention/stages.h for the mechanism seq2seq.
+std::string seq2seq_formula(const Experiment& experiment, const StageInfo& info);
+std::string seq2seq_caption(const Experiment& experiment, const StageInfo& info);
+
+}  // namespace attnscope
