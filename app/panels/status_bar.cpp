@@ -3,6 +3,7 @@
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
+#include "core/attention/stages.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {
@@ -14,13 +15,16 @@ std::string count(std::size_t n, const char* what) { return n ? std::to_string(n
 std::string not_finite(const Stage& stage) {
     const ValueRange& range = stage.buffer.range();
     return count(range.nan, "NaN") + count(range.plus_infinity, "+∞") +
-           (stage.name() == "masked" ? "" : count(range.minus_infinity, "−∞"));
+           (stage.name().ends_with("masked") ? "" : count(range.minus_infinity, "−∞"));
 }
 
 int fully_masked_rows(const Trace& trace) {
-    if (trace.experiment.mask.empty()) return 0;
+    const Stage& weights = main_stage(trace);
+    const Stage* mask = trace.find(mask_of(*weights.info));
+    const bool all_open = mask && mask->buffer.range().min != 0 && !trace.experiment.is_given("scores");
+    if (all_open) return 0;
     int rows = 0;
-    for (int i = 0; i < static_cast<int>(trace.rows.size()); ++i) rows += trace.fully_masked(i);
+    for (int i = 0; i < weights.shape().rows; ++i) rows += trace.fully_masked(i);
     return rows;
 }
 

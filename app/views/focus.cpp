@@ -308,7 +308,7 @@ void interact(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
 void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const Trace& trace = *ui.document.trace();
     auto shown = shown_stage(trace, ui.document.presentation().stage, ui.document.presentation());
-    if (!shown) shown = shown_stage(trace, "weights", ui.document.presentation());
+    if (!shown) shown = shown_stage(trace, main_stage(trace).name(), ui.document.presentation());
     header(ui, area, *shown, run);
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const Area body{{area.min.x + ui.px(narrow ? 14 : 24),

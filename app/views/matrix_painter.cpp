@@ -9,9 +9,10 @@
 namespace attnscope {
 namespace {
 
-bool drawn_with_mask(const Stage& stage) {
-    constexpr std::string_view k_names[] = {"masked", "align", "weights", "weights_dropped"};
-    return std::ranges::find(k_names, stage.name()) != std::end(k_names);
+/// The mask under which a stage is drawn, but the mask itself; empty for the others.
+std::string_view drawn_with_mask(const Stage& stage) {
+    const std::string_view mask = mask_of(*stage.info);
+    return mask == stage.name() ? "" : mask;
 }
 
 /// A mask may be one for all heads.
@@ -24,10 +25,10 @@ StagePtr stage_pointer(const Trace& trace, std::string_view name) {
 }
 
 /// What a mask's cells depend on, as a number; 0 without a mask.
-std::uint64_t mask_key(const Trace& trace) {
+std::uint64_t mask_key(const Trace& trace, std::string_view mask) {
     std::uint64_t key = 0;
     for (const StageRecord& record : trace.records) {
-        if (record.stage->name() != "mask") continue;
+        if (record.stage->name() != mask) continue;
         key = std::hash<std::string>{}(record.settings) | 1;
         for (const StagePtr& input : record.inputs) key ^= std::hash<StagePtr>{}(input);
     }
@@ -51,14 +52,14 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.transposed = transposed;
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;
-    const StagePtr mask = drawn_with_mask(*shown.stage) ? stage_pointer(*shown.trace, "mask") : nullptr;
+    const StagePtr mask = stage_pointer(*shown.trace, drawn_with_mask(*shown.stage));
     // The mean over heads that mask differently has no mask of its own.
     const bool one_mask = mask && (mask->shape().heads == 1 || shown.head_index() >= 0);
     if (one_mask && mask->buffer.range().min == 0) {
         const Buffer* open = &mask->buffer;
         const int masked_head = mask_head(*mask, head);
         source.open = [open, masked_head](int level) { return open->pooled(masked_head, level); };
-        source.key ^= mask_key(*shown.trace) << 8;
+        source.key ^= mask_key(*shown.trace, mask->name()) << 8;
     }
     return source;
 }
@@ -72,8 +73,7 @@ float ShownStage::at(int row, int column) const {
 }
 
 bool ShownStage::closed(int row, int column) const {
-    if (!drawn_with_mask(*stage)) return false;
-    const Stage* mask = trace->find("mask");
+    const Stage* mask = trace->find(drawn_with_mask(*stage));
     return mask && mask->buffer.at(mask_head(*mask, head_in_buffer(*this)), row, column) == 0;
 }
 

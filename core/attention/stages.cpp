@@ -1,5 +1,6 @@
 #include "core/attention/stages.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -308,6 +309,19 @@ std::string caption(const Experiment& e, const StageInfo& info) {
     if (name == "weights" && e.normalizer != "softmax") return e.normalizer;
     if (name == "feed_forward_active") return e.activation;
     return std::string(info.caption);
+}
+
+const Stage& main_stage(const Trace& trace) {
+    const Stage* weights = trace.find("weights");
+    return weights ? *weights : *trace.find("alignment");
+}
+
+std::string_view mask_of(const StageInfo& info) {
+    constexpr std::string_view k_masked[] = {"mask", "masked", "align", "weights", "weights_dropped"};
+    constexpr std::string_view k_aligned[] = {"alignment_mask", "alignment_masked", "alignment_softmax",
+                                              "alignment"};
+    if (std::ranges::find(k_masked, info.name) != std::end(k_masked)) return "mask";
+    return std::ranges::find(k_aligned, info.name) != std::end(k_aligned) ? "alignment_mask" : "";
 }
 
 const Stage* operand(const Trace& trace, std::string_view name) {

@@ -17,6 +17,12 @@ std::string formula(const Experiment& experiment, const StageInfo& info);
 /// A few words for the line under a thumbnail: "÷ √d_k", "softmax", "causal".
 std::string caption(const Experiment& experiment, const StageInfo& info);
 
+/// What the whole computation is for: `weights`, or `alignment` where words are translated.
+const Stage& main_stage(const Trace& trace);
+
+/// The mask whose closed pairs are cells of this stage that hold nothing, by name; empty for other stages.
+std::string_view mask_of(const StageInfo& info);
+
 /// The stage that StageInfo::left or ::above names, by head where there are heads, and the one that stands in
 /// for it where it does not apply (the embedding for the keys' embedding, the context for concat). nullptr if
 /// there is none.

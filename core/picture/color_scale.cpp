@@ -19,7 +19,8 @@ namespace {
 
 /// One set of scores on its way to the softmax: under "this head" they share their range, so that what
 /// scaling and masking do can be seen.
-constexpr std::array<std::string_view, 4> k_score_stages{"scores", "scaled", "biased", "masked"};
+constexpr std::array<std::string_view, 7> k_score_stages{
+    "scores", "scaled", "biased", "masked", "alignment_scores", "alignment_scaled", "alignment_masked"};
 
 struct Interval {
     double min = 0;

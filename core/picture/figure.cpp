@@ -58,13 +58,6 @@ std::string range_caption_of(const Stage& stage, const ShownMatrix& shown, Range
     return "";
 }
 
-/// The stages in which a closed pair of the mask is a cell that holds nothing.
-bool is_masked_stage(std::string_view name) {
-    constexpr std::array<std::string_view, 5> k_names{"mask", "masked", "align", "weights",
-                                                      "weights_dropped"};
-    return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
-}
-
 CellMark mark_of(float value) {
     if (std::isnan(value)) return CellMark::nan;
     if (std::isinf(value)) return value > 0 ? CellMark::plus_infinity : CellMark::minus_infinity;
@@ -74,7 +67,9 @@ CellMark mark_of(float value) {
 /// Which pairs are open in this head, or in any of several under their mean; empty if the trace's mask is not
 /// one for this picture's rows.
 Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown) {
-    const Stage* mask = stage.name() == "mask" ? &stage : trace.find("mask");
+    const bool of_context = stage.name() == "context" || stage.name() == "decoder_context";
+    const Stage* mask =
+        of_context ? trace.find(mask_of(*main_stage(trace).info)) : trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows) return {};
     const Tensor& open = mask->buffer.host();
     const int heads = mask->shape().heads;
@@ -92,7 +87,7 @@ void mark_cells(Figure& figure, const Stage& stage, const Matrix& open) {
                        [](float cell) { return cell != 0 ? CellMark::open : CellMark::masked; });
         return;
     }
-    if (!is_masked_stage(stage.name()) || open.cols() != figure.columns) return;
+    if (mask_of(*stage.info).empty() || open.cols() != figure.columns) return;
     for (std::size_t i = 0; i < figure.marks.size(); ++i) {
         if (open.data()[i] == 0) figure.marks[i] = CellMark::masked;
     }
@@ -101,7 +96,7 @@ void mark_cells(Figure& figure, const Stage& stage, const Matrix& open) {
 /// Context, being made of the weights, is zero in such a row as well.
 std::vector<bool> fully_masked_rows(const Stage& stage, const Matrix& open) {
     std::vector<bool> result(static_cast<std::size_t>(stage.shape().rows), false);
-    if (open.size() == 0 || (!is_masked_stage(stage.name()) && stage.name() != "context")) return result;
+    if (open.size() == 0) return result;
     for (std::size_t r = 0; r < result.size(); ++r) {
         result[r] = (open.row(static_cast<Eigen::Index>(r)).array() == 0).all();
     }
