@@ -194,8 +194,8 @@ Drawn call_gru(Generator& generator, const json& call) {
 }
 
 Drawn call_multihead(Generator& generator, const json& call) {
-    const ProjectionWeights weights =
-        find_projection_rule("mha")->draw(generator, ProjectionSizes::square(call.at("embed_dim").get<int>(), true));
+    const ProjectionWeights weights = find_projection_rule("mha")->draw(
+        generator, ProjectionSizes::square(call.at("embed_dim").get<int>(), true));
     std::vector<float> values;
     for (const Matrix* matrix : {&weights.W_q, &weights.W_k, &weights.W_v, &weights.W_o})
         append(values, *matrix);

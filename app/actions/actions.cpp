@@ -160,7 +160,35 @@ const std::array k_actions = {
            true,
            always,
            [](ActionContext& c) { c.interaction.edit_sentence = true; }},
+    Action{"edit.second_sentence",
+           "Edit",
+           "Edit the second sentence",
+           {Key::l, k_ctrl_shift},
+           true,
+           always,
+           [](ActionContext& c) {
+               c.interaction.second_sentence_open = c.interaction.edit_second_sentence = true;
+           }},
+    Action{"edit.one_sentence",
+           "Edit",
+           "Remove the second sentence",
+           {},
+           false,
+           [](const ActionContext& c) {
+               return c.interaction.second_sentence_open || !c.document.experiment().text2.empty();
+           },
+           [](ActionContext& c) {
+               c.interaction.second_sentence_open = false;
+               c.document.change([](Session& s) { s.experiment.text2.clear(); });
+           }},
     Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, always, roll_seed},
+    Action{"edit.give",
+           "Edit",
+           "Give a matrix…",
+           {Key::g, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::giving); }},
     Action{"view.previous_stage",
            "View",
            "Previous stage",

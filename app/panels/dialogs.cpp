@@ -84,6 +84,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::open: return "Open";
         case Dialog::save: return "Save as";
         case Dialog::exporting: return "Export";
+        case Dialog::giving: return "Give a matrix";
         case Dialog::keys: return "Keys";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search actions";
@@ -97,6 +98,7 @@ void contents(Ui& ui, ActionContext& context) {
         case Dialog::open: return file_dialog(ui, context, false);
         case Dialog::save: return file_dialog(ui, context, true);
         case Dialog::exporting: return export_dialog(ui);
+        case Dialog::giving: return give_dialog(ui);
         case Dialog::keys: return keys_dialog(ui);
         case Dialog::about: return about_dialog(ui);
         case Dialog::palette: return palette_dialog(ui, context);

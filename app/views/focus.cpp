@@ -318,7 +318,7 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
     interact(ui, *shown, layout);
 
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation());
+    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), &trace);
     const ColorScale scale = scale_of(*shown, ui.document.presentation());
     operands(ui, layout, *shown->stage->info, lit);
     list->PushClipRect(layout.view.min, layout.view.max, true);

@@ -245,7 +245,7 @@ float strip_height(Ui& ui, float view_height) {
 
 void strip(Ui& ui, const Area& area) {
     const Trace& trace = *ui.document.trace();
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation());
+    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), &trace);
     const float labels = ui.px(k_label_width + 8);
     const Area labels_area{{area.min.x + ui.px(14), area.min.y + ui.px(bands(ui, area).picture)},
                            {area.min.x + labels, area.max.y - ui.px(bands(ui, area).below)}};

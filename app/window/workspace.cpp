@@ -189,7 +189,7 @@ void Workspace::draw(FrameInput& frame) {
           backend_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
-    interaction_.pointing_token = -1;
+    interaction_.pointing_token.reset();
     ControlFocus& control = interaction_.control;
     control.drawn.clear();
     if (ImGui::IsMouseClicked(0)) control.id = 0;
@@ -202,7 +202,7 @@ void Workspace::draw(FrameInput& frame) {
     const Areas areas = lay_out(ui, size);
     ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
     menu_bar(ui, areas.menu, c, run_it);
-    sentence_panel(ui, areas.sentence, sentence_);
+    sentence_panel(ui, areas.sentence, sentences_, run_it);
     pipeline_view(ui, areas.center, run_it);
     if (areas.experiment.width() > 0) {
         experiment_panel(ui, areas.experiment);
