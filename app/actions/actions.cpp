@@ -42,9 +42,13 @@ void copy_matrix(ActionContext& c) {
 
 /// Moves the focus along the strip.
 void focus_step(ActionContext& c, int step) {
+    const Trace& trace = *c.document.trace();
+    const StageInfo* focused = find_stage_info(c.document.presentation().stage);
     std::vector<std::string> names;
-    for (const StagePtr& stage : c.document.trace()->stages())
+    // Parameters are beside the strip: from one it goes to the next.
+    for (const StagePtr& stage : focused&& is_parameter(*focused) ? trace.parameters() : trace.stages())
         if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
+    if (names.empty()) return;
     const auto at = std::ranges::find(names, c.document.presentation().stage);
     const auto now = at == names.end() ? 0 : at - names.begin();
     const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(names) - 1);

@@ -59,7 +59,16 @@ struct GiveForm {
     std::string file;
     std::string problem;
     bool applying = false;     ///< its trace is on the way
+    int idle_frames = 0;       ///< since then, with nothing being computed
     bool had_problem = false;  ///< the experiment had one before
+};
+
+/// A mask being painted.
+struct MaskStroke {
+    bool active = false;
+    bool opens = false;  ///< what it passes; else it closes
+    Cell last;
+    int count = 0;  ///< strokes so far, so that each is an undo step of its own
 };
 
 /// A field that is being typed into or dragged.
@@ -78,6 +87,8 @@ struct ControlFocus {
     bool moved = false;           ///< to be brought into sight
     bool pressed = false;
     int steps = 0;
+    bool on_grid = false;  ///< ↑ ↓ are its own too
+    int steps_down = 0;
 
     /// To the next control (step 1) or the previous one (−1), around the ends.
     void move(int step);
@@ -100,6 +111,8 @@ struct Interaction {
     GiveForm give_form;
     std::string palette_text;
     FieldEdit field;
+    MaskStroke stroke;
+    std::optional<Cell> edited_cell;  ///< of the focused stage, that is a number field
     ControlFocus control;
     std::set<std::string> folded_sections;  ///< of the experiment panel
     bool control_disabled = false;          ///< what is drawn now does not apply

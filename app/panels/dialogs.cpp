@@ -32,7 +32,8 @@ void keys_dialog(Ui& ui) {
         ui,
         "Wheel and drag zoom and pan the matrix; click locks a cell;\nright-click resets a setting; click "
         "types a number, dragging steps it.\nTab goes through the controls; Enter and ← → change the one it "
-        "is on.");
+        "is on.\nIn the mask, click and drag paint, right-click offers presets;\na double-click types "
+        "into a cell of a given matrix.");
     if (ImGui::Button("Close", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
 }
 

@@ -166,14 +166,14 @@ void draw_grid(Ui& ui, const GiveForm& form, const GridPlace& place) {
         for (int j = place.first_column; j <= place.last_column; ++j) {
             const Area cell = place.cell(i, j);
             const float value = form.values(i, j);
-            const bool chosen = form.selected == Cell{i, j};
-            list->AddRect(cell.min, {cell.max.x + 1, cell.max.y + 1},
-                          ink(chosen ? ui.theme.accent : ui.theme.line));
+            list->AddRect(cell.min, {cell.max.x + 1, cell.max.y + 1}, ink(ui.theme.line));
             draw_text(list, ui.fonts.mono, {cell.max.x - ui.px(8), cell.min.y + text_top},
                       ink(std::isfinite(value) ? ui.theme.text : ui.theme.warning), cell_text(value),
                       Align::right);
         }
     }
+    const Area chosen = place.cell(form.selected.row, form.selected.column);
+    list->AddRect(chosen.min, {chosen.max.x + 1, chosen.max.y + 1}, ink(ui.theme.accent));
 }
 
 void grid(Ui& ui, GiveForm& form) {
@@ -213,13 +213,16 @@ void apply(Ui& ui, GiveForm& form) {
     }
     form.had_problem = !ui.document.problem().empty();
     form.applying = true;
+    form.idle_frames = 0;
     give(ui.document, form.name, form.values);
-    ui.document.end_gesture();
 }
 
 /// Closes when what was applied is computed; takes it back where it does not fit.
 void finish(Ui& ui, GiveForm& form) {
     if (!form.applying || ui.document.busy()) return;
+    const bool settled = !ui.document.stale() || !ui.document.problem().empty();
+    // A result that has just come is taken in the next frame; without words to compute there is none.
+    if (!settled && form.idle_frames++ == 0) return;
     form.applying = false;
     const std::string problem = ui.document.problem();
     if (problem.empty() || form.had_problem) {

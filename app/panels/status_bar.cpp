@@ -18,7 +18,8 @@ std::string not_finite(const Stage& stage) {
 }
 
 int fully_masked_rows(const Trace& trace) {
-    if (trace.experiment.mask.empty()) return 0;
+    const Stage* mask = trace.find("mask");
+    if (!mask || mask->buffer.range().min != 0) return 0;  // nothing is closed
     int rows = 0;
     for (int i = 0; i < static_cast<int>(trace.rows.size()); ++i) rows += trace.fully_masked(i);
     return rows;

@@ -81,6 +81,15 @@ std::optional<std::string> typing_field(Ui& ui, unsigned id, float width) {
     return abandoned ? std::nullopt : std::optional(edit.text);
 }
 
+KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area) {
+    KeyboardUse keys = keyboard_use(ui, id, area);
+    ControlFocus& control = ui.state.control;
+    if (control.id != id) return keys;
+    control.on_grid = true;
+    keys.steps_down = std::exchange(control.steps_down, 0);
+    return keys;
+}
+
 void begin_typing(Ui& ui, unsigned id, const std::string& text) {
     FieldEdit& edit = ui.state.field;
     edit = {id, text, true, 0, edit.gestures};

@@ -17,11 +17,14 @@ namespace attnscope {
 struct KeyboardUse {
     bool pressed = false;  ///< Enter or Space
     int steps = 0;         ///< the arrows; ten with Shift
+    int steps_down = 0;    ///< likewise, of a grid
 };
 
 /// Makes the control that stands at `area` one that Tab reaches, outlined while the keyboard is on it. Call
 /// it once for each control and frame, in the order of reading.
 KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area);
+/// The same for a control whose cells the arrows go through, up and down too.
+KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area);
 
 /// One of several values, with what is shown for it.
 struct Choice {
