@@ -298,35 +298,5 @@ TEST_F(DocumentTest, IsModifiedWhereItsFileHoldsSomethingElse) {
     EXPECT_FALSE(document.modified());
 }
 
-TEST(NearestTest, HeadsStepThroughTheDivisors) {
-    for (int dim = 1; dim <= k_max_dim; ++dim) {
-        std::vector<int> divisors;
-        for (int h = 1; h <= std::min(dim, k_max_heads); ++h)
-            if (dim % h == 0) divisors.push_back(h);
-        const int last = static_cast<int>(divisors.size()) - 1;
-        for (int at = 0; at <= last; ++at)
-            for (const int steps : {-100, -2, -1, 0, 1, 2, 100})
-                ASSERT_EQ(stepped_head_count(divisors[std::size_t(at)], steps, dim),
-                          divisors[std::size_t(std::clamp(at + steps, 0, last))])
-                    << dim << " " << at << " " << steps;
-    }
-}
-
-TEST(NearestTest, DimensionsAreMultiplesAndTheNearest) {
-    for (int heads = 1; heads <= k_max_heads; ++heads) {
-        for (int wanted = -70; wanted <= k_max_dim + 70; ++wanted) {
-            const int found = nearest_dim(wanted, heads);
-            ASSERT_GE(found, heads);
-            ASSERT_LE(found, k_max_dim);
-            ASSERT_EQ(found % heads, 0) << heads << " " << wanted;
-            for (const int other : {found - heads, found + heads}) {
-                if (other >= heads && other <= k_max_dim) {
-                    ASSERT_LE(std::abs(found - wanted), std::abs(other - wanted)) << heads << " " << wanted;
-                }
-            }
-        }
-    }
-}
-
 }  // namespace
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "core/attention/masks.h"
+#include "core/io/options.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -151,6 +152,126 @@ TEST_F(ExperimentPanelTest, TheDieRollsASeedAndIsOneStep) {
     EXPECT_TRUE(document().can_undo());
     press(Key::z, k_ctrl);
     EXPECT_EQ(document().experiment().seed, Seed(123));
+}
+
+TEST_F(ExperimentPanelTest, EverySettingHasARow) {
+    const std::vector<std::pair<const char*, std::vector<std::string>>> rows = {
+        {"tokenizer", {"Tokens", "label"}},
+        {"vocabulary", {"Vocabulary", "label"}},
+        {"table-size", {"Table rows", "label"}},
+        {"seed", {"Seed", "label"}},
+        {"dim", {"Dimension", "label"}},
+        {"embedding", {"Draw", "label"}},
+        {"position", {"Told by", "label"}},
+        {"rope-layout", {"Pairs", "label"}},
+        {"projection", {"projections", "Draw", "label"}},
+        {"projection-seed", {"projection-seed", "Seed", "label"}},
+        {"projection-bias", {"Biases", "label"}},
+        {"key-size", {"Key size", "label"}},
+        {"value-size", {"Value size", "label"}},
+        {"heads", {"Heads", "label"}},
+        {"score", {"Function", "label"}},
+        {"hidden", {"Hidden", "label"}},
+        {"score-seed", {"score-seed", "Seed", "label"}},
+        {"sharpening", {"Sharpening", "label"}},
+        {"scale", {"Scale", "label"}},
+        {"mask", {"Causal", "label"}},
+        {"normalizer", {"Weights by", "label"}},
+        {"softmax-axis", {"Over", "label"}},
+        {"temperature", {"Temperature", "label"}},
+        {"local-window", {"Reach", "label"}},
+        {"dropout", {"Dropout", "label"}},
+        {"dropout-seed", {"Dropout seed", "label"}},
+        {"training", {"Training", "label"}},
+        {"output-projection", {"Projection", "label"}},
+        {"block", {"Norms", "label"}},
+        {"activation", {"Activation", "label"}},
+        {"feed-forward-size", {"Feed-forward", "label"}},
+        {"block-seed", {"block-seed", "Seed", "label"}},
+        {"given", {"Matrix", "label"}},
+    };
+    float above = -1e9f;
+    for (const Option& option : options()) {
+        if (!option.in_experiment() || option.section == "Input") continue;
+        const auto row = std::ranges::find(rows, option.name, [](const auto& r) { return r.first; });
+        ASSERT_NE(row, rows.end()) << option.name << " has no row";
+    }
+    for (const auto& [option, ids] : rows) {
+        if (std::string_view(option) == "table-size") continue;  // stands below the embedding's draw
+        const float y = place_of("/experiment_", ids).y + find_window("/experiment_")->Scroll.y;
+        EXPECT_GT(y, above) << option << " is not in the order of the computation";
+        above = y;
+    }
+}
+
+TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {
+    const std::pair<const char*, const char*> picks[] = {{"Told by", "sinusoidal"},
+                                                         {"Function", "additive"},
+                                                         {"Weights by", "local-p"},
+                                                         {"Norms", "pre-norm"}};
+    for (const auto& [label, entry] : picks) {
+        click(field_of(label, {"##choice"}));
+        choose(entry);
+        EXPECT_EQ(document().problem(), "");
+    }
+    const Experiment& e = document().experiment();
+    EXPECT_EQ(e.position, "sinusoidal");
+    EXPECT_EQ(e.score, "additive");
+    EXPECT_EQ(e.normalizer, "local-p");
+    EXPECT_EQ(e.block, "pre-norm");
+    for (const char* stage : {"positioned", "score_hidden", "gauss", "residual_2"})
+        EXPECT_NE(document().trace()->find(stage), nullptr) << stage;
+}
+
+TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
+    const Session before = document().session();
+    for (const char* label : {"Hidden", "Sharpening", "Reach", "Dropout seed", "Feed-forward"}) {
+        const ImVec2 at = field_of(label, {"label"});
+        drag({at.x + 120, at.y}, {60, 0});
+        EXPECT_EQ(document().session(), before) << label;
+    }
+    document().change([](Session& s) { s.experiment.score = "additive"; });
+    settle();
+    drag(field_of("Hidden", {"number", "drag"}), {60, 0});
+    EXPECT_GT(document().experiment().hidden, 8);
+}
+
+TEST_F(ExperimentPanelTest, AHeadThatRopeCannotTurnIsRefusedAndTheHeadsStepOverIt) {
+    document().change([](Session& s) {
+        s.experiment.dim = 12;
+        s.experiment.heads = 4;
+    });
+    settle();
+    click(field_of("Told by", {"##choice"}));
+    choose("rope");
+    EXPECT_EQ(document().experiment().position, "none");
+    EXPECT_TRUE(interaction().notice.problem);
+    EXPECT_EQ(document().problem(), "");
+    drag(field_of("Heads", {"number", "drag"}), {-14, 0});
+    click(field_of("Told by", {"##choice"}));
+    choose("rope");
+    EXPECT_EQ(document().experiment().position, "rope");
+    drag(field_of("Heads", {"number", "drag"}), {300, 0});
+    EXPECT_EQ(document().experiment().heads, 6);
+    EXPECT_EQ(document().problem(), "");
+}
+
+TEST_F(ExperimentPanelTest, ASizeOfItsOwnIsAMultipleOfTheHeads) {
+    document().change([](Session& s) { s.experiment.heads = 4; });
+    settle();
+    drag(field_of("Key size", {"number", "drag"}), {14, 0});
+    EXPECT_EQ(document().experiment().key_size, 20);
+    EXPECT_EQ(document().trace()->find("query")->shape().columns, 20);
+    drag(field_of("Key size", {"number", "drag"}), {-14, 0});
+    EXPECT_EQ(document().experiment().key_size, 0) << "as wide as the embedding again";
+}
+
+TEST_F(ExperimentPanelTest, ASectionFoldsAndUnfolds) {
+    click(place_of("/experiment_", {"Input"}));
+    const ImVec2 folded = field_of("Seed", {"seed", "drag"});
+    click(place_of("/experiment_", {"Input"}));
+    EXPECT_GT(field_of("Seed", {"seed", "drag"}).y, folded.y + 40);
+    EXPECT_FALSE(document().can_undo());
 }
 
 using PlacesTest = InterfaceTest;

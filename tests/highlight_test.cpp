@@ -47,13 +47,33 @@ TEST(HighlightTest, NothingPointedAtLightsNothing) {
 TEST(HighlightTest, TheChipComesBeforeTheCellAndTheCellBeforeTheLock) {
     Interaction interaction;
     Presentation look;
-    EXPECT_EQ(current_highlight(interaction, look), Highlight{});
+    EXPECT_EQ(current_highlight(interaction, look, nullptr), Highlight{});
     look.locked = Cell{1, 2};
-    EXPECT_EQ(current_highlight(interaction, look), highlight_cell(info("weights"), {1, 2}));
+    EXPECT_EQ(current_highlight(interaction, look, nullptr), highlight_cell(info("weights"), {1, 2}));
     interaction.hovered = PointedCell{"scores", 0, {3, 4}};
-    EXPECT_EQ(current_highlight(interaction, look), highlight_cell(info("scores"), {3, 4}));
-    interaction.hovered_token = 5;
-    EXPECT_EQ(current_highlight(interaction, look), highlight_token(5));
+    EXPECT_EQ(current_highlight(interaction, look, nullptr), highlight_cell(info("scores"), {3, 4}));
+    interaction.hovered_token = PointedToken{5};
+    EXPECT_EQ(current_highlight(interaction, look, nullptr), highlight_token(5));
+}
+
+TEST(HighlightTest, OfTwoSentencesATokenLightsItsOwnSideAlone) {
+    Highlight lit{.key = 2, .two_sides = true};
+    for (const char* name : {"key", "value", "embedding_kv"}) EXPECT_EQ(lit_row(lit, info(name)), 2) << name;
+    for (const char* name : {"query", "embedding", "weights"})
+        EXPECT_EQ(lit_row(lit, info(name)), -1) << name;
+    for (const char* name : {"weights", "mask", "score_hidden"})
+        EXPECT_EQ(lit_column(lit, info(name)), 2) << name;
+    lit = {.query = 1, .two_sides = true};
+    EXPECT_EQ(lit_row(lit, info("query")), 1);
+    EXPECT_EQ(lit_row(lit, info("key")), -1);
+    EXPECT_EQ(lit_column(lit, info("weights")), -1);
+}
+
+TEST(HighlightTest, AHiddenUnitLightsItsKey) {
+    const Highlight lit = highlight_cell(info("score_hidden"), {3, 17}, 8);
+    EXPECT_EQ(lit.query, 3);
+    EXPECT_EQ(lit.key, 2);
+    EXPECT_EQ(lit_column(lit, info("scores")), 2);
 }
 
 }  // namespace

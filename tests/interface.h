@@ -133,17 +133,15 @@ protected:
         if (ImGuiWindow* named_so = ImGui::FindWindowByName(part.c_str())) found = named_so;
         return found;
     }
-    /// The middle of a control, named by what is pushed on the id stack to it. Asks ImGui's keyboard
-    /// navigation, which follows a control to where it stands, and then the mouse, whether it is there.
-    ImVec2 place_of(const std::string& window_part, const std::vector<std::string>& ids) {
-        ImGuiContext& imgui = *ImGui::GetCurrentContext();
-        ImGuiWindow* in = find_window(window_part);
-        if (!in) {
-            ADD_FAILURE() << "there is no window " << window_part;
-            return {-1, -1};
-        }
-        ImGuiID id = in->ID;
+    /// A control's id, from what is pushed on the id stack to it.
+    static ImGuiID id_of(const ImGuiWindow& in, const std::vector<std::string>& ids) {
+        ImGuiID id = in.ID;
         for (const std::string& each : ids) id = ImHashStr(each.c_str(), 0, id);
+        return id;
+    }
+    /// Where a control stands. Asks ImGui's keyboard navigation, which follows a control.
+    ImRect area_of(ImGuiWindow* in, ImGuiID id) {
+        ImGuiContext& imgui = *ImGui::GetCurrentContext();
         const ImGuiID id_before = imgui.NavId;
         ImGuiWindow* const window_before = imgui.NavWindow;
         imgui.NavId = id;
@@ -153,6 +151,23 @@ protected:
         const ImRect found = ImGui::WindowRectRelToAbs(in, in->NavRectRel[0]);
         imgui.NavId = id_before;
         imgui.NavWindow = window_before;
+        return found;
+    }
+    /// The middle of a control, brought into sight, after the mouse has found it there.
+    ImVec2 place_of(const std::string& window_part, const std::vector<std::string>& ids) {
+        ImGuiContext& imgui = *ImGui::GetCurrentContext();
+        ImGuiWindow* in = find_window(window_part);
+        if (!in) {
+            ADD_FAILURE() << "there is no window " << window_part;
+            return {-1, -1};
+        }
+        const ImGuiID id = id_of(*in, ids);
+        ImRect found = area_of(in, id);
+        if (found.Max.y > in->InnerClipRect.Max.y || found.Min.y < in->InnerClipRect.Min.y) {
+            ImGui::SetScrollY(in, in->Scroll.y + found.Min.y - in->InnerClipRect.GetCenter().y);
+            step();
+            found = area_of(in, id);
+        }
         const ImVec2 middle = found.GetCenter();
         push({MouseMove{middle.x, middle.y}});
         step();

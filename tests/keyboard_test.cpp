@@ -70,7 +70,7 @@ TEST_F(KeyboardTest, ArrowsTakeTheNextChoice) {
 }
 
 TEST_F(KeyboardTest, SpaceSwitches) {
-    press(Key::tab, {.shift = true});
+    interaction().control.id = id_of(*find_window("/experiment_"), {"Projection", "on"});
     press(Key::space);
     EXPECT_TRUE(document().experiment().output_projection);
     press(Key::enter);

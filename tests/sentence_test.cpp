@@ -87,5 +87,94 @@ TEST_F(SentenceTest, EscapeLetsGoOfTheKeyboardAndKeepsTheText) {
     EXPECT_FALSE(ImGui::GetIO().WantTextInput);
 }
 
+/// Two sentences: the second asked for, typed, pointed at and taken away.
+class SecondSentenceTest : public SentenceTest {
+protected:
+    const std::string& second() { return document().experiment().text2; }
+    void add(std::string_view sentence) {
+        click(place_of("attnscope", {"add sentence"}));
+        play(typing(sentence));
+    }
+    ImVec2 chip_place(const char* sentence, int token) {
+        ImGuiWindow* in = find_window("attnscope");
+        ImGuiID id = ImHashStr(sentence, 0, in->ID);
+        id = ImHashData(&token, sizeof token, id);
+        return area_of(in, ImHashStr("chip", 0, id)).GetCenter();
+    }
+};
+
+TEST_F(SecondSentenceTest, IsTypedIntoItsOwnField) {
+    add("je te vois");
+    EXPECT_EQ(second(), "je te vois");
+    EXPECT_EQ(document().trace()->columns, (std::vector<std::string>{"je", "te", "vois"}));
+    EXPECT_EQ(document().trace()->rows.size(), 8U);
+    EXPECT_EQ(focused().drawn.columns, 3);
+    EXPECT_EQ(text(), load_example("scaled-dot-product").experiment.text);
+}
+
+TEST_F(SecondSentenceTest, EachOfItsWordsIsAnUndoStep) {
+    add("one two");
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(second(), "one");
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(second(), "");
+    EXPECT_EQ(document().trace()->columns.size(), 8U);
+    press(Key::z, k_ctrl_shift);
+    EXPECT_EQ(second(), "one");
+}
+
+TEST_F(SecondSentenceTest, BlanksAloneKeepThePicture) {
+    const auto before = document().trace();
+    add("  ");
+    EXPECT_EQ(document().trace(), before);
+    EXPECT_EQ(document().problem(), "");
+}
+
+TEST_F(SecondSentenceTest, ItsCrossTakesItAway) {
+    add("one two");
+    press(Key::escape);
+    click(place_of("attnscope", {"remove", "×"}));
+    EXPECT_EQ(second(), "");
+    EXPECT_EQ(document().trace()->columns.size(), 8U);
+    EXPECT_NE(place_of("attnscope", {"add sentence"}).x, -1);
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(second(), "one two");
+}
+
+TEST_F(SecondSentenceTest, AnEmptyFieldGoesWhenItIsLeft) {
+    add("");
+    EXPECT_TRUE(interaction().second_sentence_open);
+    press(Key::escape);
+    settle();
+    EXPECT_FALSE(interaction().second_sentence_open);
+    EXPECT_FALSE(document().can_undo());
+}
+
+TEST_F(SecondSentenceTest, ItsChipsAreKeysAndTheFirstOnesAreQueries) {
+    add("one two three");
+    press(Key::escape);
+    move(chip_place("second sentence", 2));
+    EXPECT_EQ(interaction().hovered_token, (PointedToken{2, true}));
+    const Trace& trace = *document().trace();
+    Highlight lit = current_highlight(interaction(), document().presentation(), &trace);
+    EXPECT_EQ(lit.key, 2);
+    EXPECT_EQ(lit.query, -1);
+    click(chip_place("second sentence", 2));
+    ASSERT_TRUE(document().presentation().locked);
+    EXPECT_EQ(document().presentation().locked->column, 2);
+    click(chip_place("sentence", 5));
+    EXPECT_EQ(document().presentation().locked, (Cell{5, 2}));
+}
+
+TEST_F(SecondSentenceTest, TheKeyboardReachesIt) {
+    press(Key::l, k_ctrl_shift);
+    EXPECT_TRUE(ImGui::GetIO().WantTextInput);
+    play(typing("hi"));
+    EXPECT_EQ(second(), "hi");
+    press(Key::escape);
+    workspace->run(*find_action("edit.one_sentence"));
+    EXPECT_EQ(second(), "");
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -49,9 +49,13 @@ void copy_recipe(ActionContext& c) {
 
 /// Moves the focus along the strip.
 void focus_step(ActionContext& c, int step) {
+    const Trace& trace = *c.document.trace();
+    const StageInfo* focused = find_stage_info(c.document.presentation().stage);
     std::vector<std::string> names;
-    for (const StagePtr& stage : c.document.trace()->stages())
+    // Parameters are beside the strip: from one it goes to the next.
+    for (const StagePtr& stage : focused&& is_parameter(*focused) ? trace.parameters() : trace.stages())
         if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
+    if (names.empty()) return;
     const auto at = std::ranges::find(names, c.document.presentation().stage);
     const auto now = at == names.end() ? 0 : at - names.begin();
     const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(names) - 1);
@@ -169,7 +173,35 @@ const std::array k_actions = {
            true,
            always,
            [](ActionContext& c) { c.interaction.edit_sentence = true; }},
+    Action{"edit.second_sentence",
+           "Edit",
+           "Edit the second sentence",
+           {Key::l, k_ctrl_shift},
+           true,
+           always,
+           [](ActionContext& c) {
+               c.interaction.second_sentence_open = c.interaction.edit_second_sentence = true;
+           }},
+    Action{"edit.one_sentence",
+           "Edit",
+           "Remove the second sentence",
+           {},
+           false,
+           [](const ActionContext& c) {
+               return c.interaction.second_sentence_open || !c.document.experiment().text2.empty();
+           },
+           [](ActionContext& c) {
+               c.interaction.second_sentence_open = false;
+               c.document.change([](Session& s) { s.experiment.text2.clear(); });
+           }},
     Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, always, roll_seed},
+    Action{"edit.give",
+           "Edit",
+           "Give a matrix…",
+           {Key::g, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::giving); }},
     Action{"view.previous_stage",
            "View",
            "Previous stage",

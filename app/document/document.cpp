@@ -1,7 +1,6 @@
 #include "app/document/document.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/error.h"
 #include "core/text/tokenizer.h"
@@ -9,10 +8,14 @@
 namespace attnscope {
 namespace {
 
-/// An empty sentence is what one sees while typing, not an error.
-bool has_tokens(const Experiment& experiment) {
-    const Tokenizer* tokenizer = find_tokenizer(experiment.tokenizer);
-    return !experiment.given.empty() || !tokenizer || !tokenize(experiment.text, *tokenizer).empty();
+/// An empty sentence is what one sees while typing, not an error; nor is a second one of blanks.
+bool has_tokens(const Experiment& e) {
+    const Tokenizer* tokenizer = find_tokenizer(e.tokenizer);
+    const bool all_given = e.is_given("query") && e.is_given("key") && e.is_given("value");
+    if (!tokenizer || all_given || e.is_given("scores")) return true;
+    const auto read = [&](const std::string& text) { return !tokenize(text, *tokenizer).empty(); };
+    return (e.is_given("embedding") || read(e.text)) &&
+           (e.is_given("embedding_kv") || e.text2.empty() || read(e.text2));
 }
 
 /// A head that is gone cannot be shown.
@@ -121,22 +124,6 @@ bool Document::update() {
 void Document::settle() {
     worker_.wait();
     update();
-}
-
-int stepped_head_count(int heads, int steps, int dim) {
-    const int most = std::min(dim, k_max_heads), direction = steps > 0 ? 1 : -1;
-    for (int left = std::abs(steps); left > 0; --left) {
-        int next = heads + direction;
-        while (next >= 1 && next <= most && dim % next != 0) next += direction;
-        if (next < 1 || next > most) break;
-        heads = next;
-    }
-    return heads;
-}
-
-int nearest_dim(int wanted, int heads) {
-    const int steps = std::clamp((wanted + heads / 2) / heads, 1, k_max_dim / heads);
-    return steps * heads;
 }
 
 }  // namespace attnscope

@@ -76,9 +76,4 @@ private:
     Worker worker_;
 };
 
-/// `steps` further along the divisors of d that may be a number of heads, at most to the first or last.
-int stepped_head_count(int heads, int steps, int dim);
-/// The multiple of h nearest to `wanted` that may be d.
-int nearest_dim(int wanted, int heads);
-
 }  // namespace attnscope

@@ -7,8 +7,10 @@ bool is_feature(Axis axis) { return axis == Axis::feature || axis == Axis::head_
 
 int lit(const Highlight& highlight, Axis axis) {
     switch (axis) {
-        case Axis::query_token: return highlight.query >= 0 ? highlight.query : highlight.key;
-        case Axis::key_token: return highlight.key;
+        case Axis::query_token:
+            return highlight.query >= 0 || highlight.two_sides ? highlight.query : highlight.key;
+        case Axis::key_token:
+        case Axis::key_hidden: return highlight.key;
         case Axis::feature:
         case Axis::head_feature: return highlight.feature_axis == axis ? highlight.feature : -1;
         default: return -1;
@@ -17,13 +19,20 @@ int lit(const Highlight& highlight, Axis axis) {
 
 }  // namespace
 
+bool has_two_sides(const Trace& trace) {
+    const Stage* scores = trace.find("scores");
+    return trace.find("tokens_kv") || trace.find("embedding_kv") ||
+           (scores && scores->shape().rows != scores->shape().columns);
+}
+
 Highlight highlight_token(int token) { return {.query = token, .key = token}; }
 
-Highlight highlight_cell(const StageInfo& info, const Cell& cell) {
+Highlight highlight_cell(const StageInfo& info, const Cell& cell, int depth) {
     Highlight highlight;
     if (info.rows == Axis::query_token) highlight.query = cell.row;
     if (info.rows == Axis::key_token) highlight.key = cell.row;
     if (info.columns == Axis::key_token) highlight.key = cell.column;
+    if (info.columns == Axis::key_hidden) highlight.key = cell.column / depth;
     if (is_feature(info.columns)) {
         highlight.feature = cell.column;
         highlight.feature_axis = info.columns;
@@ -33,7 +42,8 @@ Highlight highlight_cell(const StageInfo& info, const Cell& cell) {
 
 int lit_row(const Highlight& highlight, const StageInfo& info) {
     // Keys and values stand in the same rows as the queries' tokens: one token is one band.
-    if (info.rows == Axis::key_token) return highlight.key >= 0 ? highlight.key : highlight.query;
+    if (info.rows == Axis::key_token)
+        return highlight.key >= 0 || highlight.two_sides ? highlight.key : highlight.query;
     return lit(highlight, info.rows);
 }
 

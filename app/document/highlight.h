@@ -23,15 +23,19 @@ struct Highlight {
     int key = -1;
     int feature = -1;
     Axis feature_axis = Axis::feature;
+    bool two_sides = false;  ///< queries and keys are different tokens
     bool operator==(const Highlight&) const = default;
 };
 
-/// A token in all its roles, as a chip of the sentence stands for it.
-Highlight highlight_token(int token);
-/// What a cell of a stage lights.
-Highlight highlight_cell(const StageInfo& info, const Cell& cell);
+/// Queries and keys are different tokens: of two sentences, or of matrices given for each.
+bool has_two_sides(const Trace& trace);
 
-/// The row (column) of a stage that is lit, or −1.
+/// A token in all its roles, as a chip of the only sentence stands for it.
+Highlight highlight_token(int token);
+/// What a cell of a stage lights. `depth` as the stage's Shape::depth.
+Highlight highlight_cell(const StageInfo& info, const Cell& cell, int depth = 1);
+
+/// The row (column) of a stage that is lit, or −1. Of hidden units: the key that they belong to.
 int lit_row(const Highlight& highlight, const StageInfo& info);
 int lit_column(const Highlight& highlight, const StageInfo& info);
 

@@ -13,15 +13,34 @@ void ControlFocus::move(int step) {
     moved = true;
 }
 
-Highlight current_highlight(const Interaction& interaction, const Presentation& presentation) {
-    if (interaction.hovered_token >= 0) return highlight_token(interaction.hovered_token);
+namespace {
+
+Highlight cell_highlight(std::string_view stage, const Cell& cell, const Trace* trace) {
+    const StageInfo* info = find_stage_info(stage);
+    const Stage* found = trace ? trace->find(stage) : nullptr;
+    return info ? highlight_cell(*info, cell, found ? found->shape().depth : 1) : Highlight{};
+}
+
+Highlight pointed_highlight(const Interaction& interaction, const Presentation& presentation,
+                            const Trace* trace, bool two_sides) {
+    if (const auto& chip = interaction.hovered_token) {
+        if (!two_sides) return highlight_token(chip->token);
+        return chip->of_keys ? Highlight{.key = chip->token} : Highlight{.query = chip->token};
+    }
     if (interaction.hovered)
-        if (const StageInfo* info = find_stage_info(interaction.hovered->stage))
-            return highlight_cell(*info, interaction.hovered->cell);
-    if (presentation.locked)
-        if (const StageInfo* info = find_stage_info(presentation.stage))
-            return highlight_cell(*info, *presentation.locked);
+        return cell_highlight(interaction.hovered->stage, interaction.hovered->cell, trace);
+    if (presentation.locked) return cell_highlight(presentation.stage, *presentation.locked, trace);
     return {};
+}
+
+}  // namespace
+
+Highlight current_highlight(const Interaction& interaction, const Presentation& presentation,
+                            const Trace* trace) {
+    const bool two_sides = trace && has_two_sides(*trace);
+    Highlight lit = pointed_highlight(interaction, presentation, trace, two_sides);
+    lit.two_sides = two_sides;
+    return lit;
 }
 
 }  // namespace attnscope

@@ -3,12 +3,20 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "app/document/highlight.h"
 
 namespace attnscope {
+
+/// A chip of the sentence, or of the keys' one.
+struct PointedToken {
+    int token;
+    bool of_keys = false;
+    bool operator==(const PointedToken&) const = default;
+};
 
 /// Which part of the focused matrix is on show. x and y are what stands in the middle, as fractions of the
 /// matrix.
@@ -25,7 +33,7 @@ struct Notice {
     bool problem = false;
 };
 
-enum class Dialog { none, open, save, exporting, keys, about, palette };
+enum class Dialog { none, open, save, exporting, giving, keys, about, palette };
 
 /// The export dialog as it is filled in.
 struct ExportForm {
@@ -41,6 +49,26 @@ struct FileForm {
     std::string folder;
     std::string name;
     std::string problem;
+};
+
+/// The dialog that gives a matrix as it is filled in.
+struct GiveForm {
+    std::string name = "scores";
+    Matrix values;
+    Cell selected;
+    std::string file;
+    std::string problem;
+    bool applying = false;     ///< its trace is on the way
+    int idle_frames = 0;       ///< since then, with nothing being computed
+    bool had_problem = false;  ///< the experiment had one before
+};
+
+/// A mask being painted.
+struct MaskStroke {
+    bool active = false;
+    bool opens = false;  ///< what it passes; else it closes
+    Cell last;
+    int count = 0;  ///< strokes so far, so that each is an undo step of its own
 };
 
 /// A field that is being typed into or dragged.
@@ -59,6 +87,8 @@ struct ControlFocus {
     bool moved = false;           ///< to be brought into sight
     bool pressed = false;
     int steps = 0;
+    bool on_grid = false;  ///< ↑ ↓ are its own too
+    int steps_down = 0;
 
     /// To the next control (step 1) or the previous one (−1), around the ends.
     void move(int step);
@@ -67,9 +97,9 @@ struct ControlFocus {
 struct Interaction {
     // What is under the mouse is found while a frame is drawn, and lit in the next one.
     std::optional<PointedCell> hovered;
-    int hovered_token = -1;  ///< the chip
+    std::optional<PointedToken> hovered_token;  ///< the chip
     std::optional<PointedCell> pointing;
-    int pointing_token = -1;
+    std::optional<PointedToken> pointing_token;
     Zoom zoom;
     float strip_width = 0;       ///< when it did
     std::string stage_in_sight;  ///< the strip has scrolled to it
@@ -78,16 +108,22 @@ struct Interaction {
     Notice notice;
     ExportForm export_form;
     FileForm file_form;
+    GiveForm give_form;
     std::string palette_text;
     FieldEdit field;
+    MaskStroke stroke;
+    std::optional<Cell> edited_cell;  ///< of the focused stage, that is a number field
     ControlFocus control;
-    bool control_disabled = false;  ///< what is drawn now does not apply
+    std::set<std::string> folded_sections;  ///< of the experiment panel
+    bool control_disabled = false;          ///< what is drawn now does not apply
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1
     float inspector_width = 336;
-    double interface_scale = 1;  ///< 0.75 … 3
-    bool edit_sentence = false;  ///< the sentence takes the keyboard in the next frame
+    double interface_scale = 1;         ///< 0.75 … 3
+    bool edit_sentence = false;         ///< the sentence takes the keyboard in the next frame
+    bool edit_second_sentence = false;  ///< likewise
+    bool second_sentence_open = false;  ///< its field is there, though it is empty
     bool quit = false;
     int typing_run = 0;  ///< words typed so far; each is an undo step
 
@@ -98,6 +134,7 @@ struct Interaction {
 };
 
 /// What is lit: the chip or the cell under the mouse, else the locked cell of the focused stage.
-Highlight current_highlight(const Interaction& interaction, const Presentation& presentation);
+Highlight current_highlight(const Interaction& interaction, const Presentation& presentation,
+                            const Trace* trace);
 
 }  // namespace attnscope

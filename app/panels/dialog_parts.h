@@ -33,6 +33,8 @@ void row(Ui& ui, const char* label, const Control& control) {
 
 void file_dialog(Ui& ui, ActionContext& context, bool saving);
 void export_dialog(Ui& ui);
+/// A matrix given outright: pasted, from a file, or cell by cell.
+void give_dialog(Ui& ui);
 /// Closes the export dialog when the export is done, and says what came of it.
 void take_export(Ui& ui);
 

@@ -32,7 +32,8 @@ void keys_dialog(Ui& ui) {
         ui,
         "Wheel and drag zoom and pan the matrix; click locks a cell;\nright-click resets a setting; click "
         "types a number, dragging steps it.\nTab goes through the controls; Enter and ← → change the one it "
-        "is on.");
+        "is on.\nIn the mask, click and drag paint, right-click offers presets;\na double-click types "
+        "into a cell of a given matrix.");
     if (ImGui::Button("Close", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
 }
 
@@ -84,6 +85,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::open: return "Open";
         case Dialog::save: return "Save as";
         case Dialog::exporting: return "Export";
+        case Dialog::giving: return "Give a matrix";
         case Dialog::keys: return "Keys";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search actions";
@@ -97,6 +99,7 @@ void contents(Ui& ui, ActionContext& context) {
         case Dialog::open: return file_dialog(ui, context, false);
         case Dialog::save: return file_dialog(ui, context, true);
         case Dialog::exporting: return export_dialog(ui);
+        case Dialog::giving: return give_dialog(ui);
         case Dialog::keys: return keys_dialog(ui);
         case Dialog::about: return about_dialog(ui);
         case Dialog::palette: return palette_dialog(ui, context);

@@ -85,6 +85,7 @@ std::string cell_name(const Trace& trace, const Inspected& at) {
     const std::string row = trace.label(at.stage->info->rows, at.cell.row);
     if (at.stage->info->columns == Axis::single) return row;
     const std::string column = trace.label(at.stage->info->columns, at.cell.column);
+    if (row.empty()) return column;
     return row + (at.stage->info->columns == Axis::key_token ? " → " : " · ") + column;
 }
 

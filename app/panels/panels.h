@@ -10,8 +10,10 @@ namespace attnscope {
 /// Menus and the search field. `run` is called with the action picked.
 void menu_bar(Ui& ui, const Area& area, ActionContext& context,
               const std::function<void(const Action&)>& run);
-/// The sentence, always editable, and its tokens as chips below it.
-void sentence_panel(Ui& ui, const Area& area, TextField& field);
+/// The sentence, always editable, and its tokens as chips below it; beside it the keys' one, where there is
+/// one.
+void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
+                    const std::function<void(const Action&)>& run);
 /// How high the sentence panel is with its chips in as many lines as they need, at most three, and one in a
 /// low window.
 float sentence_panel_height(Ui& ui, float window_width, float window_height);

@@ -24,17 +24,46 @@ struct Chip {
 
 int most_lines(const Ui& ui, float window_height) { return window_height < ui.px(k_low) ? 1 : k_most_lines; }
 
+/// A sentence: the one that asks, or the one that is looked at.
+struct Sentence {
+    bool of_keys;
+    bool beside_another;
+    std::string Experiment::*text;
+    const char* hint;
+    const char* id;
+};
+
+Sentence first_sentence(bool beside_another) {
+    return {false, beside_another, &Experiment::text, "Type a sentence", "sentence"};
+}
+
+Sentence second_sentence() {
+    return {true, true, &Experiment::text2, "The sentence that is looked at", "second sentence"};
+}
+
+bool shows_second(const Ui& ui) {
+    return ui.state.second_sentence_open || !ui.document.experiment().text2.empty();
+}
+
+/// Its tokens in the newest trace; without a second sentence there, the keys' are none.
+const std::vector<std::string>& tokens_of(const Trace& trace, const Sentence& sentence) {
+    static const std::vector<std::string> k_none;
+    if (!sentence.of_keys) return trace.rows;
+    return trace.experiment.text2.empty() ? k_none : trace.columns;
+}
+
 /// The chips of the newest trace, broken into lines.
-std::vector<Chip> lay_out(Ui& ui, float width, int most_lines) {
+std::vector<Chip> lay_out(Ui& ui, const Sentence& sentence, float width, int most_lines) {
     std::vector<Chip> chips;
     const Trace* trace = ui.document.trace().get();
     if (!trace) return chips;
-    const Stage* tokens = trace->find("tokens");
+    const Stage* ids = trace->find(sentence.of_keys ? "tokens_kv" : "tokens");
+    const std::vector<std::string>& tokens = tokens_of(*trace, sentence);
     float x = 0;
     int line = 0;
-    for (int i = 0; i < static_cast<int>(trace->rows.size()); ++i) {
-        const std::string text = legible(trace->rows[std::size_t(i)], *ui.fonts.body);
-        const std::string id = tokens ? std::to_string(static_cast<int>(tokens->buffer.at(0, i, 0))) : "";
+    for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
+        const std::string text = legible(tokens[std::size_t(i)], *ui.fonts.body);
+        const std::string id = ids ? std::to_string(static_cast<int>(ids->buffer.at(0, i, 0))) : "";
         const float chip = text_width(ui.fonts.body, text) + text_width(ui.fonts.mono_small, id) + ui.px(32);
         // The last line keeps room for what says how many are left out.
         const float room = width - (line + 1 == most_lines ? ui.px(100) : 0);
@@ -43,7 +72,7 @@ std::vector<Chip> lay_out(Ui& ui, float width, int most_lines) {
             ++line;
         }
         if (line >= most_lines) break;
-        chips.push_back({i, text, id, x, chip, line});
+        chips.push_back({i, text, id, x, std::min(chip, width), line});
         x += chip + ui.px(k_chip_gap);
     }
     return chips;
@@ -58,60 +87,84 @@ int undo_run(Interaction& state, const std::string& before, const std::string& a
     return state.typing_run;
 }
 
-void sentence_field(Ui& ui, const Area& area, TextField& field) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    list->AddRectFilled(area.min, area.max, ink(ui.theme.raised), ui.px(6));
+/// What the field says of its sentence at its right.
+std::string facts(Ui& ui, const Sentence& sentence) {
     const Experiment& e = ui.document.experiment();
     const Trace* trace = ui.document.trace().get();
-    const std::string facts =
-        (trace ? std::to_string(trace->rows.size()) + (trace->rows.size() == 1 ? " token · " : " tokens · ")
-               : "") +
-        e.tokenizer + " · " + e.vocabulary + " vocabulary";
-    // The sentence comes first: what does not leave it most of the field is left out.
-    const bool roomy = text_width(ui.fonts.caption, facts) < 0.4f * area.width();
-    const float facts_width = roomy ? text_width(ui.fonts.caption, facts) : 0;
+    const std::size_t count = trace ? tokens_of(*trace, sentence).size() : 0;
+    const std::string tokens =
+        count ? std::to_string(count) + (count == 1 ? " token" : " tokens") : std::string();
+    if (!sentence.beside_another)
+        return tokens + (tokens.empty() ? "" : " · ") + e.tokenizer + " · " + e.vocabulary + " vocabulary";
+    return (sentence.of_keys ? "keys, values" : "queries") + (tokens.empty() ? "" : " · " + tokens);
+}
 
-    ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
+/// The field itself at the cursor, `width` wide; true while it has the keyboard.
+bool text_input(Ui& ui, const Sentence& sentence, TextField& field, const Area& area, float width) {
     ImGui::PushFont(ui.fonts.sentence);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                         {ui.px(12), (area.height() - compat::font_size(*ui.fonts.sentence)) / 2});
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
-    if (keyboard_use(ui, ImGui::GetID("sentence"), area).pressed) ui.state.edit_sentence = true;
-    if (ui.state.edit_sentence) ImGui::SetKeyboardFocusHere();
-    ui.state.edit_sentence = false;
-    ImGui::SetNextItemWidth(area.width() - facts_width - ui.px(32));
-    std::string text = e.text;
-    if (field.draw("##sentence", "Type a sentence", text)) {
-        const std::string gesture = "type " + std::to_string(undo_run(ui.state, e.text, text));
-        ui.document.change([&](Session& session) { session.experiment.text = text; }, gesture);
+    bool& edit = sentence.of_keys ? ui.state.edit_second_sentence : ui.state.edit_sentence;
+    if (keyboard_use(ui, ImGui::GetID(sentence.id), area).pressed) edit = true;
+    if (edit) ImGui::SetKeyboardFocusHere();
+    edit = false;
+    ImGui::SetNextItemWidth(width);
+    const std::string before = ui.document.experiment().*sentence.text;
+    std::string text = before;
+    if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.hint, text)) {
+        const std::string gesture =
+            (sentence.of_keys ? "type keys " : "type ") + std::to_string(undo_run(ui.state, before, text));
+        // Its field stays when the last letter goes.
+        if (sentence.of_keys) ui.state.second_sentence_open = true;
+        ui.document.change([&](Session& session) { session.experiment.*sentence.text = text; }, gesture);
     }
     const bool active = ImGui::IsItemActive();
+    if (sentence.of_keys && ImGui::IsItemDeactivated() && text.empty()) ui.state.second_sentence_open = false;
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
     ImGui::PopFont();
-    list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
-    if (roomy)
-        draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), area.min.y + ui.px(12)},
-                  ink(ui.theme.faint), facts, Align::right);
+    return active;
 }
 
-/// Locks the token's cell of the focused stage: its row, and its column where there is one.
-void lock_token(Ui& ui, int token) {
+void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextField& field,
+                    const std::function<void(const Action&)>& run) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(area.min, area.max, ink(ui.theme.raised), ui.px(6));
+    // The sentence comes first: what does not leave it most of the field is left out.
+    const std::string words = facts(ui, sentence);
+    const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();
+    const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
+    const float remove = sentence.of_keys ? ui.px(28) : 0;
+    ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
+    const bool active =
+        text_input(ui, sentence, field, area, area.width() - facts_width - remove - ui.px(32));
+    list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
+    if (roomy)
+        draw_text(list, ui.fonts.caption, {area.max.x - remove - ui.px(16), area.min.y + ui.px(12)},
+                  ink(ui.theme.faint), words, Align::right);
+    if (!sentence.of_keys) return;
+    ImGui::SetCursorScreenPos({area.max.x - ui.px(32), area.min.y + ui.px(5)});
+    if (small_button(ui, "remove", "×", "Remove the second sentence: back to self-attention", ui.px(26)))
+        run(*find_action("edit.one_sentence"));
+}
+
+/// Locks the token's cell of the focused stage: its row or, for a key, its column, where there is one.
+void lock_token(Ui& ui, int token, bool as_key) {
+    const Stage* stage = ui.document.trace()->find(ui.document.presentation().stage);
+    if (!stage) return;
+    const Axis axis = as_key ? Axis::key_token : Axis::query_token;
+    const bool rows = stage->info->rows == axis && token < stage->shape().rows;
+    const bool columns = as_key && stage->info->columns == axis && token < stage->shape().columns;
     ui.document.change([&](Session& session) {
-        const Stage* stage = ui.document.trace()->find(session.presentation.stage);
-        if (!stage || token >= stage->shape().rows) return;
         auto& locked = session.presentation.locked;
-        const int column = std::min(ImGui::GetIO().KeyShift && locked ? token
-                                    : locked                          ? locked->column
-                                                                      : token,
-                                    stage->shape().columns - 1);
-        if (ImGui::GetIO().KeyShift && locked)
-            locked->column = column;
-        else if (locked && locked->row == token)
+        if (columns)
+            locked = Cell{locked ? locked->row : std::min(token, stage->shape().rows - 1), token};
+        else if (rows && locked && locked->row == token)
             locked.reset();
-        else
-            locked = Cell{token, column};
+        else if (rows)
+            locked = Cell{token, std::min(locked ? locked->column : token, stage->shape().columns - 1)};
     });
 }
 
@@ -127,10 +180,13 @@ void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovere
               chip.id, Align::right);
 }
 
-void chips(Ui& ui, const Area& area) {
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation());
+void chips(Ui& ui, const Sentence& sentence, const Area& area) {
+    const Trace* trace = ui.document.trace().get();
+    if (!trace) return;
+    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), trace);
     const int lines = most_lines(ui, ImGui::GetIO().DisplaySize.y);
-    const std::vector<Chip> all = lay_out(ui, area.width(), lines);
+    const std::vector<Chip> all = lay_out(ui, sentence, area.width(), lines);
+    ImGui::PushID(sentence.id);
     for (const Chip& chip : all) {
         const ImVec2 at{area.min.x + chip.x,
                         area.min.y + static_cast<float>(chip.line) * ui.px(k_chip_height + 4)};
@@ -138,37 +194,85 @@ void chips(Ui& ui, const Area& area) {
         ImGui::SetCursorScreenPos(at);
         ImGui::PushID(chip.token);
         const bool clicked = ImGui::InvisibleButton("chip", {chip.width, ui.px(k_chip_height)});
-        if (keyboard_use(ui, ImGui::GetID("chip"), place).pressed || clicked) lock_token(ui, chip.token);
+        const bool as_key = sentence.of_keys || (!lit.two_sides && ImGui::GetIO().KeyShift);
+        if (keyboard_use(ui, ImGui::GetID("chip"), place).pressed || clicked)
+            lock_token(ui, chip.token, as_key);
         const bool hovered = ImGui::IsItemHovered();
         ImGui::PopID();
-        if (hovered) ui.state.pointing_token = chip.token;
-        draw_chip(ui, chip, place, chip.token == lit.query, hovered || chip.token == lit.key);
+        if (hovered) ui.state.pointing_token = PointedToken{chip.token, sentence.of_keys};
+        const bool asks = !sentence.of_keys && chip.token == lit.query;
+        const bool is_key = (sentence.of_keys || !lit.two_sides) && chip.token == lit.key;
+        draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key);
     }
-    const Trace* trace = ui.document.trace().get();
-    if (trace && all.size() < trace->rows.size())
+    ImGui::PopID();
+    const std::size_t count = tokens_of(*trace, sentence).size();
+    if (all.size() < count)
         draw_text(
             ImGui::GetWindowDrawList(), ui.fonts.caption,
             {area.max.x, area.min.y + static_cast<float>(lines - 1) * ui.px(k_chip_height + 4) + ui.px(6)},
-            ink(ui.theme.faint), "and " + std::to_string(trace->rows.size() - all.size()) + " more",
-            Align::right);
+            ink(ui.theme.faint), "and " + std::to_string(count - all.size()) + " more", Align::right);
+}
+
+constexpr float k_margin = 16;
+constexpr float k_between = 14;  ///< two sentences
+const char* const k_add = "+ second sentence";
+
+float add_width(Ui& ui) { return text_width(ui.fonts.caption, k_add) + ui.px(20); }
+
+/// How wide the chips of a sentence may be in a window: with two, each has half of it.
+float chips_width(Ui& ui, float window_width, bool two) {
+    const float width = window_width - ui.px(2 * k_margin);
+    return two ? (width - ui.px(k_between)) / 2 : width - add_width(ui) - ui.px(8);
+}
+
+int chip_lines(Ui& ui, float window_width, float window_height) {
+    const bool two = shows_second(ui);
+    int lines = 1;
+    for (const Sentence& sentence : {first_sentence(two), second_sentence()}) {
+        if (sentence.of_keys && !two) continue;
+        const std::vector<Chip> all =
+            lay_out(ui, sentence, chips_width(ui, window_width, two), most_lines(ui, window_height));
+        if (!all.empty()) lines = std::max(lines, all.back().line + 1);
+    }
+    return lines;
+}
+
+/// The way to a second sentence, at the right of the chips.
+void add_button(Ui& ui, float right, float top, const std::function<void(const Action&)>& run) {
+    const float width = add_width(ui), height = ui.px(k_chip_height);
+    ImGui::SetCursorScreenPos({right - width, top});
+    const bool clicked = ImGui::InvisibleButton("add sentence", {width, height});
+    const bool hovered = ImGui::IsItemHovered();
+    tooltip(ui, "Cross-attention: the first sentence asks, the second one is looked at");
+    const Area area{{right - width, top}, {right, top + height}};
+    if (keyboard_use(ui, ImGui::GetID("add sentence"), area).pressed || clicked)
+        run(*find_action("edit.second_sentence"));
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {right - ui.px(10), top + ui.px(6)},
+              ink(hovered ? ui.theme.accent : ui.theme.faint), k_add, Align::right);
 }
 
 }  // namespace
 
 float sentence_panel_height(Ui& ui, float window_width, float window_height) {
-    const std::vector<Chip> all = lay_out(ui, window_width - ui.px(32), most_lines(ui, window_height));
-    const int lines = all.empty() ? 1 : all.back().line + 1;
-    return ui.px(59 + static_cast<float>(lines) * (k_chip_height + 4));
+    return ui.px(59 + static_cast<float>(chip_lines(ui, window_width, window_height)) * (k_chip_height + 4));
 }
 
-void sentence_panel(Ui& ui, const Area& area, TextField& field) {
-    const float margin = ui.px(16);
+void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
+                    const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
-    const float top = area.min.y + ui.px(11);
-    sentence_field(ui, {{area.min.x + margin, top}, {area.max.x - margin, top + ui.px(k_field_height)}},
-                   field);
-    chips(ui, {{area.min.x + margin, top + ui.px(k_field_height + 8)}, {area.max.x - margin, area.max.y}});
+    const bool two = shows_second(ui);
+    const float top = area.min.y + ui.px(11), chips_top = top + ui.px(k_field_height + 8);
+    const float width = chips_width(ui, area.width(), two);
+    const float left = area.min.x + ui.px(k_margin), right = area.max.x - ui.px(k_margin);
+    const float first_right = two ? left + width : right;
+    sentence_field(ui, first_sentence(two), {{left, top}, {first_right, top + ui.px(k_field_height)}},
+                   fields.first, run);
+    chips(ui, first_sentence(two), {{left, chips_top}, {left + width, area.max.y}});
+    if (!two) return add_button(ui, right, chips_top, run);
+    sentence_field(ui, second_sentence(), {{right - width, top}, {right, top + ui.px(k_field_height)}},
+                   fields.second, run);
+    chips(ui, second_sentence(), {{right - width, chips_top}, {right, area.max.y}});
 }
 
 }  // namespace attnscope

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/focus_layout.h"
+#include "app/views/focus_edit.h"
 #include "app/views/views.h"
 #include "app/window/widgets.h"
 #include "core/attention/stages.h"
@@ -14,35 +14,54 @@ constexpr float k_header_height = 66;
 constexpr float k_low_header_height = 46;
 constexpr double k_zoom_per_notch = 1.2;
 
+/// A word at the right of the header, which does something.
+struct HeaderWord {
+    std::string label;
+    const char* id;
+    std::function<void()> run;
+};
+
+std::vector<HeaderWord> header_words(Ui& ui, const ShownStage& shown, bool narrow,
+                                     const std::function<void(const Action&)>& run) {
+    (void)ui;
+    const auto action = [&](std::string label, const char* id) {
+        return HeaderWord{std::move(label), id, [&run, id] { run(*find_action(id)); }};
+    };
+    std::vector<HeaderWord> words{action(narrow ? "Export" : "Export  Ctrl+E", "file.export"),
+                                  action("Copy", "edit.copy_matrix")};
+    if (may_be_given(shown)) words.push_back(action("Give…", "edit.give"));
+    if (is_painted(shown))
+        words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_popup); }});
+    return words;
+}
+
 void header(Ui& ui, const Area& area, const ShownStage& shown,
             const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
-    const float y = area.min.y + ui.px(low ? 10 : 16);
-    const float left = area.min.x + ui.px(narrow ? 16 : 24);
-    const float buttons = ui.px(narrow ? 110 : 180);
-    const float width =
-        draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), std::string(shown.stage->name()));
+    const float y = area.min.y + ui.px(low ? 10 : 16), margin = ui.px(narrow ? 16 : 24);
+    float right = area.max.x - margin;
+    for (const HeaderWord& word : header_words(ui, shown, narrow, run)) {
+        const float w = text_width(ui.fonts.body, word.label);
+        ImGui::SetCursorScreenPos({right - w - ui.px(4), y + ui.px(3)});
+        const bool clicked = ImGui::InvisibleButton(word.id, {w + ui.px(8), ui.px(24)});
+        const bool hovered = ImGui::IsItemHovered();
+        const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+        if (keyboard_use(ui, ImGui::GetID(word.id), place).pressed || clicked) word.run();
+        draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
+                  ink(hovered ? ui.theme.accent : ui.theme.secondary), word.label, Align::right);
+        right -= w + ui.px(20);
+    }
+    const float left = area.min.x + margin;
+    const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
+                                  std::string(shown.stage->name()), Align::left, right - left);
     const std::string words = formula(shown.trace->experiment, *shown.stage->info);
-    const float room = area.max.x - buttons - left - width - ui.px(16);
+    const float room = right - left - width - ui.px(16);
     const bool fits = text_width(ui.fonts.body, words) <= room;
     if (room > ui.px(24))
         draw_text(list, fits ? ui.fonts.body : ui.fonts.caption,
                   {left + width + ui.px(16), y + ui.px(fits ? 7 : 9)}, ink(ui.theme.secondary), words,
                   Align::left, room);
-    float right = area.max.x - ui.px(narrow ? 16 : 24);
-    const auto word = [&](const char* label, const char* action) {
-        const float w = text_width(ui.fonts.body, label);
-        ImGui::SetCursorScreenPos({right - w - ui.px(4), y + ui.px(3)});
-        const bool clicked = ImGui::InvisibleButton(action, {w + ui.px(8), ui.px(24)});
-        const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-        if (keyboard_use(ui, ImGui::GetID(action), place).pressed || clicked) run(*find_action(action));
-        draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
-                  ink(ImGui::IsItemHovered() ? ui.theme.accent : ui.theme.secondary), label, Align::right);
-        right -= w + ui.px(20);
-    };
-    word(narrow ? "Export" : "Export  Ctrl+E", "file.export");
-    word("Copy", "edit.copy_matrix");
 }
 
 /// Text that reads from bottom to top; `at` is its lower end's middle.
@@ -85,14 +104,18 @@ void row_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int 
 
 void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const int stride = label_stride(ui, layout.columns.pitch);
-    for (int j = layout.columns.first(); j <= layout.columns.last(); ++j) {
+    const int group = layout.column_group, depth = shown.stage->shape().depth;
+    const float pitch = layout.columns.pitch * static_cast<float>(group);
+    const Axis axis = group > 1 ? Axis::key_token : shown.stage->info->columns;
+    const int stride = label_stride(ui, pitch);
+    if (depth > 1 && group == 1) lit = -1;  // the key, and not one of its hidden units
+    for (int j = layout.columns.first() / group; j <= layout.columns.last() / group; ++j) {
         if (!label_shown(j, stride, lit)) continue;
-        const float middle = layout.columns.middle(j);
+        const float middle = layout.columns.origin + (static_cast<float>(j) + 0.5f) * pitch;
         if (middle < layout.view.min.x || middle > layout.view.max.x) continue;
         ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
         const ImU32 color = ink(j == lit ? ui.theme.text : ui.theme.secondary);
-        const std::string text = legible(shown.trace->label(shown.stage->info->columns, j), *font);
+        const std::string text = legible(shown.trace->label(axis, j), *font);
         if (layout.column_labels == ColumnLabels::level)
             draw_text(list, font, {middle, layout.column_label_bottom - compat::font_size(*font)}, color,
                       text, Align::center);
@@ -209,7 +232,7 @@ void lit_cells(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const
                        {layout.view.max.x + 3, layout.view.max.y + 3}, true);
     const int row = lit_row(lit, *shown.stage->info), column = lit_column(lit, *shown.stage->info);
     outline_row(ui, *list, whole, row, layout.rows.count);
-    outline_column(ui, *list, whole, column, layout.columns.count, 0.35f);
+    outline_column(ui, *list, whole, column, layout.columns.count / shown.stage->shape().depth, 0.35f);
     const auto& locked = ui.document.presentation().locked;
     const std::optional<Cell> cell = ui.state.hovered && ui.state.hovered->stage == shown.stage->name()
                                          ? std::optional(ui.state.hovered->cell)
@@ -260,46 +283,87 @@ void toggle_lock(Ui& ui, const Cell& cell) {
 void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
     const StageInfo& info = *shown.stage->info;
     const float value = shown.at(cell.row, cell.column);
-    const std::string text = shown.trace->label(info.rows, cell.row) +
-                             (info.columns == Axis::key_token ? " → " : " · ") +
-                             shown.trace->label(info.columns, cell.column) + "   " +
-                             (shown.closed(cell.row, cell.column) ? "closed by the mask" : exact_text(value));
-    tooltip(ui, text);
+    const std::string row = shown.trace->label(info.rows, cell.row);
+    const std::string column = shown.trace->label(info.columns, cell.column);
+    const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
+    const std::string between = row.empty() || column.empty() ? "" : of_keys ? " → " : " · ";
+    const std::string said = shown.closed(cell.row, cell.column) ? "closed by the mask"
+                             : is_painted(shown)
+                                 ? (value != 0 ? "open" : "closed") + std::string(" — click or drag to paint")
+                                 : exact_text(value);
+    tooltip(ui, row + between + column + "   " + said);
 }
 
-/// Pointing, locking, zooming and panning.
-void interact(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
-    const auto point = [&](const ShownStage& at, int row, int column) {
-        ui.state.pointing = PointedCell{std::string(at.stage->name()), at.head_index(), {row, column}};
-    };
+void focus_on(Ui& ui, const Stage& stage) {
+    const std::string name(stage.name());
+    ui.document.change([&](Session& session) {
+        session.presentation.locked.reset();
+        session.presentation.stage = name;
+    });
+    ui.state.zoom = {};
+}
+
+/// The arrows go through the cells; Enter changes one that is given.
+void walk_cells(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
+    const std::optional<Cell> locked = ui.document.presentation().locked;
+    if (keys.steps || keys.steps_down) {
+        const Cell from = locked.value_or(Cell{});
+        const Cell to{std::clamp(from.row + keys.steps_down, 0, shown.rows() - 1),
+                      std::clamp(from.column + keys.steps, 0, shown.columns() - 1)};
+        ui.document.change([&](Session& session) { session.presentation.locked = locked ? to : from; });
+    }
+    if (!keys.pressed || !locked) return;
+    if (is_painted(shown)) toggle_cell(ui, shown, *locked);
+    if (is_typed_into(shown)) begin_cell(ui, shown, *locked);
+}
+
+/// Wheel, drag and click on the matrix itself.
+void interact_with_matrix(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const Cell cell{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
     ImGui::SetCursorScreenPos(layout.view.min);
     ImGui::InvisibleButton("matrix",
                            {std::max(1.0f, layout.view.width()), std::max(1.0f, layout.view.height())});
+    const bool painting = is_painted(shown) && paint_stroke(ui, shown, layout);
     if (ImGui::IsItemHovered()) {
-        const Cell cell{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
-        point(shown, cell.row, cell.column);
+        ui.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
         if (ImGui::GetIO().MouseWheel != 0) zoom_by(ui, layout, ImGui::GetIO().MouseWheel);
         if (!ImGui::IsItemActive()) value_tooltip(ui, shown, cell);
+        if (is_painted(shown) && ImGui::IsMouseClicked(1)) ImGui::OpenPopup(k_presets_popup);
+        if (ImGui::IsMouseDragging(2)) pan(ui, layout);
     }
-    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(ui, layout);
-    if (ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
-        toggle_lock(ui, {layout.rows.at(mouse.y), layout.columns.at(mouse.x)});
+    if (!painting && ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(ui, layout);
+    const bool typed = is_typed_into(shown) && ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
+    if (typed) begin_cell(ui, shown, cell);
+    if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
+        toggle_lock(ui, cell);
+    walk_cells(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
+}
+
+/// The cell of an operand under the mouse, and a click that brings it into focus.
+void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (!ImGui::IsWindowHovered()) return;
+    const auto point = [&](const ShownStage& at, const Area& area, int row, int column) {
+        ui.state.pointing = PointedCell{std::string(at.stage->name()), at.head_index(), {row, column}};
+        if (ImGui::IsMouseReleased(0) && was_click() && area.contains(ImGui::GetIO().MouseClickedPos[0]))
+            focus_on(ui, *at.stage);
+    };
+    const auto index = [](float at, float low, float size, int count) {
+        return std::clamp(static_cast<int>((at - low) / size * static_cast<float>(count)), 0, count - 1);
+    };
     if (layout.left && layout.left_area.contains(mouse) && mouse.y < layout.view.max.y &&
-        mouse.y >= layout.view.min.y && ImGui::IsWindowHovered()) {
-        const float t = (mouse.x - layout.left_area.min.x) / layout.left_area.width();
-        point(*layout.left, layout.rows.at(mouse.y),
-              std::min(static_cast<int>(t * static_cast<float>(layout.left->columns())),
-                       layout.left->columns() - 1));
-    }
+        mouse.y >= layout.view.min.y)
+        point(*layout.left, layout.left_area, layout.rows.at(mouse.y),
+              index(mouse.x, layout.left_area.min.x, layout.left_area.width(), layout.left->columns()));
     if (layout.above && layout.above_area.contains(mouse) && mouse.x < layout.view.max.x &&
-        mouse.x >= layout.view.min.x && ImGui::IsWindowHovered()) {
+        mouse.x >= layout.view.min.x) {
         const bool transposed = shown.stage->info->above_transposed;
-        const int depth = transposed ? layout.above->columns() : layout.above->rows();
-        const float t = (mouse.y - layout.above_area.min.y) / layout.above_area.height();
-        const int inner = std::min(static_cast<int>(t * static_cast<float>(depth)), depth - 1);
-        const int outer = layout.columns.at(mouse.x);
-        point(*layout.above, transposed ? outer : inner, transposed ? inner : outer);
+        const int inner = index(mouse.y, layout.above_area.min.y, layout.above_area.height(),
+                                transposed ? layout.above->columns() : layout.above->rows());
+        // A key's hidden units stand below the one key.
+        const int outer = layout.columns.at(mouse.x) / shown.stage->shape().depth;
+        point(*layout.above, layout.above_area, transposed ? outer : inner, transposed ? inner : outer);
     }
 }
 
@@ -315,10 +379,14 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
                      area.min.y + ui.px(low ? k_low_header_height : k_header_height)},
                     {area.max.x - ui.px(narrow ? 6 : 16), area.max.y - ui.px(low ? 12 : 20)}};
     const FocusLayout layout = lay_out_focus(ui, *shown, body);
-    interact(ui, *shown, layout);
+    if (types_cell(ui))
+        ui.state.control.drawn.push_back(ImGui::GetID("matrix"));  // the keyboard comes back to it
+    else
+        interact_with_matrix(ui, *shown, layout);
+    interact_with_operands(ui, *shown, layout);
 
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation());
+    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), &trace);
     const ColorScale scale = scale_of(*shown, ui.document.presentation());
     operands(ui, layout, *shown->stage->info, lit);
     list->PushClipRect(layout.view.min, layout.view.max, true);
@@ -330,6 +398,8 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
     column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));
     color_bar(ui, *shown, layout, scale);
+    presets_popup(ui, *shown);
+    cell_field(ui, *shown, layout);
 }
 
 }  // namespace attnscope

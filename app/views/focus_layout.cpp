@@ -45,7 +45,10 @@ float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
 
 std::optional<ShownStage> operand_of(const ShownStage& shown, std::string_view name,
                                      const Presentation& presentation) {
-    const Stage* stage = operand(*shown.trace, name);
+    if (shown.trace->experiment.is_given(shown.stage->name())) return std::nullopt;  // made of nothing
+    // A location score is made of the query and its weights, whatever the keys are.
+    const bool located = name == "key" && shown.trace->experiment.score == "location";
+    const Stage* stage = located ? shown.trace->find("W_loc") : operand(*shown.trace, name);
     if (!stage || shown.head_index() < 0) return std::nullopt;
     return shown_stage(*shown.trace, stage->name(), presentation);
 }
@@ -124,7 +127,10 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
                                                 std::max(ui.px(30), body.height() * space.above_share))
                                    : 0;
 
-    const float longest_column = longest_label(ui, shown, info.columns, shown.columns());
+    const int depth = shown.stage->shape().depth;
+    const bool grouped = depth > 1 && info.columns == Axis::key_hidden;
+    const float longest_column = grouped ? longest_label(ui, shown, Axis::key_token, shown.columns() / depth)
+                                         : longest_label(ui, shown, info.columns, shown.columns());
     Rooms room{};
     room.left =
         body.min.x + layout.row_label_width + ui.px(10) + (layout.left ? left_width + space.operand_gap : 0);
@@ -134,7 +140,9 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
     room.height = std::max(body.max.y - room.top, ui.px(40));
     ImVec2 cell = cell_size(ui, shown, room, longest_column + ui.px(6));
     const float pitch = cell.x * static_cast<float>(ui.state.zoom.factor);
-    layout.column_labels = column_labels(ui, pitch, longest_column);
+    layout.column_group = grouped && pitch < ui.px(k_value_cell) ? depth : 1;
+    const float label_pitch = pitch * static_cast<float>(layout.column_group);
+    layout.column_labels = column_labels(ui, label_pitch, longest_column);
     if (layout.column_labels == ColumnLabels::upright) {
         const float extra = std::clamp(longest_column - ui.px(14), 0.0f, ui.px(76));
         room.top += extra;

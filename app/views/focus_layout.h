@@ -31,6 +31,7 @@ struct FocusLayout {
     Area left_area,
         above_area;  ///< whole operands, as far as they reach; clipped to the view along the tokens
     ColumnLabels column_labels;
+    int column_group;       ///< columns that one label stands for
     float row_label_right;  ///< row labels end here
     float row_label_width;
     float column_label_bottom;

@@ -74,6 +74,7 @@ float ShownStage::at(int row, int column) const {
 
 bool ShownStage::closed(int row, int column) const {
     const Stage* mask = trace->find(drawn_with_mask(*stage));
+    if (mask && head_index() < 0 && mask->shape().heads > 1) return false;  // the mean has no mask of its own
     return mask && mask->buffer.at(mask_head(*mask, head_in_buffer(*this)), row, column) == 0;
 }
 

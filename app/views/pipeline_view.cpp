@@ -87,16 +87,40 @@ void color_items(Ui& ui) {
         set_option(ui, "values", values ? "false" : "true");
 }
 
+/// The weights and biases, which the strip has no place for.
+void parameter_items(Ui& ui) {
+    for (const StagePtr& stage : ui.document.trace()->parameters()) {
+        const std::string name(stage->name());
+        const std::string shape =
+            std::to_string(stage->shape().rows) + " × " + std::to_string(stage->shape().columns);
+        if (!ImGui::MenuItem(name.c_str(), shape.c_str(), ui.document.presentation().stage == name)) continue;
+        ui.document.change([&](Session& session) {
+            if (session.presentation.stage != name) session.presentation.locked.reset();
+            session.presentation.stage = name;
+        });
+        ui.state.zoom = {};
+    }
+}
+
 void tabs(Ui& ui, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = area.min.y + ui.px(12);
     const float left = area.min.x + ui.px(18);
     const float width = draw_text(list, ui.fonts.strong, {left, y}, ink(ui.theme.text), "Pipeline");
+    const std::string parameters = "parameters ▾";
+    const float parameters_width = text_width(ui.fonts.body, parameters) + ui.px(28);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
     list->AddRectFilled({left, area.max.y - ui.px(2)}, {left + width, area.max.y}, ink(ui.theme.accent));
 
     float right = area.max.x - ui.px(16);
-    const float room = right - left - width - ui.px(24);
+    float room = right - left - width - ui.px(24);
+    const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty() &&
+                                text_width(ui.fonts.body, head_words(ui)) + parameters_width <= room;
+    if (has_parameters) {
+        room -= parameters_width;
+        menu_word(ui, "parameters", left + width + parameters_width, y, parameters,
+                  [&] { parameter_items(ui); });
+    }
     if (text_width(ui.fonts.body, head_words(ui)) > room) return;
     const bool all_three =
         text_width(ui.fonts.body, head_words(ui) + "range ▾" + "colours ▾") + ui.px(40) <= room;

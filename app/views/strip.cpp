@@ -44,13 +44,18 @@ struct Slot {
 
 /// Stages that come out of one step side by side have no arrow between them.
 bool joins_previous(std::string_view name) {
-    return name == "key" || name == "value" || name == "key_heads" || name == "value_heads";
+    constexpr std::string_view k_names[] = {"embedding_kv", "embedding_v", "positioned_kv", "key",
+                                            "value",        "key_heads",   "value_heads"};
+    return std::ranges::find(k_names, name) != std::end(k_names);
 }
 
 float picture_width(const ShownStage& shown) {
     const auto columns = static_cast<float>(shown.columns());
-    return shown.stage->info->columns == Axis::key_token ? std::clamp(columns * 10, 56.0f, 104.0f)
-                                                         : std::clamp(columns * 3.7f, 44.0f, 72.0f);
+    switch (shown.stage->info->columns) {
+        case Axis::key_token: return std::clamp(columns * 10, 56.0f, 104.0f);
+        case Axis::key_hidden: return std::clamp(columns * 2, 72.0f, 104.0f);
+        default: return std::clamp(columns * 3.7f, 44.0f, 72.0f);
+    }
 }
 
 constexpr float k_range_width = 52;  ///< "-5.9 4.1"
@@ -205,8 +210,9 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
 
     paint_matrix(ui, *list, shown, picture);
     outline_row(ui, *list, picture, lit_row(lit, info), shown.rows());
-    if (const int column = lit_column(lit, info); column >= 0 && info.columns == Axis::key_token)
-        outline_column(ui, *list, picture, column, shown.columns(), 0.45f);
+    const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
+    if (const int column = lit_column(lit, info); column >= 0 && of_keys)
+        outline_column(ui, *list, picture, column, shown.columns() / shown.stage->shape().depth, 0.45f);
     under_picture(ui, slot, left, text_right, bottom + ui.px(k_under_picture));
     if (*slot.arrow && !first)
         draw_text(list, ui.fonts.body, {left - ui.px(14), (picture.min.y + picture.max.y) / 2 - ui.px(9)},
@@ -245,7 +251,7 @@ float strip_height(Ui& ui, float view_height) {
 
 void strip(Ui& ui, const Area& area) {
     const Trace& trace = *ui.document.trace();
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation());
+    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), &trace);
     const float labels = ui.px(k_label_width + 8);
     const Area labels_area{{area.min.x + ui.px(14), area.min.y + ui.px(bands(ui, area).picture)},
                            {area.min.x + labels, area.max.y - ui.px(bands(ui, area).below)}};
@@ -260,7 +266,9 @@ void strip(Ui& ui, const Area& area) {
                       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0)
         ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
-    if (std::exchange(ui.state.strip_width, width) != width) ui.state.stage_in_sight.clear();
+    // Wider or narrower, or with other stages, it is looked for again.
+    if (std::exchange(ui.state.strip_width, width + content) != width + content)
+        ui.state.stage_in_sight.clear();
     for (const Slot& slot : slots) keep_in_sight(ui, slot, width);
     const std::size_t first = first_in_sight(ui, slots, ImGui::GetScrollX());
     const float scrolled = slots.empty() ? 0 : ui.px(slots[first].x);

@@ -29,6 +29,11 @@ private:
     std::string widget_;  ///< the same, as the widget holds it
 };
 
+/// The sentence's, and the keys' sentence's.
+struct SentenceFields {
+    TextField first, second;
+};
+
 /// `text` with each character that `font` cannot draw as its code point: U+1F600.
 std::string legible(std::string_view text, ImFont& font);
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/attention/experiment.h"
+#include "app/document/steps.h"
 
 namespace attnscope {
 namespace {
@@ -20,23 +20,6 @@ std::string capitals(std::string_view title) {
     std::string text(title);
     for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     return text;
-}
-
-/// The text field that a drag field becomes while it is typed into.
-std::optional<std::string> typing_field(Ui& ui, unsigned id, float width) {
-    FieldEdit& edit = ui.state.field;
-    ImGui::SetNextItemWidth(width);
-    if (edit.begins) ImGui::SetKeyboardFocusHere();
-    ImGui::PushFont(ui.fonts.mono);
-    const bool entered = ImGui::InputText(
-        "##typed", &edit.text, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-    ImGui::PopFont();
-    const bool left = !edit.begins && ImGui::IsItemDeactivated();
-    const bool abandoned = left && compat::key_pressed(Key::escape);
-    edit.begins = edit.begins && !ImGui::IsItemActive();
-    if (!entered && !left) return std::nullopt;
-    if (edit.typing == id) edit.typing = 0;
-    return abandoned ? std::nullopt : std::optional(edit.text);
 }
 
 void draw_field(Ui& ui, const Area& area, const std::string& text, float fill, bool hot) {
@@ -82,6 +65,36 @@ KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area) {
     return {std::exchange(control.pressed, false), std::exchange(control.steps, 0)};
 }
 
+std::optional<std::string> typing_field(Ui& ui, unsigned id, float width) {
+    FieldEdit& edit = ui.state.field;
+    ImGui::SetNextItemWidth(width);
+    if (edit.begins) ImGui::SetKeyboardFocusHere();
+    ImGui::PushFont(ui.fonts.mono);
+    const bool entered = ImGui::InputText(
+        "##typed", &edit.text, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    ImGui::PopFont();
+    const bool left = !edit.begins && ImGui::IsItemDeactivated();
+    const bool abandoned = left && compat::key_pressed(Key::escape);
+    edit.begins = edit.begins && !ImGui::IsItemActive();
+    if (!entered && !left) return std::nullopt;
+    if (edit.typing == id) edit.typing = 0;
+    return abandoned ? std::nullopt : std::optional(edit.text);
+}
+
+KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area) {
+    KeyboardUse keys = keyboard_use(ui, id, area);
+    ControlFocus& control = ui.state.control;
+    if (control.id != id) return keys;
+    control.on_grid = true;
+    keys.steps_down = std::exchange(control.steps_down, 0);
+    return keys;
+}
+
+void begin_typing(Ui& ui, unsigned id, const std::string& text) {
+    FieldEdit& edit = ui.state.field;
+    edit = {id, text, true, 0, edit.gestures};
+}
+
 bool was_click() {
     const ImGuiIO& io = ImGui::GetIO();
     return io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
@@ -102,7 +115,7 @@ void set_option(Ui& ui, std::string_view name, const std::string& text, const st
     Session trial = ui.document.session();
     try {
         set_from_text(trial, *find_option(name), text);
-        check(trial.experiment);
+        check_edit(trial.experiment);
     } catch (const std::exception& error) {
         ui.state.notice = {error.what(), true};
         return;
@@ -164,7 +177,7 @@ DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fil
     }
     if (keys.steps) result.steps = keys.steps;
     const bool clicked = ImGui::IsItemDeactivated() && was_click();
-    if (keys.pressed || (clicked && ImGui::IsItemHovered())) edit = {own, text, true, 0, edit.gestures};
+    if (keys.pressed || (clicked && ImGui::IsItemHovered())) begin_typing(ui, own, text);
     const bool hot = ImGui::IsItemHovered() || ImGui::IsItemActive();
     if (hot) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     draw_field(ui, {at, {at.x + width, at.y + ui.px(k_row_height)}}, text, fill, hot);
@@ -199,16 +212,33 @@ bool small_button(Ui& ui, const char* id, const std::string& label, const char* 
     return pressed;
 }
 
-void section_header(Ui& ui, std::string_view title, const std::string& derived) {
+bool section_header(Ui& ui, std::string_view title, const std::string& derived) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x - ui.px(k_margin);
-    const float top = at.y + ui.px(10);
-    draw_text(list, ui.fonts.section, {ImGui::GetWindowPos().x + ui.px(k_margin), top},
-              ink(ui.theme.secondary), capitals(title));
+    const std::string name(title);
+    const float left = ImGui::GetWindowPos().x, width = ImGui::GetWindowContentRegionMax().x;
+    const Area area{{left + ui.px(4), at.y + ui.px(5)}, {left + width - ui.px(4), at.y + ui.px(28)}};
+    ImGui::SetCursorScreenPos(area.min);
+    const bool clicked = ImGui::InvisibleButton(name.c_str(), {area.width(), area.height()});
+    const bool hovered = ImGui::IsItemHovered();
+    std::set<std::string>& folded = ui.state.folded_sections;
+    if (keyboard_use(ui, ImGui::GetID(name.c_str()), area).pressed || clicked)
+        if (!folded.erase(name)) folded.insert(name);
+    const bool open = !folded.contains(name);
+
+    const ImVec2 c{left + ui.px(k_margin / 2), at.y + ui.px(17)};
+    const float r = ui.px(3);
+    if (hovered || !open)
+        open ? list->AddTriangleFilled({c.x - r, c.y - r / 2}, {c.x + r, c.y - r / 2}, {c.x, c.y + r},
+                                       ink(ui.theme.faint))
+             : list->AddTriangleFilled({c.x - r / 2, c.y - r}, {c.x + r, c.y}, {c.x - r / 2, c.y + r},
+                                       ink(ui.theme.faint));
+    const float top = at.y + ui.px(10), right = left + width - ui.px(k_margin);
+    draw_text(list, ui.fonts.section, {left + ui.px(k_margin), top},
+              ink(hovered ? ui.theme.text : ui.theme.secondary), capitals(title));
     draw_text(list, ui.fonts.caption, {right, top + ui.px(1)}, ink(ui.theme.faint), derived, Align::right);
-    ImGui::Dummy({1, ui.px(32)});
-    ImGui::SetCursorScreenPos({ImGui::GetWindowPos().x, at.y + ui.px(32)});
+    ImGui::SetCursorScreenPos({left, at.y + ui.px(32)});
+    return open;
 }
 
 void option_row(Ui& ui, std::string_view name, const char* label, const std::string& disabled,

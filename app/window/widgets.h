@@ -17,11 +17,14 @@ namespace attnscope {
 struct KeyboardUse {
     bool pressed = false;  ///< Enter or Space
     int steps = 0;         ///< the arrows; ten with Shift
+    int steps_down = 0;    ///< likewise, of a grid
 };
 
 /// Makes the control that stands at `area` one that Tab reaches, outlined while the keyboard is on it. Call
 /// it once for each control and frame, in the order of reading.
 KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area);
+/// The same for a control whose cells the arrows go through, up and down too.
+KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area);
 
 /// One of several values, with what is shown for it.
 struct Choice {
@@ -45,14 +48,19 @@ struct DragResult {
 /// the part of its range; negative: none.
 DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fill, float width);
 
+/// The text field that the control `id` is while it is typed into (begin_typing), and what was entered.
+std::optional<std::string> typing_field(Ui& ui, unsigned id, float width);
+void begin_typing(Ui& ui, unsigned id, const std::string& text);
+
 /// A switch; true if it was pressed.
 bool switch_field(Ui& ui, const char* id, bool on);
 
 /// A button with a word or a symbol on it.
 bool small_button(Ui& ui, const char* id, const std::string& label, const char* help, float width = 0);
 
-/// A section's title in small capitals with its derived figure at the right.
-void section_header(Ui& ui, std::string_view title, const std::string& derived);
+/// A section's title in small capitals with its derived figure at the right. A click folds its rows away and
+/// brings them back: true if they are to be drawn.
+bool section_header(Ui& ui, std::string_view title, const std::string& derived);
 
 /// The label, the symbol and the help of one option, its reset on right-click, and the place for its control:
 /// calls `control` with the width left for it. `disabled` says why the option does not apply now; empty: it

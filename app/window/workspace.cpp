@@ -123,7 +123,7 @@ bool moves_in_lists(const KeyPress& press) {
 
 }  // namespace
 
-/// Tab goes through the controls, Enter or Space presses the one it is on, ← → step it.
+/// Tab goes through the controls, Enter or Space presses the one it is on, ← → step it, ↑ ↓ a grid.
 bool Workspace::on_control_key(const KeyPress& press, bool typing) {
     ControlFocus& control = interaction_.control;
     if (press.mods.ctrl || press.mods.alt || press.mods.super) return false;
@@ -138,6 +138,8 @@ bool Workspace::on_control_key(const KeyPress& press, bool typing) {
         control.pressed = true;
     else if (press.key == Key::left || press.key == Key::right)
         control.steps = press.key == Key::left ? -size : size;
+    else if (control.on_grid && (press.key == Key::up || press.key == Key::down))
+        control.steps_down = press.key == Key::up ? -size : size;
     else
         return false;
     return true;
@@ -189,9 +191,10 @@ void Workspace::draw(FrameInput& frame) {
           backend_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
-    interaction_.pointing_token = -1;
+    interaction_.pointing_token.reset();
     ControlFocus& control = interaction_.control;
     control.drawn.clear();
+    control.on_grid = false;
     if (ImGui::IsMouseClicked(0)) control.id = 0;
     compat::set_keyboard_navigation(interaction_.dialog == Dialog::none &&
                                     (control.id != 0 || compat::popup_is_open()));
@@ -202,7 +205,7 @@ void Workspace::draw(FrameInput& frame) {
     const Areas areas = lay_out(ui, size);
     ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
     menu_bar(ui, areas.menu, c, run_it);
-    sentence_panel(ui, areas.sentence, sentence_);
+    sentence_panel(ui, areas.sentence, sentences_, run_it);
     pipeline_view(ui, areas.center, run_it);
     if (areas.experiment.width() > 0) {
         experiment_panel(ui, areas.experiment);
@@ -218,7 +221,7 @@ void Workspace::draw(FrameInput& frame) {
     ImGui::End();
     if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;
     control.pressed = false;
-    control.steps = 0;
+    control.steps = control.steps_down = 0;
 
     if (interaction_.pointing != interaction_.hovered ||
         interaction_.pointing_token != interaction_.hovered_token)

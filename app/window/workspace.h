@@ -53,7 +53,7 @@ private:
     Document document_;
     Interaction interaction_;
     Exporter exporter_;
-    TextField sentence_;
+    SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
     std::string backend_;
     bool wants_frame_ = true;

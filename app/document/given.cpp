@@ -1,0 +1,131 @@
+#include "app/document/given.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/attention/masks.h"
+#include "core/error.h"
+#include "core/io/read_matrix.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::array k_presets = {
+    MaskPreset{"All open", "Every query may look at every key", [](int, int, bool) { return true; }},
+    MaskPreset{"Causal", "Itself and what stands before it", [](int i, int j, bool) { return j <= i; }},
+    MaskPreset{"Window", "Itself and its neighbours",
+               [](int i, int j, bool) { return i - 1 <= j && j <= i + 1; }},
+    MaskPreset{"Checker", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},
+    MaskPreset{"All closed", "Nothing may be looked at", [](int, int, bool) { return false; }},
+    MaskPreset{"Invert", "Open what is closed, and the other way round",
+               [](int, int, bool now) { return !now; }},
+};
+
+int rows_of(const Trace& trace, std::string_view stage, const std::vector<std::string>& tokens) {
+    const Stage* found = trace.find(stage);
+    return found ? found->shape().rows : static_cast<int>(tokens.size());
+}
+
+}  // namespace
+
+std::span<const MaskPreset> mask_presets() { return k_presets; }
+
+Matrix editable_mask(const Experiment& experiment, int queries, int keys) {
+    const Tensor rules = mask_matrix(experiment.mask, queries, keys);
+    Matrix mask = rules.head(0);
+    const auto given = experiment.given.find("mask");
+    if (given == experiment.given.end()) return mask;
+    const Matrix& values = given->second.values();
+    if (values.rows() != queries || values.cols() != keys) return mask;
+    for (Eigen::Index i = 0; i < mask.size(); ++i)
+        if (values.data()[i] == 0) mask.data()[i] = 0;
+    return mask;
+}
+
+void paint_mask(Document& document, Matrix mask, const std::string& gesture) {
+    document.change(
+        [&](Session& session) {
+            session.experiment.given.insert_or_assign("mask", GivenMatrix(std::move(mask)));
+            session.experiment.mask.clear();
+        },
+        gesture);
+}
+
+GivenSize given_size(const Trace& trace, std::string_view name) {
+    const Experiment& e = trace.experiment;
+    const Stage* mask = trace.find("mask");
+    const int N = mask ? mask->shape().rows : rows_of(trace, "embedding", trace.rows);
+    const int M = mask ? mask->shape().columns : static_cast<int>(trace.columns.size());
+    const int d = e.dim, h = e.heads, keys = e.key_columns(), values = e.value_columns();
+    const int d_k = keys / h, hidden = e.hidden, units = e.feed_forward_columns();
+    const Stage* table = trace.find("table");
+    const int words = table ? table->shape().rows : static_cast<int>(trace.table.size());
+    const std::pair<std::string_view, GivenSize> sizes[] = {
+        {"embedding", {N, d}},     {"embedding_kv", {M, d}},
+        {"embedding_v", {M, d}},   {"query", {N, keys}},
+        {"key", {M, keys}},        {"value", {M, values}},
+        {"scores", {N, M}},        {"mask", {N, M}},
+        {"mask_additive", {N, M}}, {"dropout_keep", {h * N, M}},
+        {"W_q", {keys, d}},        {"W_k", {keys, d}},
+        {"W_v", {values, d}},      {"W_o", {d, values}},
+        {"b_q", {1, keys}},        {"b_k", {1, keys}},
+        {"b_v", {1, values}},      {"b_o", {1, d}},
+        {"W_score", {d_k, d_k}},   {"W_aq", {hidden, d_k}},
+        {"W_ak", {hidden, d_k}},   {"b_a", {1, hidden}},
+        {"v_a", {1, hidden}},      {"W_c", {hidden, 2 * d_k}},
+        {"v_c", {1, hidden}},      {"W_loc", {M, d_k}},
+        {"W_p", {hidden, d_k}},    {"v_p", {1, hidden}},
+        {"ln1_g", {1, d}},         {"ln1_b", {1, d}},
+        {"W_1", {units, d}},       {"b_1", {1, units}},
+        {"W_2", {d, units}},       {"b_2", {1, d}},
+        {"ln2_g", {1, d}},         {"ln2_b", {1, d}},
+        {"W_out", {words, d}},     {"b_out", {1, words}},
+        {"targets", {1, N}},       {"loss_weights", {N, d}},
+    };
+    for (const auto& [each, size] : sizes)
+        if (each == name) return {std::max(size.rows, 1), std::max(size.columns, 1)};
+    return {1, 1};
+}
+
+Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name) {
+    const auto given = experiment.given.find(name);
+    if (given != experiment.given.end()) return given->second.values();
+    if (!trace) return Matrix::Zero(1, 1);
+    const Stage* stage = trace->find(name);
+    // The mask on show has a local window and a closing bias in it, which are not the given one's.
+    if (name == "mask" && stage)
+        return editable_mask(experiment, stage->shape().rows, stage->shape().columns);
+    if (stage && (stage->shape().heads == 1 || name == "dropout_keep")) {
+        const Shape& shape = stage->shape();
+        Matrix values(shape.heads * shape.rows, shape.columns);
+        for (int h = 0; h < shape.heads; ++h)
+            values.middleRows(Eigen::Index{h} * shape.rows, shape.rows) = stage->buffer.host().head(h);
+        return values;
+    }
+    const GivenSize size = given_size(*trace, name);
+    const bool ones = name == "mask" || name == "dropout_keep" || name.ends_with("_g");
+    return Matrix::Constant(size.rows, size.columns, ones ? 1.0f : 0.0f);
+}
+
+void give(Document& document, const std::string& name, Matrix values, const std::string& gesture) {
+    document.change(
+        [&](Session& session) {
+            Experiment& e = session.experiment;
+            if (name == "scores" && e.scale.kind == Scale::Kind::sqrt)
+                e.scale = {Scale::Kind::number, e.scale.factor(e.key_columns() / e.heads)};
+            e.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+        },
+        gesture);
+}
+
+void take_back(Document& document, const std::string& name) {
+    document.change([&](Session& session) { session.experiment.given.erase(name); });
+}
+
+float parse_cell(const std::string& text) {
+    const Matrix cell = matrix_from_csv(text, "the cell");
+    if (cell.size() != 1) throw Error(ErrorKind::bad_input, "the cell takes one number: " + text);
+    return cell(0, 0);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,262 @@
+// A matrix given outright: a name, values from somewhere, and a grid to change them in.
+#include <algorithm>
+#include <cmath>
+
+#include "app/document/given.h"
+#include "app/document/steps.h"
+#include "app/panels/dialog_parts.h"
+#include "core/io/read_matrix.h"
+#include "core/picture/number_text.h"
+
+#include <imgui_stdlib.h>
+
+namespace attnscope {
+namespace {
+
+constexpr float k_cell_width = 66;
+constexpr float k_cell_height = 24;
+constexpr float k_number_width = 44;  ///< of the rows' numbers
+
+bool can_be_given(std::string_view name) {
+    return std::ranges::find(given_names(), name, &GivenName::name) != given_names().end();
+}
+
+std::string size_text(Eigen::Index rows, Eigen::Index columns) {
+    return std::to_string(rows) + " × " + std::to_string(columns);
+}
+
+void start_with(Ui& ui, GiveForm& form, const std::string& name) {
+    form.name = name;
+    form.values = given_start(ui.document.trace().get(), ui.document.experiment(), name);
+    form.selected = {};
+    form.problem.clear();
+    ui.state.field.typing = 0;
+}
+
+/// Values from `read`, or its refusal as the problem.
+void take_values(GiveForm& form, const std::function<Matrix()>& read) {
+    try {
+        form.values = read();
+        form.selected = {};
+        form.problem.clear();
+    } catch (const std::exception& error) {
+        form.problem = error.what();
+    }
+}
+
+void paste(GiveForm& form) {
+    take_values(form, [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
+}
+
+void name_row(Ui& ui, GiveForm& form) {
+    row(ui, "Name", [&] {
+        if (!ImGui::BeginCombo("##name", form.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
+        for (const GivenName& each : given_names()) {
+            const std::string name(each.name);
+            const std::string mark = ui.document.experiment().is_given(name) ? " · given" : "";
+            if (ImGui::Selectable((name + mark).c_str(), name == form.name)) start_with(ui, form, name);
+            ImGui::SameLine(ui.px(130));
+            ImGui::TextDisabled("%.*s", static_cast<int>(each.what.size()), each.what.data());
+        }
+        ImGui::EndCombo();
+    });
+    const auto known = std::ranges::find(given_names(), form.name, &GivenName::name);
+    std::string what(known->what);
+    if (const Trace* trace = ui.document.trace().get()) {
+        const GivenSize size = given_size(*trace, form.name);
+        what += "; here " + size_text(size.rows, size.columns);
+    }
+    ImGui::TextDisabled("%s", fitted(ImGui::GetFont(), what, dialog_width(ui)).c_str());
+}
+
+void source_rows(Ui& ui, GiveForm& form) {
+    const float read = ui.px(70);
+    row(ui, "File", [&] {
+        ImGui::SetNextItemWidth(dialog_width(ui) - ui.px(110 + 8) - read);
+        const bool entered = ImGui::InputTextWithHint("##file", "CSV or NPY", &form.file,
+                                                      ImGuiInputTextFlags_EnterReturnsTrue);
+        ImGui::SameLine();
+        if (ImGui::Button("Read", {read, 0}) || entered)
+            take_values(form, [&] { return read_matrix(form.file); });
+    });
+    row(ui, "Values", [&] {
+        if (ImGui::Button("Present ones")) start_with(ui, form, form.name);
+        ImGui::SameLine();
+        if (ImGui::Button("Paste")) paste(form);
+        ImGui::SameLine();
+        if (ImGui::Button("Zeros")) form.values.setZero();
+        ImGui::SameLine();
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextDisabled("%s", size_text(form.values.rows(), form.values.cols()).c_str());
+    });
+}
+
+void select(GiveForm& form, int row, int column) {
+    form.selected = {std::clamp(row, 0, static_cast<int>(form.values.rows()) - 1),
+                     std::clamp(column, 0, static_cast<int>(form.values.cols()) - 1)};
+}
+
+/// Moves with the arrows, and begins to type with Enter, while nothing is typed into.
+void grid_keys(Ui& ui, GiveForm& form, unsigned field) {
+    if (ImGui::GetIO().WantTextInput || ui.state.field.typing == field) return;
+    const Cell at = form.selected;
+    if (compat::key_pressed(Key::left, true)) select(form, at.row, at.column - 1);
+    if (compat::key_pressed(Key::right, true)) select(form, at.row, at.column + 1);
+    if (compat::key_pressed(Key::up, true)) select(form, at.row - 1, at.column);
+    if (compat::key_pressed(Key::down, true)) select(form, at.row + 1, at.column);
+    if (compat::key_pressed(Key::enter)) begin_typing(ui, field, exact_text(form.values(at.row, at.column)));
+    if (compat::key_pressed(Key::v) && ImGui::GetIO().KeyCtrl) paste(form);
+}
+
+/// What was entered goes into the selected cell, and the next one below is typed into.
+void enter_cell(Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
+    const Cell at = form.selected;
+    try {
+        form.values(at.row, at.column) = parse_cell(text);
+        form.problem.clear();
+    } catch (const std::exception& error) {
+        form.problem = error.what();
+        return;
+    }
+    if (!compat::key_pressed(Key::enter) || at.row + 1 >= form.values.rows()) return;
+    select(form, at.row + 1, at.column);
+    begin_typing(ui, field, exact_text(form.values(at.row + 1, at.column)));
+}
+
+struct GridPlace {
+    ImVec2 origin;  ///< of the first cell
+    float width, height;
+    int first_row, last_row, first_column, last_column;  ///< in sight
+
+    Area cell(int row, int column) const {
+        const ImVec2 at{origin.x + static_cast<float>(column) * width,
+                        origin.y + static_cast<float>(row) * height};
+        return {at, {at.x + width, at.y + height}};
+    }
+};
+
+GridPlace place_grid(const Ui& ui, const GiveForm& form) {
+    GridPlace place{};
+    place.width = ui.px(k_cell_width);
+    place.height = ui.px(k_cell_height);
+    const ImVec2 at = ImGui::GetCursorScreenPos(), window = ImGui::GetWindowPos(),
+                 size = ImGui::GetWindowSize();
+    place.origin = {at.x + ui.px(k_number_width), at.y + place.height};
+    const auto index = [](float position, float origin, float pitch, Eigen::Index count) {
+        return std::clamp(static_cast<int>(std::floor((position - origin) / pitch)), 0,
+                          static_cast<int>(count) - 1);
+    };
+    place.first_row = index(window.y, place.origin.y, place.height, form.values.rows());
+    place.last_row = index(window.y + size.y, place.origin.y, place.height, form.values.rows());
+    place.first_column = index(window.x, place.origin.x, place.width, form.values.cols());
+    place.last_column = index(window.x + size.x, place.origin.x, place.width, form.values.cols());
+    return place;
+}
+
+void draw_grid(Ui& ui, const GiveForm& form, const GridPlace& place) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float text_top = (place.height - compat::font_size(*ui.fonts.mono)) / 2;
+    for (int j = place.first_column; j <= place.last_column; ++j)
+        draw_text(list, ui.fonts.caption,
+                  {place.cell(0, j).max.x - ui.px(8), place.origin.y - place.height + ui.px(5)},
+                  ink(ui.theme.faint), std::to_string(j + 1), Align::right);
+    for (int i = place.first_row; i <= place.last_row; ++i) {
+        draw_text(list, ui.fonts.caption, {place.origin.x - ui.px(10), place.cell(i, 0).min.y + ui.px(5)},
+                  ink(ui.theme.faint), std::to_string(i + 1), Align::right);
+        for (int j = place.first_column; j <= place.last_column; ++j) {
+            const Area cell = place.cell(i, j);
+            const float value = form.values(i, j);
+            list->AddRect(cell.min, {cell.max.x + 1, cell.max.y + 1}, ink(ui.theme.line));
+            draw_text(list, ui.fonts.mono, {cell.max.x - ui.px(8), cell.min.y + text_top},
+                      ink(std::isfinite(value) ? ui.theme.text : ui.theme.warning), cell_text(value),
+                      Align::right);
+        }
+    }
+    const Area chosen = place.cell(form.selected.row, form.selected.column);
+    list->AddRect(chosen.min, {chosen.max.x + 1, chosen.max.y + 1}, ink(ui.theme.accent));
+}
+
+void grid(Ui& ui, GiveForm& form) {
+    ImGui::BeginChild("grid", {dialog_width(ui), list_height(ui, 260)}, true,
+                      ImGuiWindowFlags_HorizontalScrollbar);
+    const unsigned field = ImGui::GetID("cell");
+    const GridPlace place = place_grid(ui, form);
+    draw_grid(ui, form, place);
+    if (ui.state.field.typing == field) {
+        ImGui::SetCursorScreenPos(place.cell(form.selected.row, form.selected.column).min);
+        if (const auto typed = typing_field(ui, field, place.width)) enter_cell(ui, form, field, *typed);
+    }
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(0) && ui.state.field.typing != field)
+        for (int i = place.first_row; i <= place.last_row; ++i)
+            for (int j = place.first_column; j <= place.last_column; ++j)
+                if (place.cell(i, j).contains(mouse)) {
+                    form.selected = {i, j};
+                    begin_typing(ui, field, exact_text(form.values(i, j)));
+                }
+    grid_keys(ui, form, field);
+    ImGui::SetCursorScreenPos({place.origin.x - ui.px(k_number_width), place.origin.y - place.height});
+    ImGui::Dummy({ui.px(k_number_width) + place.width * static_cast<float>(form.values.cols()),
+                  place.height * static_cast<float>(form.values.rows() + 1)});
+    ImGui::EndChild();
+}
+
+void apply(Ui& ui, GiveForm& form) {
+    form.problem.clear();
+    Experiment trial = ui.document.experiment();
+    trial.given.insert_or_assign(form.name, GivenMatrix(form.values));
+    try {
+        check_edit(trial);
+    } catch (const std::exception& error) {
+        form.problem = error.what();
+        return;
+    }
+    form.had_problem = !ui.document.problem().empty();
+    form.applying = true;
+    form.idle_frames = 0;
+    give(ui.document, form.name, form.values);
+}
+
+/// Closes when what was applied is computed; takes it back where it does not fit.
+void finish(Ui& ui, GiveForm& form) {
+    if (!form.applying || ui.document.busy()) return;
+    const bool settled = !ui.document.stale() || !ui.document.problem().empty();
+    // A result that has just come is taken in the next frame; without words to compute there is none.
+    if (!settled && form.idle_frames++ == 0) return;
+    form.applying = false;
+    const std::string problem = ui.document.problem();
+    if (problem.empty() || form.had_problem) {
+        ui.state.dialog = Dialog::none;
+        return;
+    }
+    ui.document.undo();
+    form.problem = problem;
+}
+
+}  // namespace
+
+void give_dialog(Ui& ui) {
+    GiveForm& form = ui.state.give_form;
+    if (ui.state.dialog_opens) {
+        const std::string& stage = ui.document.presentation().stage;
+        start_with(ui, form, can_be_given(stage) ? stage : form.name);
+        form.applying = false;
+    }
+    name_row(ui, form);
+    source_rows(ui, form);
+    grid(ui, form);
+    problem_line(ui, form.problem);
+    if (ImGui::Button("Apply", {ui.px(110), 0})) apply(ui, form);
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!ui.document.experiment().is_given(form.name));
+    if (ImGui::Button("Take back", {ui.px(110), 0})) {
+        take_back(ui.document, form.name);
+        ui.state.dialog = Dialog::none;
+    }
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    finish(ui, form);
+}
+
+}  // namespace attnscope

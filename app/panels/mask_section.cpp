@@ -1,0 +1,179 @@
+// The mask's rules, one row each, and what is given outright.
+#include <algorithm>
+
+#include "app/document/given.h"
+#include "app/panels/setting_rows.h"
+#include "core/attention/masks.h"
+
+namespace attnscope {
+namespace {
+
+std::string open_cells(Ui& ui) {
+    const Stage* mask = ui.document.trace() ? ui.document.trace()->find("mask") : nullptr;
+    if (!mask) return "";
+    const auto all = mask->shape().size();
+    std::ptrdiff_t open = 0;
+    for (int h = 0; h < mask->shape().heads; ++h) open += (mask->buffer.host().head(h).array() != 0).count();
+    return std::to_string(open) + " of " + std::to_string(all) + " open";
+}
+
+int token_count(Ui& ui) {
+    return ui.document.trace() ? static_cast<int>(ui.document.trace()->columns.size()) : 1;
+}
+
+/// Sets the rules; a list that is refused becomes the notice, and nothing changes.
+void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = {}) {
+    Experiment trial = ui.document.experiment();
+    trial.mask = std::move(rules);
+    try {
+        check(trial);
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
+        return;
+    }
+    ui.state.notice = {};
+    ui.document.change([&](Session& session) { session.experiment.mask = trial.mask; }, gesture);
+}
+
+/// A first rule of a kind: without numbers, or with the first of some that the kind takes.
+MaskRule first_rule(const MaskKind& kind, int tokens) {
+    MaskRule rule{std::string(kind.name), {}};
+    if (kind.arguments.empty()) return rule;
+    for (const std::vector<std::int64_t>& arguments :
+         {std::vector<std::int64_t>{std::max(1, tokens - 2)}, std::vector<std::int64_t>{1, 1}}) {
+        rule.arguments = arguments;
+        try {
+            kind.check(rule);
+            return rule;
+        } catch (const std::exception&) {
+            continue;
+        }
+    }
+    return rule;
+}
+
+/// The rules with one more, which stands where the table has its kind.
+std::vector<MaskRule> with_rule(std::vector<MaskRule> rules, const MaskKind& kind, int tokens) {
+    const auto later =
+        std::ranges::find_if(rules, [&](const MaskRule& rule) { return find_mask_kind(rule.kind) > &kind; });
+    rules.insert(later, first_rule(kind, tokens));
+    return rules;
+}
+
+std::string arguments_text(const MaskRule& rule) {
+    const std::string text = mask_rule_text(rule);
+    const std::size_t colon = text.find(':');
+    return colon == std::string::npos ? "" : text.substr(colon + 1);
+}
+
+/// The numbers of the rule at `index`: one is dragged, all can be typed.
+void arguments_field(Ui& ui, std::size_t index, float width) {
+    std::vector<MaskRule> rules = ui.document.experiment().mask;
+    MaskRule& rule = rules[index];
+    const bool single = rule.arguments.size() == 1;
+    const int tokens = token_count(ui);
+    const float fill =
+        single ? static_cast<float>(rule.arguments[0]) / static_cast<float>(std::max(tokens, 1)) : -1;
+    const DragResult result = drag_field(ui, "numbers", arguments_text(rule), fill, width);
+    try {
+        if (result.typed) {
+            rule = parse_mask_rule(rule.kind + ":" + *result.typed);
+            set_mask(ui, rules);
+        }
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
+    }
+    if (!result.steps || !single) return;
+    rule.arguments[0] = std::clamp<std::int64_t>(rule.arguments[0] + result.steps, 0, tokens);
+    set_mask(ui, rules, result.gesture);
+}
+
+/// A kind that is off, or one rule of it: `index` counts in the experiment's rules.
+void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optional<std::size_t> index) {
+    option_row(ui, "mask", label.c_str(), "", [&](float width) {
+        const bool pressed = switch_field(ui, "on", index.has_value());
+        tooltip(ui, std::string(kind.summary));
+        if (pressed) {
+            std::vector<MaskRule> rules = ui.document.experiment().mask;
+            if (index)
+                rules.erase(rules.begin() + static_cast<std::ptrdiff_t>(*index));
+            else
+                rules = with_rule(std::move(rules), kind, token_count(ui));
+            set_mask(ui, std::move(rules));
+            return;
+        }
+        if (!index || kind.arguments.empty()) return;
+        ImGui::SameLine(0, ui.px(6));
+        arguments_field(ui, *index, width - ui.px(46));
+    });
+}
+
+std::string size_text(const GivenMatrix& matrix) {
+    return std::to_string(matrix.values().rows()) + " × " + std::to_string(matrix.values().cols());
+}
+
+void show_stage(Ui& ui, const std::string& name) {
+    ui.document.change([&](Session& session) {
+        if (session.presentation.stage != name) session.presentation.locked.reset();
+        session.presentation.stage = name;
+    });
+    ui.state.zoom = {};
+}
+
+/// A button that brings the matrix into focus, and one that takes it back.
+void given_fields(Ui& ui, const std::string& name, const GivenMatrix& matrix, float width) {
+    const float remove = ui.px(26);
+    if (small_button(ui, "show", size_text(matrix), "Show it in the focus, where its cells can be changed",
+                     width - remove - ui.px(4)))
+        show_stage(ui, name);
+    ImGui::SameLine(0, ui.px(4));
+    if (small_button(ui, "remove", "×", "Take it back", remove)) take_back(ui.document, name);
+}
+
+/// The mask that was painted, or the way to one.
+void painted_row(Ui& ui) {
+    const auto& given = ui.document.experiment().given;
+    const auto mask = given.find("mask");
+    option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", "", [&](float width) {
+        if (mask != given.end()) return given_fields(ui, "mask", GivenMatrix(mask->second), width);
+        if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag in it", width))
+            show_stage(ui, "mask");
+    });
+}
+
+}  // namespace
+
+/// A row for each kind of the table, and one more for each further rule of a kind.
+void mask_section(Ui& ui) {
+    if (!section_header(ui, "Mask", open_cells(ui))) return;
+    for (const MaskKind& kind : mask_kinds()) {
+        std::string name(kind.name);
+        name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+        const std::vector<MaskRule> rules = ui.document.experiment().mask;
+        int shown = 0;
+        for (std::size_t i = 0; i < rules.size(); ++i)
+            if (rules[i].kind == kind.name) {
+                ++shown;
+                mask_row(ui, kind, shown == 1 ? name : name + " " + std::to_string(shown), i);
+                if (ui.document.experiment().mask != rules) return;
+            }
+        if (!shown) mask_row(ui, kind, name, std::nullopt);
+    }
+    painted_row(ui);
+}
+
+void given_section(Ui& ui) {
+    const auto given = ui.document.experiment().given;  // a button changes it
+    const auto others = given.size() - given.count("mask");
+    if (!section_header(ui, "Given", others ? std::to_string(others) + " given" : "")) return;
+    for (const auto& [name, matrix] : given)
+        if (name != "mask")
+            option_row(ui, "given", name.c_str(), "",
+                       [&](float width) { given_fields(ui, name, matrix, width); });
+    option_row(ui, "given", "Matrix", "", [&](float width) {
+        if (small_button(ui, "give", "give…", "Give a matrix outright instead of computing it", width))
+            ui.state.open(Dialog::giving);
+    });
+}
+
+}  // namespace attnscope

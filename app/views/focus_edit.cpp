@@ -1,0 +1,146 @@
+#include "app/views/focus_edit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/document/given.h"
+#include "app/window/widgets.h"
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+namespace {
+
+Matrix mask_now(Ui& ui, const ShownStage& shown) {
+    return editable_mask(ui.document.experiment(), shown.rows(), shown.columns());
+}
+
+/// The mask after `edit`, which may be refused: rules that do not fit become the notice.
+void change_mask(Ui& ui, const ShownStage& shown, const std::function<void(Matrix&)>& edit,
+                 const std::string& gesture = {}) {
+    try {
+        Matrix mask = mask_now(ui, shown);
+        edit(mask);
+        if (!ui.document.experiment().mask.empty())
+            ui.state.notice = {"the rules stand in the painted mask now; undo brings them back", false};
+        paint_mask(ui.document, std::move(mask), gesture);
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
+    }
+}
+
+/// The cells between two, both included.
+void draw_line(Matrix& mask, const Cell& from, const Cell& to, float value) {
+    const int steps = std::max({1, std::abs(to.row - from.row), std::abs(to.column - from.column)});
+    for (int s = 0; s <= steps; ++s) {
+        const double t = double(s) / steps;
+        mask(std::lround(from.row + t * (to.row - from.row)),
+             std::lround(from.column + t * (to.column - from.column))) = value;
+    }
+}
+
+/// Where a cell stands in the given matrix: heads stand one below the other.
+Cell given_cell(const ShownStage& shown, const Cell& cell) {
+    return {std::max(shown.head_index(), 0) * shown.rows() + cell.row, cell.column};
+}
+
+unsigned field_id() { return ImGui::GetID("focused cell"); }
+
+}  // namespace
+
+bool is_painted(const ShownStage& shown) { return shown.stage->name() == "mask"; }
+
+bool may_be_given(const ShownStage& shown) {
+    return std::ranges::find(given_names(), shown.stage->name(), &GivenName::name) != given_names().end();
+}
+
+bool is_typed_into(const ShownStage& shown) {
+    return !is_painted(shown) && shown.trace->experiment.is_given(shown.stage->name()) &&
+           shown.head_index() >= 0;
+}
+
+bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+    MaskStroke& stroke = ui.state.stroke;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const Cell at{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
+    const bool begins = ImGui::IsItemActivated() && !ImGui::GetIO().KeyShift;
+    if (begins) {
+        stroke = {true, false, at, stroke.count + 1};
+        change_mask(
+            ui, shown,
+            [&](Matrix& mask) {
+                stroke.opens = mask(at.row, at.column) == 0;
+                mask(at.row, at.column) = stroke.opens ? 1 : 0;
+            },
+            "paint " + std::to_string(stroke.count));
+    }
+    const bool was_active = stroke.active;
+    stroke.active = stroke.active && ImGui::IsItemActive();
+    if (stroke.active && at != stroke.last) {
+        const Cell from = std::exchange(stroke.last, at);
+        change_mask(
+            ui, shown, [&](Matrix& mask) { draw_line(mask, from, at, stroke.opens ? 1 : 0); },
+            "paint " + std::to_string(stroke.count));
+    }
+    return was_active;
+}
+
+void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
+    change_mask(ui, shown, [&](Matrix& mask) {
+        float& value = mask(cell.row, cell.column);
+        value = value == 0 ? 1 : 0;
+    });
+}
+
+void presets_popup(Ui& ui, const ShownStage& shown) {
+    if (!ImGui::BeginPopup(k_presets_popup)) return;
+    for (const MaskPreset& preset : mask_presets()) {
+        if (ImGui::MenuItem(preset.name.data()))
+            change_mask(ui, shown, [&](Matrix& mask) {
+                for (int i = 0; i < mask.rows(); ++i)
+                    for (int j = 0; j < mask.cols(); ++j)
+                        mask(i, j) = preset.open(i, j, mask(i, j) != 0) ? 1 : 0;
+            });
+        tooltip(ui, std::string(preset.help));
+    }
+    ImGui::Separator();
+    const Experiment& e = ui.document.experiment();
+    if (ImGui::MenuItem("Make the rules editable", nullptr, false, !e.mask.empty()))
+        change_mask(ui, shown, [](Matrix&) {});
+    if (ImGui::MenuItem("Take the painted mask back", nullptr, false, e.is_given("mask")))
+        take_back(ui.document, "mask");
+    ImGui::EndPopup();
+}
+
+void begin_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
+    ui.state.edited_cell = cell;
+    begin_typing(ui, field_id(), exact_text(shown.at(cell.row, cell.column)));
+}
+
+bool types_cell(const Ui& ui) { return ui.state.edited_cell && ui.state.field.typing == field_id(); }
+
+void cell_field(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+    if (!types_cell(ui)) {
+        ui.state.edited_cell.reset();
+        return;
+    }
+    const Cell cell = *ui.state.edited_cell;
+    const float width = std::max(layout.columns.pitch, ui.px(92));
+    const float right = std::max(layout.view.min.x, layout.view.max.x + ui.px(80) - width);
+    ImGui::SetCursorScreenPos({std::clamp(layout.columns.begin(cell.column), layout.view.min.x, right),
+                               layout.rows.middle(cell.row) - ui.px(13)});
+    const auto typed = typing_field(ui, field_id(), width);
+    if (!typed) return;
+    try {
+        const std::string name(shown.stage->name());
+        Matrix values = given_start(ui.document.trace().get(), ui.document.experiment(), name);
+        const Cell at = given_cell(shown, cell);
+        if (at.row >= values.rows() || at.column >= values.cols()) return;
+        values(at.row, at.column) = parse_cell(*typed);
+        give(ui.document, name, std::move(values));
+        ui.state.notice = {};
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
+    }
+}
+
+}  // namespace attnscope

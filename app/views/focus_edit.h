@@ -1,0 +1,30 @@
+// Changing what is given in the focused matrix itself: painting a mask, typing into a cell.
+#pragma once
+
+#include "app/views/focus_layout.h"
+
+namespace attnscope {
+
+/// The stage is the mask, which clicks and drags paint.
+bool is_painted(const ShownStage& shown);
+/// Its values are given, so that a cell can be typed into.
+bool is_typed_into(const ShownStage& shown);
+/// It may be given.
+bool may_be_given(const ShownStage& shown);
+
+/// Opens or closes what the mouse passes while the item drawn last is held: the first cell decides which.
+/// True while a stroke runs. Shift leaves the mouse to the view.
+bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout);
+/// Opens a closed cell, and the other way round.
+void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
+/// The list of presets, once it was opened by its name.
+inline constexpr const char* k_presets_popup = "mask presets";
+void presets_popup(Ui& ui, const ShownStage& shown);
+
+/// The cell becomes a number field.
+void begin_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
+bool types_cell(const Ui& ui);
+/// The number field, over everything else.
+void cell_field(Ui& ui, const ShownStage& shown, const FocusLayout& layout);
+
+}  // namespace attnscope

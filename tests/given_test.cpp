@@ -1,0 +1,292 @@
+// Masks painted and matrices given in the window.
+#include "app/document/given.h"
+
+#include <cmath>
+#include <fstream>
+
+#include "core/error.h"
+#include "tests/interface.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Mods k_ctrl{.ctrl = true};
+constexpr Mods k_shift{.shift = true};
+
+TEST(GivenTest, RulesAndAGivenMaskAreOneMaskToEdit) {
+    Experiment e;
+    e.mask = {{"causal", {}}};
+    Matrix given = Matrix::Ones(3, 3);
+    given(2, 0) = 0;
+    e.given.insert_or_assign("mask", GivenMatrix(given));
+    Matrix wanted(3, 3);
+    wanted << 1, 0, 0, 1, 1, 0, 0, 1, 1;
+    EXPECT_EQ(editable_mask(e, 3, 3), wanted);
+    EXPECT_EQ(editable_mask(e, 2, 3).row(1), Matrix(wanted.row(1)))
+        << "of another size it counts for nothing";
+}
+
+TEST(GivenTest, ACellIsOneNumberOrNan) {
+    EXPECT_EQ(parse_cell("-2.5e3"), -2500);
+    EXPECT_EQ(parse_cell("-inf"), -INFINITY);
+    EXPECT_TRUE(std::isnan(parse_cell("nan")));
+    for (const char* text : {"", "word", "1,2", "1 2"}) EXPECT_THROW(parse_cell(text), Error) << text;
+}
+
+class PaintingTest : public InterfaceTest {
+protected:
+    void SetUp() override {
+        InterfaceTest::SetUp();
+        if (window) show("mask");
+    }
+    void show(const char* stage) {
+        document().change([&](Session& s) { s.presentation.stage = stage; });
+        settle();
+    }
+    bool painted() { return document().experiment().is_given("mask"); }
+    const Matrix& mask() { return document().experiment().given.at("mask").values(); }
+    float open(int row, int column) { return document().trace()->find("mask")->buffer.at(0, row, column); }
+};
+
+TEST_F(PaintingTest, AClickClosesACellAndASecondOpensIt) {
+    click(cell_place(2, 5));
+    ASSERT_TRUE(painted());
+    EXPECT_EQ(mask().sum(), 63);
+    EXPECT_EQ(open(2, 5), 0);
+    EXPECT_EQ(document().trace()->find("weights")->buffer.at(0, 2, 5), 0);
+    EXPECT_FALSE(document().presentation().locked);
+    click(cell_place(2, 5));
+    EXPECT_EQ(mask().sum(), 64);
+}
+
+TEST_F(PaintingTest, ADragClosesWhatItPassesAndIsOneStep) {
+    const ImVec2 from = cell_place(0, 0), to = cell_place(0, 6);
+    drag(from, {to.x - from.x, 0}, 2);
+    for (int j = 0; j < 8; ++j) EXPECT_EQ(open(0, j), j <= 6 ? 0 : 1) << j;
+    press(Key::z, k_ctrl);
+    EXPECT_FALSE(painted());
+    press(Key::z, {.ctrl = true, .shift = true});
+    EXPECT_EQ(mask().sum(), 57);
+}
+
+TEST_F(PaintingTest, TheFirstCellDecidesForAllOfTheDrag) {
+    document().change([](Session& s) { s.experiment.mask = {{"causal", {}}}; });
+    settle();
+    // From a closed cell over open ones: all are open.
+    const ImVec2 from = cell_place(0, 7), to = cell_place(7, 0);
+    drag(from, {to.x - from.x, to.y - from.y});
+    EXPECT_TRUE(document().experiment().mask.empty()) << "the rules stand in the painted mask";
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(open(i, 7 - i), 1) << i;
+    EXPECT_EQ(open(0, 6), 0);
+    EXPECT_EQ(open(3, 3), 1);
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().experiment().mask.size(), 1U);
+    EXPECT_FALSE(painted());
+}
+
+TEST_F(PaintingTest, ShiftClickLocksInstead) {
+    push({MouseMove{cell_place(1, 2).x, cell_place(1, 2).y}});
+    step_through_input();
+    push({KeyDown{.key = Key::shift, .mods = k_shift},
+          MouseButton{.button = 0, .down = true, .mods = k_shift}});
+    step_through_input();
+    play({MouseButton{.button = 0, .down = false, .mods = k_shift}, KeyUp{.key = Key::shift}});
+    EXPECT_EQ(document().presentation().locked, (Cell{1, 2}));
+    EXPECT_FALSE(painted());
+}
+
+TEST_F(PaintingTest, ARightClickOffersPresets) {
+    for (const auto& [name, cells] : std::vector<std::pair<std::string, float>>{{"Causal", 36},
+                                                                                {"Invert", 28},
+                                                                                {"Checker", 32},
+                                                                                {"Window", 22},
+                                                                                {"All closed", 0},
+                                                                                {"All open", 64}}) {
+        click(cell_place(4, 4), 1);
+        click(place_of("##Popup", {name}));
+        ASSERT_TRUE(painted()) << name;
+        EXPECT_EQ(mask().sum(), cells) << name;
+    }
+}
+
+TEST_F(PaintingTest, ThePanelTakesThePaintedMaskBack) {
+    click(cell_place(2, 5));
+    click(place_of("/experiment_", {"Painted", "remove", "×"}));
+    EXPECT_FALSE(painted());
+    press(Key::z, k_ctrl);
+    EXPECT_TRUE(painted());
+}
+
+TEST_F(PaintingTest, TheKeyboardPaints) {
+    interaction().control.id = id_of(*find_window("attnscope"), {"matrix"});
+    step();
+    press(Key::right);
+    press(Key::right);
+    press(Key::down);
+    EXPECT_EQ(document().presentation().locked, (Cell{1, 1}));
+    press(Key::enter);
+    ASSERT_TRUE(painted());
+    EXPECT_EQ(open(1, 1), 0);
+}
+
+TEST_F(PaintingTest, AMaskThatNoLongerFitsKeepsThePictureAndSaysBothShapes) {
+    click(cell_place(2, 5));
+    const auto before = document().trace();
+    document().change([](Session& s) { s.experiment.text += " again"; });
+    settle();
+    EXPECT_EQ(document().trace(), before);
+    EXPECT_NE(document().problem().find("8 × 8"), std::string::npos) << document().problem();
+    EXPECT_NE(document().problem().find("9 × 9"), std::string::npos) << document().problem();
+    click(place_of("/experiment_", {"Painted", "remove", "×"}));
+    EXPECT_EQ(document().problem(), "");
+    EXPECT_EQ(document().trace()->rows.size(), 9U);
+}
+
+class GivingTest : public PaintingTest {
+protected:
+    void SetUp() override { InterfaceTest::SetUp(); }
+    void give_now(const char* name) {
+        give(document(), name, given_start(document().trace().get(), document().experiment(), name));
+        show(name);
+    }
+    void type_over(const char* text) {
+        push(pressing(Key::a, k_ctrl));
+        push(typing(text));
+        play(pressing(Key::enter));
+    }
+    float value(const char* name, int row, int column) {
+        return document().experiment().given.at(name).values()(row, column);
+    }
+    ImVec2 button(const char* label) { return place_of("Give a matrix##dialog", {label}); }
+    ImVec2 grid_cell(int row, int column) {
+        const ImGuiWindow* in = find_window("/grid_");
+        const ImVec2 at = in->DC.CursorStartPos;
+        return {at.x + 44 + 66 * (static_cast<float>(column) + 0.5f),
+                at.y + 24 * (static_cast<float>(row) + 1.5f)};
+    }
+};
+
+TEST_F(GivingTest, GivingWhatIsThereChangesNothing) {
+    const auto before = document().trace();
+    for (const char* name : {"W_q", "query", "embedding"}) {
+        give_now(name);
+        EXPECT_EQ(document().problem(), "") << name;
+        EXPECT_EQ(Matrix(document().trace()->find("weights")->buffer.host().head(0)),
+                  Matrix(before->find("weights")->buffer.host().head(0)))
+            << name;
+    }
+}
+
+TEST_F(GivingTest, GivenScoresKeepTheScaleAsANumber) {
+    const Matrix before = document().trace()->find("weights")->buffer.host().head(0);
+    give_now("scores");
+    EXPECT_EQ(document().problem(), "");
+    EXPECT_EQ(document().experiment().scale.number, 0.25);
+    EXPECT_EQ(Matrix(document().trace()->find("weights")->buffer.host().head(0)), before);
+}
+
+TEST_F(GivingTest, ACellOfAGivenStageIsTypedInPlaceAndIsOneStep) {
+    give_now("query");
+    const ImVec2 at = cell_place(1, 3);
+    push({MouseMove{at.x, at.y}});
+    for (int i = 0; i < 2; ++i) {
+        push({MouseButton{.button = 0, .down = true}});
+        step_through_input();
+        push({MouseButton{.button = 0, .down = false}});
+        step_through_input();
+    }
+    ASSERT_TRUE(ImGui::GetIO().WantTextInput);
+    type_over("42.5");
+    EXPECT_EQ(value("query", 1, 3), 42.5f);
+    EXPECT_EQ(document().trace()->find("query")->buffer.at(0, 1, 3), 42.5f);
+    press(Key::z, k_ctrl);
+    EXPECT_NE(value("query", 1, 3), 42.5f);
+}
+
+TEST_F(GivingTest, TheKeyboardTypesIntoACellAndNanIsANumber) {
+    give_now("key");
+    interaction().control.id = id_of(*find_window("attnscope"), {"matrix"});
+    step();
+    press(Key::down);
+    press(Key::down);
+    press(Key::enter);
+    type_over("nan");
+    EXPECT_TRUE(std::isnan(value("key", 1, 0)));
+    EXPECT_EQ(document().trace()->find("key")->buffer.range().nan, 1U);
+    press(Key::enter);
+    type_over("x");
+    EXPECT_TRUE(interaction().notice.problem);
+    EXPECT_TRUE(std::isnan(value("key", 1, 0)));
+}
+
+TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
+    show("query");
+    press(Key::g, k_ctrl);
+    ASSERT_EQ(interaction().dialog, Dialog::giving);
+    EXPECT_EQ(interaction().give_form.name, "query");
+    EXPECT_EQ(interaction().give_form.values.rows(), 8);
+    click(grid_cell(2, 1));
+    type_over("7");
+    EXPECT_EQ(interaction().give_form.values(2, 1), 7);
+    EXPECT_FALSE(document().experiment().is_given("query")) << "not before it is applied";
+    press(Key::escape);
+    press(Key::g, k_ctrl);
+    click(grid_cell(2, 1));
+    push(pressing(Key::a, k_ctrl));
+    play(typing("7"));
+    click(button("Apply"));
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(value("query", 2, 1), 7);
+    press(Key::z, k_ctrl);
+    EXPECT_FALSE(document().experiment().is_given("query"));
+}
+
+TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
+    show("query");
+    press(Key::g, k_ctrl);
+    compat::text_bridge().clipboard.set("1\t2\n3\t4\n");
+    click(place_of("Give a matrix##dialog", {"Values", "Paste"}));
+    Matrix wanted(2, 2);
+    wanted << 1, 2, 3, 4;
+    ASSERT_EQ(interaction().give_form.values.rows(), 2);
+    EXPECT_EQ(interaction().give_form.values, wanted);
+    compat::text_bridge().clipboard.set("no numbers");
+    click(place_of("Give a matrix##dialog", {"Values", "Paste"}));
+    EXPECT_NE(interaction().give_form.problem, "");
+    EXPECT_EQ(interaction().give_form.values, wanted);
+    const test::TemporaryFolder folder;
+    const std::string path = folder.file("m.csv");
+    std::ofstream(path) << "5,6,7\n";
+    interaction().give_form.file = path;
+    click(place_of("Give a matrix##dialog", {"File", "Read"}));
+    EXPECT_EQ(interaction().give_form.values.size(), 3);
+    EXPECT_EQ(interaction().give_form.problem, "");
+}
+
+TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
+    show("query");
+    press(Key::g, k_ctrl);
+    interaction().give_form.name = "W_q";
+    interaction().give_form.values = Matrix::Ones(3, 5);
+    click(button("Apply"));
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::giving);
+    EXPECT_NE(interaction().give_form.problem.find("3 × 5"), std::string::npos)
+        << interaction().give_form.problem;
+    EXPECT_FALSE(document().experiment().is_given("W_q"));
+    EXPECT_EQ(document().problem(), "");
+    EXPECT_FALSE(document().stale());
+}
+
+TEST_F(GivingTest, TheDialogTakesItBack) {
+    give_now("query");
+    press(Key::g, k_ctrl);
+    click(button("Take back"));
+    EXPECT_FALSE(document().experiment().is_given("query"));
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+}
+
+}  // namespace
+}  // namespace attnscope
