@@ -188,6 +188,13 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"activation", {"Activation", "label"}},
         {"feed-forward-size", {"Feed-forward", "label"}},
         {"block-seed", {"block-seed", "Seed", "label"}},
+        {"encoder", {"Encoder", "label"}},
+        {"decoder-attention", {"Attention", "label"}},
+        {"alignment-state", {"Asks with", "label"}},
+        {"decode", {"Decoding", "label"}},
+        {"max-steps", {"Most steps", "label"}},
+        {"encoder-size", {"Encoder size", "label"}},
+        {"decoder-size", {"Decoder size", "label"}},
         {"given", {"Matrix", "label"}},
     };
     float above = -1e9f;

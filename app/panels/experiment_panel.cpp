@@ -57,6 +57,9 @@ std::string derived_shape(Ui& ui, std::string_view stage) {
 
 void input_section(Ui& ui) {
     if (!section_header(ui, "Input", "")) return;
+    choice_row(ui, "mechanism", "Mechanism",
+               {{"attention", "attention", "Every query at once, from Luong's scores to the transformer"},
+                {"seq2seq", "seq2seq", "An encoder and a decoder that aligns word by word (Bahdanau)"}});
     choice_row(ui, "tokenizer", "Tokens", choices_of(tokenizers()));
     choice_row(ui, "vocabulary", "Vocabulary", choices_of(vocabulary_rules()),
                no_table(ui.document.experiment()));
@@ -231,6 +234,43 @@ void block_section(Ui& ui) {
     weight_seed_row(ui, "block-seed", e.block_seed, "the score's weights", none);
 }
 
+void translation_section(Ui& ui) {
+    const Experiment& e = ui.document.experiment();
+    const std::string none = e.mechanism == "seq2seq" ? "" : "The mechanism is attention";
+    const std::string no_alignment = !none.empty()                       ? none
+                                     : e.decoder_attention == "additive" ? ""
+                                                                         : "The decoder has no attention";
+    if (!section_header(ui, "Sequence to sequence", "")) return;
+    choice_row(ui, "encoder", "Encoder",
+               {{"bidirectional", "bidirectional", "Reads the source in both directions"},
+                {"forward", "forward", "Reads it from first to last word"}},
+               none);
+    choice_row(ui, "decoder-attention", "Attention",
+               {{"additive", "additive", "Each step aligns with the source (Bahdanau)"},
+                {"none", "none", "Each step sees the encoder's last state alone"}},
+               none);
+    choice_row(ui, "alignment-state", "Asks with",
+               {{"previous", "previous state", "The state before the step (Bahdanau)"},
+                {"current", "current state", "The step's own state (Luong)"}},
+               no_alignment);
+    choice_row(ui, "decode", "Decoding",
+               {{"teacher", "teacher", "The target's words are fed"},
+                {"greedy", "greedy", "Each picked word is fed to the next step"}},
+               none);
+    const auto size_row = [&](const char* option, const char* label, int value, int most,
+                              const std::string& disabled) {
+        whole_row(
+            ui, option, label, std::to_string(value), logarithmic_fill(value, most),
+            [value, most](int steps) { return std::clamp(value + steps, 1, most); }, disabled);
+    };
+    size_row("max-steps", "Most steps", e.max_steps, 100,
+             !none.empty()          ? none
+             : e.decode == "greedy" ? ""
+                                    : "The target says how many steps there are");
+    size_row("encoder-size", "Encoder size", e.encoder_size, k_max_dim, none);
+    size_row("decoder-size", "Decoder size", e.decoder_size, k_max_dim, none);
+}
+
 }  // namespace
 
 void experiment_panel(Ui& ui, const Area& area) {
@@ -238,9 +278,9 @@ void experiment_panel(Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    for (void (*section)(Ui&) :
-         {input_section, embedding_section, position_section, projections_section, heads_section,
-          score_section, mask_section, softmax_section, output_section, block_section, given_section})
+    for (void (*section)(Ui&) : {input_section, embedding_section, position_section, projections_section,
+                                 heads_section, score_section, mask_section, softmax_section, output_section,
+                                 block_section, translation_section, given_section})
         section(ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();

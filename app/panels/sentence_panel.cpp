@@ -26,19 +26,24 @@ int most_lines(const Ui& ui, float window_height) { return window_height < ui.px
 
 /// A sentence: the one that asks, or the one that is looked at.
 struct Sentence {
-    bool of_keys;
+    bool second;
+    bool of_keys;  ///< looked at, not asking: the second one, but the source of sequence to sequence
     bool beside_another;
     std::string Experiment::*text;
     const char* hint;
     const char* id;
 };
 
-Sentence first_sentence(bool beside_another) {
-    return {false, beside_another, &Experiment::text, "Type a sentence", "sentence"};
+bool translates(const Experiment& e) { return e.mechanism == "seq2seq"; }
+
+Sentence first_sentence(const Experiment& e, bool beside_another) {
+    return {false, translates(e), beside_another, &Experiment::text, "Type a sentence", "sentence"};
 }
 
-Sentence second_sentence() {
-    return {true, true, &Experiment::text2, "The sentence that is looked at", "second sentence"};
+Sentence second_sentence(const Experiment& e) {
+    const char* hint =
+        translates(e) ? "The sentence that the decoder says" : "The sentence that is looked at";
+    return {true, !translates(e), true, &Experiment::text2, hint, "second sentence"};
 }
 
 bool shows_second(const Ui& ui) {
@@ -48,6 +53,7 @@ bool shows_second(const Ui& ui) {
 /// Its tokens in the newest trace; without a second sentence there, the keys' are none.
 const std::vector<std::string>& tokens_of(const Trace& trace, const Sentence& sentence) {
     static const std::vector<std::string> k_none;
+    if (translates(trace.experiment)) return sentence.of_keys ? trace.columns : trace.rows;
     if (!sentence.of_keys) return trace.rows;
     return trace.experiment.text2.empty() ? k_none : trace.columns;
 }
@@ -57,7 +63,9 @@ std::vector<Chip> lay_out(Ui& ui, const Sentence& sentence, float width, int mos
     std::vector<Chip> chips;
     const Trace* trace = ui.document.trace().get();
     if (!trace) return chips;
-    const Stage* ids = trace->find(sentence.of_keys ? "tokens_kv" : "tokens");
+    const char* stage = sentence.of_keys ? "tokens_kv" : "tokens";
+    if (translates(trace->experiment)) stage = sentence.of_keys ? "source" : "fed_tokens";
+    const Stage* ids = trace->find(stage);
     const std::vector<std::string>& tokens = tokens_of(*trace, sentence);
     float x = 0;
     int line = 0;
@@ -96,7 +104,9 @@ std::string facts(Ui& ui, const Sentence& sentence) {
         count ? std::to_string(count) + (count == 1 ? " token" : " tokens") : std::string();
     if (!sentence.beside_another)
         return tokens + (tokens.empty() ? "" : " · ") + e.tokenizer + " · " + e.vocabulary + " vocabulary";
-    return (sentence.of_keys ? "keys, values" : "queries") + (tokens.empty() ? "" : " · " + tokens);
+    const char* const keys = translates(e) ? "source" : "keys, values";
+    const char* const queries = translates(e) ? "decoder's steps" : "queries";
+    return (sentence.of_keys ? keys : queries) + (tokens.empty() ? "" : " · " + tokens);
 }
 
 /// The field itself at the cursor, `width` wide; true while it has the keyboard.
@@ -106,7 +116,7 @@ bool text_input(Ui& ui, const Sentence& sentence, TextField& field, const Area& 
                         {ui.px(12), (area.height() - compat::font_size(*ui.fonts.sentence)) / 2});
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
-    bool& edit = sentence.of_keys ? ui.state.edit_second_sentence : ui.state.edit_sentence;
+    bool& edit = sentence.second ? ui.state.edit_second_sentence : ui.state.edit_sentence;
     if (keyboard_use(ui, ImGui::GetID(sentence.id), area).pressed) edit = true;
     if (edit) ImGui::SetKeyboardFocusHere();
     edit = false;
@@ -115,13 +125,13 @@ bool text_input(Ui& ui, const Sentence& sentence, TextField& field, const Area& 
     std::string text = before;
     if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.hint, text)) {
         const std::string gesture =
-            (sentence.of_keys ? "type keys " : "type ") + std::to_string(undo_run(ui.state, before, text));
+            (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(ui.state, before, text));
         // Its field stays when the last letter goes.
-        if (sentence.of_keys) ui.state.second_sentence_open = true;
+        if (sentence.second) ui.state.second_sentence_open = true;
         ui.document.change([&](Session& session) { session.experiment.*sentence.text = text; }, gesture);
     }
     const bool active = ImGui::IsItemActive();
-    if (sentence.of_keys && ImGui::IsItemDeactivated() && text.empty()) ui.state.second_sentence_open = false;
+    if (sentence.second && ImGui::IsItemDeactivated() && text.empty()) ui.state.second_sentence_open = false;
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
     ImGui::PopFont();
@@ -136,7 +146,7 @@ void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextFiel
     const std::string words = facts(ui, sentence);
     const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();
     const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
-    const float remove = sentence.of_keys ? ui.px(28) : 0;
+    const float remove = sentence.second ? ui.px(28) : 0;
     ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
     const bool active =
         text_input(ui, sentence, field, area, area.width() - facts_width - remove - ui.px(32));
@@ -144,7 +154,7 @@ void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextFiel
     if (roomy)
         draw_text(list, ui.fonts.caption, {area.max.x - remove - ui.px(16), area.min.y + ui.px(12)},
                   ink(ui.theme.faint), words, Align::right);
-    if (!sentence.of_keys) return;
+    if (!sentence.second) return;
     ImGui::SetCursorScreenPos({area.max.x - ui.px(32), area.min.y + ui.px(5)});
     if (small_button(ui, "remove", "×", "Remove the second sentence: back to self-attention", ui.px(26)))
         run(*find_action("edit.one_sentence"));
@@ -228,8 +238,9 @@ float chips_width(Ui& ui, float window_width, bool two) {
 int chip_lines(Ui& ui, float window_width, float window_height) {
     const bool two = shows_second(ui);
     int lines = 1;
-    for (const Sentence& sentence : {first_sentence(two), second_sentence()}) {
-        if (sentence.of_keys && !two) continue;
+    for (const Sentence& sentence :
+         {first_sentence(ui.document.experiment(), two), second_sentence(ui.document.experiment())}) {
+        if (sentence.second && !two) continue;
         const std::vector<Chip> all =
             lay_out(ui, sentence, chips_width(ui, window_width, two), most_lines(ui, window_height));
         if (!all.empty()) lines = std::max(lines, all.back().line + 1);
@@ -266,13 +277,13 @@ void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
     const float width = chips_width(ui, area.width(), two);
     const float left = area.min.x + ui.px(k_margin), right = area.max.x - ui.px(k_margin);
     const float first_right = two ? left + width : right;
-    sentence_field(ui, first_sentence(two), {{left, top}, {first_right, top + ui.px(k_field_height)}},
-                   fields.first, run);
-    chips(ui, first_sentence(two), {{left, chips_top}, {left + width, area.max.y}});
+    sentence_field(ui, first_sentence(ui.document.experiment(), two),
+                   {{left, top}, {first_right, top + ui.px(k_field_height)}}, fields.first, run);
+    chips(ui, first_sentence(ui.document.experiment(), two), {{left, chips_top}, {left + width, area.max.y}});
     if (!two) return add_button(ui, right, chips_top, run);
-    sentence_field(ui, second_sentence(), {{right - width, top}, {right, top + ui.px(k_field_height)}},
-                   fields.second, run);
-    chips(ui, second_sentence(), {{right - width, chips_top}, {right, area.max.y}});
+    sentence_field(ui, second_sentence(ui.document.experiment()),
+                   {{right - width, top}, {right, top + ui.px(k_field_height)}}, fields.second, run);
+    chips(ui, second_sentence(ui.document.experiment()), {{right - width, chips_top}, {right, area.max.y}});
 }
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/attention/scores.h"
+#include "core/error.h"
 #include "core/io/recipe_script.h"
 
 namespace attnscope {
@@ -27,7 +28,6 @@ std::string entry(const Stage& stage) {
     const std::string name(stage.name());
     const Shape& shape = stage.shape();
     std::string text = name + "=" + name;
-    if (name == "score_hidden") text += ".flatten(-2)";
     if ((shape.per_head && shape.heads == 1) || stage.info->rows == Axis::single) text += "[None]";
     return text;
 }
@@ -60,6 +60,9 @@ else:
 }  // namespace
 
 std::string recipe(const Trace& trace) {
+    if (trace.experiment.mechanism != "attention")
+        throw Error(ErrorKind::bad_input, "there is no recipe for the mechanism " +
+                                              trace.experiment.mechanism + ": choose mechanism attention");
     Script script;
     script.line("# " + title(trace.experiment) + ", with the numbers of attnscope.");
     script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");

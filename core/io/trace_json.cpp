@@ -41,12 +41,12 @@ void append_list(std::string& out, int count, const Each& each) {
     out += ']';
 }
 
-void append_matrix(std::string& out, const ConstMatrixView& values, bool vector, int depth) {
+void append_matrix(std::string& out, const ConstMatrixView& values, bool vector, int depth, bool nested) {
     append_list(out, static_cast<int>(values.rows()), [&](int i) {
         const auto number = [&](int j) { append_number(out, values(i, j)); };
         if (vector) return number(0);
         append_list(out, static_cast<int>(values.cols()) / depth, [&](int j) {
-            if (depth == 1) return number(j);
+            if (!nested) return number(j);
             append_list(out, depth, [&](int k) { number(j * depth + k); });
         });
     });
@@ -62,17 +62,18 @@ std::vector<ShownMatrix> matrices_of(const Stage& stage, const HeadChoice& choic
 void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) {
     const Shape& shape = stage.shape();
     const bool vector = stage.info->columns == Axis::single;
+    const bool nested = stage.info->columns == Axis::key_hidden;
     const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
     out += "\"" + std::string(stage.name()) + "\":{\"shape\":[";
     if (shape.per_head) out += std::to_string(matrices.size()) + ",";
     out += std::to_string(shape.rows) + (vector ? "" : "," + std::to_string(shape.columns / shape.depth)) +
-           (shape.depth > 1 ? "," + std::to_string(shape.depth) : "") + "],\"data\":";
+           (nested ? "," + std::to_string(shape.depth) : "") + "],\"data\":";
     if (shape.per_head)
         append_list(out, static_cast<int>(matrices.size()), [&](int h) {
-            append_matrix(out, matrices[static_cast<std::size_t>(h)].values(), vector, shape.depth);
+            append_matrix(out, matrices[static_cast<std::size_t>(h)].values(), vector, shape.depth, nested);
         });
     else
-        append_matrix(out, matrices.front().values(), vector, shape.depth);
+        append_matrix(out, matrices.front().values(), vector, shape.depth, nested);
     out += '}';
 }
 
