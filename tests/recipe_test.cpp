@@ -501,8 +501,20 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
           "activation gelu", "activation relu", "projection_seed continue", "score_seed continue",
           "block_seed continue", "scale none", "scale sqrt"})
         EXPECT_TRUE(seen.contains(value)) << value;
+    std::set<std::string> of_translation;
+    for (const char* decode : {"teacher", "greedy"}) {
+        Experiment e;
+        e.mechanism = "seq2seq";
+        e.decode = decode;
+        e.temperature = 2;
+        e.normalizer = "local-p";
+        for (const StageRecord& record : evaluate(e).records)
+            of_translation.insert(std::string(record.stage->name()));
+    }
     for (const StageInfo& info : stage_table())
-        EXPECT_TRUE(stages.contains(std::string(info.name))) << info.name;
+        EXPECT_TRUE(of_translation.contains(std::string(info.name)) ||
+                    stages.contains(std::string(info.name)))
+            << info.name;
 }
 
 }  // namespace
