@@ -104,6 +104,18 @@ TEST(examples_test, soft_and_hard_has_one_key_a_query_and_global_and_local_a_win
             }
 }
 
+TEST(examples_test, the_alignment_has_a_row_a_step_and_without_attention_every_step_sees_the_same) {
+    const Trace aligned = trace_of("bahdanau-alignment");
+    const ConstMatrixView alignment = aligned.find("alignment")->buffer.host().head(0);
+    EXPECT_EQ(alignment.cols(), 12);
+    EXPECT_EQ(alignment.rows(), 13);  // twelve words and <eos>
+    for (int i = 0; i < alignment.rows(); ++i) EXPECT_NEAR(alignment.row(i).sum(), 1, 1e-6);
+    const Trace plain = trace_of("encoder-decoder");
+    EXPECT_EQ(plain.find("alignment"), nullptr);
+    const ConstMatrixView context = plain.find("decoder_context")->buffer.host().head(0);
+    for (int i = 1; i < context.rows(); ++i) EXPECT_EQ(Matrix(context.row(i)), Matrix(context.row(0)));
+}
+
 TEST(examples_test, each_opens_on_a_stage_it_has_and_says_what_to_look_at) {
     for (const std::string& name : example_names()) {
         const Session session = load_example(name);

@@ -16,7 +16,10 @@ namespace {
 
 // Why rows do not apply; empty: they do.
 
-std::string no_scores(const Experiment& e) { return e.is_given("scores") ? "The scores are given" : ""; }
+std::string no_scores(const Experiment& e) {
+    if (e.mechanism == "seq2seq") return "Sequence to sequence has an alignment of its own";
+    return e.is_given("scores") ? "The scores are given" : "";
+}
 
 std::string no_projections(const Experiment& e) {
     const bool all = e.is_given("query") && e.is_given("key") && e.is_given("value");
@@ -24,6 +27,7 @@ std::string no_projections(const Experiment& e) {
 }
 
 std::string no_table(const Experiment& e) {
+    if (e.mechanism == "seq2seq") return "";
     const bool keys = e.text2.empty() || e.is_given("embedding_kv");
     return e.is_given("embedding") && keys ? "The embedding is given" : no_projections(e);
 }
@@ -33,6 +37,7 @@ bool predicts_window(const Experiment& e) {
 }
 
 std::string no_hidden_layer(const Experiment& e) {
+    if (e.mechanism == "seq2seq") return "";
     const bool hidden = find_score_function(e.score)->before == "score_hidden" && no_scores(e).empty();
     return hidden || predicts_window(e) ? ""
                                         : "Only additive and concat scores and local-p have a hidden layer";

@@ -312,8 +312,9 @@ std::string caption(const Experiment& e, const StageInfo& info) {
 }
 
 const Stage& main_stage(const Trace& trace) {
-    const Stage* weights = trace.find("weights");
-    return weights ? *weights : *trace.find("alignment");
+    for (const std::string_view name : {"weights", "alignment", "decoder_context"})
+        if (const Stage* stage = trace.find(name)) return *stage;
+    return *trace.records.front().stage;
 }
 
 std::string_view mask_of(const StageInfo& info) {

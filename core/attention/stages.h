@@ -17,7 +17,8 @@ std::string formula(const Experiment& experiment, const StageInfo& info);
 /// A few words for the line under a thumbnail: "÷ √d_k", "softmax", "causal".
 std::string caption(const Experiment& experiment, const StageInfo& info);
 
-/// What the whole computation is for: `weights`, or `alignment` where words are translated.
+/// What the whole computation is for: `weights`; where words are translated `alignment`, or
+/// `decoder_context` without attention.
 const Stage& main_stage(const Trace& trace);
 
 /// The mask whose closed pairs are cells of this stage that hold nothing, by name; empty for other stages.
