@@ -29,8 +29,8 @@ TEST(embedded_test, the_examples_are_listed_in_their_fixed_order) {
     EXPECT_EQ(names, (std::vector<std::string_view>{
                          "self-attention", "scaled-dot-product", "scalar-self-attention",
                          "scalar-softmax-axis", "scalar-cross-attention", "single-query", "transformer-heads",
-                         "soft-and-hard", "global-and-local", "masked-softmax", "dot-product-pooling",
-                         "additive-pooling", "multi-head", "causal", "valid-length"}));
+                         "soft-and-hard", "image-attention", "global-and-local", "masked-softmax",
+                         "dot-product-pooling", "additive-pooling", "multi-head", "causal", "valid-length"}));
 }
 
 TEST(embedded_test, every_file_in_assets_examples_is_an_example_with_the_same_bytes) {

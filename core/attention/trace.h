@@ -20,6 +20,7 @@ enum class Axis {
     head_feature,  ///< d_k or d_v within one head, numbered from 1
     table_row,     ///< the vocabulary
     head,          ///< h, numbered from 1
+    pixel,         ///< a patch's numbers: row, column and channel of each
     single,        ///< one column, no label
 };
 
@@ -84,7 +85,7 @@ struct Trace {
     std::vector<StagePtr> stages() const;
     std::vector<StagePtr> parameters() const;
     /// The label of a row or column, counted from 0: a token, a word of the table, its number from 1 for a
-    /// feature and where there is no word, nothing for a single column.
+    /// feature and where there is no word, "row,column" for a patch of an image, nothing for a single column.
     std::string label(Axis axis, int index) const;
     /// A query whose every key is masked in every head: its weights and its context are zeros.
     bool fully_masked(int row) const;

@@ -11,6 +11,7 @@ std::string_view axis_name(Axis axis) {
         case Axis::key_hidden: return "keys · hidden units";
         case Axis::table_row: return "words";
         case Axis::head: return "heads";
+        case Axis::pixel: return "pixels";
         case Axis::single: return "";
     }
     return "";
