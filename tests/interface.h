@@ -133,14 +133,14 @@ protected:
         if (ImGuiWindow* named_so = ImGui::FindWindowByName(part.c_str())) found = named_so;
         return found;
     }
-    /// The middle of a control, named by what is pushed on the id stack to it. Asks ImGui's keyboard
+    /// Where a control stands, named by what is pushed on the id stack to it. Asks ImGui's keyboard
     /// navigation, which follows a control to where it stands, and then the mouse, whether it is there.
-    ImVec2 place_of(const std::string& window_part, const std::vector<std::string>& ids) {
+    ImRect area_of(const std::string& window_part, const std::vector<std::string>& ids) {
         ImGuiContext& imgui = *ImGui::GetCurrentContext();
         ImGuiWindow* in = find_window(window_part);
         if (!in) {
             ADD_FAILURE() << "there is no window " << window_part;
-            return {-1, -1};
+            return {-1, -1, -1, -1};
         }
         ImGuiID id = in->ID;
         for (const std::string& each : ids) id = ImHashStr(each.c_str(), 0, id);
@@ -159,7 +159,11 @@ protected:
         step();
         EXPECT_EQ(imgui.HoveredId, id)
             << "the mouse does not reach " << ids.back() << " at " << middle.x << ", " << middle.y;
-        return middle;
+        return found;
+    }
+    /// The middle of a control.
+    ImVec2 place_of(const std::string& window_part, const std::vector<std::string>& ids) {
+        return area_of(window_part, ids).GetCenter();
     }
     /// The field of an option's row in the experiment panel: the row's label, then the field's own ids.
     ImVec2 field_of(const std::string& label, const std::vector<std::string>& ids) {

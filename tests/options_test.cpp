@@ -75,7 +75,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"feed-forward-size", {"0", "32"}},
     {"block-seed", {"same", "continue", "7"}},
     {"output-projection", {"true", "false"}},
-    {"view", {"pipeline"}},
+    {"view", {"pipeline", "image"}},
     {"stage", {"weights", "tokens", "W_q", "query_heads"}},
     {"head", {"1", "4", "64", "all", "mean"}},
     {"range", {"matrix", "head", "all", "0,1", "-0.1,1e+30", "-3,-2"}},

@@ -41,6 +41,7 @@ struct FileForm {
     std::string folder;
     std::string name;
     std::string problem;
+    bool picture = false;  ///< what is opened becomes the experiment's image
 };
 
 /// A field that is being typed into or dragged.

@@ -305,8 +305,8 @@ void experiment_panel(Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    for (void (*section)(Ui&) : {input_section, embedding_section, projections_section, heads_section,
-                                 score_section, mask_section, softmax_section, output_section})
+    for (void (*section)(Ui&) : {input_section, embedding_section, image_section, projections_section,
+                                 heads_section, score_section, mask_section, softmax_section, output_section})
         section(ui);
     ImGui::EndChild();
 }

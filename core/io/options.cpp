@@ -360,9 +360,11 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline", "The view that is open", "the window", text,
+    Option{"view", "Presentation", "", "pipeline|image", "The view that is open", "the window", text,
            [](const Session& s) -> Json { return s.presentation.view; },
-           [](Session& s, const Json& v) { s.presentation.view = choice(v, {"pipeline"}); }},
+           [](Session& s, const Json& v) {
+               s.presentation.view = choice(v, {"pipeline", "image"});
+           }},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
