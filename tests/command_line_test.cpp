@@ -329,7 +329,8 @@ TEST_F(command_line_test, examples_are_listed_a_line_each) {
     EXPECT_EQ(outcome.code, 0);
     EXPECT_EQ(outcome.out,
               "self-attention\nscaled-dot-product\nscalar-self-attention\nscalar-softmax-axis\nscalar-cross-"
-              "attention\nsingle-query\ntransformer-heads\nsoft-and-hard\nglobal-and-local\nbahdanau-"
+              "attention\nsingle-query\ntransformer-heads\nsoft-and-hard\nimage-attention\nglobal-and-"
+              "local\nbahdanau-"
               "alignment\nencoder-decoder\nmasked-"
               "softmax\ndot-product-pooling\nadditive-pooling\nmulti-head\ncausal\nvalid-length\n");
 }

@@ -26,12 +26,12 @@ std::string read(const fs::path& path) {
 TEST(embedded_test, the_examples_are_listed_in_their_fixed_order) {
     std::vector<std::string_view> names;
     for (const EmbeddedFile& file : embedded_examples()) names.push_back(file.name);
-    EXPECT_EQ(names,
-              (std::vector<std::string_view>{
-                  "self-attention", "scaled-dot-product", "scalar-self-attention", "scalar-softmax-axis",
-                  "scalar-cross-attention", "single-query", "transformer-heads", "soft-and-hard",
-                  "global-and-local", "bahdanau-alignment", "encoder-decoder", "masked-softmax",
-                  "dot-product-pooling", "additive-pooling", "multi-head", "causal", "valid-length"}));
+    EXPECT_EQ(names, (std::vector<std::string_view>{
+                         "self-attention", "scaled-dot-product", "scalar-self-attention",
+                         "scalar-softmax-axis", "scalar-cross-attention", "single-query", "transformer-heads",
+                         "soft-and-hard", "image-attention", "global-and-local", "bahdanau-alignment",
+                         "encoder-decoder", "masked-softmax", "dot-product-pooling", "additive-pooling",
+                         "multi-head", "causal", "valid-length"}));
 }
 
 TEST(embedded_test, every_file_in_assets_examples_is_an_example_with_the_same_bytes) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "core/attention/evaluate.h"
@@ -114,6 +115,23 @@ TEST(examples_test, the_alignment_has_a_row_a_step_and_without_attention_every_s
     EXPECT_EQ(plain.find("alignment"), nullptr);
     const ConstMatrixView context = plain.find("decoder_context")->buffer.host().head(0);
     for (int i = 1; i < context.rows(); ++i) EXPECT_EQ(Matrix(context.row(i)), Matrix(context.row(0)));
+}
+
+TEST(examples_test, image_attention_lets_each_word_look_at_49_patches) {
+    const Trace trace = trace_of("image-attention");
+    const Stage& weights = *trace.find("weights");
+    ASSERT_EQ(weights.shape().columns, 49);
+    EXPECT_EQ(trace.columns.front(), "1,1");
+    EXPECT_EQ(trace.columns.back(), "7,7");
+    // Words differ in where they look, and none looks everywhere alike.
+    std::set<Eigen::Index> most;
+    for (int i = 0; i < weights.shape().rows; ++i) {
+        Eigen::Index at = 0;
+        const float largest = weights.buffer.host().head(0).row(i).maxCoeff(&at);
+        EXPECT_GT(largest, 1.5 / 49) << i;
+        most.insert(at);
+    }
+    EXPECT_GT(most.size(), 2u);
 }
 
 TEST(examples_test, each_opens_on_a_stage_it_has_and_says_what_to_look_at) {

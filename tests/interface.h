@@ -176,6 +176,12 @@ protected:
             << "the mouse does not reach " << ids.back() << " at " << middle.x << ", " << middle.y;
         return middle;
     }
+    /// The whole of a control, named as for place_of.
+    ImRect area_of(const std::string& window_part, const std::vector<std::string>& ids) {
+        place_of(window_part, ids);
+        ImGuiWindow* in = find_window(window_part);
+        return in ? area_of(in, id_of(*in, ids)) : ImRect(-1, -1, -1, -1);
+    }
     /// The field of an option's row in the experiment panel: the row's label, then the field's own ids.
     ImVec2 field_of(const std::string& label, const std::vector<std::string>& ids) {
         std::vector<std::string> all = ids;

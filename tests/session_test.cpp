@@ -419,12 +419,13 @@ TEST_F(session_file_test, a_refusal_names_the_file) {
 // ---- the examples
 
 TEST(example_test, all_load_and_evaluate) {
-    EXPECT_EQ(example_names(),
-              (std::vector<std::string>{
-                  "self-attention", "scaled-dot-product", "scalar-self-attention", "scalar-softmax-axis",
-                  "scalar-cross-attention", "single-query", "transformer-heads", "soft-and-hard",
-                  "global-and-local", "bahdanau-alignment", "encoder-decoder", "masked-softmax",
-                  "dot-product-pooling", "additive-pooling", "multi-head", "causal", "valid-length"}));
+    EXPECT_EQ(
+        example_names(),
+        (std::vector<std::string>{
+            "self-attention", "scaled-dot-product", "scalar-self-attention", "scalar-softmax-axis",
+            "scalar-cross-attention", "single-query", "transformer-heads", "soft-and-hard", "image-attention",
+            "global-and-local", "bahdanau-alignment", "encoder-decoder", "masked-softmax",
+            "dot-product-pooling", "additive-pooling", "multi-head", "causal", "valid-length"}));
     for (const std::string& name : example_names()) {
         const Session session = load_example(name);
         EXPECT_GT(session.note.size(), 40u) << name;

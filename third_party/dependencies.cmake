@@ -10,6 +10,7 @@ attnscope_find_package(TBB "oneTBB" 2021.5)
 attnscope_find_package(nlohmann_json "nlohmann/json" 3.10)
 attnscope_find_package(CLI11 "CLI11" 2.1)
 attnscope_find_package(PNG "libpng" 1.6)
+attnscope_find_package(JPEG "libjpeg" 62)
 attnscope_find_package(Freetype "FreeType" 2.11)
 attnscope_find_package(glfw3 "GLFW" 3.3)
 attnscope_find_module(epoxy "libepoxy" 1.5 epoxy)
@@ -44,4 +45,4 @@ include(fonts)
 attnscope_stop_if_missing()
 
 # Text in pictures takes these together.
-pkg_check_modules(pangocairo REQUIRED QUIET IMPORTED_TARGET pangocairo pangoft2 cairo fontconfig)
+pkg_check_modules(pangocairo REQUIRED QUIET IMPORTED_TARGET pangocairo pangoft2 cairo fontconfig glib-2.0)

@@ -9,6 +9,8 @@
 #include "core/error.h"
 #include "core/io/examples.h"
 #include "core/io/file.h"
+#include "core/io/image.h"
+#include "core/io/png.h"
 #include "core/io/recipe.h"
 #include "core/picture/number_text.h"
 #include "core/text/tokenizer.h"
@@ -108,10 +110,48 @@ constexpr char k_contrast[] = "contrast";
 
 void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
 
+void open_dialog(ActionContext& c, bool picture) {
+    c.interaction.file_form.picture = picture;
+    c.interaction.open(Dialog::open);
+}
+
+/// The picture takes the second sentence's place.
+void look_at(ActionContext& c, const GivenImage& image) {
+    c.document.change([&](Session& s) {
+        s.experiment.image = image;
+        s.experiment.text2.clear();
+        s.presentation.view = "image";
+        s.presentation.locked.reset();
+    });
+    c.interaction.zoom = {};
+}
+
+void remove_picture(ActionContext& c) {
+    c.document.change([](Session& s) {
+        s.experiment.image.reset();
+        s.presentation.view = "pipeline";
+        s.presentation.locked.reset();
+    });
+    c.interaction.zoom = {};
+}
+
+template <const char* view>
+void set_view(ActionContext& c) {
+    c.document.change([](Session& s) { s.presentation.view = view; });
+}
+constexpr char k_pipeline[] = "pipeline";
+constexpr char k_image[] = "image";
+
+bool has_image(const ActionContext& c) { return c.document.experiment().image.has_value(); }
+
 std::string lower_extension(const std::filesystem::path& path) {
     std::string extension = path.extension().string();
     for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return extension;
+}
+
+bool is_picture_file(std::string_view extension) {
+    return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
 bool is_text_file(std::string_view extension) {
@@ -126,7 +166,14 @@ const std::array k_actions = {
            {Key::o, k_ctrl},
            true,
            always,
-           [](ActionContext& c) { c.interaction.open(Dialog::open); }},
+           [](ActionContext& c) { open_dialog(c, false); }},
+    Action{"file.open_picture",
+           "File",
+           "Open picture…",
+           {Key::i, k_ctrl},
+           true,
+           always,
+           [](ActionContext& c) { open_dialog(c, true); }},
     Action{"file.save", "File", "Save", {Key::s, k_ctrl}, true, always, save},
     Action{"file.save_as",
            "File",
@@ -202,6 +249,16 @@ const std::array k_actions = {
            true,
            always,
            [](ActionContext& c) { c.interaction.open(Dialog::giving); }},
+    Action{"edit.drawn_picture",
+           "Edit",
+           "Use the drawn picture",
+           {},
+           false,
+           always,
+           [](ActionContext& c) { look_at(c, drawn_picture()); }},
+    Action{"edit.remove_picture", "Edit", "Remove the picture", {}, false, has_image, remove_picture},
+    Action{"view.pipeline", "View", "Pipeline", {Key::digit_1, {}}, false, always, set_view<k_pipeline>},
+    Action{"view.image", "View", "Image", {Key::digit_7, {}}, false, has_image, set_view<k_image>},
     Action{"view.previous_stage",
            "View",
            "Previous stage",
@@ -358,7 +415,8 @@ std::string shortcut_text(const Shortcut& shortcut) {
 
 bool can_be_opened(const std::filesystem::path& path) {
     const std::string extension = lower_extension(path);
-    return extension == ".json" || extension == ".png" || extension == ".svg" || is_text_file(extension);
+    return extension == ".json" || extension == ".svg" || is_picture_file(extension) ||
+           is_text_file(extension);
 }
 
 void open_example(ActionContext& context, const std::string& name) {
@@ -380,10 +438,21 @@ void open_file(ActionContext& context, const std::string& file) {
         say(context, "the sentence is the text of " + path);
         return;
     }
+    if (is_picture_file(extension)) {
+        const std::string bytes = read_file(path);
+        if (is_image(bytes) && !has_png_session(bytes)) return open_picture(context, path);
+    }
     context.document.open(load_session(path), extension == ".json" ? path : "");
     context.interaction.zoom = {};
     remember_file(context.saved, path);
     say(context, "opened " + path);
+}
+
+void open_picture(ActionContext& context, const std::string& file) {
+    const std::string path = std::filesystem::absolute(file).string();
+    look_at(context, read_image(path));
+    remember_file(context.saved, path);
+    say(context, "looking at " + path);
 }
 
 void save_file(ActionContext& context, const std::string& file) {

@@ -53,8 +53,11 @@ std::string shortcut_text(const Shortcut& shortcut);
 bool can_be_opened(const std::filesystem::path& path);
 /// An example; the window keeps its theme. Throws Error.
 void open_example(ActionContext& context, const std::string& name);
-/// Opens a session, an exported picture, or a text file (its text becomes the sentence). Throws Error.
+/// Opens a session, an exported picture, or a text file (its text becomes the sentence); a picture without a
+/// session becomes the experiment's image. Throws Error.
 void open_file(ActionContext& context, const std::string& file);
+/// Makes a picture the experiment's image, whether or not there is a session in it. Throws Error.
+void open_picture(ActionContext& context, const std::string& file);
 /// Throws Error(io).
 void save_file(ActionContext& context, const std::string& file);
 /// The focused matrix (the chosen head, or the mean) as tab-separated text with labels.

@@ -49,6 +49,7 @@ struct FileForm {
     std::string folder;
     std::string name;
     std::string problem;
+    bool picture = false;  ///< what is opened becomes the experiment's image
 };
 
 /// The dialog that gives a matrix as it is filled in.

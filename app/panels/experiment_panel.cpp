@@ -283,9 +283,10 @@ void experiment_panel(Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    for (void (*section)(Ui&) : {input_section, embedding_section, position_section, projections_section,
-                                 heads_section, score_section, mask_section, softmax_section, output_section,
-                                 block_section, translation_section, given_section})
+    for (void (*section)(Ui&) :
+         {input_section, embedding_section, image_section, position_section, projections_section,
+          heads_section, score_section, mask_section, softmax_section, output_section, block_section,
+          translation_section, given_section})
         section(ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();

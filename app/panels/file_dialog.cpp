@@ -79,6 +79,8 @@ void file_dialog(Ui& ui, ActionContext& context, bool saving) {
         const std::string path = (fs::path(form.folder) / form.name).string();
         if (saving)
             save_file(context, path);
+        else if (form.picture)
+            open_picture(context, path);
         else
             open_file(context, path);
         ui.state.dialog = Dialog::none;

@@ -19,6 +19,8 @@ void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
 float sentence_panel_height(Ui& ui, float window_width, float window_height);
 /// Every setting of the experiment, in the order of the computation.
 void experiment_panel(Ui& ui, const Area& area);
+/// Its section of the picture that is looked at.
+void image_section(Ui& ui);
 /// The locked or hovered cell as a proof.
 void inspector_panel(Ui& ui, const Area& area);
 /// What computes, how long it took, what is wrong.

@@ -102,24 +102,47 @@ void parameter_items(Ui& ui) {
     }
 }
 
+bool shows_image(const Ui& ui) {
+    return ui.document.presentation().view == "image" && ui.document.trace() && why_no_image(ui).empty();
+}
+
+/// The word that opens a view; returns its right end. `disabled` says why it cannot be opened.
+float tab(Ui& ui, const Area& area, float left, const char* view, const char* label, bool chosen,
+          const std::string& disabled) {
+    const float width = text_width(ui.fonts.strong, label);
+    ImGui::SetCursorScreenPos({left - ui.px(4), area.min.y + ui.px(6)});
+    const bool clicked = ImGui::InvisibleButton(view, {width + ui.px(8), ui.px(26)});
+    const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    const bool pressed = disabled.empty() && keyboard_use(ui, ImGui::GetID(view), place).pressed;
+    if (disabled.empty() ? clicked || pressed : false) set_option(ui, "view", view);
+    if (!disabled.empty()) tooltip(ui, disabled);
+    const Rgb8 color = chosen || (disabled.empty() && ImGui::IsItemHovered()) ? ui.theme.text
+                       : disabled.empty()                                     ? ui.theme.secondary
+                                                                              : ui.theme.faint;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    draw_text(list, ui.fonts.strong, {left, area.min.y + ui.px(12)}, ink(color), label);
+    if (chosen)
+        list->AddRectFilled({left, area.max.y - ui.px(2)}, {left + width, area.max.y}, ink(ui.theme.accent));
+    return left + width;
+}
+
 void tabs(Ui& ui, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = area.min.y + ui.px(12);
-    const float left = area.min.x + ui.px(18);
-    const float width = draw_text(list, ui.fonts.strong, {left, y}, ink(ui.theme.text), "Pipeline");
     const std::string parameters = "parameters ▾";
     const float parameters_width = text_width(ui.fonts.body, parameters) + ui.px(28);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
-    list->AddRectFilled({left, area.max.y - ui.px(2)}, {left + width, area.max.y}, ink(ui.theme.accent));
+    const bool image = shows_image(ui);
+    const float first_end = tab(ui, area, area.min.x + ui.px(18), "pipeline", "Pipeline", !image, "");
+    const float left = tab(ui, area, first_end + ui.px(22), "image", "Image", image, why_no_image(ui));
 
     float right = area.max.x - ui.px(16);
-    float room = right - left - width - ui.px(24);
+    float room = right - left - ui.px(24);
     const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty() &&
                                 text_width(ui.fonts.body, head_words(ui)) + parameters_width <= room;
     if (has_parameters) {
         room -= parameters_width;
-        menu_word(ui, "parameters", left + width + parameters_width, y, parameters,
-                  [&] { parameter_items(ui); });
+        menu_word(ui, "parameters", left + parameters_width, y, parameters, [&] { parameter_items(ui); });
     }
     if (text_width(ui.fonts.body, head_words(ui)) > room) return;
     const bool all_three =
@@ -162,16 +185,19 @@ void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Acti
         nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }
+    const auto centre = [&](const Area& place) {
+        if (shows_image(ui)) return image_view(ui, place);
+        focus(ui, place, run);
+    };
     // In a very low window the focus goes before the strip.
     const float left = area.max.y - tabs_bottom, height = strip_height(ui, area.height());
     if (left < ui.px(k_least_focus)) return;
-    if (left - height < ui.px(k_least_focus_and_strip))
-        return focus(ui, {{area.min.x, tabs_bottom}, area.max}, run);
+    if (left - height < ui.px(k_least_focus_and_strip)) return centre({{area.min.x, tabs_bottom}, area.max});
     const float strip_bottom = tabs_bottom + height;
     strip(ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
     ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},
                                         ink(ui.theme.line));
-    focus(ui, {{area.min.x, strip_bottom + 1}, area.max}, run);
+    centre({{area.min.x, strip_bottom + 1}, area.max});
 }
 
 }  // namespace attnscope

@@ -16,4 +16,9 @@ void strip(Ui& ui, const Area& area);
 /// The chosen stage, large, with its operands.
 void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 
+/// In the focus's place: the picture, and where the words' attention goes over it. why_no_image says why it
+/// cannot be shown; empty: it can.
+void image_view(Ui& ui, const Area& area);
+std::string why_no_image(const Ui& ui);
+
 }  // namespace attnscope

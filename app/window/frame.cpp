@@ -45,6 +45,7 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
     layer_.feed(events);
     layer_.begin_frame(size.width, size.height, size.scale, seconds);
     heatmaps_.begin_frame();
+    images_.begin_frame();
     FrameInput frame{.width = size.width,
                      .height = size.height,
                      .scale = size.scale,
@@ -53,7 +54,8 @@ bool FrameHost::step(const FrameCallbacks& callbacks, Size size, double seconds,
                      .pressed = pressed_,
                      .fonts = layer_.fonts(),
                      .theme = layer_.theme(),
-                     .heatmaps = heatmaps_};
+                     .heatmaps = heatmaps_,
+                     .images = images_};
     callbacks.draw(frame);
     layer_.end_frame(visible);
     const auto took = std::chrono::steady_clock::now() - start;

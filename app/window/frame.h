@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/window/heatmap_renderer.h"
+#include "app/window/image_textures.h"
 #include "app/window/imgui_layer.h"
 #include "app/window/input_queue.h"
 
@@ -24,6 +25,7 @@ struct FrameInput {
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
+    ImageTextures& images;
 };
 
 /// The interface that a window hosts. All but `draw` may be empty.
@@ -65,6 +67,7 @@ private:
 
     ImguiLayer layer_;
     HeatmapRenderer heatmaps_;
+    ImageTextures images_;
     InputQueue input_;
     std::vector<KeyPress> pressed_;
     bool key_taken_ = false;  ///< the last key that went down was a shortcut: what it types is not text

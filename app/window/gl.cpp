@@ -122,6 +122,14 @@ void Texture2D::upload(std::span<const std::uint8_t> rgba) {
     upload_as(GL_RGBA, GL_UNSIGNED_BYTE, rgba.data());
 }
 
+void Texture2D::smooth() {
+    bind(0);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 16);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glGenerateMipmap(GL_TEXTURE_2D);
+}
+
 void Texture2D::upload_as(GLenum layout, GLenum type, const void* data) {
     bind(0);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 4);

@@ -57,7 +57,7 @@ private:
     Name<free_program> program_;
 };
 
-/// One level, nearest sampling, clamped edges.
+/// One level, nearest sampling (unless smooth), clamped edges.
 class Texture2D {
 public:
     enum class Format { r32f, rgba8 };
@@ -71,6 +71,8 @@ public:
     /// All of it, row by row, the first row first.
     void upload(std::span<const float> numbers);
     void upload(std::span<const std::uint8_t> rgba);
+    /// From now on drawn with smaller levels of what was uploaded, and blended between texels.
+    void smooth();
     void bind(int unit) const;
 
 private:

@@ -302,6 +302,9 @@ ImDrawCallback reset_render_state() {
 #endif
 }
 
+// A pointer in 1.86, a number later: only the C cast makes either.
+ImTextureID texture_id(unsigned texture) { return (ImTextureID)(std::uintptr_t)texture; }
+
 void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab) {
 #if IMGUI_VERSION_NUM < 19110
     style.Colors[ImGuiCol_NavHighlight] = focus;

@@ -71,6 +71,9 @@ bool close_menus();
 /// For ImDrawList::AddCallback after one that changed OpenGL's state.
 ImDrawCallback reset_render_state();
 
+/// For ImDrawList::AddImage: the name of an OpenGL texture.
+ImTextureID texture_id(unsigned texture);
+
 /// Colors whose names changed: the keyboard's focus, and the tab that is chosen.
 void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab);
 

@@ -11,6 +11,7 @@
 #include "app/document/interaction.h"
 #include "app/document/saved_state.h"
 #include "app/window/heatmap_renderer.h"
+#include "app/window/image_textures.h"
 #include "app/window/imgui_layer.h"
 #include "app/window/text_field.h"
 #include "core/picture/theme.h"
@@ -27,6 +28,7 @@ struct Ui {
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
+    ImageTextures& images;
     std::function<void(const std::string&)> copy;
     float scale;      ///< pixels per unit of the layout
     double frame_ms;  ///< what the last frames took, for the status bar

@@ -186,8 +186,17 @@ void Workspace::on_drop(const std::vector<std::string>& paths) {
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
     const Theme& theme = *find_theme(this->theme());
-    Ui ui{document_, interaction_,   saved_, exporter_,   frame.fonts,
-          theme,     frame.heatmaps, copy_,  frame.scale, frame.last_frame_milliseconds,
+    Ui ui{document_,
+          interaction_,
+          saved_,
+          exporter_,
+          frame.fonts,
+          theme,
+          frame.heatmaps,
+          frame.images,
+          copy_,
+          frame.scale,
+          frame.last_frame_milliseconds,
           backend_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();

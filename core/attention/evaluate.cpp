@@ -48,6 +48,7 @@ std::size_t attention_trace_bytes(const Experiment& e, int queries, int keys) {
     if (e.normalizer == "local-p") squares += 3 * h * N * M;
     if (e.dropout > 0) squares += 2 * h * N * M;
     std::size_t narrow = rows * widest + 4 * widest * widest + 10 * (N + M) * widest;
+    if (e.image) narrow += (M + widest) * size(e.patch_columns()) * 4 / 3;
     if (e.block != "none") {
         const std::size_t hidden = size(e.feed_forward_columns());
         narrow += 2 * hidden * widest + N * (2 * hidden + 5 * widest);

@@ -2,6 +2,7 @@
 #include "core/attention/evaluate.h"
 #include "core/attention/evaluation.h"
 #include "core/attention/memory.h"
+#include "core/attention/patches.h"
 #include "core/attention/positions.h"
 #include "core/attention/sentence.h"
 #include "core/error.h"
@@ -24,6 +25,12 @@ void AttentionEvaluation::read_tokens() {
         tokens_kv = sentence_tokens(e_, e_.text2, "the second sentence", "--text2");
     trace_.rows = display_tokens(tokens);
     trace_.columns = tokens_kv.empty() && !is_given("embedding_kv") ? trace_.rows : display_tokens(tokens_kv);
+    pictured_ = e_.image && !is_given("embedding_kv");
+    if (pictured_) {
+        trace_.columns.clear();
+        for (int patch = 0; patch < e_.grid * e_.grid; ++patch)
+            trace_.columns.push_back(patch_label(patch, e_.grid));
+    }
 
     const VocabularyRule& rule = *find_vocabulary_rule(e_.vocabulary);
     std::vector<std::string> all = tokens;
@@ -48,6 +55,8 @@ void AttentionEvaluation::count_tokens() {
         M_ = static_cast<int>(e_.given.at("scores").values().cols());
     else if (!ids_kv_.empty() && !is_given("key"))
         M_ = static_cast<int>(ids_kv_.size());
+    else if (pictured_ && !is_given("key"))
+        M_ = e_.grid * e_.grid;
     else
         M_ = rows_of({"key", "embedding_kv", "embedding"}, ids_.size());
     // What is given in another number than the sentence's tokens is not of them.
@@ -92,6 +101,14 @@ StagePtr AttentionEvaluation::rows_of_table(const char* name, const StagePtr& to
     });
 }
 
+/// Of an image: the patches, projected (the annotation vectors of Xu et al. 2015, §3.1.1).
+StagePtr AttentionEvaluation::annotations() {
+    const StagePtr patches =
+        build_.stage("patches", {}, settings(e_.image->identity(), e_.grid, e_.patch_size),
+                     [&] { return image_patches(e_.image->image(), e_.grid, e_.patch_size); });
+    return linear("embedding_kv", patches, patch_weight(), nullptr);
+}
+
 void AttentionEvaluation::embed() {
     if (!needs_embedding(e_)) return;
     StagePtr tokens, tokens_kv;
@@ -106,7 +123,8 @@ void AttentionEvaluation::embed() {
             return as_tensor(draw_table(generator, table_rows_, e_.dim, initializer));
         });
     X_ = tokens ? rows_of_table("embedding", tokens) : given("embedding");
-    Y_ = tokens_kv                  ? rows_of_table("embedding_kv", tokens_kv)
+    Y_ = pictured_                  ? annotations()
+         : tokens_kv                ? rows_of_table("embedding_kv", tokens_kv)
          : is_given("embedding_kv") ? given("embedding_kv")
                                     : X_;
     Y_v_ = is_given("embedding_v") ? given("embedding_v") : Y_;

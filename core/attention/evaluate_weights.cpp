@@ -15,12 +15,40 @@ bool predicts_window(const Experiment& e) {
 
 }  // namespace
 
+/// The table as `generator` draws it, where it is drawn as a whole.
+void AttentionEvaluation::draw_own_table(Generator& generator) const {
+    if (!find_vocabulary_rule(e_.vocabulary)->stable && table_rows_ > 0)
+        draw_table(generator, table_rows_, e_.dim, *find_initializer(e_.embedding));
+}
+
+Generator AttentionEvaluation::image_generator() const {
+    Generator generator(e_.image_seed.kind == ProjectionSeed::Kind::own ? e_.image_seed.seed : e_.seed);
+    if (e_.image_seed.kind == ProjectionSeed::Kind::proceed) draw_own_table(generator);
+    return generator;
+}
+
+std::string AttentionEvaluation::image_settings() const {
+    return settings(e_.dim, e_.patch_columns()) + seed_settings(e_.image_seed, table_settings());
+}
+
+/// nn.Linear's weight, d × 3·patch².
+StagePtr AttentionEvaluation::patch_weight() {
+    if (is_given("W_patch")) return given("W_patch");
+    return build_.stage("W_patch", {}, image_settings(), [&] {
+        Generator generator = image_generator();
+        return as_tensor(draw_linear(generator, e_.dim, e_.patch_columns()));
+    });
+}
+
 Generator AttentionEvaluation::projection_generator() const {
+    if (e_.projection_seed.kind == ProjectionSeed::Kind::proceed && pictured_) {
+        Generator generator = image_generator();
+        draw_linear(generator, e_.dim, e_.patch_columns());
+        return generator;
+    }
     Generator generator(e_.projection_seed.kind == ProjectionSeed::Kind::own ? e_.projection_seed.seed
                                                                              : e_.seed);
-    const bool after_table = e_.projection_seed.kind == ProjectionSeed::Kind::proceed &&
-                             !find_vocabulary_rule(e_.vocabulary)->stable && table_rows_ > 0;
-    if (after_table) draw_table(generator, table_rows_, e_.dim, *find_initializer(e_.embedding));
+    if (e_.projection_seed.kind == ProjectionSeed::Kind::proceed) draw_own_table(generator);
     return generator;
 }
 
@@ -75,7 +103,7 @@ std::string AttentionEvaluation::projection_settings() const {
     const ProjectionSizes s = projection_sizes();
     return settings(e_.projection, s.query_in, s.key_in, s.value_in, s.key_out, s.value_out, s.output_out,
                     s.with_bias) +
-           seed_settings(e_.projection_seed, table_settings());
+           seed_settings(e_.projection_seed, pictured_ ? image_settings() : table_settings());
 }
 
 const ProjectionWeights& AttentionEvaluation::drawn_projections() {

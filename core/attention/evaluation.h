@@ -30,12 +30,16 @@ private:
     void read_tokens();
     void count_tokens();
     void embed();
+    StagePtr annotations();
     void add_positions();
     StagePtr token_rows(const char* name, const std::vector<int>& ids);
     StagePtr rows_of_table(const char* name, const StagePtr& tokens);
     std::string table_settings() const;
 
     // evaluate_weights.cpp: the parameters, given or drawn.
+    Generator image_generator() const;
+    void draw_own_table(Generator& generator) const;
+    std::string image_settings() const;
     Generator projection_generator() const;
     Generator score_generator();
     Generator block_generator();
@@ -48,6 +52,7 @@ private:
     const std::map<std::string, Matrix>& drawn_block_weights();
     ScoreSizes score_sizes() const;
     std::vector<ScoreParameter> score_parameters() const;
+    StagePtr patch_weight();
     StagePtr projection_weight(const std::string& name, Matrix ProjectionWeights::*member);
     StagePtr projection_bias(const std::string& name, Matrix ProjectionWeights::*member);
     StagePtr score_weight(const ScoreParameter& parameter);
@@ -88,6 +93,7 @@ private:
     Vocabulary vocabulary_;
     std::vector<int> ids_, ids_kv_;
     int table_rows_ = 0;
+    bool pictured_ = false;  ///< the keys' side is of an image
     int N_ = 0, M_ = 0;
     std::optional<ProjectionWeights> drawn_projections_;
     std::map<std::string, Matrix> drawn_score_weights_, drawn_block_weights_;

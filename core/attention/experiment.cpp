@@ -6,6 +6,7 @@
 
 #include "core/attention/masks.h"
 #include "core/attention/normalizers.h"
+#include "core/attention/patches.h"
 #include "core/attention/scores.h"
 #include "core/error.h"
 #include "core/random/initializers.h"
@@ -87,6 +88,20 @@ void check_numbers(const Experiment& e) {
     if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
 }
 
+void check_image(const Experiment& e) {
+    check_whole("grid", e.grid, 1, k_max_grid);
+    check_whole("patch-size", e.patch_size, 1, k_max_patch_size);
+    if (!e.image) return;
+    const Image& image = e.image->image();
+    if (image.width < 1 || image.height < 1 ||
+        image.rgb.size() !=
+            3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
+        refuse("image is " + std::to_string(image.width) + " × " + std::to_string(image.height) +
+               " pixels of " + std::to_string(image.rgb.size()) + " bytes: use three bytes a pixel");
+    if (!e.text2.empty())
+        refuse("text2 and image both are the keys' side: leave text2 empty or use image none");
+}
+
 }  // namespace
 
 double Scale::factor(int d_k) const {
@@ -135,6 +150,7 @@ void check(const Experiment& e) {
     check_choice("mechanism", e.mechanism, {"attention", "seq2seq"});
     check_seq2seq(e);
     if (e.mechanism == "attention") check_heads(e);
+    check_image(e);
     for (const MaskRule& rule : e.mask) {
         check_name("mask", rule.kind, mask_kinds());
         find_mask_kind(rule.kind)->check(rule);
@@ -155,6 +171,7 @@ std::span<const GivenName> given_names() {
         {"mask", "N × M, 0 = closed"},
         {"mask_additive", "N × M, added to the scaled scores"},
         {"dropout_keep", "h·N × M, 0 = dropped"},
+        {"W_patch", "image: d × 3·patch-size²"},
         {"W_q", "h·d_k × d"},
         {"W_k", "h·d_k × d"},
         {"W_v", "h·d_v × d"},

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/attention/image.h"
 #include "core/attention/tensor.h"
 #include "core/random/seed.h"
 
@@ -75,10 +77,14 @@ struct Experiment {
     Seed seed = 123;
     int dim = 16;  ///< d, 1 … 1024
     std::string embedding = "normal";
-    std::string position = "none";            ///< none, sinusoidal, rope, alibi
+    std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
+    int grid = 7;                     ///< patches a side, 1 … 32: M = grid²
+    int patch_size = 8;               ///< pixels a side of a patch, 1 … 64
+    ProjectionSeed image_seed;        ///< of W_patch; the draw before: the embedding table
+    std::string position = "none";    ///< none, sinusoidal, rope, alibi
     std::string rope_layout = "interleaved";  ///< pairs of features: interleaved, half
     std::string projection = "uniform";       ///< "none", or one of projection_rules()
-    ProjectionSeed projection_seed;           ///< the draw before: the embedding table
+    ProjectionSeed projection_seed;           ///< the draw before: W_patch with an image, else the table
     bool projection_bias = false;
     int key_size = 0;    ///< columns of Q and K, all heads together, 0 … 1024; 0: d
     int value_size = 0;  ///< columns of V, all heads together, 0 … 1024; 0: d
@@ -121,6 +127,8 @@ struct Experiment {
     /// Columns of Q and K, and of V, where they are projected.
     int key_columns() const { return key_size > 0 ? key_size : dim; }
     int value_columns() const { return value_size > 0 ? value_size : dim; }
+    /// Numbers in a patch.
+    int patch_columns() const { return 3 * patch_size * patch_size; }
     int feed_forward_columns() const { return feed_forward_size > 0 ? feed_forward_size : 4 * dim; }
 
     bool operator==(const Experiment&) const = default;

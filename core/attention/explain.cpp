@@ -52,7 +52,8 @@ int head_of(const Stage& stage, int head) { return stage.shape().heads > 1 ? hea
 void add_products(Proof& proof, const Question& q, const Stage& left, int left_row, const Stage& right,
                   int right_index, bool transposed) {
     const int n = left.shape().columns;
-    const Axis axis = left.info->columns == Axis::key_token ? Axis::key_token : Axis::feature;
+    const Axis of_left = left.info->columns;
+    const Axis axis = of_left == Axis::key_token || of_left == Axis::pixel ? of_left : Axis::feature;
     for (int k = 0; k < n; ++k) {
         const float a = left.buffer.at(head_of(left, q.head), left_row, k);
         const float b = transposed ? right.buffer.at(head_of(right, q.head), right_index, k)
@@ -364,8 +365,13 @@ struct Linear {
     const char* bias;
 };
 constexpr Linear k_linear[] = {
-    {"query", "x · w", "b_q"},        {"key", "x · w", "b_k"},      {"value", "x · w", "b_v"},
-    {"output", "c · w", "b_o"},       {"logits", "x · w", "b_out"}, {"feed_forward_hidden", "x · w", "b_1"},
+    {"embedding_kv", "pixel · w", ""},
+    {"query", "x · w", "b_q"},
+    {"key", "x · w", "b_k"},
+    {"value", "x · w", "b_v"},
+    {"output", "c · w", "b_o"},
+    {"logits", "x · w", "b_out"},
+    {"feed_forward_hidden", "x · w", "b_1"},
     {"feed_forward", "x · w", "b_2"},
 };
 
@@ -396,7 +402,14 @@ void explain_context(Proof& proof, const Question& q) {
     if (nothing_open(q, q.head)) proof.remark = k_no_context;
 }
 
+void explain_patches(Proof& proof, const Question& q) {
+    const std::string what = q.trace.label(Axis::pixel, q.column);
+    proof.remark = "pixel " + what + " of patch " + q.trace.label(Axis::key_token, q.row) +
+                   ", the mean over its area in the picture, 0 … 1";
+}
+
 void explain_embedding(Proof& proof, const Question& q) {
+    if (q.stage.name() == "embedding_kv" && q.trace.find("patches")) return explain_linear(proof, q);
     const Stage* tokens = q.trace.find(q.stage.name() == "embedding" ? "tokens" : "tokens_kv");
     if (q.trace.experiment.is_given(q.stage.name()) || !tokens) {
         proof.remark = "given";
@@ -459,6 +472,7 @@ struct Explanation {
 constexpr std::array k_explanations = {
     Explanation{"tokens", explain_tokens},
     Explanation{"tokens_kv", explain_tokens},
+    Explanation{"patches", explain_patches},
     Explanation{"embedding", explain_embedding},
     Explanation{"embedding_kv", explain_embedding},
     Explanation{"embedding_v", explain_embedding},

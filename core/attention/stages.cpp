@@ -7,6 +7,7 @@
 
 #include "core/attention/masks.h"
 #include "core/attention/normalizers.h"
+#include "core/attention/patches.h"
 #include "core/attention/scores.h"
 #include "core/attention/stages_seq2seq.h"
 
@@ -21,7 +22,8 @@ constexpr std::array k_stages = {
     StageInfo{"tokens", "", "table row", query_token, single, token_id, false, "", "", false},
     StageInfo{"tokens_kv", "", "keys' side", key_token, single, token_id, false, "", "", false},
     StageInfo{"embedding", "X", "table[tokens]", query_token, feature, real, false, "", "", false},
-    StageInfo{"embedding_kv", "Y", "keys' side", key_token, feature, real, false, "", "", false},
+    StageInfo{"patches", "P", "pixels", key_token, pixel, probability, false, "", "", false},
+    StageInfo{"embedding_kv", "Y", "keys' side", key_token, feature, real, false, "patches", "W_patch", true},
     StageInfo{"embedding_v", "Y_v", "values' side", key_token, feature, real, false, "", "", false},
     StageInfo{"position", "PE", "sin, cos", query_token, feature, real, false, "", "", false},
     StageInfo{"positioned", "X+PE", "with place", query_token, feature, real, false, "", "", false},
@@ -98,6 +100,7 @@ constexpr std::array k_stages = {
     StageInfo{"target_tokens", "y*", "wanted", query_token, single, token_id, false, "", "", false},
     // the parameters
     StageInfo{"table", "E", "vocabulary", table_row, feature, real, false, "", "", false},
+    StageInfo{"W_patch", "W_patch", "d × pixels", feature, pixel, real, false, "", "", false},
     StageInfo{"W_q", "W_q", "h·d_k × d", feature, feature, real, false, "", "", false},
     StageInfo{"W_k", "W_k", "h·d_k × d", feature, feature, real, false, "", "", false},
     StageInfo{"W_v", "W_v", "h·d_v × d", feature, feature, real, false, "", "", false},
@@ -237,14 +240,16 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
     if (e.mechanism == "seq2seq") return seq2seq_formula(e, info);
     const bool pre_norm = e.block == "pre-norm", positions = e.position == "sinusoidal";
-    const bool two_sides = !e.text2.empty() || e.is_given("embedding_kv");
+    const bool two_sides = !e.text2.empty() || e.image || e.is_given("embedding_kv");
     const std::string plus = positions ? " + PE" : "";
     const std::string X = pre_norm ? "N₁" : positions ? "(X" + plus + ")" : "X";
     const std::string Y = !two_sides ? X : positions ? "(Y" + plus + ")" : "Y";
     if (e.is_given(name)) return name == "mask" ? mask_text(e) : "given";
     if (name == "tokens" || name == "tokens_kv") return "each token's row in the table";
     if (name == "embedding") return "X = table[tokens]";
-    if (name == "embedding_kv") return "Y = table[tokens of the second sentence]";
+    if (name == "patches") return "red, green and blue of each patch's pixels, 0 … 1";
+    if (name == "embedding_kv")
+        return e.image ? "Y = P W_patchᵀ, the annotations" : "Y = table[tokens of the second sentence]";
     if (name == "position") return "sin and cos of p ÷ 10000^(2k ÷ d)";
     if (name == "positioned") return "X + PE";
     if (name == "positioned_kv") return "Y + PE";
@@ -302,6 +307,7 @@ std::string caption(const Experiment& e, const StageInfo& info) {
                (e.temperature == 1 ? "" : "÷T");
     }
     if (name == "embedding") return std::string(info.symbol);
+    if (name == "embedding_kv" && e.image && !e.is_given(name)) return "P·W_patchᵀ";
     if (name == "mask") {
         const std::string rules = e.mask.empty() && e.is_given("mask") ? "given" : mask_caption(e.mask);
         return e.normalizer.starts_with("local") ? (rules == "open" ? "local" : rules + " + local") : rules;
@@ -382,6 +388,7 @@ std::string Trace::label(Axis axis, int index) const {
                                              : axis == target_row                      ? &target_table
                                                                                        : nullptr;
     if (axis == single) return "";
+    if (axis == pixel) return pixel_label(index, experiment.patch_size);
     const auto i = static_cast<std::size_t>(index);
     return labels && i < labels->size() ? (*labels)[i] : std::to_string(index + 1);
 }

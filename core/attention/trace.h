@@ -21,6 +21,7 @@ enum class Axis {
     table_row,     ///< the vocabulary
     target_row,    ///< the words that are predicted: the target's vocabulary
     head,          ///< h, numbered from 1
+    pixel,         ///< a patch's numbers: row, column and channel of each
     single,        ///< one column, no label
 };
 
@@ -86,7 +87,7 @@ struct Trace {
     std::vector<StagePtr> stages() const;
     std::vector<StagePtr> parameters() const;
     /// The label of a row or column, counted from 0: a token, a word of the table, its number from 1 for a
-    /// feature and where there is no word, nothing for a single column.
+    /// feature and where there is no word, "row,column" for a patch of an image, nothing for a single column.
     std::string label(Axis axis, int index) const;
     /// A query whose every key is masked in every head: its weights and its context are zeros.
     bool fully_masked(int row) const;

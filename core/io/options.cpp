@@ -14,6 +14,7 @@
 #include "core/attention/masks.h"
 #include "core/attention/trace.h"
 #include "core/error.h"
+#include "core/io/image.h"
 #include "core/io/read_matrix.h"
 #include "core/text/tokenizer.h"
 
@@ -175,6 +176,25 @@ void give(Session& s, std::string_view text) {
     s.experiment.given.insert_or_assign(name, GivenMatrix(read_matrix(std::string(text.substr(equals + 1)))));
 }
 
+Json image_json(const Session& s) {
+    const auto& image = s.experiment.image;
+    if (!image) return "none";
+    if (*image == drawn_picture()) return "drawn";
+    return image_to_data_url(image->image());
+}
+
+void set_image(Session& s, const Json& value) {
+    const std::string text = as_text(value);
+    if (text == "none")
+        s.experiment.image.reset();
+    else if (text == "drawn")
+        s.experiment.image = drawn_picture();
+    else if (text.starts_with("data:"))
+        s.experiment.image = image_from_data_url(text);
+    else
+        refuse("expected none, drawn or \"data:image/png;base64,…\", not " + quoted_value(value));
+}
+
 Json head_json(const Session& s) {
     const HeadChoice& head = s.presentation.head;
     return head.kind == HeadChoice::Kind::one ? Json(head.head + 1) : Json(head_text(head));
@@ -227,6 +247,7 @@ using enum OptionType;
 
 constexpr std::string_view k_weights = "there are weights to draw";
 constexpr std::string_view k_own_sizes = "projection is normal, uniform, linear or xavier";
+constexpr std::string_view k_image = "image is not none";
 constexpr std::string_view k_block = "block is not none";
 constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
 
@@ -254,6 +275,22 @@ const std::array k_options = {
            FIELD(experiment, dim, as_int)},
     Option{"embedding", "Embedding", "", "normal|uniform|linear|xavier", "How the embedding table is drawn",
            "", text, FIELD(experiment, embedding, as_text)},
+    Option{
+        "image", "Image", "", "PATH|drawn|none",
+        "A picture whose patches are the keys and values: a PNG or JPEG, read at once, of which its central "
+        "square is kept, at most 448 pixels a side; drawn: the built-in one",
+        "", picture, image_json, set_image},
+    Option{"grid", "Image", "", "N", "Patches a side, 1 to 32", k_image, whole,
+           FIELD(experiment, grid, as_int)},
+    Option{"patch-size", "Image", "", "N",
+           "Pixels a side of a patch, 1 to 64: the picture is made (grid × patch-size)² pixels large",
+           k_image, whole, FIELD(experiment, patch_size, as_int)},
+    Option{
+        "image-seed", "Image", "", "same|continue|N",
+        "Of the patches' projection. same: the seed again; continue: go on after the embedding table; N: a "
+        "seed of its own",
+        k_image, word_or_number, weight_seed_json<&Experiment::image_seed>,
+        set_weight_seed<&Experiment::image_seed>},
     Option{"position", "Position", "", "none|sinusoidal|rope|alibi",
            "How a token's place is told: added to X, by turning Q and K, or by a bias on the scores", "",
            text, FIELD(experiment, position, as_text)},
@@ -263,7 +300,8 @@ const std::array k_options = {
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q = K = V = X", "", text,
            FIELD(experiment, projection, as_text)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
-           "same: the seed again; continue: go on after the embedding table; N: a seed of their own",
+           "same: the seed again; continue: go on after the embedding table (with an image, after its "
+           "projection); N: a seed of their own",
            k_weights, word_or_number, weight_seed_json<&Experiment::projection_seed>,
            set_weight_seed<&Experiment::projection_seed>},
     Option{"projection-bias", "Projections", "b", "", "Biases, drawn as torch.nn.Linear does (mha: zeros)",
@@ -352,9 +390,11 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline", "The view that is open", "the window", text,
+    Option{"view", "Presentation", "", "pipeline|image", "The view that is open", "the window", text,
            [](const Session& s) -> Json { return s.presentation.view; },
-           [](Session& s, const Json& v) { s.presentation.view = choice(v, {"pipeline"}); }},
+           [](Session& s, const Json& v) {
+               s.presentation.view = choice(v, {"pipeline", "image"});
+           }},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
@@ -413,9 +453,15 @@ Json value_from_text(const Option& option, std::string_view argument) {
             refuse("expected a number, not " + quoted_value(value));
         case word_or_number: return whole_from_text(argument);
         case list: return value == "none" ? Json::array() : Json::array({value});
+        case picture:
         case matrices: return value;
     }
     return nullptr;
+}
+
+/// What stands in a session; anything else is a path.
+bool is_image_word(std::string_view argument) {
+    return argument == "none" || argument == "drawn" || argument.starts_with("data:");
 }
 
 /// Letters replaced, left out, put in, or swapped with their neighbour (Damerau 1964).
@@ -475,6 +521,10 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
         if (option.type == matrices) {
             if (argument == "none") return session.experiment.given.clear();
             return give(session, argument);
+        }
+        if (option.type == picture && !is_image_word(argument)) {
+            session.experiment.image = read_image(std::string(argument));
+            return;
         }
         if (option.type == list) {
             session.experiment.given.erase("mask");

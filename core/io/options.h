@@ -21,6 +21,7 @@ enum class OptionType {
     word_or_number,  ///< a JSON number, or a string that is a word
     boolean,         ///< JSON true or false; as a flag --name and --no-name
     list,            ///< JSON array of strings; as a flag repeatable, "none" for the empty list
+    picture,         ///< JSON string: none, drawn or a data URL; as a flag a path too, which is read at once
     matrices,        ///< JSON object of matrices, which session files read; as a flag repeatable
 };
 

@@ -199,6 +199,7 @@ Pixels decode_png(std::string_view bytes, std::string_view source) {
     if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size())) {
         throw_bad(source, std::string("is damaged (") + image.message + ")");
     }
+    image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // what does not say its gamma is of a screen
     image.format = image.format & PNG_FORMAT_FLAG_ALPHA ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     Pixels pixels{.width = static_cast<int>(image.width),
                   .height = static_cast<int>(image.height),
@@ -214,6 +215,18 @@ Pixels decode_png(std::string_view bytes, std::string_view source) {
         throw_bad(source, std::string("is damaged (") + image.message + ")");
     }
     return pixels;
+}
+
+bool has_png_session(std::string_view bytes) {
+    if (!is_png(bytes)) return false;
+    // A chunk is its length, its type, its data and a checksum.
+    for (std::string_view rest = bytes.substr(k_signature.size()); rest.size() > 8;) {
+        const std::size_t length = big_endian(rest);
+        const std::string_view data = rest.substr(8, length);
+        if (rest.substr(4, 4) == "iTXt" && data.substr(0, data.find('\0')) == k_png_session_key) return true;
+        rest.remove_prefix(std::min(rest.size(), length + 12));
+    }
+    return false;
 }
 
 std::string read_png_session(std::string_view bytes, std::string_view source) {

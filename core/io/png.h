@@ -40,6 +40,9 @@ Pixels decode_png(std::string_view bytes, std::string_view source);
 /// Whether the bytes begin as a PNG file does.
 bool is_png(std::string_view bytes);
 
+/// Whether a PNG file holds a session, as far as it is there.
+bool has_png_session(std::string_view bytes);
+
 /// The session inside a picture that attnscope exported. Throws Error(bad_input), one line naming `source`,
 /// for bytes that are no PNG file, one that is cut off or damaged anywhere, or one without a session.
 std::string read_png_session(std::string_view bytes, std::string_view source);

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/io/file.h"
+#include "core/io/jpeg.h"
 #include "core/io/options.h"
 #include "core/io/png.h"
 #include "core/io/svg.h"
@@ -255,6 +256,9 @@ Session load_session(const std::string& file) {
     const std::string source = file == "-" ? "standard input" : file;
     if (is_png(bytes)) return session_from_json(read_png_session(bytes, source), source);
     if (is_svg(bytes)) return session_from_json(read_svg_session(bytes, source), source);
+    if (is_jpeg(bytes))
+        throw Error(ErrorKind::bad_input,
+                    source + " is a JPEG, which carries no session: look at it with --image");
     if (bytes.starts_with("%PDF-"))
         throw Error(ErrorKind::bad_input,
                     source + " is a PDF, which carries no session: open the PNG or the SVG");

@@ -12,6 +12,7 @@ std::string_view axis_name(Axis axis) {
         case Axis::table_row:
         case Axis::target_row: return "words";
         case Axis::head: return "heads";
+        case Axis::pixel: return "pixels";
         case Axis::single: return "";
     }
     return "";

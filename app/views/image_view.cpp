@@ -1,0 +1,261 @@
+// A picture, and over it where the words' attention goes (after Xu et al. 2015, figure 3).
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/matrix_painter.h"
+#include "app/views/views.h"
+#include "app/window/widgets.h"
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_cover = 0.58f;        ///< opacity of a weight's colour
+constexpr float k_cover_closed = 0.8f;  ///< of a patch that the mask closes
+constexpr float k_header = 60;
+constexpr float k_bar_room = 96;
+constexpr float k_least_tile = 72, k_largest_tile = 168;  ///< units of a word's small picture
+constexpr float k_tile_gap = 12, k_tile_label = 20;
+constexpr int k_most_covers = 20000;  ///< patches of the small pictures, all together
+
+/// What is drawn: weights N × M, M = grid².
+struct Scene {
+    ShownStage shown;
+    const GivenImage& image;
+    int grid;
+    ColorScale scale;
+    bool hard;
+
+    int queries() const { return shown.rows(); }
+    Area patch(const Area& area, int key) const {
+        const float pitch = area.width() / static_cast<float>(grid);
+        const ImVec2 at{area.min.x + static_cast<float>(key % grid) * pitch,
+                        area.min.y + static_cast<float>(key / grid) * pitch};
+        return {at, {at.x + pitch, at.y + pitch}};
+    }
+    int largest(int query) const {
+        int best = 0;
+        for (int key = 1; key < shown.columns(); ++key)
+            if (shown.at(query, key) > shown.at(query, best)) best = key;
+        return best;
+    }
+};
+
+/// The word that is pointed at, else that of the locked cell, else the first.
+int chosen_query(const Ui& ui, int queries) {
+    const Presentation& presentation = ui.document.presentation();
+    int query = current_highlight(ui.state, presentation).query;
+    const StageInfo* info = find_stage_info(presentation.stage);
+    if (query < 0 && presentation.locked && info && info->rows == Axis::query_token)
+        query = presentation.locked->row;
+    return std::clamp(query, 0, queries - 1);
+}
+
+/// The patch that is lit: no chip stands for one.
+int lit_key(const Ui& ui) {
+    if (ui.state.hovered_token >= 0) return -1;
+    return current_highlight(ui.state, ui.document.presentation()).key;
+}
+
+void cover(Ui& ui, const Scene& scene, const Area& area, int query) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (int key = 0; key < scene.shown.columns(); ++key) {
+        const Area patch = scene.patch(area, key);
+        const float value = scene.shown.at(query, key);
+        if (scene.shown.closed(query, key)) {
+            list->AddRectFilled(patch.min, patch.max, ink(ui.theme.masked, k_cover_closed));
+            list->AddLine({patch.min.x, patch.max.y}, {patch.max.x, patch.min.y}, ink(ui.theme.hatch));
+        } else if (!(scene.hard && value == 1)) {
+            const Rgb8 color = std::isnan(value) ? ui.theme.nan : scene.scale.color(value);
+            list->AddRectFilled(patch.min, patch.max, ink(color, k_cover));
+        }
+    }
+}
+
+void outline(Ui& ui, const Area& patch, Rgb8 color, float width) {
+    ImGui::GetWindowDrawList()->AddRect(patch.min, patch.max, ink(color), 0, 0, ui.px(width));
+}
+
+/// Hard attention's patch.
+void outline_choice(Ui& ui, const Scene& scene, const Area& area, int query, float width) {
+    if (!scene.hard) return;
+    for (int key = 0; key < scene.shown.columns(); ++key)
+        if (scene.shown.at(query, key) == 1) outline(ui, scene.patch(area, key), ui.theme.accent, width);
+}
+
+void grid_lines(Ui& ui, const Scene& scene, const Area& area) {
+    const float pitch = area.width() / static_cast<float>(scene.grid);
+    if (pitch < ui.px(8)) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (int i = 1; i < scene.grid; ++i) {
+        const float at = static_cast<float>(i) * pitch;
+        list->AddLine({area.min.x + at, area.min.y}, {area.min.x + at, area.max.y},
+                      ink(ui.theme.background, 0.5f));
+        list->AddLine({area.min.x, area.min.y + at}, {area.max.x, area.min.y + at},
+                      ink(ui.theme.background, 0.5f));
+    }
+}
+
+void patch_values(Ui& ui, const Scene& scene, const Area& area, int query) {
+    ImFont* font = ui.fonts.mono_small;
+    const float pitch = area.width() / static_cast<float>(scene.grid);
+    if (!ui.document.presentation().values || pitch < text_width(font, "0.000") + ui.px(6)) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (int key = 0; key < scene.shown.columns(); ++key) {
+        if (scene.shown.closed(query, key)) continue;
+        const Area patch = scene.patch(area, key);
+        const ImVec2 at{(patch.min.x + patch.max.x) / 2, patch.max.y - compat::font_size(*font) - ui.px(3)};
+        const std::string text = cell_text(scene.shown.at(query, key));
+        // A shadow: what is behind may be light or dark.
+        draw_text(list, font, {at.x + 1, at.y + 1}, ink(ui.theme.on_light, 0.8f), text, Align::center);
+        draw_text(list, font, at, ink(ui.theme.on_dark), text, Align::center);
+    }
+}
+
+void lock(Ui& ui, const Scene& scene, const Cell& cell) {
+    const std::string stage(scene.shown.stage->name());
+    ui.document.change([&](Session& session) {
+        Presentation& presentation = session.presentation;
+        const bool locked = presentation.stage == stage && presentation.locked == cell;
+        presentation.stage = stage;
+        presentation.locked = locked ? std::nullopt : std::optional(cell);
+    });
+}
+
+void point_at(Ui& ui, const Scene& scene, const Cell& cell) {
+    ui.state.pointing = PointedCell{std::string(scene.shown.stage->name()), scene.shown.head_index(), cell};
+}
+
+void header(Ui& ui, const Scene& scene, const Area& area, int query) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float left = area.min.x + ui.px(24), y = area.min.y + ui.px(14);
+    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query), *ui.fonts.title);
+    const float width =
+        draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), word, Align::left, area.width() / 2);
+    const std::string side = std::to_string(scene.grid);
+    draw_text(list, ui.fonts.body, {left + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
+              std::string(scene.hard ? "looks at one of " : "looks at ") + side + " × " + side +
+                  " patches: " + std::string(scene.shown.stage->name()),
+              Align::left, area.max.x - left - width - ui.px(32));
+}
+
+/// The chosen word's weights, large.
+void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    ImGui::SetCursorScreenPos(area.min);
+    ImGui::InvisibleButton("picture", {area.width(), area.height()});
+    if (ImGui::IsItemHovered()) {
+        const ImVec2 mouse = ImGui::GetIO().MousePos;
+        const auto at = [&](float from_start) {
+            const float part = from_start / area.width() * static_cast<float>(scene.grid);
+            return std::clamp(static_cast<int>(part), 0, scene.grid - 1);
+        };
+        const int key = at(mouse.y - area.min.y) * scene.grid + at(mouse.x - area.min.x);
+        point_at(ui, scene, {query, key});
+        const Trace& trace = *scene.shown.trace;
+        tooltip(ui, trace.label(Axis::query_token, query) + " → " + trace.label(Axis::key_token, key) +
+                        "   " +
+                        (scene.shown.closed(query, key) ? "closed by the mask"
+                                                        : exact_text(scene.shown.at(query, key))));
+        if (ImGui::IsMouseReleased(0) && was_click()) lock(ui, scene, {query, key});
+    }
+    ui.images.draw(*list, scene.image, area.min, area.max);
+    cover(ui, scene, area, query);
+    grid_lines(ui, scene, area);
+    patch_values(ui, scene, area, query);
+    outline_choice(ui, scene, area, query, 3);
+    if (const int key = lit_key(ui); key >= 0 && key < scene.shown.columns())
+        outline(ui, scene.patch(area, key), ui.theme.text, 2);
+}
+
+void color_bar(Ui& ui, const Scene& scene, const Area& bar) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    ui.heatmaps.draw_table(*list, static_cast<int>(scene.scale.map - colormaps().data()), bar.min, bar.max);
+    constexpr int k_ticks = 5;
+    for (int tick = 0; tick < k_ticks; ++tick) {
+        const double t = tick / double(k_ticks - 1);
+        const float y = bar.max.y - static_cast<float>(t) * bar.height();
+        draw_text(list, ui.fonts.mono_small,
+                  {bar.max.x + ui.px(8), y - compat::font_size(*ui.fonts.mono_small) / 2},
+                  ink(ui.theme.secondary),
+                  short_text(scene.scale.min + t * (scene.scale.max - scene.scale.min)));
+    }
+}
+
+/// One word's small picture: pointing shows it large, a click keeps it.
+void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) {
+    ImGui::SetCursorScreenPos(area.min);
+    ImGui::PushID(query);
+    const bool clicked = ImGui::InvisibleButton("word", {area.width(), area.height() + ui.px(k_tile_label)});
+    const bool pressed = keyboard_use(ui, ImGui::GetID("word"), area).pressed;
+    if (clicked || pressed) lock(ui, scene, {query, scene.largest(query)});
+    const bool hovered = ImGui::IsItemHovered();
+    ImGui::PopID();
+    if (hovered) point_at(ui, scene, {query, scene.largest(query)});
+    ui.images.draw(*ImGui::GetWindowDrawList(), scene.image, area.min, area.max);
+    cover(ui, scene, area, query);
+    outline_choice(ui, scene, area, query, 1.5f);
+    if (chosen)
+        outline(ui, {{area.min.x - 2, area.min.y - 2}, {area.max.x + 2, area.max.y + 2}}, ui.theme.accent,
+                1.5f);
+    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query), *ui.fonts.body);
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
+              {(area.min.x + area.max.x) / 2, area.max.y + ui.px(3)},
+              ink(chosen ? ui.theme.text : ui.theme.secondary), word, Align::center, area.width());
+}
+
+/// Every word with its own picture, as many as there is room for.
+void tiles(Ui& ui, const Scene& scene, const Area& area, int chosen) {
+    const float gap = ui.px(k_tile_gap), label = ui.px(k_tile_label);
+    const auto count = [&](float room, float pitch) {
+        return std::max(0, static_cast<int>((room + gap) / pitch));
+    };
+    float side = ui.px(k_largest_tile);
+    const auto fits = [&] {
+        return count(area.width(), side + gap) * count(area.height(), side + label + gap);
+    };
+    while (side > ui.px(k_least_tile) && fits() < scene.queries()) side -= 1;
+    const int columns = count(area.width(), side + gap);
+    const int most = std::min({scene.queries(), fits(), k_most_covers / scene.shown.columns()});
+    for (int query = 0; query < most; ++query) {
+        const ImVec2 at{area.min.x + static_cast<float>(query % columns) * (side + gap),
+                        area.min.y + static_cast<float>(query / columns) * (side + label + gap)};
+        tile(ui, scene, {at, {at.x + side, at.y + side}}, query, query == chosen);
+    }
+    if (most > 0 && most < scene.queries())
+        draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {area.max.x, area.max.y - ui.px(4)},
+                  ink(ui.theme.faint), "and " + std::to_string(scene.queries() - most) + " more",
+                  Align::right);
+}
+
+}  // namespace
+
+std::string why_no_image(const Ui& ui) {
+    const Trace* trace = ui.document.trace().get();
+    if (!ui.document.experiment().image) return "There is no picture: open one, or use the drawn one (Edit)";
+    if (!trace || !trace->find("patches")) return "What is given stands in the picture's place";
+    return "";
+}
+
+void image_view(Ui& ui, const Area& area) {
+    const Trace& trace = *ui.document.trace();
+    const Presentation& presentation = ui.document.presentation();
+    auto shown = shown_stage(trace, "weights_dropped", presentation);
+    if (!shown) shown = shown_stage(trace, "weights", presentation);
+    const Experiment& e = trace.experiment;
+    const Scene scene{*shown, *e.image, e.grid, scale_of(*shown, presentation), e.normalizer == "hard"};
+    const int query = chosen_query(ui, scene.queries());
+    header(ui, scene, area, query);
+
+    const Area body{{area.min.x + ui.px(24), area.min.y + ui.px(k_header)},
+                    {area.max.x - ui.px(16), area.max.y - ui.px(16)}};
+    const float side =
+        std::floor(std::max(ui.px(40), std::min(body.height(), body.width() - ui.px(k_bar_room))));
+    const Area picture{body.min, {body.min.x + side, body.min.y + side}};
+    large_picture(ui, scene, picture, query);
+    const float bar = picture.max.x + ui.px(16);
+    color_bar(ui, scene, {{bar, picture.min.y + ui.px(6)}, {bar + ui.px(14), picture.max.y - ui.px(6)}});
+    tiles(ui, scene, {{picture.max.x + ui.px(k_bar_room), body.min.y}, body.max}, query);
+}
+
+}  // namespace attnscope

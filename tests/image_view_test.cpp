@@ -1,0 +1,181 @@
+// The picture in the window, and what opens it.
+#include <filesystem>
+
+#include "core/attention/patches.h"
+#include "core/io/file.h"
+#include "core/io/png.h"
+#include "tests/interface.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+class ImageViewTest : public InterfaceTest {
+protected:
+    void SetUp() override {
+        Session session = load_example("image-attention");
+        session.presentation.view = "image";
+        start(std::move(session));
+    }
+    /// The middle of a patch of the large picture; rows and columns from 0.
+    ImVec2 patch_place(int row, int column) {
+        const ImRect picture = area_of("attnscope", {"picture"});
+        const float pitch = picture.GetWidth() / 7;
+        return {picture.Min.x + (static_cast<float>(column) + 0.5f) * pitch,
+                picture.Min.y + (static_cast<float>(row) + 0.5f) * pitch};
+    }
+    static std::string png_of(const Image& image) {
+        return encode_png({.width = image.width, .height = image.height, .channels = 3, .bytes = image.rgb},
+                          {});
+    }
+    bool runs(std::string_view id) {
+        workspace->run(*find_action(id));
+        settle();
+        return true;
+    }
+};
+
+TEST_F(ImageViewTest, PointingAtAPatchFindsItsWeight) {
+    for (const Cell patch : {Cell{0, 0}, Cell{3, 3}, Cell{6, 2}}) {
+        move(patch_place(patch.row, patch.column));
+        ASSERT_TRUE(interaction().hovered);
+        EXPECT_EQ(interaction().hovered->stage, "weights");
+        EXPECT_EQ(interaction().hovered->cell, (Cell{0, patch.row * 7 + patch.column}));
+    }
+}
+
+TEST_F(ImageViewTest, AClickLocksThePatchAndAnotherLetsGo) {
+    const ImVec2 place = patch_place(2, 4);
+    click(place);
+    EXPECT_EQ(document().presentation().locked, (Cell{0, 2 * 7 + 4}));
+    EXPECT_EQ(document().presentation().stage, "weights");
+    click(place);
+    EXPECT_FALSE(document().presentation().locked);
+}
+
+TEST_F(ImageViewTest, ALockedWordIsTheOneThatLooks) {
+    document().change([](Session& s) { s.presentation.locked = Cell{5, 0}; });
+    settle();
+    move(patch_place(1, 1));
+    ASSERT_TRUE(interaction().hovered);
+    EXPECT_EQ(interaction().hovered->cell.row, 5);
+}
+
+TEST_F(ImageViewTest, ThePictureIsDrawnAndCoveredByTheWeights) {
+    step(true);
+    step(true);
+    const gl::Pixels soft = window->pixels();
+    document().change([](Session& s) { s.experiment.normalizer = "hard"; });
+    settle();
+    const gl::Pixels hard = picture();
+    EXPECT_NE(soft, hard);
+    document().change([](Session& s) { s.presentation.locked = Cell{9, 0}; });
+    settle();
+    EXPECT_NE(picture(), hard);
+}
+
+TEST_F(ImageViewTest, TabsAndKeysOpenAndCloseIt) {
+    click(place_of("attnscope", {"pipeline"}));
+    EXPECT_EQ(document().presentation().view, "pipeline");
+    click(place_of("attnscope", {"image"}));
+    EXPECT_EQ(document().presentation().view, "image");
+    press(Key::digit_1);
+    EXPECT_EQ(document().presentation().view, "pipeline");
+    press(Key::digit_7);
+    EXPECT_EQ(document().presentation().view, "image");
+}
+
+TEST_F(ImageViewTest, WithoutAPictureTheTabIsDisabled) {
+    start(load_example("scaled-dot-product"));
+    click(place_of("attnscope", {"image"}));
+    EXPECT_EQ(document().presentation().view, "pipeline");
+    press(Key::digit_7);
+    EXPECT_EQ(document().presentation().view, "pipeline");
+    // A session that says so all the same shows the pipeline.
+    document().change([](Session& s) { s.presentation.view = "image"; });
+    settle();
+    EXPECT_EQ(focused().stage->name(), "weights");
+}
+
+TEST_F(ImageViewTest, ActionsUseAndRemoveThePicture) {
+    start(load_example("scalar-cross-attention"));
+    ASSERT_FALSE(find_action("edit.remove_picture")
+                     ->enabled({document(), interaction(), *std::make_unique<SavedState>(), {}}));
+    runs("edit.drawn_picture");
+    EXPECT_TRUE(document().experiment().image == drawn_picture());
+    EXPECT_EQ(document().experiment().text2, "");
+    EXPECT_EQ(document().presentation().view, "image");
+    EXPECT_EQ(document().problem(), "");
+    runs("edit.remove_picture");
+    EXPECT_FALSE(document().experiment().image);
+    EXPECT_EQ(document().presentation().view, "pipeline");
+    press(Key::z, {.ctrl = true});
+    EXPECT_TRUE(document().experiment().image);
+}
+
+TEST_F(ImageViewTest, ThePanelChoosesAndCutsThePicture) {
+    start(load_example("scaled-dot-product"));
+    click(field_of("Picture", {"##choice"}));
+    choose("drawn");
+    EXPECT_TRUE(document().experiment().image == drawn_picture());
+    click(field_of("Patches a side", {"number", "drag"}));
+    push(pressing(Key::a, {.ctrl = true}));
+    push(typing("5"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(document().experiment().grid, 5);
+    EXPECT_EQ(document().trace()->columns.size(), 25U);
+    drag(field_of("Pixels a side", {"number", "drag"}), {60, 0});
+    EXPECT_GT(document().experiment().patch_size, 8);
+    click(field_of("Picture", {"##choice"}));
+    choose("none");
+    EXPECT_FALSE(document().experiment().image);
+}
+
+TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
+    const test::TemporaryFolder folder;
+    Image image{30, 20, {}};
+    for (int i = 0; i < 3 * 30 * 20; ++i) image.rgb.push_back(static_cast<std::uint8_t>(i * 11));
+    const std::string photo = folder.file("photo.png"), exported = folder.file("exported.png");
+    write_file(photo, png_of(image));
+    start(load_example("scaled-dot-product"));
+    play({Drop{{photo}}});
+    ASSERT_TRUE(document().experiment().image);
+    EXPECT_EQ(document().experiment().image->image(), central_square(image));
+    EXPECT_EQ(document().presentation().view, "image");
+    EXPECT_EQ(interaction().notice.text, "looking at " + photo);
+
+    Session causal = load_example("causal");
+    const PngText text{std::string(k_png_session_key), to_json(causal)};
+    write_file(exported,
+               encode_png({.width = 30, .height = 20, .channels = 3, .bytes = image.rgb}, {&text, 1}));
+    play({Drop{{exported}}});
+    EXPECT_TRUE(document().experiment() == causal.experiment);
+    // As a picture it is one all the same.
+    const std::function<void(const std::string&)> copy = [](const std::string&) {};
+    SavedState saved;
+    ActionContext context{document(), interaction(), saved, copy};
+    open_picture(context, exported);
+    EXPECT_EQ(document().experiment().image->image(), central_square(image));
+
+    write_file(photo, png_of(image).substr(0, 60));
+    play({Drop{{photo}}});
+    EXPECT_TRUE(interaction().notice.problem);
+    EXPECT_EQ(document().experiment().image->image(), central_square(image)) << "nothing is lost";
+}
+
+TEST_F(ImageViewTest, EverySizeOfWindowAndGridIsDrawn) {
+    for (const auto& [width, height] : {std::pair(1024, 700), std::pair(640, 400), std::pair(2560, 1440)})
+        for (const int grid : {1, 7, 32}) {
+            Session session = load_example("image-attention");
+            session.presentation.view = "image";
+            session.experiment.grid = grid;
+            session.experiment.patch_size = 2;
+            session.experiment.mask = {{"window", {2, 2}}};
+            start(std::move(session), width, height);
+            picture();
+            EXPECT_EQ(document().problem(), "");
+        }
+}
+
+}  // namespace
+}  // namespace attnscope
