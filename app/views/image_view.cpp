@@ -44,7 +44,7 @@ struct Scene {
 /// The word that is pointed at, else that of the locked cell, else the first.
 int chosen_query(const Ui& ui, int queries) {
     const Presentation& presentation = ui.document.presentation();
-    int query = current_highlight(ui.state, presentation).query;
+    int query = current_highlight(ui.state, presentation, ui.document.trace().get()).query;
     const StageInfo* info = find_stage_info(presentation.stage);
     if (query < 0 && presentation.locked && info && info->rows == Axis::query_token)
         query = presentation.locked->row;
@@ -53,8 +53,8 @@ int chosen_query(const Ui& ui, int queries) {
 
 /// The patch that is lit: no chip stands for one.
 int lit_key(const Ui& ui) {
-    if (ui.state.hovered_token >= 0) return -1;
-    return current_highlight(ui.state, ui.document.presentation()).key;
+    if (ui.state.hovered_token) return -1;
+    return current_highlight(ui.state, ui.document.presentation(), ui.document.trace().get()).key;
 }
 
 void cover(Ui& ui, const Scene& scene, const Area& area, int query) {
