@@ -13,6 +13,14 @@ void ControlFocus::move(int step) {
     moved = true;
 }
 
+std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace) {
+    const std::optional<Cell>& locked = presentation.locked;
+    const Stage* stage = trace ? trace->find(presentation.stage) : nullptr;
+    if (!locked || !stage || locked->row < 0 || locked->column < 0) return std::nullopt;
+    if (locked->row >= stage->shape().rows || locked->column >= stage->shape().columns) return std::nullopt;
+    return locked;
+}
+
 namespace {
 
 Highlight cell_highlight(std::string_view stage, const Cell& cell, const Trace* trace) {
@@ -29,7 +37,8 @@ Highlight pointed_highlight(const Interaction& interaction, const Presentation& 
     }
     if (interaction.hovered)
         return cell_highlight(interaction.hovered->stage, interaction.hovered->cell, trace);
-    if (presentation.locked) return cell_highlight(presentation.stage, *presentation.locked, trace);
+    if (const auto locked = locked_cell(presentation, trace))
+        return cell_highlight(presentation.stage, *locked, trace);
     return {};
 }
 
