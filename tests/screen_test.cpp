@@ -88,22 +88,23 @@ TEST_F(SmallScreenTest, EightTokensHaveCellsForNumbers) {
 }
 
 TEST_F(SmallScreenTest, TheFocusedThumbnailStaysInSightWhenStagesComeBeforeIt) {
-    for (const char* stage : {"scores", "weights", "context", "output"}) {
-        Session session = load_example("scaled-dot-product");
-        session.experiment.heads = 1;
-        session.experiment.dim = 64;
-        session.presentation.stage = stage;
-        start(session, 1024, 700);
-        if (!document().trace()->find(stage)) continue;
-        for (const int heads : {2, 4, 8, 16, 1, 16}) {
-            document().change([&](Session& s) { s.experiment.heads = heads; }, "drag heads");
-            settle();
-            step();
-            int drawn = 0;
-            for (const SeenMatrix& matrix : seen_matrices()) drawn += matrix.stage->name() == stage;
-            EXPECT_EQ(drawn, 2) << stage << " with " << heads << " heads: in the strip, and large";
+    for (const int width : {1024, 1280, 1600})
+        for (const char* stage : {"embedding", "scores", "weights", "output"}) {
+            Session session = load_example("multi-head");
+            session.experiment.heads = 1;
+            session.experiment.dim = 64;
+            session.presentation.stage = stage;
+            start(session, width, 700);
+            for (const int heads : {2, 4, 8, 16, 1, 16}) {
+                document().change([&](Session& s) { s.experiment.heads = heads; }, "drag heads");
+                document().settle();
+                for (int frame = 0; frame < 3; ++frame) step();
+                ASSERT_FALSE(document().stale()) << document().problem();
+                int drawn = 0;
+                for (const SeenMatrix& matrix : seen_matrices()) drawn += matrix.stage->name() == stage;
+                EXPECT_EQ(drawn, 2) << stage << " with " << heads << " heads, " << width << " wide";
+            }
         }
-    }
 }
 
 TEST_F(SmallScreenTest, TheLargestScaleLeavesPanelsAndStrip) {

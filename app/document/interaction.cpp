@@ -15,8 +15,9 @@ void ControlFocus::move(int step) {
 
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace) {
     const std::optional<Cell>& locked = presentation.locked;
-    const Stage* stage = trace ? trace->find(presentation.stage) : nullptr;
-    if (!locked || !stage || locked->row < 0 || locked->column < 0) return std::nullopt;
+    if (!locked || !trace) return locked;
+    const Stage* stage = trace->find(presentation.stage);
+    if (!stage || locked->row < 0 || locked->column < 0) return std::nullopt;
     if (locked->row >= stage->shape().rows || locked->column >= stage->shape().columns) return std::nullopt;
     return locked;
 }

@@ -136,7 +136,7 @@ struct Interaction {
 };
 
 /// The locked cell of the focused stage, where the trace has it. One beyond a matrix that became smaller is
-/// kept, and comes back with its place.
+/// kept, and comes back with its place. Without a trace: the one that is kept.
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace);
 
 /// What is lit: the chip or the cell under the mouse, else the locked cell of the focused stage.

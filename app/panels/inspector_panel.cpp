@@ -142,7 +142,8 @@ void title(const Column& c, const Trace& trace, const Inspected& at, const Proof
     const std::string value = value_text(proof.value);
     const float room = c.width() - text_width(c.ui.fonts.mono_large, value) - c.ui.px(12);
     // In a narrow panel the value has a line of its own.
-    const bool two_lines = room < c.ui.px(96);
+    const bool two_lines =
+        room < c.ui.px(140) && text_width(c.ui.fonts.title, cell_name(c, trace, at, c.width())) > room;
     draw_text(c.list, c.ui.fonts.title, {c.left, c.y() - c.ui.px(2)}, ink(c.ui.theme.text),
               cell_name(c, trace, at, two_lines ? c.width() : room));
     if (two_lines) c.advance(27);
@@ -285,7 +286,7 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
         const bool own = i == at.cell.column;
         draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {labels, y + c.ui.px(1)},
                   ink(own ? c.ui.theme.text : c.ui.theme.secondary),
-                  fitted(c.ui.fonts.body, each.label, label_width), Align::right);
+                  fitted(own ? c.ui.fonts.strong : c.ui.fonts.body, each.label, label_width), Align::right);
         if (bars) bar(c, scale, y + c.ui.px(3), c.ui.px(12), each.value, colors.color(each.value));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)},
                   ink(each.closed ? c.ui.theme.faint : c.ui.theme.text), bar_text(each), Align::right);
