@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/document/interaction.h"
+
 namespace attnscope {
 namespace {
 
@@ -205,14 +207,17 @@ TEST_F(DocumentTest, ASessionWithAHeadItLacksOpensWithItsLast) {
     EXPECT_EQ(document.experiment(), Experiment{}) << "clamping made a step of its own";
 }
 
-TEST_F(DocumentTest, ALockedCellStaysWithinTheMatrix) {
+TEST_F(DocumentTest, ALockedCellBeyondTheMatrixComesBackWithItsPlace) {
     settle();
     document.change([](Session& s) { s.presentation.locked = Cell{7, 6}; });
     set([](Experiment& e) { e.text = "one two three"; });
     settle();
-    EXPECT_EQ(document.presentation().locked, (Cell{2, 2}));
+    EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
+    document.undo();
+    settle();
+    EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), (Cell{7, 6}));
     document.change([](Session& s) { s.presentation.locked = Cell{99, -4}; });
-    EXPECT_EQ(document.presentation().locked, (Cell{2, 0}));
+    EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
 }
 
 TEST_F(DocumentTest, ALockedCellSurvivesWhatKeepsItsMatrix) {

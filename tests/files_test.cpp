@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/window/widgets.h"
 #include "core/attention/evaluate.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
@@ -49,6 +50,30 @@ TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(read_file(folder.file("weights.png")), export_bytes(trace, session, items.front()));
     EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST_F(FilesTest, AfterAFailedExportTheFolderCanBeTypedAgain) {
+    press(Key::e, k_ctrl);
+    push(pressing(Key::a, k_ctrl));
+    push(typing("/nowhere/at/all"));
+    play(pressing(Key::enter));
+    workspace->exporter().wait();
+    settle();
+    ASSERT_EQ(interaction().dialog, Dialog::exporting);
+    EXPECT_NE(interaction().export_form.problem, "");
+    push(pressing(Key::a, k_ctrl));
+    push(typing(folder.path()));
+    play(pressing(Key::enter));
+    workspace->exporter().wait();
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST_F(FilesTest, ErrorsNameTheControlAndNoFlag) {
+    EXPECT_EQ(named_as("seed", "Own seed", "--seed: a number is expected"), "Own seed: a number is expected");
+    EXPECT_EQ(named_as("cell-size", "", "--cell-size: 1 … 512"), "Cell size: 1 … 512");
+    EXPECT_EQ(named_as("seed", "Seed", "nothing of it"), "nothing of it");
 }
 
 TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {

@@ -87,6 +87,39 @@ TEST_F(SmallScreenTest, EightTokensHaveCellsForNumbers) {
     }
 }
 
+TEST_F(SmallScreenTest, TheFocusedThumbnailStaysInSightWhenStagesComeBeforeIt) {
+    for (const int width : {1024, 1280, 1600})
+        for (const char* stage : {"embedding", "scores", "weights", "output"}) {
+            Session session = load_example("multi-head");
+            session.experiment.heads = 1;
+            session.experiment.dim = 64;
+            session.presentation.stage = stage;
+            start(session, width, 700);
+            for (const int heads : {2, 4, 8, 16, 1, 16}) {
+                document().change([&](Session& s) { s.experiment.heads = heads; }, "drag heads");
+                document().settle();
+                for (int frame = 0; frame < 3; ++frame) step();
+                ASSERT_FALSE(document().stale()) << document().problem();
+                int drawn = 0;
+                for (const SeenMatrix& matrix : seen_matrices()) drawn += matrix.stage->name() == stage;
+                EXPECT_EQ(drawn, 2) << stage << " with " << heads << " heads, " << width << " wide";
+            }
+        }
+}
+
+TEST_F(SmallScreenTest, TheLargestScaleLeavesPanelsAndStrip) {
+    for (const auto& [width, height] : {std::pair{1024, 700}, {1280, 720}, {1366, 768}, {1920, 1080}}) {
+        const float scale = scale_that_fits(3, static_cast<float>(width), static_cast<float>(height));
+        EXPECT_GT(scale, 1.2f);
+        start(load_example("scaled-dot-product"), width, height, scale);
+        for (const char* part : {"/experiment_", "/inspector_", "/strip_"}) {
+            const ImGuiWindow* panel = find_window(part);
+            EXPECT_TRUE(panel && panel->WasActive) << part << width << " × " << height << " at " << scale;
+        }
+    }
+    EXPECT_EQ(scale_that_fits(1.5, 2560, 1440), 1.5f);
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, ScreenTest,
                          ::testing::Values(Screen{1024, 700, 0.75f}, Screen{1024, 700, 1},
                                            Screen{1024, 700, 2}, Screen{1024, 700, 3},

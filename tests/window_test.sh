@@ -172,6 +172,17 @@ kept "\"seed\": $crashed_seed," || fail "the saved session has another seed than
 [ "$(field "$work/third/weights.png" text)" = "$sentence" ] || fail "kill -9 lost the sentence"
 step "kill -9 keeps the session: seed $crashed_seed"
 
+# Asked to end from outside, it closes as by Ctrl+Q.
+kill -TERM "$window_pid"
+wait_for 20 "closing by SIGTERM" gone
+wait "$window_pid"
+code=$?
+window_pid=
+[ $code -eq 0 ] || fail "attnscope ended with $code after SIGTERM"
+grep -q '"seed"' "$session" || fail "SIGTERM lost the session"
+step "SIGTERM closes it"
+
+start
 quit
 [ -e "$session.unreadable" ] && fail "a saved session was unreadable"
 step "and it closes again"

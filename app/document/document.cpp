@@ -85,17 +85,6 @@ void Document::belongs_to(std::string file, Session content) {
 
 void Document::session_changed() {
     if (!(session_.experiment == asked_)) ask();
-    clamp_locked_cell();
-}
-
-/// A locked cell beyond the matrix cannot be shown; how large that is, the trace knows.
-void Document::clamp_locked_cell() {
-    std::optional<Cell>& locked = session_.presentation.locked;
-    if (!locked || stale()) return;
-    const Stage* stage = trace_->find(session_.presentation.stage);
-    if (!stage) return;
-    locked->row = std::clamp(locked->row, 0, stage->shape().rows - 1);
-    locked->column = std::clamp(locked->column, 0, stage->shape().columns - 1);
 }
 
 void Document::ask() {
@@ -114,7 +103,6 @@ bool Document::update() {
     if (result->trace) {
         trace_ = std::move(result->trace);
         if (trace_->experiment == session_.experiment) problem_.clear();
-        clamp_locked_cell();
     } else if (result->experiment == session_.experiment) {
         problem_ = std::move(result->error);
     }

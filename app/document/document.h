@@ -63,7 +63,6 @@ private:
     UndoPoint point() const;
     void go_to(const UndoPoint& point);
     void session_changed();
-    void clamp_locked_cell();
     void ask();
 
     Session session_;

@@ -13,6 +13,15 @@ void ControlFocus::move(int step) {
     moved = true;
 }
 
+std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace) {
+    const std::optional<Cell>& locked = presentation.locked;
+    if (!locked || !trace) return locked;
+    const Stage* stage = trace->find(presentation.stage);
+    if (!stage || locked->row < 0 || locked->column < 0) return std::nullopt;
+    if (locked->row >= stage->shape().rows || locked->column >= stage->shape().columns) return std::nullopt;
+    return locked;
+}
+
 namespace {
 
 Highlight cell_highlight(std::string_view stage, const Cell& cell, const Trace* trace) {
@@ -29,7 +38,8 @@ Highlight pointed_highlight(const Interaction& interaction, const Presentation& 
     }
     if (interaction.hovered)
         return cell_highlight(interaction.hovered->stage, interaction.hovered->cell, trace);
-    if (presentation.locked) return cell_highlight(presentation.stage, *presentation.locked, trace);
+    if (const auto locked = locked_cell(presentation, trace))
+        return cell_highlight(presentation.stage, *locked, trace);
     return {};
 }
 

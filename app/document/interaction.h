@@ -42,6 +42,7 @@ struct ExportForm {
     Presentation presentation;  ///< how the pictures look; the window keeps its own
     std::string folder;
     std::string problem;
+    bool refocus = false;  ///< the folder takes the keyboard in the next frame
 };
 
 /// The file dialogs as they are filled in.
@@ -116,6 +117,7 @@ struct Interaction {
     std::optional<Cell> edited_cell;  ///< of the focused stage, that is a number field
     ControlFocus control;
     std::set<std::string> folded_sections;  ///< of the experiment panel
+    std::string control_label;              ///< of the row that is drawn now
     bool control_disabled = false;          ///< what is drawn now does not apply
     bool experiment_panel_open = true;
     bool inspector_open = true;
@@ -133,6 +135,10 @@ struct Interaction {
         dialog_opens = true;
     }
 };
+
+/// The locked cell of the focused stage, where the trace has it. One beyond a matrix that became smaller is
+/// kept, and comes back with its place. Without a trace: the one that is kept.
+std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace);
 
 /// What is lit: the chip or the cell under the mouse, else the locked cell of the focused stage.
 Highlight current_highlight(const Interaction& interaction, const Presentation& presentation,

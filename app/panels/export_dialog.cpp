@@ -19,7 +19,7 @@ void form_option(ExportForm& form, std::string_view option, const std::string& v
         form.presentation = session.presentation;
         form.problem.clear();
     } catch (const std::exception& error) {
-        form.problem = error.what();
+        form.problem = named_as(option, "", error.what());
     }
 }
 
@@ -58,12 +58,20 @@ void what_to_export(Ui& ui) {
         form_choice(ui, "Heads", "head", choices);
     }
     row(ui, "Formats", [&] {
-        const float left = ImGui::GetCursorPosX();
-        int place = 0;
+        // As many to a line as it holds.
+        const float left = ImGui::GetCursorPosX(), begin = ImGui::GetCursorScreenPos().x;
+        const ImGuiStyle& style = ImGui::GetStyle();
+        const float end = begin + ImGui::CalcItemWidth();
+        bool first = true;
         for (const ExportFormat& format : export_formats()) {
-            if (place > 0 && (is_wide(ui) || place % 2 == 1)) ImGui::SameLine();
-            if (place > 0 && !is_wide(ui) && place % 2 == 0) ImGui::SetCursorPosX(left);
-            ++place;
+            const float width =
+                ImGui::GetFrameHeight() + style.ItemInnerSpacing.x +
+                ImGui::CalcTextSize(format.name.data(), format.name.data() + format.name.size()).x;
+            if (!first && ImGui::GetItemRectMax().x + style.ItemSpacing.x + width <= end)
+                ImGui::SameLine();
+            else if (!first)
+                ImGui::SetCursorPosX(left);
+            first = false;
             const std::string name(format.name);
             const auto at = std::ranges::find(form.formats, name);
             bool on = at != form.formats.end();
@@ -138,7 +146,9 @@ void export_form(Ui& ui) {
     how_pictures_look(ui);
     bool entered = false;
     row(ui, "Folder", [&] {
-        if (ui.state.dialog_opens) ImGui::SetKeyboardFocusHere();
+        // After a failure too: it is most often the folder.
+        if (ui.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
+        form.refocus = false;
         entered = ImGui::InputText("##folder", &form.folder, ImGuiInputTextFlags_EnterReturnsTrue);
     });
     bool possible = false;
@@ -165,6 +175,7 @@ void export_dialog(Ui& ui) {
     if (ui.state.dialog_opens) {
         form.presentation = ui.document.presentation();
         form.problem.clear();
+        form.refocus = false;
         form.folder = ui.saved.export_folder.empty() ? home_folder() : ui.saved.export_folder;
     }
     if (ui.exporter.takes_long()) return running_export(ui);
@@ -179,6 +190,7 @@ void take_export(Ui& ui) {
     if (!outcome) return;
     if (!outcome->problem.empty()) {
         ui.state.export_form.problem = outcome->problem;
+        ui.state.export_form.refocus = true;
         ui.state.notice = {outcome->problem, true};
         return;
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
@@ -47,8 +48,8 @@ std::optional<Inspected> inspected(Ui& ui) {
     std::optional<Inspected> found;
     if (ui.state.hovered)
         found = {trace->find(ui.state.hovered->stage), ui.state.hovered->head, ui.state.hovered->cell};
-    else if (p.locked)
-        found = {trace->find(p.stage), head, *p.locked};
+    else if (const auto locked = locked_cell(p, trace))
+        found = {trace->find(p.stage), head, *locked};
     if (!found || !found->stage) return std::nullopt;
     const Shape& shape = found->stage->shape();
     if (found->cell.row >= shape.rows || found->cell.column >= shape.columns) return std::nullopt;
@@ -63,12 +64,19 @@ void heading(const Column& c, const std::string& title, const std::string& deriv
     c.advance(34);
 }
 
+/// A label at the left of what is `beside` wide, or on a line of its own where both do not fit on one.
+void put_beside(const Column& c, const std::string& label, float beside, float below) {
+    const bool fits = text_width(c.ui.fonts.body, label) + c.ui.px(10) + beside <= c.width();
+    draw_text(c.list, c.ui.fonts.body, {c.left, c.y() + c.ui.px(below)}, ink(c.ui.theme.secondary), label,
+              Align::left, c.width());
+    if (!fits) c.advance(17);
+}
+
 /// A label and a value that can be selected and copied.
 void line(const Column& c, const std::string& label, double value, bool rule) {
-    const float y = c.y();
-    draw_text(c.list, c.ui.fonts.body, {c.left, y + c.ui.px(4)}, ink(c.ui.theme.secondary), label,
-              Align::left, c.width() * 0.62f);
     const std::string text = value_text(value);
+    put_beside(c, label, text_width(c.ui.fonts.mono, text), 4);
+    const float y = c.y();
     ImGui::SetCursorScreenPos({c.right - text_width(c.ui.fonts.mono, text) - c.ui.px(8), y});
     if (ImGui::InvisibleButton(("copy" + label).c_str(),
                                {text_width(c.ui.fonts.mono, text) + c.ui.px(8), c.ui.px(24)}))
@@ -81,12 +89,38 @@ void line(const Column& c, const std::string& label, double value, bool rule) {
     if (rule) c.list->AddLine({c.left, y + c.ui.px(26)}, {c.right, y + c.ui.px(26)}, ink(c.ui.theme.line));
 }
 
-std::string cell_name(const Trace& trace, const Inspected& at) {
-    const std::string row = trace.label(at.stage->info->rows, at.cell.row);
-    if (at.stage->info->columns == Axis::single) return row;
-    const std::string column = trace.label(at.stage->info->columns, at.cell.column);
-    if (row.empty()) return column;
-    return row + (at.stage->info->columns == Axis::key_token ? " → " : " · ") + column;
+/// The text without its middle, where it is wider than `width`.
+std::string without_middle(ImFont* font, const std::string& text, float width) {
+    if (text_width(font, text) <= width) return text;
+    std::vector<std::size_t> begins;  // of its characters, and the end
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) begins.push_back(i);
+    begins.push_back(text.size());
+    const std::size_t all = begins.size() - 1;
+    const auto shortened = [&](std::size_t kept) {
+        return text.substr(0, begins[(kept + 1) / 2]) + "…" + text.substr(begins[all - kept / 2]);
+    };
+    std::size_t fits = 0, too_many = all;
+    while (too_many - fits > 1) {
+        const std::size_t middle = (fits + too_many) / 2;
+        (text_width(font, shortened(middle)) <= width ? fits : too_many) = middle;
+    }
+    return shortened(fits);
+}
+
+/// "query → key", each of them without its middle where both do not fit.
+std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, float width) {
+    ImFont* font = c.ui.fonts.title;
+    const std::string row = legible(trace.label(at.stage->info->rows, at.cell.row), *font);
+    if (at.stage->info->columns == Axis::single) return without_middle(font, row, width);
+    const std::string column = legible(trace.label(at.stage->info->columns, at.cell.column), *font);
+    if (row.empty()) return without_middle(font, column, width);
+    const std::string between = at.stage->info->columns == Axis::key_token ? " → " : " · ";
+    const float room = width - text_width(font, between);
+    // What one of them leaves of its half is the other's.
+    const float first = std::max(room / 2, room - text_width(font, column));
+    const std::string shown = without_middle(font, row, first);
+    return shown + between + without_middle(font, column, room - text_width(font, shown));
 }
 
 void title(const Column& c, const Trace& trace, const Inspected& at, const Proof& proof, Rgb8 color) {
@@ -94,14 +128,26 @@ void title(const Column& c, const Trace& trace, const Inspected& at, const Proof
     if (at.stage->shape().heads > 1)
         kind += at.head < 0 ? ", MEAN OF HEADS" : ", HEAD " + std::to_string(at.head + 1);
     for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-    heading(c, kind,
-            "row " + std::to_string(at.cell.row + 1) + " · column " + std::to_string(at.cell.column + 1));
-    const float y = c.y();
+    const std::string place =
+        "row " + std::to_string(at.cell.row + 1) + " · column " + std::to_string(at.cell.column + 1);
+    const bool beside =
+        text_width(c.ui.fonts.section, kind) + c.ui.px(12) + text_width(c.ui.fonts.caption, place) <=
+        c.width();
+    heading(c, kind, beside ? place : "");
+    if (!beside) {
+        draw_text(c.list, c.ui.fonts.caption, {c.left, c.y() - c.ui.px(5)}, ink(c.ui.theme.faint), place,
+                  Align::left, c.width());
+        c.advance(15);
+    }
     const std::string value = value_text(proof.value);
-    const float width =
-        draw_text(c.list, c.ui.fonts.mono_large, {c.right, y - c.ui.px(3)}, ink(color), value, Align::right);
-    draw_text(c.list, c.ui.fonts.title, {c.left, y - c.ui.px(2)}, ink(c.ui.theme.text),
-              legible(cell_name(trace, at), *c.ui.fonts.title), Align::left, c.width() - width - c.ui.px(12));
+    const float room = c.width() - text_width(c.ui.fonts.mono_large, value) - c.ui.px(12);
+    // In a narrow panel the value has a line of its own.
+    const bool two_lines =
+        room < c.ui.px(140) && text_width(c.ui.fonts.title, cell_name(c, trace, at, c.width())) > room;
+    draw_text(c.list, c.ui.fonts.title, {c.left, c.y() - c.ui.px(2)}, ink(c.ui.theme.text),
+              cell_name(c, trace, at, two_lines ? c.width() : room));
+    if (two_lines) c.advance(27);
+    draw_text(c.list, c.ui.fonts.mono_large, {c.right, c.y() - c.ui.px(3)}, ink(color), value, Align::right);
     c.advance(30);
 }
 
@@ -149,6 +195,39 @@ void clipped(int count, float pitch, const Row& row) {
     clipper.End();
 }
 
+constexpr float k_least_bars = 16;       ///< units; narrower ones say nothing and are left out
+constexpr std::size_t k_measured = 512;  ///< rows whose texts are measured
+
+std::string factors_text(const ProofTerm& term) {
+    return cell_text(term.left) + " × " + cell_text(term.right);
+}
+
+/// Where a term's parts stand in its line; without room for them, the factors stand below.
+struct TermPlaces {
+    float label_width, factors_right, bars_left, bars_right;  ///< no bars where these meet
+    bool two_lines;
+};
+
+TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool by_token) {
+    float factors = 0, products = 0;
+    for (std::size_t i = 0; i < std::min(terms.size(), k_measured); ++i) {
+        factors = std::max(factors, text_width(c.ui.fonts.mono_small, factors_text(terms[i])));
+        products = std::max(products, text_width(c.ui.fonts.mono_small, fixed_text(terms[i].product(), 3)));
+    }
+    const float gap = c.ui.px(8), liked = c.ui.px(by_token ? 52 : 22), least = c.ui.px(by_token ? 28 : 14);
+    const float label =
+        std::clamp(c.width() - factors - products - 3 * gap - c.ui.px(k_least_bars), least, liked);
+    TermPlaces at{label, c.left + label + gap + factors, 0, 0, false};
+    const float left = at.factors_right + gap, right = c.right - products - gap;
+    if (right - left >= c.ui.px(k_least_bars)) {
+        at.bars_left = left;
+        at.bars_right = right;
+    } else if (right < at.factors_right) {
+        at = {c.width() - products - gap, c.right, 0, 0, true};
+    }
+    return at;
+}
+
 void terms(const Column& c, const Proof& proof) {
     if (proof.terms.empty()) return;
     heading(c, proof.terms_title, "");
@@ -160,20 +239,17 @@ void terms(const Column& c, const Proof& proof) {
     const Colormap& map = diverging_colormap();
     const double magnitude = std::max({largest, -smallest, 1e-30});
     const bool by_token = proof.terms.front().label != "1";
-    // In a narrow panel the numbers stand closer, so that the bars keep some room.
-    const bool narrow = c.width() < c.ui.px(240);
-    const float label_width = c.ui.px(by_token ? narrow ? 40 : 52 : narrow ? 14 : 22);
-    const float numbers_right = c.left + label_width + c.ui.px(narrow ? 93 : 100);
-    const BarScale scale =
-        bar_scale(numbers_right + c.ui.px(8), c.right - c.ui.px(narrow ? 46 : 52), smallest, largest);
-    clipped(static_cast<int>(proof.terms.size()), c.ui.px(19), [&](int i, float y) {
+    const TermPlaces at = places_of(c, proof.terms, by_token);
+    const BarScale scale = bar_scale(at.bars_left, at.bars_right, smallest, largest);
+    clipped(static_cast<int>(proof.terms.size()), c.ui.px(at.two_lines ? 34 : 19), [&](int i, float y) {
         const ProofTerm& term = proof.terms[std::size_t(i)];
         draw_text(c.list, c.ui.fonts.mono_small, {c.left, y + c.ui.px(2)}, ink(c.ui.theme.faint), term.label,
-                  Align::left, label_width);
-        draw_text(c.list, c.ui.fonts.mono_small, {numbers_right, y + c.ui.px(2)}, ink(c.ui.theme.secondary),
-                  cell_text(term.left) + " × " + cell_text(term.right), Align::right);
-        bar(c, scale, y + c.ui.px(3), c.ui.px(12), term.product(),
-            ColorScale{&map, -magnitude, magnitude}.color(term.product()));
+                  Align::left, at.label_width);
+        draw_text(c.list, c.ui.fonts.mono_small, {at.factors_right, y + c.ui.px(at.two_lines ? 16 : 2)},
+                  ink(c.ui.theme.secondary), factors_text(term), Align::right);
+        if (at.bars_right > at.bars_left)
+            bar(c, scale, y + c.ui.px(3), c.ui.px(12), term.product(),
+                ColorScale{&map, -magnitude, magnitude}.color(term.product()));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
                   fixed_text(term.product(), 3), Align::right);
     });
@@ -186,6 +262,8 @@ void steps(const Column& c, const Proof& proof) {
     for (const ProofStep& step : proof.steps) line(c, step.label, step.value, true);
 }
 
+std::string bar_text(const ProofBar& each) { return each.closed ? "closed" : value_text(each.value); }
+
 void row(const Column& c, const Proof& proof, const Inspected& at, const ColorScale& colors) {
     if (proof.row.size() < 2) return;
     heading(c, "ROW “" + proof.row_title + "”", "");
@@ -195,18 +273,23 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
             smallest = std::min<double>(smallest, each.value);
             largest = std::max<double>(largest, each.value);
         }
-    const float labels = c.left + c.ui.px(78);
-    const BarScale scale = bar_scale(labels + c.ui.px(10), c.right - c.ui.px(64), smallest, largest);
+    float values = 0;
+    for (std::size_t i = 0; i < std::min(proof.row.size(), k_measured); ++i)
+        values = std::max(values, text_width(c.ui.fonts.mono_small, bar_text(proof.row[i])));
+    const float gap = c.ui.px(10), left = c.width() - c.ui.px(78) - values - 2 * gap;
+    const bool bars = left >= c.ui.px(k_least_bars);
+    const float label_width = bars ? c.ui.px(78) : c.width() - values - gap;
+    const float labels = c.left + label_width;
+    const BarScale scale = bar_scale(labels + gap, c.right - values - gap, smallest, largest);
     clipped(static_cast<int>(proof.row.size()), c.ui.px(18), [&](int i, float y) {
         const ProofBar& each = proof.row[std::size_t(i)];
         const bool own = i == at.cell.column;
         draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {labels, y + c.ui.px(1)},
                   ink(own ? c.ui.theme.text : c.ui.theme.secondary),
-                  fitted(c.ui.fonts.body, each.label, c.ui.px(78)), Align::right);
-        bar(c, scale, y + c.ui.px(3), c.ui.px(12), each.value, colors.color(each.value));
+                  fitted(own ? c.ui.fonts.strong : c.ui.fonts.body, each.label, label_width), Align::right);
+        if (bars) bar(c, scale, y + c.ui.px(3), c.ui.px(12), each.value, colors.color(each.value));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)},
-                  ink(each.closed ? c.ui.theme.faint : c.ui.theme.text),
-                  each.closed ? "closed" : value_text(each.value), Align::right);
+                  ink(each.closed ? c.ui.theme.faint : c.ui.theme.text), bar_text(each), Align::right);
     });
     c.advance(6);
 }
@@ -215,9 +298,8 @@ void summary(const Column& c, const Proof& proof) {
     if (!proof.summary) return;
     const RowSummary& s = *proof.summary;
     const auto fact = [&](const char* label, const std::string& text) {
-        const float y = c.y();
-        draw_text(c.list, c.ui.fonts.body, {c.left, y}, ink(c.ui.theme.secondary), label);
-        draw_text(c.list, c.ui.fonts.mono, {c.right, y}, ink(c.ui.theme.text), text, Align::right);
+        put_beside(c, label, text_width(c.ui.fonts.mono, text), 0);
+        draw_text(c.list, c.ui.fonts.mono, {c.right, c.y()}, ink(c.ui.theme.text), text, Align::right);
         c.advance(21);
     };
     fact("entropy", fixed_text(s.entropy, 3) + " nat");

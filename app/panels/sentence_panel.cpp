@@ -11,7 +11,7 @@ constexpr float k_field_height = 36;
 constexpr float k_chip_height = 24;
 constexpr float k_chip_gap = 8;
 constexpr int k_most_lines = 3;
-constexpr float k_low = 560;  ///< units; a window below it has one line of chips
+constexpr float k_low = 600;  ///< units; a window below it has one line of chips
 
 /// One token of the sentence on screen.
 struct Chip {
@@ -95,13 +95,30 @@ int undo_run(Interaction& state, const std::string& before, const std::string& a
     return state.typing_run;
 }
 
+/// The newest trace is of another sentence than the one that is typed.
+bool is_behind(const Ui& ui, const Sentence& sentence) {
+    const Trace* trace = ui.document.trace().get();
+    const Experiment& typed = ui.document.experiment();
+    return trace && !(trace->experiment.*sentence.text == typed.*sentence.text &&
+                      trace->experiment.tokenizer == typed.tokenizer &&
+                      trace->experiment.vocabulary == typed.vocabulary);
+}
+
+/// How many tokens the sentence has, or why that is not known.
+std::string count_text(const Ui& ui, const Sentence& sentence) {
+    if (is_behind(ui, sentence)) {
+        if ((ui.document.experiment().*sentence.text).empty()) return sentence.of_keys ? "" : "no tokens";
+        return ui.document.busy() ? "computing…" : "not shown";
+    }
+    const Trace* trace = ui.document.trace().get();
+    const std::size_t count = trace ? tokens_of(*trace, sentence).size() : 0;
+    return count ? std::to_string(count) + (count == 1 ? " token" : " tokens") : std::string();
+}
+
 /// What the field says of its sentence at its right.
 std::string facts(Ui& ui, const Sentence& sentence) {
     const Experiment& e = ui.document.experiment();
-    const Trace* trace = ui.document.trace().get();
-    const std::size_t count = trace ? tokens_of(*trace, sentence).size() : 0;
-    const std::string tokens =
-        count ? std::to_string(count) + (count == 1 ? " token" : " tokens") : std::string();
+    const std::string tokens = count_text(ui, sentence);
     if (!sentence.beside_another)
         return tokens + (tokens.empty() ? "" : " · ") + e.tokenizer + " · " + e.vocabulary + " vocabulary";
     const char* const keys = translates(e) ? "source" : "keys, values";
@@ -167,25 +184,28 @@ void lock_token(Ui& ui, int token, bool as_key) {
     const Axis axis = as_key ? Axis::key_token : Axis::query_token;
     const bool rows = stage->info->rows == axis && token < stage->shape().rows;
     const bool columns = as_key && stage->info->columns == axis && token < stage->shape().columns;
+    if (!rows && !columns) return;
+    const std::optional<Cell> before = locked_cell(ui.document.presentation(), ui.document.trace().get());
     ui.document.change([&](Session& session) {
         auto& locked = session.presentation.locked;
+        locked = before;
         if (columns)
             locked = Cell{locked ? locked->row : std::min(token, stage->shape().rows - 1), token};
-        else if (rows && locked && locked->row == token)
+        else if (locked && locked->row == token)
             locked.reset();
-        else if (rows)
+        else
             locked = Cell{token, std::min(locked ? locked->column : token, stage->shape().columns - 1)};
     });
 }
 
-void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovered) {
+void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovered, bool behind) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float rounding = area.height() / 2;
     list->AddRectFilled(area.min, area.max, lit ? ink(ui.theme.accent, 0.25f) : ink(ui.theme.raised),
                         rounding);
     list->AddRect(area.min, area.max, ink(lit || hovered ? ui.theme.accent : ui.theme.line), rounding);
-    draw_text(list, ui.fonts.body, {area.min.x + ui.px(12), area.min.y + ui.px(4.5f)}, ink(ui.theme.text),
-              chip.text);
+    draw_text(list, ui.fonts.body, {area.min.x + ui.px(12), area.min.y + ui.px(4.5f)},
+              ink(behind ? ui.theme.faint : ui.theme.text), chip.text);
     draw_text(list, ui.fonts.mono_small, {area.max.x - ui.px(9), area.min.y + ui.px(6)}, ink(ui.theme.faint),
               chip.id, Align::right);
 }
@@ -194,6 +214,8 @@ void chips(Ui& ui, const Sentence& sentence, const Area& area) {
     const Trace* trace = ui.document.trace().get();
     if (!trace) return;
     const Highlight lit = current_highlight(ui.state, ui.document.presentation(), trace);
+    // Chips of what cannot be shown any more stay, faint, as the matrices do.
+    const bool behind = is_behind(ui, sentence) && !ui.document.busy();
     const int lines = most_lines(ui, ImGui::GetIO().DisplaySize.y);
     const std::vector<Chip> all = lay_out(ui, sentence, area.width(), lines);
     ImGui::PushID(sentence.id);
@@ -212,7 +234,7 @@ void chips(Ui& ui, const Sentence& sentence, const Area& area) {
         if (hovered) ui.state.pointing_token = PointedToken{chip.token, sentence.of_keys};
         const bool asks = !sentence.of_keys && chip.token == lit.query;
         const bool is_key = (sentence.of_keys || !lit.two_sides) && chip.token == lit.key;
-        draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key);
+        draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key, behind);
     }
     ImGui::PopID();
     const std::size_t count = tokens_of(*trace, sentence).size();

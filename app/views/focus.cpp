@@ -233,7 +233,7 @@ void lit_cells(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const
     const int row = lit_row(lit, *shown.stage->info), column = lit_column(lit, *shown.stage->info);
     outline_row(ui, *list, whole, row, layout.rows.count);
     outline_column(ui, *list, whole, column, layout.columns.count / shown.stage->shape().depth, 0.35f);
-    const auto& locked = ui.document.presentation().locked;
+    const auto locked = locked_cell(ui.document.presentation(), shown.trace);
     const std::optional<Cell> cell = ui.state.hovered && ui.state.hovered->stage == shown.stage->name()
                                          ? std::optional(ui.state.hovered->cell)
                                          : locked;
@@ -305,7 +305,7 @@ void focus_on(Ui& ui, const Stage& stage) {
 
 /// The arrows go through the cells; Enter changes one that is given.
 void walk_cells(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
-    const std::optional<Cell> locked = ui.document.presentation().locked;
+    const std::optional<Cell> locked = locked_cell(ui.document.presentation(), shown.trace);
     if (keys.steps || keys.steps_down) {
         const Cell from = locked.value_or(Cell{});
         const Cell to{std::clamp(from.row + keys.steps_down, 0, shown.rows() - 1),

@@ -151,7 +151,8 @@ BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more) {
         const float em = wanted.em * scale;
         const std::string found = find_font_file(folders, wanted.file).string();
         ImFont* font = found.empty() ? nullptr : add(found, em, k_signs, nullptr);
-        if (!font) missing += (missing.empty() ? "" : ", ") + std::string(wanted.file);
+        if (!font && missing.find(wanted.file) == std::string::npos)
+            missing += (missing.empty() ? "" : ", ") + std::string(wanted.file);
         if (!font && !fallback.empty()) font = add(fallback, em, k_signs, nullptr);
         if (!font) font = add_imguis_own(em);
         built.fonts.*wanted.font = font;

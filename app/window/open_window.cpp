@@ -1,9 +1,10 @@
 #include "app/window/open_window.h"
 
-#include <algorithm>
 #include <chrono>
+#include <utility>
 
-#include "app/document/saved_state.h"
+#include "app/document/keeper.h"
+#include "app/window/end_signals.h"
 #include "app/window/window.h"
 #include "app/window/workspace.h"
 #include "core/io/examples.h"
@@ -11,47 +12,8 @@
 namespace attnscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr double k_save_delay_seconds = 0.7;
-
-/// Writes the state a moment after it last changed.
-class Keeper {
-public:
-    Keeper(std::string folder, SavedState kept)
-        : folder_(std::move(folder)), kept_(std::move(kept)), seen_(kept_) {}
-
-    /// Seconds until it wants to be asked again; 0: there is nothing to keep.
-    double look(const SavedState& now) {
-        if (!(now == seen_)) {
-            seen_ = now;
-            changed_ = Clock::now();
-        }
-        if (seen_ == kept_) return 0;
-        const double quiet = std::chrono::duration<double>(Clock::now() - changed_).count();
-        if (quiet < k_save_delay_seconds) return k_save_delay_seconds - quiet;
-        keep();
-        return 0;
-    }
-
-    /// Throws Error(io), once for each change.
-    void keep() {
-        if (seen_ == kept_ || folder_.empty()) return;
-        kept_ = seen_;
-        save_state(folder_, seen_);
-    }
-
-private:
-    std::string folder_;
-    SavedState kept_, seen_;
-    Clock::time_point changed_ = Clock::now();
-};
-
-/// The interface needs so many units; a larger scale than the window holds would cut it off.
-float scale_that_fits(double scale, int width, int height) {
-    constexpr double k_fewest_units_wide = 720, k_fewest_units_high = 480;
-    const double fits = std::max(0.75, std::min(width / k_fewest_units_wide, height / k_fewest_units_high));
-    return static_cast<float>(std::min(scale, fits));
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 /// What a person sees who starts the program for the first time.
@@ -71,6 +33,7 @@ SavedState with_placement(SavedState state, const Window& window) {
 }  // namespace
 
 int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options) {
+    EndSignals end;
     std::string problem;
     const std::optional<SavedState> kept = load_state(state_folder(), problem);
     SavedState state = kept.value_or(first_state());
@@ -83,31 +46,38 @@ int open_window(std::optional<Session> session, const std::string& file, const E
     look.window.height = state.height;
     Window window(look);
     Workspace workspace(state, options, window.waker());
-    const std::string& fonts = window.host().layer().font_warning();
-    if (!problem.empty())
-        workspace.notice(problem, true);
-    else if (!fonts.empty())
-        workspace.notice(fonts, true);
+    if (!problem.empty()) workspace.notice(problem, true);
+    end.watch(window.waker());
 
     Keeper keeper(state_folder(), kept.value_or(SavedState{}));
+    bool fonts_looked_at = false;
+    std::string failure;
+    const auto say = [&](const std::string& text, bool is_problem) {
+        workspace.notice(text, is_problem);
+        window.request_frames(1);
+    };
     FrameCallbacks callbacks = workspace.callbacks();
     const auto draw = callbacks.draw;
     callbacks.draw = [&](FrameInput& frame) {
         draw(frame);
         window.set_theme(workspace.theme());
-        window.set_interface_scale(scale_that_fits(workspace.scale(), frame.width, frame.height));
+        const float monitor = window.content_scale();
+        window.set_interface_scale(scale_that_fits(workspace.scale(),
+                                                   static_cast<float>(frame.width) / monitor,
+                                                   static_cast<float>(frame.height) / monitor));
         window.set_title(workspace.title());
-        if (workspace.quits()) window.close();
-        try {
-            if (const double seconds = keeper.look(with_placement(workspace.state(), window)); seconds > 0)
-                window.request_frame_in(seconds);
-        } catch (const std::exception& error) {
-            workspace.notice(std::string("the session cannot be kept for the next start: ") + error.what(),
-                             true);
-        }
+        if (workspace.quits() || end.asked()) window.close();
+        // The fonts are read for the first frame.
+        const std::string& fonts = window.host().layer().font_warning();
+        if (!std::exchange(fonts_looked_at, true) && problem.empty() && !fonts.empty()) say(fonts, true);
+        if (const double seconds = keeper.look(with_placement(workspace.state(), window), now()); seconds > 0)
+            window.request_frame_in(seconds);
+        if (keeper.problem() == failure) return;
+        failure = keeper.problem();
+        say(failure.empty() ? "the session is kept for the next start again" : failure, !failure.empty());
     };
     window.run(callbacks);
-    keeper.look(with_placement(workspace.state(), window));
+    keeper.look(with_placement(workspace.state(), window), now());
     keeper.keep();
     return 0;
 }

@@ -2,6 +2,8 @@
 
 #include <imgui_stdlib.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -111,13 +113,24 @@ void tooltip(Ui& ui, const std::string& text) {
     ImGui::PopFont();
 }
 
+std::string named_as(std::string_view option, const std::string& label, const std::string& error) {
+    const std::string flag = "--" + std::string(option) + ": ";
+    if (!error.starts_with(flag)) return error;
+    std::string name = label.empty() ? std::string(option) : label;
+    if (label.empty()) {
+        std::ranges::replace(name, '-', ' ');
+        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+    }
+    return name + ": " + error.substr(flag.size());
+}
+
 void set_option(Ui& ui, std::string_view name, const std::string& text, const std::string& gesture) {
     Session trial = ui.document.session();
     try {
         set_from_text(trial, *find_option(name), text);
         check_edit(trial.experiment);
     } catch (const std::exception& error) {
-        ui.state.notice = {error.what(), true};
+        ui.state.notice = {named_as(name, ui.state.control_label, error.what()), true};
         return;
     }
     ui.state.notice = {};
@@ -273,8 +286,10 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
     ImGui::BeginDisabled(!applies);
     ImGui::SetNextItemWidth(right - left);
     ui.state.control_disabled = !applies;
+    ui.state.control_label = label;
     control(right - left);
     ui.state.control_disabled = false;
+    ui.state.control_label.clear();
     ImGui::EndDisabled();
     ImGui::EndGroup();
     if (applies && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;

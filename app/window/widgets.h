@@ -68,6 +68,10 @@ bool section_header(Ui& ui, std::string_view title, const std::string& derived);
 void option_row(Ui& ui, std::string_view option, const char* label, const std::string& disabled,
                 const std::function<void(float width)>& control);
 
+/// What was wrong with an option's text, with the control's label in place of the flag; without a label, with
+/// the option's name in words.
+std::string named_as(std::string_view option, const std::string& label, const std::string& error);
+
 /// Sets one option of the session from text; a value that is refused becomes the notice, and nothing changes.
 void set_option(Ui& ui, std::string_view option, const std::string& text, const std::string& gesture = {});
 

@@ -49,6 +49,8 @@ public:
     void set_interface_scale(float scale);
     /// The interface's scale times the monitor's.
     float scale() const;
+    /// The monitor's.
+    float content_scale() const { return window_.content_scale(); }
     GlfwWindow::Placement placement() const { return window_.placement(); }
     const GlVersion& gl_version() const { return window_.gl_version(); }
     FrameHost& host() { return host_; }

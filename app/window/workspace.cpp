@@ -16,6 +16,9 @@ constexpr float k_menu_height = 32;
 constexpr float k_status_height = 28;
 constexpr float k_smallest_panel = 220;
 constexpr float k_largest_panel = 520;
+constexpr float k_least_experiment = 190, k_least_inspector = 150;
+constexpr float k_experiment_share = 0.235f, k_inspector_share = 0.225f;  ///< of a narrow window
+constexpr float k_fewest_units_high = 548;                                ///< below it the strip would go
 constexpr float k_narrow = 1280;  ///< units; below it the side panels give way to the view
 
 /// The areas of the window, from the outside in.
@@ -35,9 +38,10 @@ Areas lay_out(Ui& ui, ImVec2 size) {
     const float status = size.y - ui.px(k_status_height);
     const bool narrow = size.x < ui.px(k_narrow);
     const float left = side_width(ui.state.experiment_panel_open, ui.px(ui.state.experiment_panel_width),
-                                  size.x * (narrow ? 0.235f : 0.25f), ui.px(190));
-    const float right = size.x - side_width(ui.state.inspector_open, ui.px(ui.state.inspector_width),
-                                            size.x * (narrow ? 0.225f : 0.25f), ui.px(150));
+                                  size.x * (narrow ? k_experiment_share : 0.25f), ui.px(k_least_experiment));
+    const float right =
+        size.x - side_width(ui.state.inspector_open, ui.px(ui.state.inspector_width),
+                            size.x * (narrow ? k_inspector_share : 0.25f), ui.px(k_least_inspector));
     return {.menu = {{0, 0}, {size.x, menu}},
             .sentence = {{0, menu}, {size.x, sentence}},
             .experiment = {{0, sentence}, {left, status}},
@@ -83,6 +87,13 @@ std::string instruction_set() {
 }
 
 }  // namespace
+
+float scale_that_fits(double scale, float width, float height) {
+    constexpr float k_fewest_units_wide =
+        1 + std::max(k_least_experiment / k_experiment_share, k_least_inspector / k_inspector_share);
+    const float fits = std::max(0.75f, std::min(width / k_fewest_units_wide, height / k_fewest_units_high));
+    return std::min(static_cast<float>(scale), fits);
+}
 
 Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake)
     : saved_(std::move(state)),

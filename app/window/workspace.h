@@ -17,6 +17,10 @@
 
 namespace attnscope {
 
+/// The interface's scale, no larger than what leaves the side panels and the strip in a window of so many
+/// pixels (of a monitor whose own scale is 1).
+float scale_that_fits(double scale, float width, float height);
+
 class Workspace {
 public:
     /// `wake` is called from other threads when there is something new to draw.

@@ -1,0 +1,42 @@
+#include "app/window/end_signals.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace attnscope {
+
+EndSignals::EndSignals() {
+    sigemptyset(&signals_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction action {};
+        sigaction(signal, nullptr, &action);
+        if (action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
+    }
+    sigaddset(&signals_, SIGUSR1);  // ends the waiting
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+}
+
+EndSignals::~EndSignals() {
+    if (thread_.joinable()) {
+        ends_ = true;
+        pthread_kill(thread_.native_handle(), SIGUSR1);
+        thread_.join();
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void EndSignals::watch(std::function<void()> asked) {
+    thread_ = std::thread([this, asked = std::move(asked)] { wait(asked); });
+}
+
+void EndSignals::wait(const std::function<void()>& asked) {
+    int signal = 0;
+    while (!ends_) {
+        if (sigwait(&signals_, &signal) != 0 || ends_ || signal == SIGUSR1) continue;
+        if (asked_.exchange(true)) _exit(128 + signal);
+        asked();
+    }
+}
+
+}  // namespace attnscope
