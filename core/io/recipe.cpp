@@ -63,6 +63,9 @@ std::string recipe(const Trace& trace) {
     if (trace.experiment.mechanism != "attention")
         throw Error(ErrorKind::bad_input, "there is no recipe for the mechanism " +
                                               trace.experiment.mechanism + ": choose mechanism attention");
+    if (trace.experiment.image)
+        throw Error(ErrorKind::bad_input,
+                    "there is no recipe for attention over an image: choose image none");
     Script script;
     script.line("# " + title(trace.experiment) + ", with the numbers of attnscope.");
     script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");
