@@ -192,8 +192,13 @@ TEST(family_test, several_heads_are_single_heads_on_their_own_columns) {
                   std::pair("value", "value_heads")})
                 one.given.emplace(name, GivenMatrix(values(whole, e.heads > 1 ? stage : name, h)));
             const Trace alone = evaluate(one);
-            ASSERT_EQ(Matrix(values(alone, "weights")), Matrix(values(whole, "weights", h))) << n;
-            ASSERT_EQ(Matrix(values(alone, "context")), Matrix(values(whole, "context", h))) << n;
+            // A head's memory starts at another address, by which vectorised sums group: the tolerance of
+            // float32 results against the reference.
+            for (const char* stage : {"weights", "context"}) {
+                const ConstMatrixView expected = values(whole, stage, h);
+                const float m = std::max(1.0f, expected.cwiseAbs().maxCoeff());
+                ASSERT_LE((values(alone, stage) - expected).cwiseAbs().maxCoeff(), 2e-6f * m) << n << stage;
+            }
         }
     }
 }
