@@ -233,7 +233,8 @@ TEST(family_test, enormous_scores_give_no_nan) {
         e.normalizer = draws.pick("softmax", "hard", "local-m");
         e.softmax_axis = draws.pick("keys", "queries");
         if (draws.whole(0, 1)) e.mask = {{"causal", {}}};
-        for (const float weight : evaluate(e).find("weights")->buffer.host().values())
+        const Trace trace = evaluate(e);
+        for (const float weight : trace.find("weights")->buffer.host().values())
             ASSERT_TRUE(std::isfinite(weight)) << n;
     }
 }
