@@ -336,6 +336,10 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     odd.dim = 3;
     odd.position = "rope";
     EXPECT_NE(refusal(odd).find("even"), std::string::npos);
+    Experiment narrow;
+    narrow.normalizer = "local-p";
+    narrow.local_window = 0;
+    EXPECT_NE(refusal(narrow).find("local-window 0"), std::string::npos);
     Experiment scores = given_scores(Matrix::Ones(2, 2));
     scores.block = "post-norm";
     EXPECT_NE(refusal(scores).find("block post-norm adds to the embedding"), std::string::npos);

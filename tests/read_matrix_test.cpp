@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "core/attention/evaluate.h"
 #include "core/error.h"
@@ -122,6 +124,18 @@ TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
               std::string::npos);
     EXPECT_NE(refusal(matrix_from_npy, npy(header("<f4", "(9999999, 9999999)"), "1")).find("more than"),
               std::string::npos);
+}
+
+TEST(read_matrix_test, a_file_of_another_kind_is_refused_without_quoting_its_bytes) {
+    const std::string path = testing::TempDir() + "/read_matrix_test.bin";
+    std::ofstream(path, std::ios::binary) << std::string("\x89PNG\r\n\0\1", 8);
+    try {
+        read_matrix(path);
+        ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.what(), path + ": neither rows of numbers (CSV) nor an NPY file");
+    }
+    std::filesystem::remove(path);
 }
 
 }  // namespace

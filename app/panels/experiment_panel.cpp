@@ -203,7 +203,9 @@ void softmax_section(Ui& ui) {
     const bool local = find_normalizer(e.normalizer)->window != Normalizer::Window::none;
     whole_row(
         ui, "local-window", "Reach", std::to_string(e.local_window), -1,
-        [&](int steps) { return std::clamp(e.local_window + steps, 0, k_max_tokens); },
+        [&](int steps) {
+            return std::clamp(e.local_window + steps, predicts_window(e) ? 1 : 0, k_max_tokens);
+        },
         local ? "" : "Only local attention has a window");
     dropout_rows(ui);
 }

@@ -142,6 +142,8 @@ void check(const Experiment& e) {
     check_whole("hidden", e.hidden, 1, k_max_dim);
     check_whole("local-window", e.local_window, 0, k_max_tokens);
     check_whole("feed-forward-size", e.feed_forward_size, 0, 4 * k_max_dim);
+    if (e.normalizer == "local-p" && e.local_window == 0)
+        refuse("local-window 0 leaves local-p's bell no width: use 1 or more");
     check_choice("position", e.position, {"none", "sinusoidal", "rope", "alibi"});
     check_choice("rope-layout", e.rope_layout, {"interleaved", "half"});
     check_choice("softmax-axis", e.softmax_axis, {"keys", "queries"});

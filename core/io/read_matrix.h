@@ -8,7 +8,8 @@
 
 namespace attnscope {
 
-/// CSV or NPY, by content. Throws Error(io) as read_file(), Error(bad_input) as the two below.
+/// CSV or NPY, by content. Throws Error(io) as read_file(), Error(bad_input) as the two below and for bytes
+/// that are neither.
 Matrix read_matrix(const std::string& path);
 
 /// Rows of numbers, cells apart by commas, semicolons, tabs or blanks (the first of these that the text has);
