@@ -11,23 +11,11 @@
 #include "core/io/png.h"
 #include "core/random/initializers.h"
 #include "core/text/vocabulary.h"
+#include "tests/image_fixture.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
-
-Image gradient(int width, int height) {
-    Image image{width, height, {}};
-    for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-            for (const int value : {x * 20 + y, y * 30 + x, 200 - x * y})
-                image.rgb.push_back(static_cast<std::uint8_t>(value));
-    return image;
-}
-
-std::string png_of(const Image& image) {
-    return encode_png({.width = image.width, .height = image.height, .channels = 3, .bytes = image.rgb}, {});
-}
 
 // ---- attention
 

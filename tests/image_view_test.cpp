@@ -4,6 +4,7 @@
 #include "core/attention/patches.h"
 #include "core/io/file.h"
 #include "core/io/png.h"
+#include "tests/image_fixture.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
 
@@ -23,10 +24,6 @@ protected:
         const float pitch = picture.GetWidth() / 7;
         return {picture.Min.x + (static_cast<float>(column) + 0.5f) * pitch,
                 picture.Min.y + (static_cast<float>(row) + 0.5f) * pitch};
-    }
-    static std::string png_of(const Image& image) {
-        return encode_png({.width = image.width, .height = image.height, .channels = 3, .bytes = image.rgb},
-                          {});
     }
     bool runs(std::string_view id) {
         workspace->run(*find_action(id));
