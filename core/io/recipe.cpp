@@ -14,6 +14,7 @@ std::string title(const Experiment& e) {
     if (e.score == "dot" && e.scale.kind == Scale::Kind::sqrt) name = "Scaled dot-product attention";
     if (e.is_given("scores")) name = "Attention from given scores";
     if (e.block != "none") name = "A " + e.block + " transformer block: " + name;
+    if (e.image && !e.is_given("embedding_kv")) name += " over a picture";
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
     return name + (e.heads > 1 ? " with " + std::to_string(e.heads) + " heads" : "");
 }
@@ -63,13 +64,12 @@ std::string recipe(const Trace& trace) {
     if (trace.experiment.mechanism != "attention")
         throw Error(ErrorKind::bad_input, "there is no recipe for the mechanism " +
                                               trace.experiment.mechanism + ": choose mechanism attention");
-    if (trace.experiment.image)
-        throw Error(ErrorKind::bad_input,
-                    "there is no recipe for attention over an image: choose image none");
     Script script;
     script.line("# " + title(trace.experiment) + ", with the numbers of attnscope.");
     script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");
-    script.line("\nimport json\nimport sys\n\nimport torch");
+    const bool pictured = trace.find("patches") != nullptr;
+    script.line(pictured ? "\nimport base64\nimport json\nimport sys\nimport zlib\n\nimport torch"
+                         : "\nimport json\nimport sys\n\nimport torch");
     script.line(has_nan(trace.experiment) ? "from torch import inf, nan" : "from torch import inf");
     script.line("\ntorch.set_grad_enabled(False)  # nothing is trained here");
     write_attention(script, trace);

@@ -45,6 +45,7 @@ public:
     void write() {
         tokens();
         embedding();
+        annotations();
         positions();
         normalize_first();
         projections();
@@ -95,6 +96,7 @@ private:
     // recipe steps
     void tokens();
     void embedding();
+    void annotations();
     void positions();
     void normalize_first();
     void projections();
@@ -129,6 +131,8 @@ private:
         return {seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.seed, {}};
     }
     Draw table_draw() const;
+    GeneratorState start_after_table(const ProjectionSeed& seed) const;
+    Draw patch_draw() const;
     GeneratorState projection_start() const;
     std::vector<Draw> projection_draws(bool with_output) const;
     GeneratorState score_start() const;
@@ -215,11 +219,30 @@ void AttentionRecipe::embedding() {
         if (!has(name)) continue;
         if (e_.is_given(name))
             given(name);
-        else
+        else if (has(ids))
             line(std::string(name) + " = table[" + ids + "]");
     }
     if (has("embedding_kv")) Y_ = Y_v_ = "embedding_kv";
     if (has("embedding_v")) Y_v_ = "embedding_v";
+}
+
+// ---- A picture's patches
+
+Draw AttentionRecipe::patch_draw() const { return {"W_patch", linear_weight(e_.dim, e_.patch_columns())}; }
+
+void AttentionRecipe::annotations() {
+    if (!has("patches")) return;
+    write_patches(script_, e_);
+    const bool drawn = is_drawn("W_patch");
+    section("The annotations: each patch, projected" +
+            (drawn ? ". The weight is " + seed_text(e_.image_seed) + ", as torch.nn.Linear draws its own."
+                   : std::string(".")));
+    if (drawn) {
+        script_.reach(start_after_table(e_.image_seed));
+        script_.draw(patch_draw());
+    }
+    given_among({"W_patch"});
+    line("embedding_kv = patches @ W_patch.T");
 }
 
 void AttentionRecipe::positions() {
@@ -256,10 +279,18 @@ void AttentionRecipe::normalize_first() {
 
 // ---- Queries, keys and values
 
-GeneratorState AttentionRecipe::projection_start() const {
-    GeneratorState state = start(e_.projection_seed);
-    if (e_.projection_seed.kind == ProjectionSeed::Kind::proceed && !is_stable() && rows_of_table() > 0)
+GeneratorState AttentionRecipe::start_after_table(const ProjectionSeed& seed) const {
+    GeneratorState state = start(seed);
+    if (seed.kind == ProjectionSeed::Kind::proceed && !is_stable() && rows_of_table() > 0)
         state.draws.push_back(table_draw());
+    return state;
+}
+
+GeneratorState AttentionRecipe::projection_start() const {
+    if (e_.projection_seed.kind != ProjectionSeed::Kind::proceed || !has("patches"))
+        return start_after_table(e_.projection_seed);
+    GeneratorState state = start_after_table(e_.image_seed);
+    state.draws.push_back(patch_draw());
     return state;
 }
 

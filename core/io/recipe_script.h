@@ -63,4 +63,7 @@ std::string linear_weight(int out, int in);
 /// head dimension, a parameter of one row is a vector, and `score_hidden` is queries × keys × hidden.
 void write_attention(Script& script, const Trace& trace);
 
+/// The experiment's image, byte for byte, and `patches` from it; needs base64 and zlib.
+void write_patches(Script& script, const Experiment& experiment);
+
 }  // namespace attnscope
