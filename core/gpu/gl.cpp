@@ -1,4 +1,4 @@
-#include "app/window/gl.h"
+#include "core/gpu/gl.h"
 
 #include <algorithm>
 #include <cassert>
