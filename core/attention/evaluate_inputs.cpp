@@ -141,10 +141,8 @@ void AttentionEvaluation::add_positions() {
     const StagePtr PE = build_.stage("position", {}, settings(rows, d),
                                      [&] { return as_tensor(sinusoidal_positions(rows, d)); });
     const auto positioned = [&](const char* name, const StagePtr& x) {
-        return build_.stage(name, {x, PE}, {}, [&] {
-            Tensor sum(x->shape());
+        return build_.stage(name, {x, PE}, {}, x->shape(), step::Sum{}, [&](Tensor& sum) {
             sum.head(0) = values(x) + values(PE).topRows(x->shape().rows);
-            return sum;
         });
     };
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;

@@ -110,9 +110,7 @@ public:
         if (!eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_))
             refuse("EGL cannot use a context without a surface");
     }
-    void release() override {
-        eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    }
+    void release() override { eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT); }
     std::unique_ptr<GlContext> share() override { return create(display_, context_); }
 
     static std::unique_ptr<GlContext> create(EGLDisplay display, EGLContext shared) {

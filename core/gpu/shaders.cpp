@@ -6,8 +6,8 @@
 #include <optional>
 #include <sstream>
 
-#include "core/gpu/embedded_shaders.h"
 #include "core/error.h"
+#include "core/gpu/embedded_shaders.h"
 
 namespace attnscope {
 

@@ -280,14 +280,13 @@ void Seq2seqEvaluation::decode_target() {
     // A mask of greedy decoding has a row for each step that there may be.
     const std::string text = decoder_settings() + settings(is_greedy() ? e_.max_steps : 0);
     if (aligns()) add_alignment(inputs, text);
-    using Step = DecoderStep;
     context_ = step_rows("decoder_context", inputs, text,
-                         [](const Step& step) -> const Row& { return step.context; });
-    step_rows("gate_r", inputs, text, [](const Step& step) -> const Row& { return step.gru.r; });
-    step_rows("gate_z", inputs, text, [](const Step& step) -> const Row& { return step.gru.z; });
-    step_rows("gate_n", inputs, text, [](const Step& step) -> const Row& { return step.gru.n; });
+                         [](const DecoderStep& step) -> const Row& { return step.context; });
+    step_rows("gate_r", inputs, text, [](const DecoderStep& step) -> const Row& { return step.gru.r; });
+    step_rows("gate_z", inputs, text, [](const DecoderStep& step) -> const Row& { return step.gru.z; });
+    step_rows("gate_n", inputs, text, [](const DecoderStep& step) -> const Row& { return step.gru.n; });
     state_ = step_rows("decoder_state", inputs, text,
-                       [](const Step& step) -> const Row& { return step.gru.state; });
+                       [](const DecoderStep& step) -> const Row& { return step.gru.state; });
 }
 
 void Seq2seqEvaluation::add_alignment(const std::vector<StagePtr>& inputs, const std::string& text) {
