@@ -9,14 +9,22 @@
 
 namespace attnscope {
 
-class GpuPrograms;
+class GpuKernels;
 
-/// A tensor in a storage buffer, row-major, one head after the other. It keeps its device alive; the buffer
-/// is freed on the device's thread.
+/// heads × rows × columns in a storage, row-major, one head after the other, beginning at `first`.
+struct GpuMatrices {
+    gl::Storage* storage = nullptr;
+    std::size_t first = 0;
+    Shape shape;
+};
+
+/// A stage's tensor. It keeps its device alive; the memory is freed on the device's thread.
 class GpuValues : public DeviceValues {
 public:
-    /// Not initialised. On the device's thread. Throws Error(too_large) if the card has no room.
-    GpuValues(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuPrograms> programs, const Shape& shape);
+    /// Not initialised; `guard` numbers of a pattern lie before and behind. On the device's thread. Throws
+    /// Error(too_large) if the card has no room.
+    GpuValues(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const Shape& shape,
+              std::size_t guard);
     ~GpuValues() override;
     GpuValues(const GpuValues&) = delete;
     GpuValues& operator=(const GpuValues&) = delete;
@@ -25,14 +33,16 @@ public:
     void read(int head, int first, int count, float* rows) const override;
     ValueRange range(int head) const override;
 
-    gl::Storage& storage() { return *storage_; }
-    const gl::Storage& storage() const { return *storage_; }
+    GpuMatrices matrices() const { return {storage_.get(), guard_, shape_}; }
     const GpuDevice* device() const { return device_.get(); }
+    /// Whether the pattern around the numbers is as it was.
+    bool guards_are_whole() const;
 
 private:
     std::shared_ptr<GpuDevice> device_;
-    std::shared_ptr<GpuPrograms> programs_;
+    std::shared_ptr<GpuKernels> kernels_;
     Shape shape_;
+    std::size_t guard_;
     std::unique_ptr<gl::Storage> storage_;
 };
 
