@@ -478,6 +478,10 @@ TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
             values(1, 1) = INFINITY;
             e.given.emplace(name, GivenMatrix(values));
             experiments.push_back(e);
+            // NaN comes of it, and is not given: +∞ − ∞.
+            e.given.insert_or_assign(name, GivenMatrix(Matrix::Constant(4, 2, INFINITY)));
+            e.given.insert_or_assign("key", GivenMatrix(Matrix{{1, -1}, {1, 1}, {-1, 1}, {1, 1}}));
+            experiments.push_back(e);
         }
     compare(experiments);
 }

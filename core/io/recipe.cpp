@@ -18,9 +18,11 @@ std::string title(const Experiment& e) {
     return name + (e.heads > 1 ? " with " + std::to_string(e.heads) + " heads" : "");
 }
 
-bool has_nan(const Experiment& e) {
-    return std::ranges::any_of(e.given,
-                               [](const auto& given) { return given.second.values().array().isNaN().any(); });
+/// Whether the script may have to write nan: for a given number, or for a weight that PyTorch makes another.
+bool has_nan(const Trace& trace) {
+    const auto given = [](const auto& each) { return each.second.values().array().isNaN().any(); };
+    const auto computed = [](const StageRecord& record) { return record.stage->buffer.range().nan > 0; };
+    return std::ranges::any_of(trace.experiment.given, given) || std::ranges::any_of(trace.records, computed);
 }
 
 /// `name=name`, in the shape that the stage has in files.
@@ -70,7 +72,7 @@ std::string recipe(const Trace& trace) {
     script.line("# " + title(trace.experiment) + ", with the numbers of attnscope.");
     script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");
     script.line("\nimport json\nimport sys\n\nimport torch");
-    script.line(has_nan(trace.experiment) ? "from torch import inf, nan" : "from torch import inf");
+    script.line(has_nan(trace) ? "from torch import inf, nan" : "from torch import inf");
     script.line("\ntorch.set_grad_enabled(False)  # nothing is trained here");
     write_attention(script, trace);
     const std::vector<std::string> stages = entries(trace.stages()), weights = entries(trace.parameters());
