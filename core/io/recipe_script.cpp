@@ -108,6 +108,13 @@ void Script::reach(const GeneratorState& state) {
 
 std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); }
 
+std::string python_name(std::string_view stage) {
+    const std::size_t dot = stage.find('.');
+    if (dot == std::string_view::npos) return std::string(stage);
+    const std::string kind = stage[dot + 1] == 'W' ? ".weight" : ".bias";
+    return std::string(stage.substr(0, dot)) + kind + std::string(stage.substr(stage.find('_', dot)));
+}
+
 std::string python_number(double value) {
     std::array<char, 32> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);

@@ -54,6 +54,9 @@ private:
 
 /// A string in quotes, for Python.
 std::string quoted(std::string_view text);
+/// The variable that holds a stage: its name; of a unit's parameter, torch.nn.GRUCell's (`dec.W_ih` is
+/// `dec.weight_ih`).
+std::string python_name(std::string_view stage);
 /// The shortest that reads back as the same double.
 std::string python_number(double value);
 std::string text(int whole);
@@ -86,5 +89,6 @@ std::string stable_text(const Experiment& e);
 /// Each mechanism writes its stages and parameters as variables of their names. With one head there is no
 /// head dimension, a parameter of one row is a vector, and `score_hidden` is queries × keys × hidden.
 void write_attention(Script& script, const Trace& trace);
+void write_seq2seq(Script& script, const Trace& trace);
 
 }  // namespace attnscope
