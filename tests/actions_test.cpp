@@ -302,6 +302,13 @@ TEST_F(ActionTest, CopiesTheExperimentOnScreenAsAPyTorchScript) {
     EXPECT_NE(interaction.notice.text.find("PyTorch"), std::string::npos);
 }
 
+TEST_F(ActionTest, CopiesAnEncoderAndADecoderAsAPyTorchScript) {
+    document.change([](Session& s) { s.experiment.mechanism = "seq2seq"; });
+    document.settle();
+    run("edit.copy_recipe");
+    EXPECT_NE(copied.find("dec = torch.nn.GRUCell("), std::string::npos) << copied;
+}
+
 TEST_F(ActionTest, CopiesTheHeadOrTheMeanThatIsShown) {
     set_heads(2);
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 1}; });

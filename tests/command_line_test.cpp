@@ -265,6 +265,13 @@ TEST_F(command_line_test, recipe_prints_a_script_or_writes_it) {
     EXPECT_EQ(read(folder_ / "out/causal.py"), printed.out);
 }
 
+TEST_F(command_line_test, recipe_prints_a_script_of_an_encoder_and_a_decoder) {
+    const Outcome printed = run({"recipe", "--example", "bahdanau-alignment", "--seed", "7"});
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    EXPECT_NE(printed.out.find("torch.manual_seed(7)"), std::string::npos);
+    EXPECT_NE(printed.out.find("dec = torch.nn.GRUCell("), std::string::npos);
+}
+
 TEST_F(command_line_test, recipe_refuses_what_trace_refuses) {
     expect_failure(2, run({"recipe", "--heads", "3"}), {"heads 3", "divisor"});
     expect_failure(1, run({"recipe", path("none.json")}), {"none.json"});

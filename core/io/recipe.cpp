@@ -10,6 +10,9 @@ namespace attnscope {
 namespace {
 
 std::string title(const Experiment& e) {
+    if (e.mechanism == "seq2seq")
+        return std::string("Sequence to sequence ") +
+               (e.decoder_attention == "none" ? "without attention" : "by additive attention");
     std::string name = e.score == "dot" ? "Dot-product attention" : e.score + " attention";
     if (e.score == "dot" && e.scale.kind == Scale::Kind::sqrt) name = "Scaled dot-product attention";
     if (e.is_given("scores")) name = "Attention from given scores";
@@ -19,24 +22,27 @@ std::string title(const Experiment& e) {
     return name + (e.heads > 1 ? " with " + std::to_string(e.heads) + " heads" : "");
 }
 
-bool has_nan(const Experiment& e) {
-    return std::ranges::any_of(e.given,
-                               [](const auto& given) { return given.second.values().array().isNaN().any(); });
+/// Whether the script may have to write nan: for a given number, or for a weight that PyTorch makes another.
+bool has_nan(const Trace& trace) {
+    const auto given = [](const auto& each) { return each.second.values().array().isNaN().any(); };
+    const auto computed = [](const StageRecord& record) { return record.stage->buffer.range().nan > 0; };
+    return std::ranges::any_of(trace.experiment.given, given) || std::ranges::any_of(trace.records, computed);
 }
 
-/// `name=name`, in the shape that the stage has in files.
-std::string entry(const Stage& stage) {
-    const std::string name(stage.name());
-    const Shape& shape = stage.shape();
-    std::string text = name + "=" + name;
-    if ((shape.per_head && shape.heads == 1) || stage.info->rows == Axis::single) text += "[None]";
-    return text;
-}
+bool adds_head(const Stage& stage) { return stage.shape().per_head && stage.shape().heads == 1; }
+bool adds_row(const Stage& stage) { return stage.info->rows == Axis::single; }
 
-std::vector<std::string> entries(const std::vector<StagePtr>& stages) {
-    std::vector<std::string> list;
-    for (const StagePtr& stage : stages) list.push_back(entry(*stage));
-    return list;
+/// `name = dict(stage=stage, …)`, each in the shape that the stage has in files. A name with a dot needs
+/// quotes.
+void write_dictionary(Script& script, const std::string& name, const std::vector<StagePtr>& stages) {
+    const bool quotes = std::ranges::any_of(
+        stages, [](const StagePtr& stage) { return stage->name().find('.') != std::string_view::npos; });
+    std::vector<std::string> entries;
+    for (const StagePtr& stage : stages) {
+        const std::string key(stage->name()), added = adds_head(*stage) || adds_row(*stage) ? "[None]" : "";
+        entries.push_back((quotes ? quoted(key) + ": " : key + "=") + python_name(key) + added);
+    }
+    script.list(name + (quotes ? " = {" : " = dict("), entries, quotes ? "}" : ")");
 }
 
 constexpr const char* k_print = R"(
@@ -61,26 +67,27 @@ else:
 }  // namespace
 
 std::string recipe(const Trace& trace) {
-    if (trace.experiment.mechanism != "attention")
-        throw Error(ErrorKind::bad_input, "there is no recipe for the mechanism " +
-                                              trace.experiment.mechanism + ": choose mechanism attention");
+    const bool is_seq2seq = trace.experiment.mechanism == "seq2seq";
     Script script;
     script.line("# " + title(trace.experiment) + ", with the numbers of attnscope.");
     script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");
-    const bool pictured = trace.find("patches") != nullptr;
-    script.line(pictured ? "\nimport base64\nimport json\nimport sys\nimport zlib\n\nimport torch"
-                         : "\nimport json\nimport sys\n\nimport torch");
-    script.line(has_nan(trace.experiment) ? "from torch import inf, nan" : "from torch import inf");
+    script.line(trace.find("patches")
+                    ? "\nimport base64\nimport json\nimport sys\nimport zlib\n\nimport torch"
+                    : "\nimport json\nimport sys\n\nimport torch");
+    script.line(has_nan(trace) ? "from torch import inf, nan" : "from torch import inf");
     script.line("\ntorch.set_grad_enabled(False)  # nothing is trained here");
-    write_attention(script, trace);
-    const std::vector<std::string> stages = entries(trace.stages()), weights = entries(trace.parameters());
-    const auto adds = [](const std::string& each) { return each.ends_with("[None]"); };
+    (is_seq2seq ? write_seq2seq : write_attention)(script, trace);
+    const std::vector<StagePtr> stages = trace.stages(), weights = trace.parameters();
+    const auto any = [](const std::vector<StagePtr>& list, bool (*adds)(const Stage&)) {
+        return std::ranges::any_of(list, [&](const StagePtr& stage) { return adds(*stage); });
+    };
     std::string comment = "Every stage by its name.";
-    if (std::ranges::any_of(stages, adds)) comment += " [None] adds the dimension of the one head.";
-    if (std::ranges::any_of(weights, adds)) comment += " A bias is a matrix of one row.";
+    if (any(stages, adds_head)) comment += " [None] adds the dimension of the one head.";
+    if (is_seq2seq) comment += " [None] adds the dimension of the one row.";
+    if (!is_seq2seq && any(weights, adds_row)) comment += " A bias is a matrix of one row.";
     script.section(comment);
-    script.list("stages = dict(", stages, ")");
-    script.list("parameters = dict(", weights, ")");
+    write_dictionary(script, "stages", stages);
+    write_dictionary(script, "parameters", weights);
     return script.text() + k_print;
 }
 

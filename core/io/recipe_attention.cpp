@@ -12,16 +12,6 @@
 namespace attnscope {
 namespace {
 
-std::string text(int whole) { return std::to_string(whole); }
-
-std::string drawn_matrix(const std::string& initializer, int out, int in) {
-    const std::string size = text(out) + ", " + text(in);
-    if (initializer == "normal") return "torch.randn(" + size + ")";
-    if (initializer == "uniform") return "torch.rand(" + size + ")";
-    if (initializer == "xavier") return "torch.nn.init.xavier_uniform_(torch.empty(" + size + "))";
-    return linear_weight(out, in);
-}
-
 std::string drawn_bias(int out, int in) {
     const std::string bound = "1 / " + text(in) + "**0.5";
     return "torch.empty(" + text(out) + ").uniform_(-" + bound + ", " + bound + ")";
@@ -115,7 +105,6 @@ private:
 
     // the steps' parts
     std::string embedding_words() const;
-    void stable_table();
     void projected(const std::string& name, const std::string& letter, const std::string& x);
     void take_from_multihead(bool same_width);
     void general_scores();
@@ -162,24 +151,13 @@ void AttentionRecipe::tokens() {
     if (!has("tokens") && !has("tokens_kv")) return;
     std::string comment = "The sentence";
     if (has("tokens") && has("tokens_kv")) comment += "s, one for the queries and one for the keys";
-    comment += e_.tokenizer == "characters"   ? ", cut into characters"
-               : e_.tokenizer == "whitespace" ? ", cut at blanks"
-                                              : ", cut into words";
-    comment += " and case-folded. A token is its word's row in the table, whose words are in ";
-    comment += e_.vocabulary == "alphabetical" ? "alphabetical order." : "order of appearance.";
-    section(comment);
-    if (!is_stable()) {
-        std::vector<std::string> words;
-        for (const std::string& word : trace_.table) words.push_back(quoted(word));
-        script_.list("words = [", words, "]");
-    }
+    section(comment + ", " + cut_text(e_) + ". A token is its word's row in the table, whose words are in " +
+            order_text(e_) + ".");
+    if (!is_stable()) write_words(script_, "words", trace_.table);
     for (const auto& [name, sentence] : {std::pair{"tokens", e_.text}, {"tokens_kv", e_.text2}}) {
         if (!has(name)) continue;
-        std::vector<std::string> ids;
-        for (const float id : trace_.find(name)->buffer.host().values())
-            ids.push_back(text(static_cast<int>(id)));
-        if (sentence.size() <= 90) line("# " + quoted(sentence));
-        script_.list(std::string(name) + " = torch.tensor([", ids, "])");
+        write_sentence(script_, sentence);
+        write_tokens(script_, name, *trace_.find(name));
     }
 }
 
@@ -187,25 +165,10 @@ Draw AttentionRecipe::table_draw() const {
     return {"table", drawn_matrix(e_.embedding, rows_of_table(), e_.dim)};
 }
 
-/// Each word's row from a generator of its own.
-void AttentionRecipe::stable_table() {
-    section("The embedding table. Each word has a seed of its own (a hash of " + e_.seed.text() +
-            " and the word), so that it keeps its row whatever else is typed.");
-    std::vector<std::string> seeds;
-    for (const std::string& word : trace_.table)
-        seeds.push_back(quoted(word) + ": " + word_seed(e_.seed, word).text());
-    script_.list("seeds = {", seeds, "}");
-    line("rows = []");
-    line("for seed in seeds.values():");
-    line("    torch.manual_seed(seed)");
-    line("    rows.append(" + drawn_matrix(e_.embedding, 1, e_.dim) + ")");
-    line("table = torch.cat(rows)");
-    script_.forget_generator();
-}
-
 void AttentionRecipe::embedding() {
     if (has("table") && is_stable()) {
-        stable_table();
+        section("The embedding table. " + stable_text(e_));
+        write_stable_table(script_, "table", e_, trace_.table);
     } else if (has("table")) {
         section("The embedding table, a row of " + text(e_.dim) + " numbers for each word" +
                 (static_cast<int>(trace_.table.size()) < rows_of_table() ? " (and some to spare)." : "."));
@@ -513,20 +476,7 @@ void AttentionRecipe::mask() {
     line("mask = torch.ones(" + text(queries()) + ", " + text(keys()) + ", dtype=torch.bool)");
     if (!e_.mask.empty() || has("center"))
         line("i, j = torch.arange(" + text(queries()) + ")[:, None], torch.arange(" + text(keys()) + ")");
-    for (const MaskRule& rule : e_.mask) {
-        std::vector<std::string> numbers;
-        for (const std::int64_t argument : rule.arguments) numbers.push_back(std::to_string(argument));
-        if (rule.kind == "causal") line("mask &= j <= i");
-        if (rule.kind == "window")
-            line("mask &= (i - " + numbers[0] + " <= j) & (j <= i + " + numbers[1] + ")");
-        if (rule.kind == "valid" && numbers.size() == 1) line("mask &= j < " + numbers[0]);
-        if (rule.kind == "valid" && numbers.size() > 1)
-            script_.list("mask &= j < torch.tensor([", numbers, "])[:, None]");
-    }
-    if (e_.is_given("mask")) {
-        script_.tensor("given_mask", e_.given.at("mask").values(), false);
-        line("mask &= given_mask != 0");
-    }
+    write_mask_rules(script_, e_);
     if (has("mask_additive")) line("mask &= mask_additive != -inf");
     centers();
     line("masked = " + scaled_ + ".masked_fill(~mask, -inf)");

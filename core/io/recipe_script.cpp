@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/text/vocabulary.h"
+
 namespace attnscope {
 namespace {
 
@@ -106,14 +108,93 @@ void Script::reach(const GeneratorState& state) {
 
 std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); }
 
+std::string python_name(std::string_view stage) {
+    const std::size_t dot = stage.find('.');
+    if (dot == std::string_view::npos) return std::string(stage);
+    const std::string kind = stage[dot + 1] == 'W' ? ".weight" : ".bias";
+    return std::string(stage.substr(0, dot)) + kind + std::string(stage.substr(stage.find('_', dot)));
+}
+
 std::string python_number(double value) {
     std::array<char, 32> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value);
     return {digits.data(), end.ptr};
 }
 
+std::string text(int whole) { return std::to_string(whole); }
+
 std::string linear_weight(int out, int in) {
-    return "torch.nn.Linear(" + std::to_string(in) + ", " + std::to_string(out) + ", bias=False).weight";
+    return "torch.nn.Linear(" + text(in) + ", " + text(out) + ", bias=False).weight";
+}
+
+std::string drawn_matrix(const std::string& initializer, int out, int in) {
+    const std::string size = text(out) + ", " + text(in);
+    if (initializer == "normal") return "torch.randn(" + size + ")";
+    if (initializer == "uniform") return "torch.rand(" + size + ")";
+    if (initializer == "xavier") return "torch.nn.init.xavier_uniform_(torch.empty(" + size + "))";
+    return linear_weight(out, in);
+}
+
+void write_words(Script& script, const std::string& name, std::span<const std::string> words) {
+    std::vector<std::string> items;
+    for (const std::string& word : words) items.push_back(attnscope::quoted(word));
+    script.list(name + " = [", items, "]");
+}
+
+void write_sentence(Script& script, const std::string& sentence) {
+    if (sentence.size() <= 90) script.line("# " + attnscope::quoted(sentence));
+}
+
+void write_tokens(Script& script, const std::string& name, const Stage& tokens) {
+    std::vector<std::string> rows;
+    for (const float row : tokens.buffer.host().values()) rows.push_back(text(static_cast<int>(row)));
+    script.list(name + " = torch.tensor([", rows, "])");
+}
+
+void write_stable_table(Script& script, const std::string& table, const Experiment& e,
+                        std::span<const std::string> words) {
+    std::vector<std::string> seeds;
+    for (const std::string& word : words)
+        seeds.push_back(attnscope::quoted(word) + ": " + word_seed(e.seed, word).text());
+    script.list("seeds = {", seeds, "}");
+    script.line("rows = []");
+    script.line("for seed in seeds.values():");
+    script.line("    torch.manual_seed(seed)");
+    script.line("    rows.append(" + drawn_matrix(e.embedding, 1, e.dim) + ")");
+    script.line(table + " = torch.cat(rows)");
+    script.forget_generator();
+}
+
+void write_mask_rules(Script& script, const Experiment& e) {
+    for (const MaskRule& rule : e.mask) {
+        std::vector<std::string> numbers;
+        for (const std::int64_t argument : rule.arguments) numbers.push_back(std::to_string(argument));
+        if (rule.kind == "causal") script.line("mask &= j <= i");
+        if (rule.kind == "window")
+            script.line("mask &= (i - " + numbers[0] + " <= j) & (j <= i + " + numbers[1] + ")");
+        if (rule.kind == "valid" && numbers.size() == 1) script.line("mask &= j < " + numbers[0]);
+        if (rule.kind == "valid" && numbers.size() > 1)
+            script.list("mask &= j < torch.tensor([", numbers, "])[:, None]");
+    }
+    if (!e.is_given("mask")) return;
+    script.tensor("given_mask", e.given.at("mask").values(), false);
+    script.line("mask &= given_mask != 0");
+}
+
+std::string cut_text(const Experiment& e) {
+    const std::string pieces = e.tokenizer == "characters"   ? "into characters"
+                               : e.tokenizer == "whitespace" ? "at blanks"
+                                                             : "into words";
+    return "cut " + pieces + " and case-folded";
+}
+
+std::string order_text(const Experiment& e) {
+    return e.vocabulary == "alphabetical" ? "alphabetical order" : "order of appearance";
+}
+
+std::string stable_text(const Experiment& e) {
+    return "Each word has a seed of its own (a hash of " + e.seed.text() +
+           " and the word), so that it keeps its row whatever else is typed.";
 }
 
 }  // namespace attnscope

@@ -54,14 +54,42 @@ private:
 
 /// A string in quotes, for Python.
 std::string quoted(std::string_view text);
+/// The variable that holds a stage: its name; of a unit's parameter, torch.nn.GRUCell's (`dec.W_ih` is
+/// `dec.weight_ih`).
+std::string python_name(std::string_view stage);
 /// The shortest that reads back as the same double.
 std::string python_number(double value);
+std::string text(int whole);
 /// `torch.nn.Linear(in, out, bias=False).weight`.
 std::string linear_weight(int out, int in);
+/// The call that draws a matrix as the initialiser of that name does.
+std::string drawn_matrix(const std::string& initializer, int out, int in);
+
+// What the mechanisms have in common.
+/// `name = ["…"]`, the words by row of their table.
+void write_words(Script& script, const std::string& name, std::span<const std::string> words);
+/// The sentence as a comment, unless it is long.
+void write_sentence(Script& script, const std::string& sentence);
+/// `name = torch.tensor([…])`: whole numbers, the rows of a table that `tokens` holds.
+void write_tokens(Script& script, const std::string& name, const Stage& tokens);
+/// `table = …`, each word's row from a generator of its own.
+void write_stable_table(Script& script, const std::string& table, const Experiment& e,
+                        std::span<const std::string> words);
+/// Closes in `mask` what the rules and the given mask close; i and j are its rows and columns.
+void write_mask_rules(Script& script, const Experiment& e);
+
+// Phrases of comments.
+/// "cut into words and case-folded".
+std::string cut_text(const Experiment& e);
+/// "alphabetical order": of the words in the table.
+std::string order_text(const Experiment& e);
+/// A sentence that says where write_stable_table() has its seeds from.
+std::string stable_text(const Experiment& e);
 
 /// Each mechanism writes its stages and parameters as variables of their names. With one head there is no
 /// head dimension, a parameter of one row is a vector, and `score_hidden` is queries × keys × hidden.
 void write_attention(Script& script, const Trace& trace);
+void write_seq2seq(Script& script, const Trace& trace);
 
 /// The experiment's image, byte for byte, and `patches` from it; needs base64 and zlib.
 void write_patches(Script& script, const Experiment& experiment);

@@ -1,0 +1,69 @@
+// The numbers of random experiments.
+#pragma once
+
+#include <initializer_list>
+#include <random>
+#include <string>
+
+#include "core/attention/experiment.h"
+
+namespace attnscope::test {
+
+/// Throws the same on every machine, unlike the standard distributions.
+class Dice {
+public:
+    explicit Dice(unsigned seed) : engine_(seed) {}
+    int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
+    bool one_in(int n) { return below(n) == 0; }
+    int from_to(int low, int high) { return low + below(high - low + 1); }
+    float real() { return static_cast<float>(from_to(-1000, 1000)) / 700; }
+    template <typename T>
+    T of(std::initializer_list<T> choices) {
+        return choices.begin()[below(static_cast<int>(choices.size()))];
+    }
+    template <typename Table>
+    std::string name_of(const Table& table) {
+        return std::string(table[static_cast<std::size_t>(below(static_cast<int>(table.size())))].name);
+    }
+    ProjectionSeed seed() {
+        using enum ProjectionSeed::Kind;
+        const ProjectionSeed::Kind kind = of({same, proceed, own});
+        return {kind, kind == own ? Seed(below(1000)) : Seed()};
+    }
+    Matrix matrix(int rows, int columns) {
+        Matrix m(rows, columns);
+        for (float& x : m.reshaped()) x = real();
+        return m;
+    }
+    Matrix bits(int rows, int columns) {
+        Matrix m(rows, columns);
+        for (float& x : m.reshaped()) x = one_in(3) ? 0.0f : 1.0f;
+        return m;
+    }
+
+private:
+    std::mt19937 engine_;
+};
+
+/// A sentence of one to thirteen words.
+inline std::string random_text(Dice& dice) {
+    return dice.of<const char*>({"Can you help me to translate this sentence", "to be or not to be", "one",
+                                 "Straße, STRASSE and \"quotes\"", "日本語 and l'été",
+                                 "a b c d e f g h i j k l m"});
+}
+
+/// A rule of the mask for that many queries.
+inline MaskRule random_rule(Dice& dice, int queries) {
+    switch (dice.below(4)) {
+        case 0: return {"causal", {}};
+        case 1: return {"window", {dice.below(4), dice.below(4)}};
+        case 2: return {"valid", {dice.below(8)}};
+        default: {
+            MaskRule rule{"valid", {}};
+            for (int i = 0; i < queries; ++i) rule.arguments.push_back(dice.below(6));
+            return rule;
+        }
+    }
+}
+
+}  // namespace attnscope::test

@@ -1,0 +1,97 @@
+#include "tests/random_seq2seq.h"
+
+#include "core/attention/evaluate.h"
+#include "core/attention/normalizers.h"
+#include "core/random/initializers.h"
+#include "core/seq2seq/parameters.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope::test {
+namespace {
+
+Experiment random_settings(Dice& dice) {
+    Experiment e;
+    e.mechanism = "seq2seq";
+    e.text = random_text(dice);
+    if (!dice.one_in(3)) e.text2 = random_text(dice);
+    e.tokenizer = dice.name_of(tokenizers());
+    e.vocabulary = dice.name_of(vocabulary_rules());
+    e.table_size = dice.of({0, 10, 40});
+    e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
+    e.dim = dice.from_to(1, 9);
+    e.embedding = dice.name_of(initializers());
+    e.encoder = dice.of<const char*>({"bidirectional", "forward"});
+    e.decoder_attention = dice.one_in(4) ? "none" : "additive";
+    e.alignment_state = dice.of<const char*>({"previous", "current"});
+    e.decode = dice.of<const char*>({"teacher", "greedy"});
+    e.max_steps = dice.from_to(1, 8);
+    e.encoder_size = dice.from_to(1, 9);
+    e.decoder_size = dice.from_to(1, 9);
+    e.hidden = dice.from_to(1, 9);
+    e.normalizer = dice.one_in(3) ? "softmax" : dice.name_of(normalizers());
+    e.temperature = dice.of({1.0, 1.0, 0.7, 0.1});
+    e.local_window = dice.from_to(1, 4);
+    return e;
+}
+
+class Giver {
+public:
+    Giver(Dice& dice, Experiment& e) : dice_(dice), e_(e) {}
+
+    /// Rows of the tables, and tables with more rows than the words need.
+    void give_words() {
+        const Trace trace = evaluate(e_);
+        const int N = trace.find("fed_tokens")->shape().rows;
+        int source_rows = trace.find("E_src")->shape().rows, target_rows = trace.find("E_tgt")->shape().rows;
+        if (dice_.one_in(4)) set("E_src", dice_.matrix(source_rows += dice_.below(2), e_.dim));
+        if (dice_.one_in(4)) set("E_tgt", dice_.matrix(target_rows += dice_.below(2), e_.dim));
+        if (dice_.one_in(4)) set("src", tokens(dice_.from_to(1, 6), source_rows));
+        const bool other_length = dice_.one_in(4);
+        const int steps = other_length ? dice_.from_to(1, 6) : N;
+        if (other_length) set("tgt_in", tokens(steps, target_rows));
+        if (e_.decode == "teacher" && dice_.one_in(3)) set("tgt_out", tokens(steps, target_rows));
+    }
+    /// Some of the weights that the computation has.
+    void give_parameters() {
+        const Trace trace = evaluate(e_);
+        for (const Seq2seqParameter& parameter : seq2seq_parameters())
+            if (const Stage* stage = trace.find(parameter.name);
+                stage && !e_.is_given(parameter.name) && dice_.one_in(5))
+                set(std::string(parameter.name), dice_.matrix(stage->shape().rows, stage->shape().columns));
+    }
+    void give_mask() {
+        const Trace trace = evaluate(e_);
+        const int steps = e_.decode == "greedy" ? e_.max_steps : trace.find("fed_tokens")->shape().rows;
+        for (int rules = dice_.below(3); rules > 0; --rules) e_.mask.push_back(random_rule(dice_, steps));
+        if (dice_.one_in(5)) set("mask", dice_.bits(steps, trace.find("source")->shape().rows));
+    }
+
+private:
+    void set(const std::string& name, Matrix values) {
+        e_.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+    }
+    Matrix tokens(int count, int rows) {
+        Matrix row(1, count);
+        for (float& token : row.reshaped()) token = static_cast<float>(dice_.below(rows));
+        return row;
+    }
+
+    Dice& dice_;
+    Experiment& e_;
+};
+
+}  // namespace
+
+Experiment random_seq2seq(Dice& dice) {
+    Experiment e = random_settings(dice);
+    Giver giver(dice, e);
+    const bool gives = dice.one_in(2);
+    if (gives) giver.give_words();
+    giver.give_mask();
+    if (gives) giver.give_parameters();
+    evaluate(e);
+    return e;
+}
+
+}  // namespace attnscope::test
