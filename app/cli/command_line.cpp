@@ -11,6 +11,7 @@
 #include "app/cli/session_arguments.h"
 #include "core/attention/evaluate.h"
 #include "core/error.h"
+#include "core/gpu/choice.h"
 #include "core/io/examples.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
@@ -28,15 +29,23 @@ struct HowArguments {
 
     void add_to(CLI::App& command) {
         command.add_option("--backend", backend, "Where to compute [auto]")
-            ->check(CLI::IsMember({"auto", "cpu"}))
-            ->option_text("auto|cpu")
+            ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+            ->option_text("auto|cpu|gpu")
             ->group("Computation");
         command.add_option("--threads", threads, "Threads to use, up to 1024; 0: one for each core [0]")
             ->check(CLI::Range(0, 1024))
             ->option_text("N")
             ->group("Computation");
     }
-    EvaluateOptions options() const { return {.threads = threads, .memory_limit = 0, .cancel = {}}; }
+    /// For the commands that evaluate once, where to look for the faster one takes longer than it spares:
+    /// auto is the processor.
+    EvaluateOptions options() {
+        if (backend == "gpu" && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
+        return {.threads = threads, .backend = backend_.get()};
+    }
+
+private:
+    std::unique_ptr<Backend> backend_;
 };
 
 /// Everything the command line can say.
@@ -127,7 +136,7 @@ Trace checked_trace(const SessionArguments& given, const Session& start, const S
     }
 }
 
-int render(const Arguments& arguments) {
+int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     const Session start = given.start(), session = given.with_flags(start);
     const ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
@@ -140,7 +149,7 @@ int render(const Arguments& arguments) {
     return 0;
 }
 
-int print_trace(const Arguments& arguments) {
+int print_trace(Arguments& arguments) {
     const SessionArguments& given = arguments.trace;
     const Session start = given.start(), session = given.with_flags(start);
     // A session's head is of its picture; the trace is whole unless a flag says otherwise.
@@ -152,7 +161,7 @@ int print_trace(const Arguments& arguments) {
     return 0;
 }
 
-int print_recipe(const Arguments& arguments) {
+int print_recipe(Arguments& arguments) {
     const SessionArguments& given = arguments.recipe;
     const Session start = given.start(), session = given.with_flags(start);
     const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {"json"}};
@@ -187,7 +196,7 @@ void require_nothing_before(const CLI::App& app) {
             throw UsageError(option->get_name() + " stands before " + subcommand + ": write it after");
 }
 
-int open(const Arguments& arguments, const OpenWindow& open_window) {
+int open(Arguments& arguments, const OpenWindow& open_window) {
     const EvaluateOptions options = arguments.window_how.options();
     if (arguments.window.empty()) return open_window(std::nullopt, "", options);
     return open_window(arguments.window.session(), arguments.window.file_to_save(), options);
