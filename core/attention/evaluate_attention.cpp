@@ -188,7 +188,8 @@ void AttentionEvaluation::mask() {
             }
             if (!centers_) continue;
             close_where([&](int i, int j) {
-                return std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) > e_.local_window;
+                // A centre that is NaN is near nothing.
+                return !(std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) <= e_.local_window);
             });
         }
         return open;
@@ -239,7 +240,10 @@ void AttentionEvaluation::weigh() {
     weights_ = build_.stage("weights", {align, gauss}, {}, [&] {
         Tensor weights(align->shape());
         for (std::size_t i = 0; i < weights.values().size(); ++i)
-            weights.values()[i] = align->buffer.host().values()[i] * gauss->buffer.host().values()[i];
+            // What has no weight gets none, not even of a bell that is NaN.
+            weights.values()[i] = align->buffer.host().values()[i] == 0
+                                      ? 0
+                                      : align->buffer.host().values()[i] * gauss->buffer.host().values()[i];
         return weights;
     });
 }

@@ -280,7 +280,7 @@ std::vector<Draw> AttentionRecipe::projection_draws(bool with_output) const {
     if (projected) {
         draw("q", e_.key_columns(), columns(X_));
         draw("k", e_.key_columns(), columns(Y_));
-        draw("v", e_.value_columns(), columns(Y_v_));
+        draw("v", value_columns(), columns(Y_v_));
     }
     if (with_output) draw("o", e_.dim, value_columns());
     return draws;
@@ -523,6 +523,8 @@ void AttentionRecipe::weights() {
     const std::string D = text(e_.local_window);
     line("gauss = torch.exp(-((j - center.unsqueeze(-1)) ** 2) / (2 * (" + D + " / 2) ** 2))");
     line("weights = align * gauss  # a bell over the window");
+    if (trace_.find("center")->buffer.range().nan > 0)
+        line("weights = weights.masked_fill(masked == -inf, 0)  # 0 times NaN would be NaN");
 }
 
 void AttentionRecipe::dropout() {
