@@ -6,12 +6,11 @@
 #include "app/views/views.h"
 #include "app/window/widgets.h"
 #include "core/picture/number_text.h"
+#include "core/picture/view_figure.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_cover = 0.58f;        ///< opacity of a weight's colour
-constexpr float k_cover_closed = 0.8f;  ///< of a patch that the mask closes
 constexpr float k_header = 60;
 constexpr float k_bar_room = 96;
 constexpr float k_least_tile = 72, k_largest_tile = 168;  ///< units of a word's small picture
@@ -44,11 +43,8 @@ struct Scene {
 /// The word that is pointed at, else that of the locked cell, else the first.
 int chosen_query(const Ui& ui, int queries) {
     const Presentation& presentation = ui.document.presentation();
-    int query = current_highlight(ui.state, presentation, ui.document.trace().get()).query;
-    const StageInfo* info = find_stage_info(presentation.stage);
-    if (query < 0 && presentation.locked && info && info->rows == Axis::query_token)
-        query = presentation.locked->row;
-    return std::clamp(query, 0, queries - 1);
+    const int query = current_highlight(ui.state, presentation, ui.document.trace().get()).query;
+    return query < 0 ? locked_query(presentation, queries) : std::min(query, queries - 1);
 }
 
 /// The patch that is lit: no chip stands for one.

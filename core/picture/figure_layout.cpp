@@ -196,6 +196,7 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
         items.push_back({LegendItem::Swatch::cell, mark, std::move(what)});
     };
     add(CellMark::open, "may look", true);
+    add(CellMark::chosen, "the one that is looked at", false);
     add(CellMark::masked, "masked", figure.unit == Unit::boolean);
     add(CellMark::nan, "NaN", true);
     add(CellMark::plus_infinity, "+∞", true);
