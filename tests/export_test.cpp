@@ -284,6 +284,28 @@ TEST(export_test, a_view_has_a_picture_of_its_own) {
     EXPECT_EQ(names_of(several, {{}, {Kind::mean}, {"png"}, "image", true}), Names{"image-view-mean.png"});
 }
 
+TEST(export_test, an_alignment_leaves_with_its_lines) {
+    Session session = small_session(1);
+    session.experiment.mechanism = "seq2seq";
+    session.experiment.mask.clear();
+    const Trace trace = evaluate(session.experiment);
+    session.presentation.view = "alignment";
+    session.presentation.stage = "alignment";
+    session.presentation.locked = Cell{1, 1};
+    for (const char* format : {"png", "svg", "pdf"}) {
+        const ExportItem item = only(trace, {{}, {}, {format}, "alignment", true});
+        EXPECT_EQ(item.file_name, std::string("alignment-view.") + format);
+        const std::string bytes = export_bytes(trace, session, item);
+        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
+        EXPECT_NE(bytes, export_bytes(trace, session, only(trace, {{"alignment"}, {}, {format}}))) << format;
+    }
+    EXPECT_EQ(session_from_json(
+                  read_svg_session(
+                      export_bytes(trace, session, only(trace, {{}, {}, {"svg"}, "alignment", true})), "it"),
+                  "it"),
+              session);
+}
+
 TEST(export_test, a_view_that_shows_nothing_is_refused_where_it_is_asked_for) {
     const Trace trace = evaluate(small_session(1).experiment);
     const std::string needs = "the view image needs a picture to look at (--image)";

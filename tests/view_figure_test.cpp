@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/attention/evaluate.h"
 #include "core/error.h"
 #include "core/io/examples.h"
 #include "core/picture/render_png.h"
+#include "core/picture/word_lines.h"
 
 namespace attnscope {
 namespace {
@@ -118,6 +121,116 @@ TEST(image_figure_test, without_a_picture_there_is_none) {
     session.experiment.dropout = 0.5;
     EXPECT_EQ(view.stage(evaluate(session.experiment))->name(), "weights_dropped");
     EXPECT_EQ(find_view_figure("pipeline"), nullptr);
+}
+
+// ---- alignment
+
+Session aligning(const std::string& normalizer = "softmax") {
+    Session session = load_example("bahdanau-alignment");
+    session.experiment.normalizer = normalizer;
+    session.presentation.cell_size = 32;
+    session.presentation.values = false;
+    return session;
+}
+
+TEST(alignment_figure_test, its_words_are_the_sources_and_those_that_the_steps_say) {
+    const Figure figure = figure_of("alignment", aligning());
+    EXPECT_EQ(figure.title, "alignment");
+    ASSERT_TRUE(figure.lines);
+    EXPECT_EQ(figure.lines->words.size(), 12u);
+    EXPECT_EQ(figure.lines->words[1], "agreement");
+    EXPECT_EQ(figure.lines->words, figure.column_labels);
+    EXPECT_EQ(figure.row_labels.front(), "l'accord");
+    EXPECT_EQ(figure.row_labels.back(), "<eos>");
+    EXPECT_EQ(figure.lines->row, -1);
+    EXPECT_EQ(figure.lines->meeting, "");
+    Session session = aligning();
+    session.presentation.locked = Cell{4, 2};
+    EXPECT_EQ(figure_of("alignment", session).lines->row, 4);
+    // A locked source word is of no step.
+    session.presentation.stage = "annotations";
+    EXPECT_EQ(figure_of("alignment", session).lines->row, -1);
+}
+
+TEST(alignment_figure_test, without_attention_all_words_meet) {
+    Session session = load_example("encoder-decoder");
+    const Figure figure = figure_of("alignment", session);
+    EXPECT_EQ(figure.title, "decoder_context");
+    EXPECT_EQ(figure.lines->meeting, "last state");
+    EXPECT_EQ(figure.lines->words.size(), 12u);
+    EXPECT_NE(figure.subtitle.find("no\u00A0alignment"), std::string::npos);
+    EXPECT_EQ(find_view_figure("alignment")->stage(evaluate(Experiment{})), nullptr);
+}
+
+TEST(alignment_figure_test, a_line_goes_from_each_step_to_the_word_it_looks_at) {
+    Session session = aligning("hard");
+    session.presentation.locked = Cell{3, 0};
+    const Figure figure = figure_of("alignment", session);
+    const TextFace face;
+    const FigureLayout layout = lay_out(figure, face);
+    const Pixels pixels = render_pixels(figure, face);
+    const auto at_word = [&](int word) {
+        const double y = layout.lines.y + (word + 0.5) * layout.word_pitch;
+        return pixel(pixels, layout.lines.x + 2, static_cast<int>(y));
+    };
+    for (int j = 0; j < figure.columns; ++j) {
+        bool seen = false;
+        for (int i = 0; i < figure.rows; ++i) seen |= figure.values[figure.cell(i, j)] == 1;
+        EXPECT_EQ(at_word(j) != figure.theme->background, seen) << j;
+    }
+    const Box row = layout.cell(figure, 3, 0), other = layout.cell(figure, 5, 0);
+    EXPECT_EQ(pixel(pixels, layout.lines.right() - 2, row.y + row.height / 2), figure.theme->accent);
+    EXPECT_NE(pixel(pixels, layout.lines.right() - 2, other.y + other.height / 2), figure.theme->accent);
+}
+
+TEST(alignment_figure_test, nothing_overlaps_or_leaves_the_picture) {
+    const TextFace face;
+    for (const int source : {1, 3, 40, 200})
+        for (const int target : {1, 12, 90})
+            for (const int cell : {2, 8, 16, 48}) {
+                Session session = aligning();
+                session.experiment.text = session.experiment.text2 = "";
+                for (int i = 0; i < source; ++i) session.experiment.text += " word" + std::to_string(i);
+                for (int i = 0; i < target; ++i) session.experiment.text2 += " mot" + std::to_string(i);
+                session.presentation.cell_size = cell;
+                const Figure figure = figure_of("alignment", session);
+                const FigureLayout layout = lay_out(figure, face);
+                double words = 0, steps = 0;
+                for (const AxisLabel& label : layout.words.labels) words = std::max(words, label.width);
+                for (const AxisLabel& label : layout.rows.labels) steps = std::max(steps, label.width);
+                EXPECT_GE(layout.lines.x - 8 - words, 20) << source << " " << target << " " << cell;
+                EXPECT_LE(layout.lines.right() + 8 + steps, layout.matrix.x - 8);
+                EXPECT_LE(layout.lines.bottom() + 24, layout.size.height);
+                EXPECT_LE(layout.word_pitch * source, layout.lines.height + 1);
+                for (std::size_t i = 1; i < layout.words.labels.size(); ++i)
+                    EXPECT_GE(
+                        (layout.words.labels[i].index - layout.words.labels[i - 1].index) * layout.word_pitch,
+                        layout.words.style.size);
+            }
+}
+
+TEST(word_lines_test, the_strongest_are_kept_and_drawn_last) {
+    const ColorScale scale{find_colormap("viridis"), 0, 0.5};
+    const float weights[] = {0.1f, 0.001f, 0.5f, std::nanf(""), 0.25f, INFINITY};
+    const auto lines = word_lines(weights, scale, 10);
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_EQ(lines[0].column, 0);
+    EXPECT_EQ(lines[1].column, 4);
+    EXPECT_EQ(lines[2].column, 2);
+    EXPECT_EQ(lines[1].strength, 0.5);
+    EXPECT_EQ(lines[2].strength, 1);
+    EXPECT_EQ(word_lines(weights, scale, 1).front().column, 2);
+    EXPECT_EQ(word_lines({}, scale, 1).size(), 0u);
+    for (const int rows : {1, 13, 300, 4096}) EXPECT_LE((lines_per_row(rows) - 1) * rows, 1500) << rows;
+}
+
+TEST(word_lines_test, heights_are_those_of_the_curve) {
+    for (const double t : {0.0, 0.1, 0.25, 0.5, 0.8, 1.0}) {
+        const double u = 1 - t;  // handles at (1/2, 0) and (1/2, 1)
+        const double x = 3 * u * u * t * 0.5 + 3 * u * t * t * 0.5 + t * t * t;
+        const double y = 3 * u * t * t + t * t * t;
+        EXPECT_NEAR(line_height(x), y, 1e-6) << t;  // 30 halvings
+    }
 }
 
 }  // namespace

@@ -390,11 +390,11 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline|image",
+    Option{"view", "Presentation", "", "pipeline|alignment|image",
            "The view that is open; render writes its own picture, and without --stage that alone", "", text,
            [](const Session& s) -> Json { return s.presentation.view; },
            [](Session& s, const Json& v) {
-               s.presentation.view = choice(v, {"pipeline", "image"});
+               s.presentation.view = choice(v, {"pipeline", "alignment", "image"});
            }},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,

@@ -207,6 +207,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .fully_masked = {},
         .scale = color_scale(trace, stage, head, presentation),
         .image = {},
+        .lines = {},
         .theme = &theme_named(presentation.theme),
         .cell_size = presentation.cell_size,
         .write_values = presentation.values,

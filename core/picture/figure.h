@@ -34,6 +34,15 @@ struct FigureImage {
     std::vector<Rgb8> patches;  ///< row-major: the mean colour behind each cell
 };
 
+/// Words at the left of the rows, and lines from them to the rows.
+struct FigureLines {
+    std::vector<std::string> words;  ///< one for each column, unless all meet
+    std::string words_caption, rows_caption;
+    int row = -1;  ///< whose lines stand out; −1: none's
+    std::string
+        meeting;  ///< all words meet in a point of this name, and the rows see it alone; "": they do not
+};
+
 /// A plain value, rows × columns; independent of the trace that it was made from.
 struct Figure {
     std::string title;
@@ -55,6 +64,7 @@ struct Figure {
     bool clipped_below = false;
 
     std::optional<FigureImage> image;
+    std::optional<FigureLines> lines;
 
     const Theme* theme = nullptr;
     int cell_size = 48;        ///< pixels

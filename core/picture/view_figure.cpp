@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "core/attention/patches.h"
 #include "core/attention/stages.h"
+#include "core/picture/axis_labels.h"
+#include "core/seq2seq/step_words.h"
 
 namespace attnscope {
 namespace {
+
+/// The row of the locked cell, if its stage has the queries as its rows.
+std::optional<int> find_locked_query(const Presentation& presentation) {
+    const StageInfo* info = find_stage_info(presentation.stage);
+    if (!presentation.locked || !info || info->rows != Axis::query_token) return std::nullopt;
+    return presentation.locked->row;
+}
 
 const Stage* patch_weights(const Trace& trace) {
     if (!trace.experiment.image || !trace.find("patches")) return nullptr;
@@ -66,8 +76,34 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
     return figure;
 }
 
+// ---- alignment
+
+const Stage* aligned_stage(const Trace& trace) {
+    return trace.find("decoder_context") ? &main_stage(trace) : nullptr;
+}
+
+/// Lines from the source's words to the decoder's steps beside the alignment's matrix (after Bahdanau et al.
+/// 2015, figure 3); without attention, what stands in the alignment's place.
+Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                             const Presentation& presentation) {
+    Figure figure = make_figure(trace, stage, head, presentation);
+    const bool aligned = stage.name() == "alignment";
+    figure.row_labels = said_words(trace);
+    figure.lines =
+        FigureLines{.words = axis_labels(trace, Axis::key_token, trace.find("source")->shape().rows),
+                    .words_caption = "source",
+                    .rows_caption = "decoder",
+                    .row = -1,
+                    .meeting = aligned ? "" : "last state"};
+    if (find_locked_query(presentation)) figure.lines->row = locked_query(presentation, figure.rows);
+    if (!aligned) figure.subtitle += side_by_side("", {k_no_alignment});
+    return figure;
+}
+
 constexpr std::array k_views = {
     ViewFigure{"image", "image-view", "a picture to look at (--image)", patch_weights, make_image_figure},
+    ViewFigure{"alignment", "alignment-view", "an encoder and a decoder (--mechanism seq2seq)", aligned_stage,
+               make_alignment_figure},
 };
 
 }  // namespace
@@ -81,9 +117,7 @@ const ViewFigure* find_view_figure(std::string_view view) {
 }
 
 int locked_query(const Presentation& presentation, int queries) {
-    const StageInfo* info = find_stage_info(presentation.stage);
-    const bool of_queries = presentation.locked && info && info->rows == Axis::query_token;
-    return of_queries ? std::clamp(presentation.locked->row, 0, queries - 1) : 0;
+    return std::clamp(find_locked_query(presentation).value_or(0), 0, queries - 1);
 }
 
 }  // namespace attnscope

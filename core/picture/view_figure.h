@@ -21,10 +21,13 @@ struct ViewFigure {
                    const Presentation& presentation);
 };
 
-/// image.
+/// image, alignment.
 std::span<const ViewFigure> view_figures();
 /// nullptr for a view that shows stages alone.
 const ViewFigure* find_view_figure(std::string_view view);
+
+/// What the view of the alignment says where there is none.
+inline constexpr const char* k_no_alignment = "no alignment: every step sees the last encoder state alone";
 
 /// The query that a view of one query is about: the locked cell's, else the first.
 int locked_query(const Presentation& presentation, int queries);
