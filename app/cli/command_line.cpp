@@ -104,6 +104,7 @@ bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequ
                  const EvaluateOptions& options) {
     if (!given.has_file()) return false;
     request.stages.clear();
+    request.view_alone = false;
     if (given.gives("head")) request.head = start.presentation.head;
     try {
         evaluate_for(start, request, options);
@@ -130,7 +131,10 @@ Trace checked_trace(const SessionArguments& given, const Session& start, const S
 int render(const Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     const Session start = given.start(), session = given.with_flags(start);
-    const ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    // What is named is written; where nothing is, everything.
+    ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
+    request.view_alone = given.gives("view") && !given.gives("stage");
     require_folder(arguments.out);
     const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
     const Interruption interruption;

@@ -21,7 +21,7 @@ int lit(const Highlight& highlight, Axis axis) {
 
 bool has_two_sides(const Trace& trace) {
     const Stage* scores = trace.find("scores");
-    return trace.find("tokens_kv") || trace.find("embedding_kv") ||
+    return trace.find("tokens_kv") || trace.find("embedding_kv") || trace.find("source") ||
            (scores && scores->shape().rows != scores->shape().columns);
 }
 

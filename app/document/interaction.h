@@ -37,7 +37,8 @@ enum class Dialog { none, open, save, exporting, giving, keys, about, palette };
 
 /// The export dialog as it is filled in.
 struct ExportForm {
-    bool all_stages = false;
+    enum class What { view, stage, all };
+    What what = What::stage;
     std::vector<std::string> formats = {"png"};
     Presentation presentation;  ///< how the pictures look; the window keeps its own
     std::string folder;

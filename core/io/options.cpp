@@ -390,10 +390,11 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline|image", "The view that is open", "the window", text,
+    Option{"view", "Presentation", "", "pipeline|alignment|image",
+           "The view that is open; render writes its own picture, and without --stage that alone", "", text,
            [](const Session& s) -> Json { return s.presentation.view; },
            [](Session& s, const Json& v) {
-               s.presentation.view = choice(v, {"pipeline", "image"});
+               s.presentation.view = choice(v, {"pipeline", "alignment", "image"});
            }},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,
@@ -424,7 +425,8 @@ const std::array k_options = {
     Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
            "exported pictures", text, FIELD(presentation, title, as_text)},
     Option{"locked", "Presentation", "", "none|ROW,COLUMN", "The cell the inspector holds, counted from 1",
-           "the window", text, [](const Session& s) -> Json { return locked_text(s); }, set_locked},
+           "the window, pictures of views", text, [](const Session& s) -> Json { return locked_text(s); },
+           set_locked},
 };
 #undef FIELD
 
