@@ -160,8 +160,8 @@ void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
     const ShownStage& shown = slot.shown;
     const ImU32 faint = ink(ui.theme.faint);
     if (shown.stage->info->unit == Unit::boolean) {
-        const auto open = (shown.stage->buffer.host().head(0).array() != 0).count();
-        const Eigen::Index all = Eigen::Index{shown.rows()} * shown.columns();
+        const auto all = static_cast<std::size_t>(shown.rows()) * static_cast<std::size_t>(shown.columns());
+        const std::size_t open = all - shown.stage->buffer.range(0).zero;
         std::string text = std::to_string(open) + " of " + std::to_string(all);
         if (text_width(ui.fonts.mono_small, text) > right - left)
             text = open == all ? "all open" : short_text(100.0 * double(open) / double(all)) + " % open";
