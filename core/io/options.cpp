@@ -161,6 +161,12 @@ Json given_json(const Session& s) {
     return names;
 }
 
+/// How the refusal of a name that is not known ends.
+std::string instead_of(std::string_view name, std::span<const std::string> known) {
+    const std::string near = nearest_name(name, known);
+    return near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?";
+}
+
 /// NAME=PATH: the file is read at once.
 void give(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
@@ -168,11 +174,8 @@ void give(Session& s, std::string_view text) {
     const std::string name(text.substr(0, equals));
     std::vector<std::string> known;
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
-    if (std::ranges::find(known, name) == known.end()) {
-        const std::string near = nearest_name(name, known);
-        refuse(quoted_value(name) + " cannot be given" +
-               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
-    }
+    if (std::ranges::find(known, name) == known.end())
+        refuse(quoted_value(name) + " cannot be given" + instead_of(name, known));
     s.experiment.given.insert_or_assign(name, GivenMatrix(read_matrix(std::string(text.substr(equals + 1)))));
 }
 
@@ -209,9 +212,7 @@ void set_stage(Session& s, const Json& value) {
     if (!find_stage_info(name)) {
         std::vector<std::string> known;
         for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
-        const std::string near = nearest_name(name, known);
-        refuse(quoted_value(value) + " is not a stage" +
-               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
+        refuse(quoted_value(value) + " is not a stage" + instead_of(name, known));
     }
     s.presentation.stage = std::move(name);
 }
