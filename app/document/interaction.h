@@ -66,12 +66,15 @@ struct GiveForm {
     bool had_problem = false;  ///< the experiment had one before
 };
 
-/// A mask being painted.
+/// A mask being painted. A frame adds the cells that it passed; the experiment takes them when the picture of
+/// those before is there, as each change of it copies the mask.
 struct MaskStroke {
     bool active = false;
     bool opens = false;  ///< what it passes; else it closes
     Cell last;
     int count = 0;  ///< strokes so far, so that each is an undo step of its own
+    std::vector<Cell> cells = {};
+    std::size_t taken = 0;  ///< by the experiment, of `cells`
 };
 
 /// A field that is being typed into or dragged.

@@ -374,6 +374,7 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
     paint_matrix(ui, *list, *shown,
                  {{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}});
     cell_values(ui, *shown, layout, scale);
+    is_painted(*shown) ? stroke_cells(ui, layout) : end_stroke(ui);
     list->PopClipRect();
     lit_cells(ui, *shown, layout, lit);
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));

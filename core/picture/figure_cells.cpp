@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <numbers>
 #include <vector>
+
+#include "core/picture/cairo_handle.h"
 
 namespace attnscope {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 constexpr int k_hatch_spacing = 6;
 /// From here on a mark has a shape, below it is its colour alone.
 constexpr int k_smallest_mark = 8;
-
-struct DestroySurface {
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-struct DestroyContext {
-    void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
-};
 
 /// Lines run on from cell to cell: they are a property of the place, not of the cell.
 void hatch(cairo_t* cairo, const Box& box, Rgb8 color) {
@@ -178,10 +172,8 @@ void write_row(const Figure& figure, const Box& matrix, int row, std::uint8_t* p
     }
 }
 
-using Image = std::unique_ptr<cairo_surface_t, DestroySurface>;
-
-Image make_image(int width, int height) {
-    Image image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
+CairoSurface make_image(int width, int height) {
+    CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
     if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS) throw std::bad_alloc();
     cairo_surface_flush(image.get());
     return image;
@@ -202,7 +194,7 @@ void paint_image(cairo_surface_t* image, const Box& matrix, double scale, cairo_
 
 void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
     const Box& matrix = layout.matrix;
-    const Image image = make_image(matrix.width, matrix.height);
+    const CairoSurface image = make_image(matrix.width, matrix.height);
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) write_row(figure, matrix, r, pixels, stride);
@@ -235,8 +227,8 @@ void draw_gaps(const Figure& figure, const Box& matrix, cairo_t* cairo) {
 
 /// The picture behind the cells, `scale` pixels of it to a unit, so that viewers need not smooth it.
 void draw_picture(const Figure& figure, const Box& matrix, int scale, cairo_t* cairo) {
-    const attnscope::Image& picture = figure.image->image.image();
-    const Image pixels = make_image(picture.width, picture.height);
+    const Image& picture = figure.image->image.image();
+    const CairoSurface pixels = make_image(picture.width, picture.height);
     std::uint8_t* data = cairo_image_surface_get_data(pixels.get());
     const std::ptrdiff_t stride = cairo_image_surface_get_stride(pixels.get());
     for (int y = 0; y < picture.height; ++y) {
@@ -247,8 +239,8 @@ void draw_picture(const Figure& figure, const Box& matrix, int scale, cairo_t* c
         }
     }
     cairo_surface_mark_dirty(pixels.get());
-    const Image resized = make_image(matrix.width * scale, matrix.height * scale);
-    const std::unique_ptr<cairo_t, DestroyContext> drawing(cairo_create(resized.get()));
+    const CairoSurface resized = make_image(matrix.width * scale, matrix.height * scale);
+    const CairoContext drawing(cairo_create(resized.get()));
     cairo_scale(drawing.get(), static_cast<double>(matrix.width * scale) / picture.width,
                 static_cast<double>(matrix.height * scale) / picture.height);
     cairo_set_source_surface(drawing.get(), pixels.get(), 0, 0);
@@ -281,7 +273,7 @@ int block_side(const Figure& figure) {
 
 void draw_cell_blocks(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     const int side = block_side(figure);
-    const Image image = make_image(figure.columns * side, figure.rows * side);
+    const CairoSurface image = make_image(figure.columns * side, figure.rows * side);
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) {
@@ -301,8 +293,8 @@ void draw_cell_image_in_document(const Figure& figure, const FigureLayout& layou
     const auto shapes = std::ranges::count_if(
         figure.marks, [&](CellMark mark) { return has_shape(figure, mark, layout.value_size > 0); });
     if (runs.size() + static_cast<std::size_t>(shapes) > k_max_cell_shapes) {
-        const Image image = make_image(layout.matrix.width, layout.matrix.height);
-        const std::unique_ptr<cairo_t, DestroyContext> pixels(cairo_create(image.get()));
+        const CairoSurface image = make_image(layout.matrix.width, layout.matrix.height);
+        const CairoContext pixels(cairo_create(image.get()));
         cairo_translate(pixels.get(), -layout.matrix.x, -layout.matrix.y);
         draw_cell_image(figure, layout, pixels.get());
         draw_marks(figure, layout, pixels.get());
