@@ -45,7 +45,7 @@ bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
 void say(ActionContext& c, std::string text) { c.interaction.notice = {std::move(text), false}; }
 
 void set_scale(ActionContext& c, double scale) {
-    c.interaction.interface_scale = std::clamp(scale, 0.75, 3.0);
+    c.interaction.interface_scale = std::clamp(scale, k_least_scale, k_largest_scale);
 }
 
 void save(ActionContext& c) {

@@ -127,7 +127,7 @@ struct Interaction {
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1
     float inspector_width = 336;
-    double interface_scale = 1;         ///< 0.75 … 3
+    double interface_scale = 1;         ///< k_least_scale … k_largest_scale
     bool edit_sentence = false;         ///< the sentence takes the keyboard in the next frame
     bool edit_second_sentence = false;  ///< likewise
     bool second_sentence_open = false;  ///< its field is there, though it is empty

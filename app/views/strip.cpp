@@ -142,12 +142,6 @@ void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names,
     }
 }
 
-/// With as many significant digits.
-std::string digits_text(double value, int digits) {
-    const double size = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
-    return short_text(value == 0 || !std::isfinite(size) ? value : std::round(value * size) / size);
-}
-
 /// The smallest or the largest value; empty if no value is finite.
 std::string range_end(const ShownStage& shown, bool upper, int digits) {
     const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
