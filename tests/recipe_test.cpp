@@ -24,6 +24,7 @@
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
 #include "tests/dice.h"
+#include "tests/image_fixture.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
 #include "tests/temporary_folder.h"
@@ -132,6 +133,19 @@ TEST(RecipeTest, ListsEveryStageAndParameter) {
                 << name << ": " << stage;
         }
     }
+}
+
+TEST(RecipeTest, OfALargePictureItHoldsThePixelsThatAttentionSees) {
+    Experiment e;
+    e.image = GivenImage(gradient(8, 8));
+    EXPECT_TRUE(contains(recipe_of(e), "picture = differences"));
+    Image noise{.width = 200, .height = 200, .rgb = std::vector<std::uint8_t>(200 * 200 * 3)};
+    test::Dice dice(1);
+    for (std::uint8_t& value : noise.rgb) value = static_cast<std::uint8_t>(dice.below(256));
+    e.image = GivenImage(noise);
+    e.grid = e.patch_size = 4;
+    EXPECT_TRUE(contains(recipe_of(e), "pixels = torch.frombuffer"));
+    EXPECT_LT(recipe_of(e).size(), 10000u);
 }
 
 TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
