@@ -50,8 +50,8 @@ float formula(uint head, uint row, uint column) {
     return a[at_a];
 #elif defined(SUM)
     return a[at_a] + b[at_b];
-#elif defined(PRODUCT)
-    return a[at_a] * b[at_b];
+#elif defined(BEND)  // softmax times bell; no weight stays none, whatever the bell
+    return a[at_a] == 0.0 ? 0.0 : a[at_a] * b[at_b];
 #elif defined(SCALE)  // · factor ÷ divisor
     return a[at_a] * u_x / u_y;
 #elif defined(DROP)  // weights · keep ÷ kept

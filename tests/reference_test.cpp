@@ -136,6 +136,7 @@ void set_settings(Experiment& e, const json& config) {
 
 void set_seq2seq(Experiment& e, const json& config) {
     e.mechanism = "seq2seq";
+    e.text.clear();  // a case's words are numbers
     e.alignment_state = config.at("alignment_state");
     e.decode = config.at("decode");
     EXPECT_EQ(config.value("bos", 0), 0);

@@ -5,14 +5,17 @@
 #include <filesystem>
 #include <random>
 
+#include "app/document/walk.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/io/applies.h"
 #include "core/io/examples.h"
 #include "core/io/file.h"
 #include "core/io/image.h"
 #include "core/io/png.h"
 #include "core/io/recipe.h"
 #include "core/picture/number_text.h"
+#include "core/picture/view_figure.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -25,10 +28,24 @@ constexpr double k_scale_step = 0.25;
 bool always(const ActionContext&) { return true; }
 bool has_trace(const ActionContext& c) { return c.document.trace() != nullptr; }
 
+template <const char* option>
+bool applies(const ActionContext& c) {
+    return why_unused(*find_option(option), c.document.experiment()).empty();
+}
+constexpr char k_text[] = "text", k_text2[] = "text2", k_seed[] = "seed";
+
+/// Why no picture is looked at, which would take the second sentence's place.
+std::string why_no_image(const ActionContext& c) {
+    Experiment alone = c.document.experiment();
+    alone.text2.clear();
+    return why_unused(*find_option("image"), alone);
+}
+bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
+
 void say(ActionContext& c, std::string text) { c.interaction.notice = {std::move(text), false}; }
 
 void set_scale(ActionContext& c, double scale) {
-    c.interaction.interface_scale = std::clamp(scale, 0.75, 3.0);
+    c.interaction.interface_scale = std::clamp(scale, k_least_scale, k_largest_scale);
 }
 
 void save(ActionContext& c) {
@@ -140,7 +157,26 @@ void set_view(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.view = view; });
 }
 constexpr char k_pipeline[] = "pipeline";
+constexpr char k_alignment[] = "alignment";
 constexpr char k_image[] = "image";
+
+bool translates(const ActionContext& c) { return c.document.experiment().mechanism == "seq2seq"; }
+
+/// What the alignment view shows, where it is open: there the arrows go through its cells.
+const Stage* open_alignment(const ActionContext& c) {
+    const bool open = c.document.presentation().view == k_alignment && translates(c);
+    return open ? find_view_figure(k_alignment)->stage(*c.document.trace()) : nullptr;
+}
+
+void go_sideways(ActionContext& c, int step) {
+    const Stage* stage = open_alignment(c);
+    stage ? walk_cells(c.document, *stage, 0, step) : focus_step(c, step);
+}
+
+void go_down(ActionContext& c, int step) {
+    const Stage* stage = open_alignment(c);
+    stage ? walk_cells(c.document, *stage, step, 0) : next_head(c, step);
+}
 
 bool has_image(const ActionContext& c) { return c.document.experiment().image.has_value(); }
 
@@ -218,14 +254,14 @@ const std::array k_actions = {
            "Edit the sentence",
            {Key::l, k_ctrl},
            true,
-           always,
+           applies<k_text>,
            [](ActionContext& c) { c.interaction.edit_sentence = true; }},
     Action{"edit.second_sentence",
            "Edit",
            "Edit the second sentence",
            {Key::l, k_ctrl_shift},
            true,
-           always,
+           applies<k_text2>,
            [](ActionContext& c) {
                c.interaction.second_sentence_open = c.interaction.edit_second_sentence = true;
            }},
@@ -241,7 +277,7 @@ const std::array k_actions = {
                c.interaction.second_sentence_open = false;
                c.document.change([](Session& s) { s.experiment.text2.clear(); });
            }},
-    Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, always, roll_seed},
+    Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, applies<k_seed>, roll_seed},
     Action{"edit.give",
            "Edit",
            "Give a matrix…",
@@ -254,10 +290,12 @@ const std::array k_actions = {
            "Use the drawn picture",
            {},
            false,
-           always,
+           may_have_image,
            [](ActionContext& c) { look_at(c, drawn_picture()); }},
     Action{"edit.remove_picture", "Edit", "Remove the picture", {}, false, has_image, remove_picture},
     Action{"view.pipeline", "View", "Pipeline", {Key::digit_1, {}}, false, always, set_view<k_pipeline>},
+    Action{
+        "view.alignment", "View", "Alignment", {Key::digit_5, {}}, false, translates, set_view<k_alignment>},
     Action{"view.image", "View", "Image", {Key::digit_7, {}}, false, has_image, set_view<k_image>},
     Action{"view.previous_stage",
            "View",
@@ -265,28 +303,28 @@ const std::array k_actions = {
            {Key::left, {}},
            false,
            has_trace,
-           [](ActionContext& c) { focus_step(c, -1); }},
+           [](ActionContext& c) { go_sideways(c, -1); }},
     Action{"view.next_stage",
            "View",
            "Next stage",
            {Key::right, {}},
            false,
            has_trace,
-           [](ActionContext& c) { focus_step(c, 1); }},
+           [](ActionContext& c) { go_sideways(c, 1); }},
     Action{"view.previous_head",
            "View",
            "Previous head",
            {Key::up, {}},
            false,
            has_trace,
-           [](ActionContext& c) { next_head(c, -1); }},
+           [](ActionContext& c) { go_down(c, -1); }},
     Action{"view.next_head",
            "View",
            "Next head",
            {Key::down, {}},
            false,
            has_trace,
-           [](ActionContext& c) { next_head(c, 1); }},
+           [](ActionContext& c) { go_down(c, 1); }},
     Action{"view.whole",
            "View",
            "Show the whole matrix",
@@ -450,6 +488,8 @@ void open_file(ActionContext& context, const std::string& file) {
 
 void open_picture(ActionContext& context, const std::string& file) {
     const std::string path = std::filesystem::absolute(file).string();
+    if (const std::string reason = why_no_image(context); !reason.empty())
+        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
     look_at(context, read_image(path));
     remember_file(context.saved, path);
     say(context, "looking at " + path);

@@ -71,6 +71,7 @@ std::vector<std::string> split_formats(const std::string& text) {
 }
 
 void require_folder(const std::string& path) {
+    if (path == "-") throw UsageError("--out: render writes files: name a folder, not standard output");
     std::error_code problem;
     const std::filesystem::file_status status = std::filesystem::status(path, problem);
     if (std::filesystem::is_directory(status)) return;
@@ -113,6 +114,7 @@ bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequ
                  const EvaluateOptions& options) {
     if (!given.has_file()) return false;
     request.stages.clear();
+    request.view_alone = false;
     if (given.gives("head")) request.head = start.presentation.head;
     try {
         evaluate_for(start, request, options);
@@ -139,7 +141,10 @@ Trace checked_trace(const SessionArguments& given, const Session& start, const S
 int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     const Session start = given.start(), session = given.with_flags(start);
-    const ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    // What is named is written; where nothing is, everything.
+    ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
+    request.view_alone = given.gives("view") && !given.gives("stage");
     require_folder(arguments.out);
     const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
     const Interruption interruption;
@@ -265,7 +270,10 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
                            arguments.measurement);
         return open(arguments, open_window);
     } catch (const CLI::Success& success) {
-        return app.exit(success);
+        std::ostringstream help;
+        app.exit(success, help, help);
+        write_file("-", help.str());
+        return 0;
     } catch (const CLI::ParseError& error) {
         print_error(std::string(error.what()) + " (see attnscope --help)");
         return 2;

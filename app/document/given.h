@@ -19,9 +19,11 @@ struct MaskPreset {
 };
 std::span<const MaskPreset> mask_presets();
 
-/// The rules and the given mask in one: 1 where both allow. A given mask of another size counts for nothing.
-/// Throws as mask_matrix().
+/// The rules and the given mask in one: 0 where one of them closes, else 1, or what is given instead. A given
+/// mask of another size counts for nothing. Throws as mask_matrix().
 Matrix editable_mask(const Experiment& experiment, int queries, int keys);
+/// One cell of it, without making the others.
+bool may_look(const Experiment& experiment, int queries, int keys, int query, int key);
 /// Makes `mask` the given one, and the rules, which stand in it, go.
 void paint_mask(Document& document, Matrix mask, const std::string& gesture = {});
 
@@ -35,6 +37,11 @@ GivenSize given_size(const Trace& trace, std::string_view name);
 /// What editing begins with: what is given, else what the trace has (its heads one below the other), else 1
 /// for masks and gains and 0 for all else.
 Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name);
+
+/// Columns of one head of a stage of the trace, "query", "key" or "value"; 0 if it has none.
+int head_width(const Trace& trace, const std::string& stage);
+/// d_k, by which 1/√d_k scales: the trace's where it has keys, else what the experiment asks for.
+int key_width(const Experiment& experiment, const Trace* trace);
 
 /// Gives a matrix. With given scores there is no d_k: a scale by it becomes the number that it was.
 void give(Document& document, const std::string& name, Matrix values, const std::string& gesture = {});

@@ -20,6 +20,7 @@ ValueRange range_of(std::span<const float> values) {
             min = std::min(min, v);
             max = std::max(max, v);
             ++range.finite;
+            range.zero += v == 0;
         } else if (std::isnan(v)) {
             ++range.nan;
         } else {
@@ -39,6 +40,7 @@ ValueRange united(ValueRange a, const ValueRange& b) {
         a.max = a.finite > 0 ? std::max(a.max, b.max) : b.max;
     }
     a.finite += b.finite;
+    a.zero += b.zero;
     a.nan += b.nan;
     a.plus_infinity += b.plus_infinity;
     a.minus_infinity += b.minus_infinity;

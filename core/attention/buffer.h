@@ -10,11 +10,12 @@
 
 namespace attnscope {
 
-/// Smallest and largest finite value, and how many are not finite.
+/// Smallest and largest finite value, and how many are not finite, or zero.
 struct ValueRange {
     float min = 0;  ///< 0 when no value is finite
     float max = 0;
     std::size_t finite = 0;
+    std::size_t zero = 0;
     std::size_t nan = 0;
     std::size_t plus_infinity = 0;
     std::size_t minus_infinity = 0;

@@ -188,7 +188,8 @@ void AttentionEvaluation::mask() {
             }
             if (!centers_) continue;
             close_where([&](int i, int j) {
-                return std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) > e_.local_window;
+                // A centre that is NaN is near nothing.
+                return !(std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) <= e_.local_window);
             });
         }
     };
@@ -243,9 +244,10 @@ void AttentionEvaluation::weigh() {
             });
         });
     weights_ =
-        build_.stage("weights", {align, gauss}, {}, align->shape(), step::Product{}, [&](Tensor& weights) {
+        build_.stage("weights", {align, gauss}, {}, align->shape(), step::Bend{}, [&](Tensor& weights) {
+            const auto softmax = align->buffer.host().values(), bells = gauss->buffer.host().values();
             for (std::size_t i = 0; i < weights.values().size(); ++i)
-                weights.values()[i] = align->buffer.host().values()[i] * gauss->buffer.host().values()[i];
+                weights.values()[i] = softmax[i] == 0 ? 0 : softmax[i] * bells[i];
         });
 }
 

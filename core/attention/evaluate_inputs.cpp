@@ -85,7 +85,10 @@ std::string AttentionEvaluation::table_settings() const {
 }
 
 StagePtr AttentionEvaluation::token_rows(const char* name, const std::vector<int>& ids) {
-    return build_.stage(name, {}, settings(e_.text, e_.text2, e_.tokenizer, e_.vocabulary), [&] {
+    // The rows follow from the vocabulary, which what is given may have made smaller.
+    std::string text;
+    for (const int id : ids) text += settings(id);
+    return build_.stage(name, {}, text, [&] {
         Tensor rows({.heads = 1, .rows = static_cast<int>(ids.size()), .columns = 1});
         for (std::size_t i = 0; i < ids.size(); ++i) rows.values()[i] = static_cast<float>(ids[i]);
         return rows;

@@ -42,8 +42,9 @@ struct Hard {};  ///< masked: 1 at the first of a row's largest
 struct Gauss {   ///< centers (h × N × 1): h × N × M
     int window;
 };
-struct Product {};  ///< of two inputs, element by element
-struct Drop {       ///< weights, keep: weights · keep ÷ kept
+struct Bend {
+};             ///< softmax, bell: their product; what has no weight gets none, not even of a bell that is NaN
+struct Drop {  ///< weights, keep: weights · keep ÷ kept
     float kept;
 };
 struct Context {};    ///< weights, masked, V: Σ over the open keys
@@ -57,7 +58,7 @@ struct LogSoftmax {};  ///< x
 
 using Step =
     std::variant<step::Linear, step::Sum, step::Split, step::Join, step::Before, step::Score, step::Scale,
-                 step::Alibi, step::Open, step::Close, step::Softmax, step::Hard, step::Gauss, step::Product,
+                 step::Alibi, step::Open, step::Close, step::Softmax, step::Hard, step::Gauss, step::Bend,
                  step::Drop, step::Context, step::LayerNorm, step::Activate, step::LogSoftmax>;
 
 }  // namespace attnscope

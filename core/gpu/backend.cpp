@@ -138,8 +138,8 @@ public:
         kernels_->cells("cells.comp", {"GAUSS"}, {{input(0)}}, out(), {.x = static_cast<float>(gauss.window)},
                         k_exponential_work);
     }
-    void operator()(const step::Product&) {
-        kernels_->cells("cells.comp", {"PRODUCT"}, {{input(0)}, {input(1)}}, out());
+    void operator()(const step::Bend&) {
+        kernels_->cells("cells.comp", {"BEND"}, {{input(0)}, {input(1)}}, out());
     }
     void operator()(const step::Drop& drop) {
         kernels_->cells("cells.comp", {"DROP"}, {{input(0)}, {input(1)}}, out(), {.x = drop.kept});

@@ -161,6 +161,12 @@ Json given_json(const Session& s) {
     return names;
 }
 
+/// How the refusal of a name that is not known ends.
+std::string instead_of(std::string_view name, std::span<const std::string> known) {
+    const std::string near = nearest_name(name, known);
+    return near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?";
+}
+
 /// NAME=PATH: the file is read at once.
 void give(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
@@ -168,11 +174,8 @@ void give(Session& s, std::string_view text) {
     const std::string name(text.substr(0, equals));
     std::vector<std::string> known;
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
-    if (std::ranges::find(known, name) == known.end()) {
-        const std::string near = nearest_name(name, known);
-        refuse(quoted_value(name) + " cannot be given" +
-               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
-    }
+    if (std::ranges::find(known, name) == known.end())
+        refuse(quoted_value(name) + " cannot be given" + instead_of(name, known));
     s.experiment.given.insert_or_assign(name, GivenMatrix(read_matrix(std::string(text.substr(equals + 1)))));
 }
 
@@ -209,9 +212,7 @@ void set_stage(Session& s, const Json& value) {
     if (!find_stage_info(name)) {
         std::vector<std::string> known;
         for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
-        const std::string near = nearest_name(name, known);
-        refuse(quoted_value(value) + " is not a stage" +
-               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
+        refuse(quoted_value(value) + " is not a stage" + instead_of(name, known));
     }
     s.presentation.stage = std::move(name);
 }
@@ -245,41 +246,50 @@ using enum OptionType;
     [](const Session& s) -> Json { return s.part.member; }, \
         [](Session& s, const Json& v) { s.part.member = convert(v); }
 
-constexpr std::string_view k_weights = "there are weights to draw";
-constexpr std::string_view k_own_sizes = "projection is normal, uniform, linear or xavier";
-constexpr std::string_view k_image = "image is not none";
-constexpr std::string_view k_block = "block is not none";
+// Matrices that are given may take away further ones: why_unused() knows all.
+constexpr std::string_view k_attention = "mechanism is attention";
+constexpr std::string_view k_aligns = "mechanism is attention, or decoder-attention is additive";
+constexpr std::string_view k_words = "no given matrix stands for the words";
+constexpr std::string_view k_scores = "mechanism is attention and scores are not given";
+constexpr std::string_view k_weights = "mechanism is attention and there are weights to draw";
+constexpr std::string_view k_own_sizes =
+    "mechanism is attention and projection is normal, uniform, linear or xavier";
+constexpr std::string_view k_sentences = "mechanism is attention, and text2 is empty";
+constexpr std::string_view k_image = "mechanism is attention and image is not none";
+constexpr std::string_view k_dropout = "mechanism is attention and training is on";
+constexpr std::string_view k_block = "mechanism is attention and block is not none";
 constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
 
 const std::array k_options = {
-    Option{"text", "Input", "", "TEXT", "The sentence", "", text, FIELD(experiment, text, as_text)},
+    Option{"text", "Input", "", "TEXT", "The sentence", k_words, text, FIELD(experiment, text, as_text)},
     Option{"text2", "Input", "", "TEXT",
-           "The keys' and values' sentence, of seq2seq the target; empty: the same as text", "", text,
+           "The keys' and values' sentence, of seq2seq the target; empty: the same as text",
+           "no given matrix stands for its words, and there is no image", text,
            FIELD(experiment, text2, as_text)},
     Option{"mechanism", "Input", "", "attention|seq2seq",
            "attention: every query at once; seq2seq: an encoder and a decoder that aligns step by step, text "
            "being its source and text2 its target",
            "", text, FIELD(experiment, mechanism, as_text)},
-    Option{"tokenizer", "Input", "", "words|whitespace|characters", "How the sentence is cut into tokens", "",
-           text, FIELD(experiment, tokenizer, as_text)},
+    Option{"tokenizer", "Input", "", "words|whitespace|characters", "How the sentence is cut into tokens",
+           k_words, text, FIELD(experiment, tokenizer, as_text)},
     Option{"vocabulary", "Input", "", "alphabetical|appearance|stable",
-           "Which row of the table a word takes; stable: a word keeps its vector whatever else is typed", "",
-           text, FIELD(experiment, vocabulary, as_text)},
+           "Which row of the table a word takes; stable: a word keeps its vector whatever else is typed",
+           k_words, text, FIELD(experiment, vocabulary, as_text)},
     Option{"table-size", "Embedding", "", "N", "Rows of the embedding table, if the words need fewer",
-           "vocabulary is not stable", whole, FIELD(experiment, table_size, as_int)},
+           "vocabulary is not stable, and a table is drawn", whole, FIELD(experiment, table_size, as_int)},
     Option{"seed", "Embedding", "", "N",
-           "Seed of the random numbers, as torch.manual_seed takes it: -2^63 to 2^64-1", "", whole,
-           [](const Session& s) { return seed_json(s.experiment.seed); },
+           "Seed of the random numbers, as torch.manual_seed takes it: -2^63 to 2^64-1",
+           "something is drawn with it", whole, [](const Session& s) { return seed_json(s.experiment.seed); },
            [](Session& s, const Json& v) { s.experiment.seed = as_seed(v); }},
-    Option{"dim", "Embedding", "d", "N", "Numbers per token, 1 to 1024, a multiple of heads", "", whole,
-           FIELD(experiment, dim, as_int)},
+    Option{"dim", "Embedding", "d", "N", "Numbers per token, 1 to 1024, a multiple of heads",
+           "something of that width is drawn", whole, FIELD(experiment, dim, as_int)},
     Option{"embedding", "Embedding", "", "normal|uniform|linear|xavier", "How the embedding table is drawn",
-           "", text, FIELD(experiment, embedding, as_text)},
+           "a table is drawn", text, FIELD(experiment, embedding, as_text)},
     Option{
         "image", "Image", "", "PATH|drawn|none",
         "A picture whose patches are the keys and values: a PNG or JPEG, read at once, of which its central "
         "square is kept, at most 448 pixels a side; drawn: the built-in one",
-        "", picture, image_json, set_image},
+        k_sentences, picture, image_json, set_image},
     Option{"grid", "Image", "", "N", "Patches a side, 1 to 32", k_image, whole,
            FIELD(experiment, grid, as_int)},
     Option{"patch-size", "Image", "", "N",
@@ -292,12 +302,13 @@ const std::array k_options = {
         k_image, word_or_number, weight_seed_json<&Experiment::image_seed>,
         set_weight_seed<&Experiment::image_seed>},
     Option{"position", "Position", "", "none|sinusoidal|rope|alibi",
-           "How a token's place is told: added to X, by turning Q and K, or by a bias on the scores", "",
-           text, FIELD(experiment, position, as_text)},
+           "How a token's place is told: added to X, by turning Q and K, or by a bias on the scores",
+           k_attention, text, FIELD(experiment, position, as_text)},
     Option{"rope-layout", "Position", "", "interleaved|half", "Which features are turned as a pair",
-           "position is rope", text, FIELD(experiment, rope_layout, as_text)},
+           "mechanism is attention and position is rope", text, FIELD(experiment, rope_layout, as_text)},
     Option{"projection", "Projections", "W", "none|normal|uniform|linear|xavier|mha",
-           "How W_q, W_k, W_v (and W_o) are drawn; none: Q = K = V = X", "", text,
+           "How W_q, W_k, W_v (and W_o) are drawn; none: Q = K = V = X",
+           "mechanism is attention and the projections are not given", text,
            FIELD(experiment, projection, as_text)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
            "same: the seed again; continue: go on after the embedding table (with an image, after its "
@@ -305,54 +316,59 @@ const std::array k_options = {
            k_weights, word_or_number, weight_seed_json<&Experiment::projection_seed>,
            set_weight_seed<&Experiment::projection_seed>},
     Option{"projection-bias", "Projections", "b", "", "Biases, drawn as torch.nn.Linear does (mha: zeros)",
-           "projection is not none", boolean, FIELD(experiment, projection_bias, as_boolean)},
+           "mechanism is attention, and projection is not none or output-projection is on", boolean,
+           FIELD(experiment, projection_bias, as_boolean)},
     Option{"key-size", "Projections", "h·d_k", "N", "Columns of Q and K, all heads together; 0: dim",
            k_own_sizes, whole, FIELD(experiment, key_size, as_int)},
     Option{"value-size", "Projections", "h·d_v", "N", "Columns of V, all heads together; 0: dim", k_own_sizes,
            whole, FIELD(experiment, value_size, as_int)},
-    Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", "", whole,
+    Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
            FIELD(experiment, heads, as_int)},
     Option{"score", "Score", "", "dot|general|additive|concat|cosine|location",
-           "How much a query has to do with a key", "", text, FIELD(experiment, score, as_text)},
+           "How much a query has to do with a key", k_scores, text, FIELD(experiment, score, as_text)},
     Option{"hidden", "Score", "", "N",
            "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024",
            "score is additive or concat, normalizer is local-p, or mechanism is seq2seq", whole,
            FIELD(experiment, hidden, as_int)},
     Option{"score-seed", "Score", "", "same|continue|N",
            "same: the seed again; continue: go on after the projections; N: a seed of its own",
-           "the score has weights, or normalizer is local-p", word_or_number,
+           "mechanism is attention, and the score has weights or normalizer is local-p", word_or_number,
            weight_seed_json<&Experiment::score_seed>, set_weight_seed<&Experiment::score_seed>},
-    Option{"sharpening", "Score", "β", "NUMBER", "What the cosine is multiplied by", "score is cosine",
-           number, FIELD(experiment, sharpening, as_double)},
-    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "What the scores are multiplied by; sqrt: 1/√d_k", "",
-           word_or_number, scale_json, set_scale},
+    Option{"sharpening", "Score", "β", "NUMBER", "What the cosine is multiplied by",
+           "mechanism is attention and score is cosine", number, FIELD(experiment, sharpening, as_double)},
+    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "What the scores are multiplied by; sqrt: 1/√d_k",
+           k_attention, word_or_number, scale_json, set_scale},
     Option{
         "mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
         "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) is read at "
         "once, 0 closes",
-        "", list, mask_json, set_mask},
+        k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", "softmax|hard|local-m|local-p", "How masked scores become weights",
-           "", text, FIELD(experiment, normalizer, as_text)},
+           k_aligns, text, FIELD(experiment, normalizer, as_text)},
     Option{"softmax-axis", "Softmax", "", "keys|queries",
            "Along which the weights sum to 1: each row over the keys, or each column over the queries",
-           "normalizer is softmax", text, FIELD(experiment, softmax_axis, as_text)},
-    Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", "", number,
-           FIELD(experiment, temperature, as_double)},
+           "mechanism is attention and normalizer is softmax", text,
+           FIELD(experiment, softmax_axis, as_text)},
+    Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", k_aligns,
+           number, FIELD(experiment, temperature, as_double)},
     Option{"local-window", "Softmax", "D", "N", "How far local attention looks to either side, 0 to 4096",
-           "normalizer is local-m or local-p", whole, FIELD(experiment, local_window, as_int)},
-    Option{"dropout", "Softmax", "p", "P", "The share of weights that dropout sets to 0; 0 to below 1", "",
-           number, FIELD(experiment, dropout, as_double)},
-    Option{"dropout-seed", "Softmax", "", "N", "Seed of the dropped weights", "dropout > 0", whole,
+           "normalizer is local-m or local-p, and there is an alignment", whole,
+           FIELD(experiment, local_window, as_int)},
+    Option{"dropout", "Softmax", "p", "P", "The share of weights that dropout sets to 0; 0 to below 1",
+           k_dropout, number, FIELD(experiment, dropout, as_double)},
+    Option{"dropout-seed", "Softmax", "", "N", "Seed of the dropped weights",
+           "mechanism is attention, training is on and dropout > 0", whole,
            [](const Session& s) { return seed_json(s.experiment.dropout_seed); },
            [](Session& s, const Json& v) { s.experiment.dropout_seed = as_seed(v); }},
     Option{"training", "Softmax", "", "", "Drop weights as in training; in evaluation they are left alone",
-           "dropout > 0", boolean, FIELD(experiment, training, as_boolean)},
-    Option{"output-projection", "Output", "W_o", "", "Multiply the result by W_oᵀ", "", boolean,
+           "mechanism is attention and dropout > 0", boolean, FIELD(experiment, training, as_boolean)},
+    Option{"output-projection", "Output", "W_o", "", "Multiply the result by W_oᵀ",
+           "mechanism is attention and there are values", boolean,
            FIELD(experiment, output_projection, as_boolean)},
 
     Option{"block", "Block", "", "none|post-norm|pre-norm",
-           "The transformer's block around attention: residuals, layer norms and a feed-forward layer", "",
-           text, FIELD(experiment, block, as_text)},
+           "The transformer's block around attention: residuals, layer norms and a feed-forward layer",
+           "mechanism is attention and there is an embedding", text, FIELD(experiment, block, as_text)},
     Option{"activation", "Block", "", "relu|gelu", "Of the feed-forward layer", k_block, text,
            FIELD(experiment, activation, as_text)},
     Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
@@ -371,14 +387,13 @@ const std::array k_options = {
         k_seq2seq, text, FIELD(experiment, decoder_attention, as_text)},
     Option{"alignment-state", "Sequence to sequence", "", "previous|current",
            "Which of the decoder's states asks: the one before the step (Bahdanau) or its own (Luong)",
-           "mechanism is seq2seq and decoder-attention is additive", text,
-           FIELD(experiment, alignment_state, as_text)},
+           k_seq2seq, text, FIELD(experiment, alignment_state, as_text)},
     Option{"decode", "Sequence to sequence", "", "teacher|greedy",
            "What each step is fed: the target's words, or the word that the step before found likeliest",
            k_seq2seq, text, FIELD(experiment, decode, as_text)},
     Option{"max-steps", "Sequence to sequence", "", "N",
-           "Steps of greedy decoding, 1 to 4096, if <eos> is not found before", "decode is greedy", whole,
-           FIELD(experiment, max_steps, as_int)},
+           "Steps of greedy decoding, 1 to 4096, if <eos> is not found before",
+           "mechanism is seq2seq and decode is greedy", whole, FIELD(experiment, max_steps, as_int)},
     Option{"encoder-size", "Sequence to sequence", "E", "N", "States of each direction, 1 to 1024", k_seq2seq,
            whole, FIELD(experiment, encoder_size, as_int)},
     Option{"decoder-size", "Sequence to sequence", "D", "N", "States of the decoder, 1 to 1024", k_seq2seq,
@@ -390,10 +405,11 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline|image", "The view that is open", "the window", text,
+    Option{"view", "Presentation", "", "pipeline|alignment|image",
+           "The view that is open; render writes its own picture, and without --stage that alone", "", text,
            [](const Session& s) -> Json { return s.presentation.view; },
            [](Session& s, const Json& v) {
-               s.presentation.view = choice(v, {"pipeline", "image"});
+               s.presentation.view = choice(v, {"pipeline", "alignment", "image"});
            }},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,
@@ -424,7 +440,8 @@ const std::array k_options = {
     Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
            "exported pictures", text, FIELD(presentation, title, as_text)},
     Option{"locked", "Presentation", "", "none|ROW,COLUMN", "The cell the inspector holds, counted from 1",
-           "the window", text, [](const Session& s) -> Json { return locked_text(s); }, set_locked},
+           "the window, pictures of views", text, [](const Session& s) -> Json { return locked_text(s); },
+           set_locked},
 };
 #undef FIELD
 

@@ -14,6 +14,7 @@ namespace attnscope {
 namespace {
 
 constexpr int k_bos = 0, k_eos = 1;
+constexpr int k_no_word = -1;  ///< a given table without words has no end
 
 ConstMatrixView empty_view() { return {nullptr, 0, 0}; }
 
@@ -235,7 +236,8 @@ void Seq2seqEvaluation::run_decoder() {
     if (words_)
         steps_ = decode(decoder, values(words_), options_.cancel);
     else
-        fed_ = decode_greedily(decoder, vocabularies(), k_bos, k_eos, e_.max_steps, *steps_, options_.cancel);
+        fed_ = decode_greedily(decoder, vocabularies(), k_bos, target_words_.empty() ? k_no_word : k_eos,
+                               e_.max_steps, *steps_, options_.cancel);
 }
 
 const std::vector<DecoderStep>& Seq2seqEvaluation::steps() {
