@@ -22,6 +22,12 @@ uniform uint u_n, u_m, u_k;
 shared float a_slice[DEPTH][TILE + 1];
 shared float b_slice[DEPTH][TILE + 1];
 
+// Some drivers move what is read from shared memory over a barrier alone.
+void meet() {
+    memoryBarrierShared();
+    barrier();
+}
+
 const uint k_threads = SIDE * SIDE;
 
 void load(uint first, uint n0, uint m0, uint thread) {
@@ -51,7 +57,7 @@ void main() {
         for (uint j = 0u; j < CELLS; ++j) sums[i][j] = 0.0;
     for (uint first = 0u; first < u_k; first += DEPTH) {
         load(first, n0, m0, gl_LocalInvocationIndex);
-        barrier();
+        meet();
         for (uint depth = 0u; depth < DEPTH; ++depth) {
             float left[CELLS], right[CELLS];
             // A thread's cells lie SIDE apart, so that neighbours read neighbours.
@@ -60,7 +66,7 @@ void main() {
             for (uint i = 0u; i < CELLS; ++i)
                 for (uint j = 0u; j < CELLS; ++j) sums[i][j] = fma(left[i], right[j], sums[i][j]);
         }
-        barrier();
+        meet();
     }
     for (uint i = 0u; i < CELLS; ++i)
         for (uint j = 0u; j < CELLS; ++j) {

@@ -14,6 +14,12 @@ const float k_infinity = uintBitsToFloat(0x7f800000u);
 shared float smallest[GROUP], largest[GROUP];
 shared uvec4 counts[GROUP];
 
+// Some drivers move what is read from shared memory over a barrier alone.
+void meet() {
+    memoryBarrierShared();
+    barrier();
+}
+
 void main() {
     uint thread = gl_LocalInvocationID.x;
     float low = k_infinity, high = -k_infinity;
@@ -36,14 +42,14 @@ void main() {
     smallest[thread] = low;
     largest[thread] = high;
     counts[thread] = own;
-    barrier();
+    meet();
     for (uint apart = GROUP / 2u; apart > 0u; apart /= 2u) {
         if (thread < apart) {
             smallest[thread] = min(smallest[thread], smallest[thread + apart]);
             largest[thread] = max(largest[thread], largest[thread + apart]);
             counts[thread] += counts[thread + apart];
         }
-        barrier();
+        meet();
     }
     if (thread > 0u) return;
     uint at = 6u * gl_WorkGroupID.x;

@@ -19,31 +19,37 @@ uint thread() { return gl_LocalInvocationID.x; }
 uint first_of_row() { return u_a + gl_WorkGroupID.z * u_a_head + gl_WorkGroupID.x * u_columns; }
 uint first_of_result() { return u_result + gl_WorkGroupID.z * u_result_head + gl_WorkGroupID.x * u_columns; }
 
+// Some drivers move what is read from shared memory over a barrier alone.
+void meet() {
+    memoryBarrierShared();
+    barrier();
+}
+
 shared float numbers[GROUP];
 shared float more_numbers[GROUP];
 shared uint marks[GROUP];
 
 float sum_of(float own) {
     numbers[thread()] = own;
-    barrier();
+    meet();
     for (uint apart = GROUP / 2u; apart > 0u; apart /= 2u) {
         if (thread() < apart) numbers[thread()] += numbers[thread() + apart];
-        barrier();
+        meet();
     }
     float sum = numbers[0];
-    barrier();
+    meet();
     return sum;
 }
 
 uint any_of(uint own) {
     marks[thread()] = own;
-    barrier();
+    meet();
     for (uint apart = GROUP / 2u; apart > 0u; apart /= 2u) {
         if (thread() < apart) marks[thread()] |= marks[thread() + apart];
-        barrier();
+        meet();
     }
     uint any = marks[0];
-    barrier();
+    meet();
     return any;
 }
 
@@ -59,7 +65,7 @@ vec2 joined(vec2 p, vec2 q) {
 vec2 joined_of(vec2 own) {
     numbers[thread()] = own.x;
     more_numbers[thread()] = own.y;
-    barrier();
+    meet();
     for (uint apart = GROUP / 2u; apart > 0u; apart /= 2u) {
         if (thread() < apart) {
             uint other = thread() + apart;
@@ -67,10 +73,10 @@ vec2 joined_of(vec2 own) {
             numbers[thread()] = both.x;
             more_numbers[thread()] = both.y;
         }
-        barrier();
+        meet();
     }
     vec2 whole = vec2(numbers[0], more_numbers[0]);
-    barrier();
+    meet();
     return whole;
 }
 
@@ -114,10 +120,10 @@ void main() {
     for (uint j = thread(); j < u_columns; j += GROUP)
         if (a[from + j] == row.x) own = min(own, j);
     marks[thread()] = own;
-    barrier();
+    meet();
     for (uint apart = GROUP / 2u; apart > 0u; apart /= 2u) {
         if (thread() < apart) marks[thread()] = min(marks[thread()], marks[thread() + apart]);
-        barrier();
+        meet();
     }
     for (uint j = thread(); j < u_columns; j += GROUP) {
         bool closed = a[from + j] == k_minus_infinity;
