@@ -557,14 +557,16 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", name}), {name, "no folder", "--out"});
     EXPECT_EQ(read(name), "kept");
     expect_failure(1, run({"render", "--out", ""}), {"--out"});
+    expect_failure(2, run({"render", "--out", "-"}), {"--out", "a folder", "standard output"});
     expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
 }
 
 TEST_F(command_line_test, a_full_disk_fails) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
     const Start full{.environment = {}, .input = {}, .output = "/dev/full"};
-    expect_failure(1, run({"trace"}, full), {"standard output", "disk is full"});
-    expect_failure(1, run({"examples"}, full), {"standard output", "disk is full"});
+    for (const Words& command : {Words{"trace"}, Words{"recipe"}, Words{"examples"}, Words{"--help"},
+                                 Words{"--version"}, Words{"render", "--help"}})
+        expect_failure(1, run(command, full), {"standard output", "disk is full"});
     // A disk that takes 2000 bytes a file: the picture does not fit, and no piece of it is left.
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_file = 2000};
     expect_failure(1, run({"render", "--out", path("out"), "--stage", "weights"}, small),

@@ -243,6 +243,29 @@ TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
     EXPECT_GT(document().experiment().hidden, 8);
 }
 
+TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
+    start(load_example("bahdanau-alignment"));
+    const Session before = document().session();
+    for (const char* label : {"Picture", "Told by", "Biases", "Heads", "Function", "Scale", "Factor",
+                              "Dropout", "Training", "Projection", "Norms"}) {
+        const ImVec2 at = field_of(label, {"label"});
+        click({at.x + 100, at.y});
+        drag({at.x + 120, at.y}, {60, 0});
+        EXPECT_EQ(document().session(), before) << label;
+        EXPECT_FALSE(compat::popup_is_open()) << label;
+    }
+    drag(field_of("Temperature", {"factor", "drag"}), {60, 0});
+    EXPECT_GT(document().experiment().temperature, before.experiment.temperature);
+    document().change([](Session& s) { s.experiment.decoder_attention = "none"; });
+    settle();
+    const Session without = document().session();
+    for (const char* label : {"Causal", "By hand", "Weights by", "Temperature"}) {
+        const ImVec2 at = field_of(label, {"label"});
+        click({at.x + 100, at.y});
+        EXPECT_EQ(document().session(), without) << label;
+    }
+}
+
 TEST_F(ExperimentPanelTest, AHeadThatRopeCannotTurnIsRefusedAndTheHeadsStepOverIt) {
     document().change([](Session& s) {
         s.experiment.dim = 12;

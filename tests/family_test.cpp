@@ -343,6 +343,10 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     Experiment scores = given_scores(Matrix::Ones(2, 2));
     scores.block = "post-norm";
     EXPECT_NE(refusal(scores).find("block post-norm adds to the embedding"), std::string::npos);
+    Experiment fewer;  // queries than the embedding has rows
+    fewer.block = "pre-norm";
+    fewer.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
+    EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is needed here");
 }
 
 }  // namespace

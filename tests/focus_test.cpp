@@ -174,5 +174,19 @@ TEST_F(FocusTest, EveryCellOnScreenHasTheColorOfItsValue) {
     EXPECT_GT(cells, 1000);
 }
 
+TEST_F(FocusTest, InTheStripKeysOfAnotherSentenceHaveLabelsOfTheirOwn) {
+    const auto gap = [&](const char* left, const char* right) {
+        return thumbnail(right).drawn.top_left.x - thumbnail(left).drawn.bottom_right.x;
+    };
+    start(load_example("scaled-dot-product"), 2400, 1000);
+    const float key = gap("query", "key"), value = gap("key", "value"), scores = gap("value", "scores");
+    Session session = load_example("scaled-dot-product");
+    session.experiment.text2 = "wholly different words";
+    start(session, 2400, 1000);
+    EXPECT_GT(gap("query", "key"), key + 30);
+    EXPECT_NEAR(gap("key", "value"), value, 20) << "of the same words";
+    EXPECT_GT(gap("value", "scores"), scores + 30);
+}
+
 }  // namespace
 }  // namespace attnscope

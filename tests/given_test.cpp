@@ -34,6 +34,16 @@ TEST(GivenTest, ACellIsOneNumberOrNan) {
     for (const char* text : {"", "word", "1,2", "1 2"}) EXPECT_THROW(parse_cell(text), Error) << text;
 }
 
+TEST(GivenTest, GivenScoresKeepTheScaleOfTheGivenKeys) {
+    Session session;
+    for (const char* name : {"query", "key", "value"})
+        session.experiment.given.insert_or_assign(name, GivenMatrix(Matrix::Ones(3, 4)));
+    Document document(session, {}, [] {});
+    document.settle();
+    give(document, "scores", Matrix::Ones(3, 3));
+    EXPECT_EQ(document.experiment().scale, (Scale{Scale::Kind::number, 0.5})) << "1/√4";
+}
+
 class PaintingTest : public InterfaceTest {
 protected:
     void SetUp() override {

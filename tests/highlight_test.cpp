@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "app/document/interaction.h"
+#include "core/attention/evaluate.h"
+#include "core/io/examples.h"
 
 namespace attnscope {
 namespace {
@@ -67,6 +69,19 @@ TEST(HighlightTest, OfTwoSentencesATokenLightsItsOwnSideAlone) {
     EXPECT_EQ(lit_row(lit, info("query")), 1);
     EXPECT_EQ(lit_row(lit, info("key")), -1);
     EXPECT_EQ(lit_column(lit, info("weights")), -1);
+}
+
+TEST(HighlightTest, SidesAreTwoWhereKeysAreOthersThanQueries) {
+    const auto two = [](const char* example) {
+        return has_two_sides(evaluate(load_example(example).experiment));
+    };
+    EXPECT_FALSE(two("scaled-dot-product"));
+    EXPECT_FALSE(two("scalar-self-attention"));
+    EXPECT_TRUE(two("bahdanau-alignment")) << "source and steps";
+    Experiment given;  // as many queries as keys
+    for (const char* name : {"query", "key", "value"})
+        given.given.insert_or_assign(name, GivenMatrix(Matrix::Ones(3, 2)));
+    EXPECT_TRUE(has_two_sides(evaluate(given)));
 }
 
 TEST(HighlightTest, AHiddenUnitLightsItsKey) {

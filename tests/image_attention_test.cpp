@@ -123,6 +123,8 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
     Experiment e = with_image(gradient(4, 4));
     e.text2 = "another";
     EXPECT_EQ(message(e), "text2 and image both are the keys' side: leave text2 empty or use image none");
+    e.mechanism = "seq2seq";
+    EXPECT_EQ(message(e), "nothing thrown") << "seq2seq does not look at it";
     e = with_image(gradient(4, 4), 33);
     EXPECT_EQ(message(e), "grid 33 is out of range: use 1 to 32");
     e = with_image(gradient(4, 4), 2, 65);

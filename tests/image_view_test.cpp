@@ -95,7 +95,9 @@ TEST_F(ImageViewTest, WithoutAPictureTheTabIsDisabled) {
 }
 
 TEST_F(ImageViewTest, ActionsUseAndRemoveThePicture) {
-    start(load_example("scalar-cross-attention"));
+    Session session;
+    session.experiment.text2 = "its place is taken";
+    start(session);
     ASSERT_FALSE(find_action("edit.remove_picture")
                      ->enabled({document(), interaction(), *std::make_unique<SavedState>(), {}}));
     runs("edit.drawn_picture");
@@ -108,6 +110,20 @@ TEST_F(ImageViewTest, ActionsUseAndRemoveThePicture) {
     EXPECT_EQ(document().presentation().view, "pipeline");
     press(Key::z, {.ctrl = true});
     EXPECT_TRUE(document().experiment().image);
+}
+
+TEST_F(ImageViewTest, WhereNothingLooksAPictureIsRefusedWithTheReason) {
+    start(load_example("scalar-cross-attention"));
+    SavedState saved;
+    const ActionContext context{document(), interaction(), saved, {}};
+    EXPECT_FALSE(find_action("edit.drawn_picture")->enabled(context));
+    const test::TemporaryFolder folder;
+    const std::string photo = folder.file("photo.png");
+    write_file(photo, png_of(gradient(4, 4)));
+    play({Drop{{photo}}});
+    EXPECT_FALSE(document().experiment().image);
+    EXPECT_NE(interaction().notice.text.find("embedding is given"), std::string::npos)
+        << interaction().notice.text;
 }
 
 TEST_F(ImageViewTest, ThePanelChoosesAndCutsThePicture) {

@@ -1,4 +1,6 @@
 // Typing into the sentence, as a person does.
+#include "app/panels/panels.h"
+#include "core/attention/evaluate.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -174,6 +176,40 @@ TEST_F(SecondSentenceTest, TheKeyboardReachesIt) {
     press(Key::escape);
     workspace->run(*find_action("edit.one_sentence"));
     EXPECT_EQ(second(), "");
+}
+
+TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
+    start(load_example("scalar-cross-attention"));
+    const Session before = document().session();
+    const std::size_t controls = interaction().control.drawn.size();
+    click({400, 60});
+    play(typing("x"));
+    press(Key::l, k_ctrl);
+    play(typing("x"));
+    EXPECT_FALSE(ImGui::GetIO().WantTextInput);
+    EXPECT_EQ(document().session(), before);
+    document().change([](Session& s) { s.experiment.given.clear(); });
+    settle();
+    EXPECT_GT(interaction().control.drawn.size(), controls) << "Tab passes it";
+    press(Key::l, k_ctrl);
+    play(typing("x"));
+    EXPECT_NE(text(), before.experiment.text);
+}
+
+TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {
+    const auto sizes = [](const Experiment& e) { return sizes_text(evaluate(e)); };
+    Experiment e;
+    EXPECT_EQ(sizes(e), "8 tokens · d 16 · 1 head");
+    e.text2 = "three keys here";
+    e.heads = 2;
+    EXPECT_EQ(sizes(e), "8 queries · 3 keys · d 16 · 2 heads");
+    e = load_example("scalar-cross-attention").experiment;
+    EXPECT_EQ(sizes(e), "3 queries · 3 keys · d 1 · 1 head");
+    e.given.clear();
+    e.scale = {Scale::Kind::none};
+    e.given.insert_or_assign("scores", GivenMatrix(Matrix::Ones(1, 6)));
+    EXPECT_EQ(sizes(e), "1 query · 6 keys · 1 head");
+    EXPECT_EQ(sizes(load_example("bahdanau-alignment").experiment), "13 steps · 12 words · d 16");
 }
 
 }  // namespace

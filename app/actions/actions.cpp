@@ -7,6 +7,7 @@
 
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/io/applies.h"
 #include "core/io/examples.h"
 #include "core/io/file.h"
 #include "core/io/image.h"
@@ -24,6 +25,20 @@ constexpr double k_scale_step = 0.25;
 
 bool always(const ActionContext&) { return true; }
 bool has_trace(const ActionContext& c) { return c.document.trace() != nullptr; }
+
+template <const char* option>
+bool applies(const ActionContext& c) {
+    return why_unused(*find_option(option), c.document.experiment()).empty();
+}
+constexpr char k_text[] = "text", k_text2[] = "text2", k_seed[] = "seed";
+
+/// Why no picture is looked at, which would take the second sentence's place.
+std::string why_no_image(const ActionContext& c) {
+    Experiment alone = c.document.experiment();
+    alone.text2.clear();
+    return why_unused(*find_option("image"), alone);
+}
+bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
 
 void say(ActionContext& c, std::string text) { c.interaction.notice = {std::move(text), false}; }
 
@@ -218,14 +233,14 @@ const std::array k_actions = {
            "Edit the sentence",
            {Key::l, k_ctrl},
            true,
-           always,
+           applies<k_text>,
            [](ActionContext& c) { c.interaction.edit_sentence = true; }},
     Action{"edit.second_sentence",
            "Edit",
            "Edit the second sentence",
            {Key::l, k_ctrl_shift},
            true,
-           always,
+           applies<k_text2>,
            [](ActionContext& c) {
                c.interaction.second_sentence_open = c.interaction.edit_second_sentence = true;
            }},
@@ -241,7 +256,7 @@ const std::array k_actions = {
                c.interaction.second_sentence_open = false;
                c.document.change([](Session& s) { s.experiment.text2.clear(); });
            }},
-    Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, always, roll_seed},
+    Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, applies<k_seed>, roll_seed},
     Action{"edit.give",
            "Edit",
            "Give a matrix…",
@@ -254,7 +269,7 @@ const std::array k_actions = {
            "Use the drawn picture",
            {},
            false,
-           always,
+           may_have_image,
            [](ActionContext& c) { look_at(c, drawn_picture()); }},
     Action{"edit.remove_picture", "Edit", "Remove the picture", {}, false, has_image, remove_picture},
     Action{"view.pipeline", "View", "Pipeline", {Key::digit_1, {}}, false, always, set_view<k_pipeline>},
@@ -450,6 +465,8 @@ void open_file(ActionContext& context, const std::string& file) {
 
 void open_picture(ActionContext& context, const std::string& file) {
     const std::string path = std::filesystem::absolute(file).string();
+    if (const std::string reason = why_no_image(context); !reason.empty())
+        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
     look_at(context, read_image(path));
     remember_file(context.saved, path);
     say(context, "looking at " + path);

@@ -62,6 +62,7 @@ std::vector<std::string> split_formats(const std::string& text) {
 }
 
 void require_folder(const std::string& path) {
+    if (path == "-") throw UsageError("--out: render writes files: name a folder, not standard output");
     std::error_code problem;
     const std::filesystem::file_status status = std::filesystem::status(path, problem);
     if (std::filesystem::is_directory(status)) return;
@@ -256,7 +257,10 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
                            arguments.measurement);
         return open(arguments, open_window);
     } catch (const CLI::Success& success) {
-        return app.exit(success);
+        std::ostringstream help;
+        app.exit(success, help, help);
+        write_file("-", help.str());
+        return 0;
     } catch (const CLI::ParseError& error) {
         print_error(std::string(error.what()) + " (see attnscope --help)");
         return 2;

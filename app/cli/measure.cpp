@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "app/window/headless_window.h"
 #include "app/window/window.h"
 #include "app/window/workspace.h"
+#include "core/io/file.h"
 #include "core/io/options.h"
 
 namespace attnscope {
@@ -241,7 +241,7 @@ int measure(const Session& session, const EvaluateOptions& options, const Measur
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},
         {"resident_mb", resident_mb()}};
-    std::printf("%s\n", result.dump().c_str());
+    write_file("-", result.dump() + "\n");
     return 0;
 }
 

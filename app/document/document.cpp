@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/io/applies.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -11,11 +12,10 @@ namespace {
 /// An empty sentence is what one sees while typing, not an error; nor is a second one of blanks.
 bool has_tokens(const Experiment& e) {
     const Tokenizer* tokenizer = find_tokenizer(e.tokenizer);
-    const bool all_given = e.is_given("query") && e.is_given("key") && e.is_given("value");
-    if (!tokenizer || all_given || e.is_given("scores")) return true;
-    const auto read = [&](const std::string& text) { return !tokenize(text, *tokenizer).empty(); };
-    return (e.is_given("embedding") || read(e.text)) &&
-           (e.is_given("embedding_kv") || e.text2.empty() || read(e.text2));
+    if (!tokenizer) return true;
+    const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
+    const auto blank = [&](const std::string& text) { return tokenize(text, *tokenizer).empty(); };
+    return !(is_read("text") && blank(e.text)) && !(is_read("text2") && !e.text2.empty() && blank(e.text2));
 }
 
 /// A head that is gone cannot be shown.

@@ -107,12 +107,23 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
     return Matrix::Constant(size.rows, size.columns, ones ? 1.0f : 0.0f);
 }
 
+int head_width(const Trace& trace, const std::string& stage) {
+    for (const std::string& name : {stage + "_heads", stage})
+        if (const Stage* found = trace.find(name)) return found->shape().columns;
+    return 0;
+}
+
+int key_width(const Experiment& experiment, const Trace* trace) {
+    const int width = trace ? head_width(*trace, "key") : 0;
+    return width > 0 ? width : experiment.key_columns() / std::max(experiment.heads, 1);
+}
+
 void give(Document& document, const std::string& name, Matrix values, const std::string& gesture) {
     document.change(
         [&](Session& session) {
             Experiment& e = session.experiment;
             if (name == "scores" && e.scale.kind == Scale::Kind::sqrt)
-                e.scale = {Scale::Kind::number, e.scale.factor(e.key_columns() / e.heads)};
+                e.scale = {Scale::Kind::number, e.scale.factor(key_width(e, document.trace().get()))};
             e.given.insert_or_assign(name, GivenMatrix(std::move(values)));
         },
         gesture);

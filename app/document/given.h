@@ -36,6 +36,11 @@ GivenSize given_size(const Trace& trace, std::string_view name);
 /// for masks and gains and 0 for all else.
 Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name);
 
+/// Columns of one head of a stage of the trace, "query", "key" or "value"; 0 if it has none.
+int head_width(const Trace& trace, const std::string& stage);
+/// d_k, by which 1/√d_k scales: the trace's where it has keys, else what the experiment asks for.
+int key_width(const Experiment& experiment, const Trace* trace);
+
 /// Gives a matrix. With given scores there is no d_k: a scale by it becomes the number that it was.
 void give(Document& document, const std::string& name, Matrix values, const std::string& gesture = {});
 void take_back(Document& document, const std::string& name);

@@ -21,7 +21,9 @@ int lit(const Highlight& highlight, Axis axis) {
 
 bool has_two_sides(const Trace& trace) {
     const Stage* scores = trace.find("scores");
-    return trace.find("tokens_kv") || trace.find("embedding_kv") ||
+    const Experiment& e = trace.experiment;
+    return trace.find("source") || trace.find("tokens_kv") || trace.find("embedding_kv") ||
+           e.is_given("query") || e.is_given("key") ||
            (scores && scores->shape().rows != scores->shape().columns);
 }
 

@@ -90,7 +90,7 @@ void arguments_field(Ui& ui, std::size_t index, float width) {
 
 /// A kind that is off, or one rule of it: `index` counts in the experiment's rules.
 void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optional<std::size_t> index) {
-    option_row(ui, "mask", label.c_str(), "", [&](float width) {
+    option_row(ui, "mask", label.c_str(), [&](float width) {
         const bool pressed = switch_field(ui, "on", index.has_value());
         tooltip(ui, std::string(kind.summary));
         if (pressed) {
@@ -134,7 +134,7 @@ void given_fields(Ui& ui, const std::string& name, const GivenMatrix& matrix, fl
 void painted_row(Ui& ui) {
     const auto& given = ui.document.experiment().given;
     const auto mask = given.find("mask");
-    option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", "", [&](float width) {
+    option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", [&](float width) {
         if (mask != given.end()) return given_fields(ui, "mask", GivenMatrix(mask->second), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag in it", width))
             show_stage(ui, "mask");
@@ -168,9 +168,9 @@ void given_section(Ui& ui) {
     if (!section_header(ui, "Given", others ? std::to_string(others) + " given" : "")) return;
     for (const auto& [name, matrix] : given)
         if (name != "mask")
-            option_row(ui, "given", name.c_str(), "",
+            option_row(ui, "given", name.c_str(),
                        [&](float width) { given_fields(ui, name, matrix, width); });
-    option_row(ui, "given", "Matrix", "", [&](float width) {
+    option_row(ui, "given", "Matrix", [&](float width) {
         if (small_button(ui, "give", "give…", "Give a matrix outright instead of computing it", width))
             ui.state.open(Dialog::giving);
     });

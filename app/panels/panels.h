@@ -10,8 +10,8 @@ namespace attnscope {
 /// Menus and the search field. `run` is called with the action picked.
 void menu_bar(Ui& ui, const Area& area, ActionContext& context,
               const std::function<void(const Action&)>& run);
-/// The sentence, always editable, and its tokens as chips below it; beside it the keys' one, where there is
-/// one.
+/// The sentence, editable unless a given matrix stands for it, and its tokens as chips below it; beside it
+/// the keys' one, where there is one.
 void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
                     const std::function<void(const Action&)>& run);
 /// How high the sentence panel is with its chips in as many lines as they need, at most three, and one in a
@@ -25,6 +25,8 @@ void image_section(Ui& ui);
 void inspector_panel(Ui& ui, const Area& area);
 /// What computes, how long it took, what is wrong.
 void status_bar(Ui& ui, const Area& area);
+/// What it says of a trace: "8 tokens · d 16 · 2 heads", "4 queries · 6 keys · 1 head".
+std::string sizes_text(const Trace& trace);
 /// The dialog that is open, if one is.
 void dialogs(Ui& ui, ActionContext& context);
 

@@ -2,6 +2,7 @@
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
+#include "core/io/applies.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -33,6 +34,11 @@ struct Sentence {
     const char* hint;
     const char* id;
 };
+
+/// Why nothing reads it; empty: it is read.
+std::string why_unread(const Ui& ui, const Sentence& sentence) {
+    return why_unused(*find_option(sentence.second ? "text2" : "text"), ui.document.experiment());
+}
 
 bool translates(const Experiment& e) { return e.mechanism == "seq2seq"; }
 
@@ -118,6 +124,7 @@ std::string count_text(const Ui& ui, const Sentence& sentence) {
 /// What the field says of its sentence at its right.
 std::string facts(Ui& ui, const Sentence& sentence) {
     const Experiment& e = ui.document.experiment();
+    if (const std::string reason = why_unread(ui, sentence); !reason.empty()) return reason;
     const std::string tokens = count_text(ui, sentence);
     if (!sentence.beside_another)
         return tokens + (tokens.empty() ? "" : " · ") + e.tokenizer + " · " + e.vocabulary + " vocabulary";
@@ -164,9 +171,15 @@ void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextFiel
     const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();
     const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
     const float remove = sentence.second ? ui.px(28) : 0;
+    const std::string unread = why_unread(ui, sentence);
     ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
+    ui.state.control_disabled = !unread.empty();
+    ImGui::BeginDisabled(ui.state.control_disabled);
     const bool active =
         text_input(ui, sentence, field, area, area.width() - facts_width - remove - ui.px(32));
+    ImGui::EndDisabled();
+    ui.state.control_disabled = false;
+    tooltip(ui, unread);
     list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
     if (roomy)
         draw_text(list, ui.fonts.caption, {area.max.x - remove - ui.px(16), area.min.y + ui.px(12)},
@@ -273,15 +286,24 @@ int chip_lines(Ui& ui, float window_width, float window_height) {
 /// The way to a second sentence, at the right of the chips.
 void add_button(Ui& ui, float right, float top, const std::function<void(const Action&)>& run) {
     const float width = add_width(ui), height = ui.px(k_chip_height);
+    const std::string unread = why_unread(ui, second_sentence(ui.document.experiment()));
     ImGui::SetCursorScreenPos({right - width, top});
+    ui.state.control_disabled = !unread.empty();
+    ImGui::BeginDisabled(ui.state.control_disabled);
     const bool clicked = ImGui::InvisibleButton("add sentence", {width, height});
     const bool hovered = ImGui::IsItemHovered();
-    tooltip(ui, "Cross-attention: the first sentence asks, the second one is looked at");
     const Area area{{right - width, top}, {right, top + height}};
     if (keyboard_use(ui, ImGui::GetID("add sentence"), area).pressed || clicked)
         run(*find_action("edit.second_sentence"));
+    ImGui::EndDisabled();
+    ui.state.control_disabled = false;
+    tooltip(ui, !unread.empty()                        ? unread
+                : translates(ui.document.experiment()) ? "The target, which the decoder says"
+                                                       : "Cross-attention: the first sentence asks, the "
+                                                         "second one is looked at");
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {right - ui.px(10), top + ui.px(6)},
-              ink(hovered ? ui.theme.accent : ui.theme.faint), k_add, Align::right);
+              ink(hovered ? ui.theme.accent : ui.theme.faint, unread.empty() ? 1 : 0.5f), k_add,
+              Align::right);
 }
 
 }  // namespace

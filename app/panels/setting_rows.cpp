@@ -23,23 +23,21 @@ std::string current_text(Ui& ui, std::string_view option) {
 
 }  // namespace
 
-void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices,
-                const std::string& disabled) {
-    option_row(ui, option, label, disabled, [&](float) {
+void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices) {
+    option_row(ui, option, label, [&](float) {
         if (const auto picked = choice_field(ui, "##choice", choices, current_text(ui, option)))
             set_option(ui, option, *picked);
     });
 }
 
-void switch_row(Ui& ui, std::string_view option, const char* label, bool on, const std::string& disabled) {
-    option_row(ui, option, label, disabled, [&](float) {
+void switch_row(Ui& ui, std::string_view option, const char* label, bool on) {
+    option_row(ui, option, label, [&](float) {
         if (switch_field(ui, "on", on)) set_option(ui, option, on ? "false" : "true");
     });
 }
 
-void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& seed,
-              const std::string& disabled) {
-    option_row(ui, option, label, disabled, [&](float width) {
+void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& seed) {
+    option_row(ui, option, label, [&](float width) {
         const float die = ui.px(26);
         const DragResult result = drag_field(ui, "seed", seed.text(), -1, width - die - ui.px(4));
         if (result.steps) set_option(ui, option, stepped(seed, result.steps).text(), result.gesture);
@@ -50,8 +48,7 @@ void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& se
     });
 }
 
-void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before,
-                     const std::string& disabled) {
+void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before) {
     const std::string fresh = ui.document.experiment().seed.text();
     const bool own = seed.kind == ProjectionSeed::Kind::own;
     const std::vector<Choice> kinds = {
@@ -59,14 +56,14 @@ void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed
         {"continue", "continue", "Go on where the draw before ended: " + std::string(before)},
         {own ? seed.seed.text() : fresh, "own", "A seed of their own"}};
     ImGui::PushID(option.data());  // sections have rows of the same names
-    choice_row(ui, option, "Seed", kinds, disabled);
-    if (own) seed_row(ui, option, "Own seed", seed.seed, disabled);
+    choice_row(ui, option, "Seed", kinds);
+    if (own) seed_row(ui, option, "Own seed", seed.seed);
     ImGui::PopID();
 }
 
 void whole_row(Ui& ui, std::string_view option, const char* label, const std::string& shown, float fill,
-               const std::function<int(int steps)>& next, const std::string& disabled) {
-    option_row(ui, option, label, disabled, [&](float width) {
+               const std::function<int(int steps)>& next) {
+    option_row(ui, option, label, [&](float width) {
         const DragResult result = drag_field(ui, "number", shown, fill, width);
         if (result.typed) set_option(ui, option, *result.typed);
         if (!result.steps) return;
@@ -75,9 +72,8 @@ void whole_row(Ui& ui, std::string_view option, const char* label, const std::st
     });
 }
 
-void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill,
-                const std::string& disabled) {
-    option_row(ui, option, label, disabled, [&](float width) {
+void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill) {
+    option_row(ui, option, label, [&](float width) {
         const DragResult result = drag_field(ui, "factor", short_text(value), fill, width);
         if (result.typed) set_option(ui, option, *result.typed);
         if (!result.steps) return;
@@ -86,9 +82,8 @@ void factor_row(Ui& ui, std::string_view option, const char* label, double value
     });
 }
 
-void share_row(Ui& ui, std::string_view option, const char* label, double value, double most,
-               const std::string& disabled) {
-    option_row(ui, option, label, disabled, [&](float width) {
+void share_row(Ui& ui, std::string_view option, const char* label, double value, double most) {
+    option_row(ui, option, label, [&](float width) {
         const DragResult result =
             drag_field(ui, "share", short_text(value), static_cast<float>(value / most), width);
         if (result.typed) set_option(ui, option, *result.typed);

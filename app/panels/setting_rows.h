@@ -17,27 +17,19 @@ std::vector<Choice> choices_of(const Table& table) {
     return choices;
 }
 
-// `disabled` says why the row does not apply now; empty: it does.
-
-void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices,
-                const std::string& disabled = {});
-void switch_row(Ui& ui, std::string_view option, const char* label, bool on,
-                const std::string& disabled = {});
-void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& seed,
-              const std::string& disabled = {});
+void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices);
+void switch_row(Ui& ui, std::string_view option, const char* label, bool on);
+void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& seed);
 /// Where some weights' generator starts, and a row for their own seed where they have one. `before` is what
 /// is drawn before them.
-void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before,
-                     const std::string& disabled);
+void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before);
 /// A whole number that is dragged along the values that are possible, and typed. `shown` stands in the field.
 void whole_row(Ui& ui, std::string_view option, const char* label, const std::string& shown, float fill,
-               const std::function<int(int steps)>& next, const std::string& disabled = {});
+               const std::function<int(int steps)>& next);
 /// A number that is dragged by tenths of its size.
-void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill,
-                const std::string& disabled = {});
+void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill);
 /// A number that is dragged by hundredths between 0 and `most`.
-void share_row(Ui& ui, std::string_view option, const char* label, double value, double most,
-               const std::string& disabled = {});
+void share_row(Ui& ui, std::string_view option, const char* label, double value, double most);
 
 /// The mask's rules, and the mask that is given.
 void mask_section(Ui& ui);

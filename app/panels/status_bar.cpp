@@ -36,6 +36,18 @@ std::string warnings(const Trace& trace, const Presentation& presentation) {
     return text;
 }
 
+std::string counted(int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+/// How many rows ask and how many are looked at: tokens where all are of one sentence.
+std::string row_counts(const Trace& trace) {
+    const int N = main_stage(trace).shape().rows;
+    const bool steps = trace.experiment.mechanism == "seq2seq";
+    if (steps) return counted(N, "step") + " · " + counted(static_cast<int>(trace.columns.size()), "word");
+    if (!has_two_sides(trace) && !trace.rows.empty()) return counted(N, "token");
+    const int M = main_stage(trace).shape().columns;
+    return std::to_string(N) + (N == 1 ? " query · " : " queries · ") + counted(M, "key");
+}
+
 std::string stage_times(const Trace& trace) {
     std::string text;
     for (const StageRecord& record : trace.records)
@@ -73,6 +85,14 @@ float export_progress(Ui& ui, const Area& area, float right) {
 
 }  // namespace
 
+std::string sizes_text(const Trace& trace) {
+    std::string text = row_counts(trace);
+    for (const char* name : {"embedding", "source_embedding"})
+        if (const Stage* stage = trace.find(name)) text += " · d " + std::to_string(stage->shape().columns);
+    const bool heads = trace.experiment.mechanism == "attention";
+    return text + (heads ? " · " + counted(trace.experiment.heads, "head") : "");
+}
+
 void status_bar(Ui& ui, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
@@ -105,10 +125,7 @@ void status_bar(Ui& ui, const Area& area) {
         item("evaluated in " + fixed_text(trace->milliseconds, trace->milliseconds < 10 ? 2 : 0) + " ms",
              ui.theme.secondary);
         item("frame " + fixed_text(ui.frame_ms, 1) + " ms", ui.theme.secondary);
-        const Experiment& e = trace->experiment;
-        item(std::to_string(trace->rows.size()) + " tokens · d " + std::to_string(e.dim) + " · " +
-                 std::to_string(e.heads) + (e.heads == 1 ? " head" : " heads"),
-             ui.theme.secondary);
+        item(sizes_text(*trace), ui.theme.secondary);
         ImGui::SetCursorScreenPos({evaluated_x, area.min.y});
         ImGui::InvisibleButton("times", {x - evaluated_x, area.height()});
         tooltip(ui, stage_times(*trace));

@@ -21,6 +21,7 @@ constexpr Bands k_bands{20, 35, 50, 43}, k_low_bands{13, 28, 43, 33};
 constexpr float k_low = 640;  ///< units; in a view below it the strip gives way to the focus
 constexpr float k_under_picture = 6;
 constexpr float k_label_width = 66;
+constexpr float k_inner_label_width = 48;  ///< of the labels between two stages
 
 /// Thumbnails give way where the window is low.
 float picture_height(float view_height_in_units) {
@@ -40,6 +41,8 @@ struct Slot {
     float x, width;
     float span;         ///< the width that its texts may take: the picture's or the name's
     const char* arrow;  ///< the operation that leads here, drawn before it; "" within a group
+    const std::vector<std::string>* names;  ///< of its rows
+    float labels;  ///< the width of these before it, where the rows are others than those of the stage before
 };
 
 /// Stages that come out of one step side by side have no arrow between them.
@@ -47,6 +50,21 @@ bool joins_previous(std::string_view name) {
     constexpr std::string_view k_names[] = {"embedding_kv", "embedding_v", "positioned_kv", "key",
                                             "value",        "key_heads",   "value_heads"};
     return std::ranges::find(k_names, name) != std::end(k_names);
+}
+
+/// The words that the rows of a stage stand for, the keys' where they are others; nullptr of weights.
+const std::vector<std::string>* row_names(const Trace& trace, Axis rows, bool two_sides) {
+    if (rows == Axis::key_token && two_sides) return &trace.columns;
+    return rows == Axis::query_token || rows == Axis::key_token ? &trace.rows : nullptr;
+}
+
+float label_width(Ui& ui, const std::vector<std::string>& names) {
+    float widest = 0;
+    for (const std::string& name : names) {
+        widest = std::max(widest, text_width(ui.fonts.caption, legible(name, *ui.fonts.caption)) / ui.scale);
+        if (widest > k_inner_label_width) break;
+    }
+    return std::min(widest, k_inner_label_width);
 }
 
 float picture_width(const ShownStage& shown) {
@@ -76,6 +94,7 @@ float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
     for (Slot& slot : slots) {
         const std::string name(slot.shown.stage->name());
         if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
+        x += slot.labels > 0 ? slot.labels + 8 : 0;
         slot.x = x;
         const float liked = picture_width(slot.shown), least = liked * (0.7f + 0.3f * tightness);
         slot.span = std::max({least, text_width(ui.fonts.strong, name) / ui.scale,
@@ -89,10 +108,16 @@ float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
 std::vector<Slot> lay_out(Ui& ui, float width) {
     const Trace& trace = *ui.document.trace();
     std::vector<Slot> slots;
+    const bool two_sides = has_two_sides(trace);
+    const std::vector<std::string>* names = &trace.rows;
     for (const StagePtr& stage : trace.stages()) {
         if (stage->info->unit == Unit::token_id) continue;
         const auto shown = shown_stage(trace, stage->name(), ui.document.presentation());
-        slots.push_back({*shown, 0, 0, 0, slots.empty() || joins_previous(stage->name()) ? "" : "→"});
+        const std::vector<std::string>* own = row_names(trace, stage->info->rows, two_sides);
+        const bool others = !slots.empty() && own && own != names;
+        if (own) names = own;
+        slots.push_back({*shown, 0, 0, 0, slots.empty() || joins_previous(stage->name()) ? "" : "→", names,
+                         others ? label_width(ui, *own) : 0});
     }
     const float available = width / ui.scale;
     for (const float tightness : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
@@ -101,8 +126,8 @@ std::vector<Slot> lay_out(Ui& ui, float width) {
     return slots;
 }
 
-void row_labels(Ui& ui, const Area& area, const Trace& trace, int lit) {
-    const int rows = static_cast<int>(trace.rows.size());
+void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names, int lit) {
+    const int rows = static_cast<int>(names.size());
     const float pitch = area.height() / static_cast<float>(rows);
     const int stride = std::max(1, static_cast<int>(std::ceil(ui.px(12) / pitch)));
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -111,10 +136,9 @@ void row_labels(Ui& ui, const Area& area, const Trace& trace, int lit) {
         if (i != lit && lit >= 0 && std::abs(i - lit) < stride && stride > 1) continue;
         const float y =
             area.min.y + (static_cast<float>(i) + 0.5f) * pitch - compat::font_size(*ui.fonts.caption) / 2;
-        draw_text(
-            list, ui.fonts.caption, {area.max.x, y}, ink(i == lit ? ui.theme.text : ui.theme.secondary),
-            fitted(ui.fonts.caption, legible(trace.rows[std::size_t(i)], *ui.fonts.caption), area.width()),
-            Align::right);
+        draw_text(list, ui.fonts.caption, {area.max.x, y}, ink(i == lit ? ui.theme.text : ui.theme.secondary),
+                  fitted(ui.fonts.caption, legible(names[std::size_t(i)], *ui.fonts.caption), area.width()),
+                  Align::right);
     }
 }
 
@@ -210,12 +234,18 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
 
     paint_matrix(ui, *list, shown, picture);
     outline_row(ui, *list, picture, lit_row(lit, info), shown.rows());
+    const float labels_right = left - ui.px(8), labels_left = labels_right - ui.px(slot.labels);
+    if (slot.labels > 0 && !first)
+        row_labels(ui, {{labels_left, picture.min.y}, {labels_right, picture.max.y}}, *slot.names,
+                   lit_row(lit, info));
     const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
     if (const int column = lit_column(lit, info); column >= 0 && of_keys)
         outline_column(ui, *list, picture, column, shown.columns() / shown.stage->shape().depth, 0.45f);
     under_picture(ui, slot, left, text_right, bottom + ui.px(k_under_picture));
     if (*slot.arrow && !first)
-        draw_text(list, ui.fonts.body, {left - ui.px(14), (picture.min.y + picture.max.y) / 2 - ui.px(9)},
+        draw_text(list, ui.fonts.body,
+                  {left - ui.px(14 + (slot.labels > 0 ? slot.labels + 8 : 0)),
+                   (picture.min.y + picture.max.y) / 2 - ui.px(9)},
                   ink(ui.theme.faint), slot.arrow, Align::center);
 }
 
@@ -255,8 +285,6 @@ void strip(Ui& ui, const Area& area) {
     const float labels = ui.px(k_label_width + 8);
     const Area labels_area{{area.min.x + ui.px(14), area.min.y + ui.px(bands(ui, area).picture)},
                            {area.min.x + labels, area.max.y - ui.px(bands(ui, area).below)}};
-    row_labels(ui, labels_area, trace, lit.query);
-
     ImGui::SetCursorScreenPos({area.min.x + labels, area.min.y});
     const float width = area.width() - labels;
     const std::vector<Slot> slots = lay_out(ui, width - ui.px(36));
@@ -277,6 +305,8 @@ void strip(Ui& ui, const Area& area) {
         if (i == first || ends_in_sight(ui, slots[i], scrolled, width))
             thumbnail(ui, slots[i], origin, area, lit, i == first);
     ImGui::EndChild();
+    if (!slots.empty())
+        row_labels(ui, labels_area, *slots[first].names, lit_row(lit, *slots[first].shown.stage->info));
 }
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/document/steps.h"
+#include "core/io/applies.h"
 
 namespace attnscope {
 namespace {
@@ -24,16 +25,20 @@ std::string capitals(std::string_view title) {
     return text;
 }
 
+/// What is disabled is fainter.
+float strength() { return ImGui::GetStyle().Alpha; }
+
 void draw_field(Ui& ui, const Area& area, const std::string& text, float fill, bool hot) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float rounding = ui.px(5);
-    list->AddRectFilled(area.min, area.max, ink(ui.theme.raised), rounding);
+    list->AddRectFilled(area.min, area.max, ink(ui.theme.raised, strength()), rounding);
     if (fill >= 0) {
         const float end = area.min.x + std::max(ui.px(3), std::min(fill, 1.0f) * area.width());
         list->AddRectFilled({area.min.x + 1, area.min.y + 1}, {end, area.max.y - 1},
-                            ink(ui.theme.accent, 0.28f), ui.px(4));
+                            ink(ui.theme.accent, 0.28f * strength()), ui.px(4));
     }
-    list->AddRect(area.min, area.max, hot ? ink(ui.theme.accent, 0.7f) : ink(ui.theme.line), rounding);
+    list->AddRect(area.min, area.max,
+                  ink(hot ? ui.theme.accent : ui.theme.line, (hot ? 0.7f : 1) * strength()), rounding);
     const float top = area.min.y + (area.height() - compat::font_size(*ui.fonts.mono)) / 2;
     draw_text(list, ui.fonts.mono, {area.min.x + ui.px(10), top}, ImGui::GetColorU32(ImGuiCol_Text), text,
               Align::left, area.width() - ui.px(16));
@@ -207,11 +212,12 @@ bool switch_field(Ui& ui, const char* id, bool on) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float top = at.y + ui.px(2);
     list->AddRectFilled({at.x, top}, {at.x + size.x, top + size.y},
-                        on ? ink(ui.theme.accent, 0.6f) : ink(ui.theme.raised), size.y / 2);
+                        on ? ink(ui.theme.accent, 0.6f * strength()) : ink(ui.theme.raised, strength()),
+                        size.y / 2);
     list->AddRect({at.x, top}, {at.x + size.x, top + size.y},
-                  ImGui::IsItemHovered() ? ink(ui.theme.accent) : ink(ui.theme.line), size.y / 2);
+                  ink(ImGui::IsItemHovered() ? ui.theme.accent : ui.theme.line, strength()), size.y / 2);
     list->AddCircleFilled({on ? at.x + size.x - size.y / 2 : at.x + size.y / 2, top + size.y / 2},
-                          size.y / 2 - ui.px(4), on ? ink(ui.theme.text) : ink(ui.theme.secondary));
+                          size.y / 2 - ui.px(4), ink(on ? ui.theme.text : ui.theme.secondary, strength()));
     return pressed;
 }
 
@@ -254,9 +260,14 @@ bool section_header(Ui& ui, std::string_view title, const std::string& derived) 
     return open;
 }
 
-void option_row(Ui& ui, std::string_view name, const char* label, const std::string& disabled,
+bool applies(const Ui& ui, std::string_view option) {
+    return why_unused(*find_option(option), ui.document.experiment()).empty();
+}
+
+void option_row(Ui& ui, std::string_view name, const char* label,
                 const std::function<void(float width)>& control) {
     const Option& option = *find_option(name);
+    const std::string disabled = why_unused(option, ui.document.experiment());
     ImGui::PushID(label);
     const ImVec2 window = ImGui::GetWindowPos();
     const float top = ImGui::GetCursorPosY();
@@ -264,17 +275,17 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
     const bool narrow = ImGui::GetWindowWidth() < ui.px(260);
     const float right = ImGui::GetWindowContentRegionMax().x - ui.px(narrow ? 8 : 16);
     const float left = std::min(ui.px(k_field_left), 0.45f * ImGui::GetWindowWidth());
-    const bool applies = disabled.empty();
+    const bool enabled = disabled.empty();
 
     ImGui::SetCursorPos({ui.px(k_margin), top});
     ImGui::InvisibleButton("label", {left - ui.px(k_margin + 4), ui.px(k_row_height)});
-    tooltip(ui, applies ? std::string(option.help) : disabled);
-    bool reset = applies && ImGui::IsItemClicked(ImGuiMouseButton_Right);
+    tooltip(ui, enabled ? std::string(option.help) : disabled);
+    bool reset = enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right);
 
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float text_top = at.y + ui.px(5.5f);
     draw_text(list, ui.fonts.body, {window.x + ui.px(k_margin), text_top},
-              applies ? ink(ui.theme.text) : ink(ui.theme.faint), label);
+              enabled ? ink(ui.theme.text) : ink(ui.theme.faint), label);
     const std::string symbol(option.symbol);
     const float room = left - ui.px(k_margin + 8 + 4) - text_width(ui.fonts.body, label);
     if (text_width(ui.fonts.body, symbol) <= room)
@@ -283,17 +294,17 @@ void option_row(Ui& ui, std::string_view name, const char* label, const std::str
 
     ImGui::SetCursorPos({left, top});
     ImGui::BeginGroup();
-    ImGui::BeginDisabled(!applies);
+    ImGui::BeginDisabled(!enabled);
     ImGui::SetNextItemWidth(right - left);
-    ui.state.control_disabled = !applies;
+    ui.state.control_disabled = !enabled;
     ui.state.control_label = label;
     control(right - left);
     ui.state.control_disabled = false;
     ui.state.control_label.clear();
     ImGui::EndDisabled();
     ImGui::EndGroup();
-    if (applies && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;
-    if (!applies) tooltip(ui, disabled);
+    if (enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;
+    if (!enabled) tooltip(ui, disabled);
     if (reset) set_option(ui, name, text_of(Session{}, option));
     ImGui::SetCursorPos({0, top + ui.px(k_row_pitch)});
     ImGui::PopID();

@@ -62,10 +62,13 @@ bool small_button(Ui& ui, const char* id, const std::string& label, const char* 
 /// brings them back: true if they are to be drawn.
 bool section_header(Ui& ui, std::string_view title, const std::string& derived);
 
+/// Whether the option would change anything now.
+bool applies(const Ui& ui, std::string_view option);
+
 /// The label, the symbol and the help of one option, its reset on right-click, and the place for its control:
-/// calls `control` with the width left for it. `disabled` says why the option does not apply now; empty: it
-/// does.
-void option_row(Ui& ui, std::string_view option, const char* label, const std::string& disabled,
+/// calls `control` with the width left for it. Where the option does not apply the row is disabled and says
+/// why.
+void option_row(Ui& ui, std::string_view option, const char* label,
                 const std::function<void(float width)>& control);
 
 /// What was wrong with an option's text, with the control's label in place of the flag; without a label, with

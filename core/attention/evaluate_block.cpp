@@ -44,10 +44,10 @@ void AttentionEvaluation::normalize_first() {
 /// Vaswani et al. 2017, §3.1: residual, norm, feed-forward, residual, norm.
 void AttentionEvaluation::surround() {
     if (e_.block == "none") return;
-    const int d = x_->shape().columns;
-    if (!output_ || output_->shape().columns != d)
+    const int queries = x_->shape().rows, d = x_->shape().columns;
+    if (!output_ || output_->shape().columns != d || output_->shape().rows != queries)
         refuse_shape(output_ ? output_->name() : "the output", N_, output_ ? output_->shape().columns : 0,
-                     std::to_string(N_) + " × " + std::to_string(d) + " to add to the embedding");
+                     std::to_string(queries) + " × " + std::to_string(d) + " to add to the embedding");
     const bool first = e_.block == "pre-norm";
     const StagePtr residual_1 = sum("residual_1", x_, output_);
     const StagePtr norm_1 = first ? nullptr : normed("norm_1", residual_1, "ln1");

@@ -98,7 +98,7 @@ void check_image(const Experiment& e) {
             3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
         refuse("image is " + std::to_string(image.width) + " × " + std::to_string(image.height) +
                " pixels of " + std::to_string(image.rgb.size()) + " bytes: use three bytes a pixel");
-    if (!e.text2.empty())
+    if (!e.text2.empty() && e.mechanism == "attention")
         refuse("text2 and image both are the keys' side: leave text2 empty or use image none");
 }
 
