@@ -91,6 +91,47 @@ TEST(read_matrix_test, a_bad_cell_is_named_by_line_and_place) {
     EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: there are no numbers in it");
 }
 
+TEST(read_matrix_test, decimal_commas_are_refused_where_commas_separate) {
+    const auto one_number = [](const char* line, const char* typed, const char* point, const char* two) {
+        return std::string("a.csv: line ") + line + ": \"" + typed +
+               "\" may be one number with a decimal comma: write " + point + ", or " + two +
+               " with a blank for two";
+    };
+    const auto refused = [](std::string_view text) { return refusal(matrix_from_csv, text); };
+    EXPECT_EQ(refused("0,28\n0,43\n0,04\n"), one_number("3", "0,04", "0.04", "0, 04"));
+    EXPECT_EQ(refused("0,28\n0,43"), one_number("1", "0,28", "0.28", "0, 28"));
+    EXPECT_EQ(refused("12,5\n-0,5"), one_number("2", "-0,5", "-0.5", "-0, 5"));
+    EXPECT_EQ(refused("1,50,2,25\n3,07,4,12"), one_number("2", "3,07", "3.07", "3, 07"));
+    EXPECT_EQ(refused("2,83e-01\n4,36e-01"), one_number("1", "2,83e-01", "2.83e-01", "2, 83e-01"));
+    EXPECT_EQ(refused("weight\n1,5\n2,7"), one_number("2", "1,5", "1.5", "1, 5"));
+    EXPECT_EQ(refused("you,1,5\nhelp,2,07"), one_number("2", "2,07", "2.07", "2, 07"));
+    EXPECT_EQ(refused("to you,1,5\nto help,2,07"), one_number("2", "2,07", "2.07", "2, 07"));
+    EXPECT_EQ(refused("you 0,28\nhelp 0,43"), one_number("1", "0,28", "0.28", "0, 28"));
+    EXPECT_EQ(refused("1,5 2,5\n3,5 4,5"),
+              "a.csv: line 1, cell 2 \"5 2\" is not a number: if 1,5 has a decimal comma, write 1.5, else "
+              "commas between all numbers");
+    EXPECT_TRUE(
+        refused("1 2,5\n3 4,5").starts_with("a.csv: line 1, cell 1 \"1 2\" is not a number: if 2,5 "));
+    EXPECT_EQ(
+        refused("0,28\n1\n"),
+        "a.csv: line 2 has 1 number and line 1 has 2: make the rows equally long; if 0,28 has a decimal "
+        "comma, write 0.28");
+}
+
+TEST(read_matrix_test, whole_numbers_between_commas_are_no_decimal_commas) {
+    EXPECT_EQ(csv("1,2\n3,4"), matrix({{1, 2}, {3, 4}}));
+    EXPECT_EQ(csv("0, 28\n0, 43\n0, 04"), matrix({{0, 28}, {0, 43}, {0, 4}}));
+    EXPECT_EQ(csv("0,1\n0,0\n0,1"), matrix({{0, 1}, {0, 0}, {0, 1}})) << "a mask";
+    EXPECT_EQ(csv("0,28"), matrix({{0, 28}})) << "rows of a table";
+    EXPECT_EQ(csv("0,-28\n0,43"), matrix({{0, -28}, {0, 43}}));
+    EXPECT_EQ(csv("0,28\n0,4.5"), matrix({{0, 28}, {0, 4.5f}}));
+    EXPECT_EQ(csv("01,02\n03,04"), matrix({{1, 2}, {3, 4}}));
+    EXPECT_EQ(csv("0,28,1\n0,43,2"), matrix({{0, 28, 1}, {0, 43, 2}}));
+    EXPECT_EQ(csv("word,count\n0,28\n0,43"), matrix({{0, 28}, {0, 43}}));
+    EXPECT_EQ(csv("0;28\n0;04"), matrix({{0, 28}, {0, 4}}));
+    EXPECT_EQ(csv("0 28\n0 04"), matrix({{0, 28}, {0, 4}}));
+}
+
 TEST(read_matrix_test, any_npy_type_and_order_is_converted) {
     using namespace std::string_literals;
     const Matrix expected = matrix({{1, 2}, {3, 4}});

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <regex>
+#include <span>
 #include <vector>
 
 #include "core/error.h"
@@ -35,6 +36,7 @@ std::string quoted(std::string_view cell) {
 
 struct Line {
     int number;  ///< in the text, from 1
+    std::string_view text;
     std::vector<std::string> cells;
 };
 
@@ -82,7 +84,7 @@ std::vector<Line> lines_of(std::string_view text) {
         const std::string_view line = text.substr(0, end);
         ++number;
         if (!trimmed(line).empty())
-            lines.push_back({number, cells_of(separator == ' ' ? trimmed(line) : line, separator)});
+            lines.push_back({number, line, cells_of(separator == ' ' ? trimmed(line) : line, separator)});
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return lines;
@@ -101,12 +103,110 @@ std::optional<float> number_of(std::string_view cell) {
     return static_cast<float>(value);
 }
 
-bool is_word(const std::string& cell) { return !cell.empty() && !number_of(cell); }
+/// Neither a number nor numbers with blanks between.
+bool is_word(const std::string& cell) {
+    return !cell.empty() && !std::ranges::all_of(cells_of(cell, ' '), [](const std::string& piece) {
+        return number_of(piece).has_value();
+    });
+}
 
 bool has_decimal_comma(const std::string& cell) {
     std::string other = cell;
     std::ranges::replace(other, ',', '.');
     return other != cell && number_of(other).has_value();
+}
+
+std::string with_point(std::string_view number) {
+    std::string text(number);
+    std::ranges::replace(text, ',', '.');
+    return text;
+}
+
+std::size_t leading_digits(std::string_view text) {
+    return std::min(text.find_first_not_of("0123456789"), text.size());
+}
+
+/// Two neighbouring cells that may be one number with a decimal comma.
+struct Halves {
+    std::string_view sign, whole;  ///< "-", "0"
+    std::string_view digits;       ///< "04", or "4e-05"
+
+    std::string text() const { return std::string(sign) + std::string(whole) + "," + std::string(digits); }
+    /// Nobody writes these as two numbers of their own: 04, 25e-3, -0.
+    bool certain() const {
+        const std::size_t count = leading_digits(digits);
+        const bool decimals = count > 1 && (digits[0] == '0' || count < digits.size());
+        return decimals || (sign == "-" && whole == "0");
+    }
+};
+
+std::optional<Halves> halves_of(std::string_view first, std::string_view second) {
+    const std::size_t signs = first.starts_with('-') || first.starts_with('+') ? 1 : 0;
+    const Halves halves{first.substr(0, signs), first.substr(signs), second};
+    const bool whole = !halves.whole.empty() && leading_digits(halves.whole) == halves.whole.size() &&
+                       (halves.whole.size() == 1 || halves.whole[0] != '0');
+    const std::size_t digits = leading_digits(second);
+    const bool ends = digits == second.size() || second[digits] == 'e' || second[digits] == 'E';
+    if (!whole || digits == 0 || !ends) return std::nullopt;
+    return halves;
+}
+
+/// What a line of a comma-separated text reads as if its commas were decimal, without a label before it;
+/// empty where it cannot be: a blank beside a comma, a cell that is not digits, an odd number of them.
+std::vector<Halves> halves_of(const Line& line, bool labelled) {
+    for (const std::string_view two_cells : {", ", " ,", "\""})
+        if (trimmed(line.text).find(two_cells) != line.text.npos) return {};
+    std::vector<std::string_view> cells(line.cells.begin(), line.cells.end());
+    if (labelled) {  // "cat 0,28" is read as the label "cat 0" and 28
+        cells[0].remove_prefix(cells[0].rfind(' ') + 1);
+        if (!number_of(cells[0])) cells.erase(cells.begin());
+    }
+    std::vector<Halves> all;
+    for (std::size_t i = 0; i + 1 < cells.size(); i += 2)
+        if (const auto halves = halves_of(cells[i], cells[i + 1])) all.push_back(*halves);
+    return cells.size() % 2 == 0 && all.size() == cells.size() / 2 ? all : std::vector<Halves>{};
+}
+
+/// Whole numbers are read as such. What is refused is a text that all reads as numbers with a decimal comma
+/// and in which one of them is nothing else, or every whole part is 0 and there are two digits somewhere, or
+/// there are half as many labels as columns; as many labels as columns say that each cell is a number.
+void refuse_decimal_commas(std::span<const Line> lines, bool labelled, std::size_t labels,
+                           std::string_view source) {
+    struct Found {
+        int line;
+        Halves halves;
+    };
+    std::optional<Found> first, certain;
+    std::size_t count = 0;
+    bool zeros = true, long_digits = false;
+    for (const Line& line : lines) {
+        const std::vector<Halves> all = halves_of(line, labelled);
+        if (all.empty()) return;
+        for (const Halves& each : all) {
+            if (!first) first = Found{line.number, each};
+            if (!certain && each.certain()) certain = Found{line.number, each};
+            zeros &= each.whole == "0";
+            long_digits |= leading_digits(each.digits) > 1;
+            ++count;
+        }
+    }
+    const bool every_cell_labelled = labels * lines.size() == 2 * count;
+    const bool half_labelled = labels > 0 && labels * lines.size() == count;
+    const bool fractions = zeros && long_digits && count > 1;
+    if (every_cell_labelled || (!certain && !fractions && !half_labelled)) return;
+    const Found found = certain ? *certain : *first;
+    const std::string text = found.halves.text();
+    const std::size_t comma = text.find(',');
+    refuse(source, "line " + std::to_string(found.line) + ": " + quoted(text) +
+                       " may be one number with a decimal comma: write " + with_point(text) + ", or " +
+                       text.substr(0, comma) + ", " + text.substr(comma + 1) + " with a blank for two");
+}
+
+/// The first number with a decimal comma among what blanks separate; "" if there is none.
+std::string decimal_comma_in(std::string_view line) {
+    for (const std::string& piece : cells_of(trimmed(line), ' '))
+        if (has_decimal_comma(piece)) return piece;
+    return {};
 }
 
 float checked_number(const Line& line, std::size_t column, std::string_view source) {
@@ -117,10 +217,32 @@ float checked_number(const Line& line, std::size_t column, std::string_view sour
     if (has_decimal_comma(cell))
         refuse(source, where + quoted(cell) + " has a decimal comma: write numbers with a point");
     const std::optional<float> value = number_of(cell);
-    if (!value) refuse(source, where + quoted(cell) + " is not a number");
+    if (!value) {
+        const std::string comma = is_word(cell) ? "" : decimal_comma_in(line.text);
+        refuse(source, where + quoted(cell) + " is not a number" +
+                           (comma.empty() ? ""
+                                          : ": if " + comma + " has a decimal comma, write " +
+                                                with_point(comma) + ", else commas between all numbers"));
+    }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
         refuse(source, where + quoted(cell) + " is beyond float32: write inf");
     return *value;
+}
+
+[[noreturn]] void refuse_other_length(const Line& line, const Line& first_line, std::size_t first,
+                                      std::string_view source) {
+    const auto numbers = [&](const Line& of) { return of.cells.size() - std::min(first, of.cells.size()); };
+    const auto counted = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " number" : " numbers"); };
+    // One number in a line and a pair in the other: a column of numbers some of which are whole.
+    const Line& longer = numbers(line) > numbers(first_line) ? line : first_line;
+    const bool may_be_one = std::min(numbers(line), numbers(first_line)) == 1 && numbers(longer) == 2;
+    const auto halves = may_be_one ? halves_of(longer, first > 0) : std::vector<Halves>{};
+    refuse(source, "line " + std::to_string(line.number) + " has " + counted(numbers(line)) + " and line " +
+                       std::to_string(first_line.number) + " has " + std::to_string(numbers(first_line)) +
+                       ": make the rows equally long" +
+                       (halves.empty() ? ""
+                                       : "; if " + halves[0].text() + " has a decimal comma, write " +
+                                             with_point(halves[0].text())));
 }
 
 // NPY
@@ -241,18 +363,17 @@ Matrix matrix_from_csv(std::string_view text, std::string_view source) {
                                                          [](const std::string& cell) {
                                                              return is_word(cell) && !has_decimal_comma(cell);
                                                          }));
+    const std::size_t labels =
+        labelled_columns ? lines[0].cells.size() - (lines[0].cells[0].empty() ? 1 : 0) : 0;
     if (labelled_columns) lines.erase(lines.begin());
+    if (separator_of(text) == ',') refuse_decimal_commas(lines, labelled_rows, labels, source);
     const std::size_t first = labelled_rows ? 1 : 0;
     const std::size_t columns = lines[0].cells.size() - first;
     require_matrix_size(lines.size(), columns, source);
     Matrix matrix(static_cast<Eigen::Index>(lines.size()), static_cast<Eigen::Index>(columns));
     for (std::size_t r = 0; r < lines.size(); ++r) {
         const Line& line = lines[r];
-        if (line.cells.size() != columns + first)
-            refuse(source, "line " + std::to_string(line.number) + " has " +
-                               std::to_string(line.cells.size() - std::min(first, line.cells.size())) +
-                               " numbers and line " + std::to_string(lines[0].number) + " has " +
-                               std::to_string(columns) + ": make the rows equally long");
+        if (line.cells.size() != columns + first) refuse_other_length(line, lines[0], first, source);
         for (std::size_t c = 0; c < columns; ++c)
             matrix(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) =
                 checked_number(line, c + first, source);

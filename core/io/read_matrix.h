@@ -15,7 +15,9 @@ Matrix read_matrix(const std::string& path);
 /// Rows of numbers, cells apart by commas, semicolons, tabs or blanks (the first of these that the text has);
 /// the first row and the first column may be labels, as to_csv writes them. `nan`, `inf`, `-inf` in any case
 /// are numbers. Throws Error(bad_input) that begins with `source` and names line and cell: an empty cell, a
-/// word, a decimal comma, rows that are not equally long, a number beyond float32, nothing at all.
+/// word, a decimal comma, rows that are not equally long, a number beyond float32, nothing at all. Commas
+/// that are decimal for certain or in all likelihood ("0,28" over "0,04", over "0,43") are refused, too; a
+/// blank beside one makes it a separator.
 Matrix matrix_from_csv(std::string_view text, std::string_view source);
 
 /// NumPy's format, versions 1 to 3: booleans, integers and floating point of any width to 64 bits, either
