@@ -151,6 +151,45 @@ TEST(read_matrix_test, any_npy_type_and_order_is_converted) {
         matrix({{1, 0, 1}}));
 }
 
+/// A column of numbers of one type, in this machine's order, which is little-endian.
+template <typename Number>
+std::string npy_column(const std::string& type, std::initializer_list<Number> numbers) {
+    std::string data;
+    for (const Number number : numbers) data.append(reinterpret_cast<const char*>(&number), sizeof number);
+    const std::string shape = "(" + std::to_string(numbers.size()) + ", 1)";
+    return npy("{'descr': '<" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n", data);
+}
+
+TEST(read_matrix_test, what_float32_does_not_hold_is_refused_and_fractions_are_rounded) {
+    const auto refused = [](const std::string& bytes) { return refusal(matrix_from_npy, bytes); };
+    const std::string row_2 = "a.csv: row 2, column 1 is ";
+    const std::string rounds =
+        ", a whole number that float32 does not hold: numpy.save(file, array.astype('float32')) rounds it";
+    EXPECT_EQ(refused(npy_column<double>("f8", {1, 1e300})), row_2 + "1e+300, beyond float32: write inf");
+    EXPECT_EQ(refused(npy_column<double>("f8", {1, -3.5e38})), row_2 + "-3.5e+38, beyond float32: write inf");
+    EXPECT_EQ(refused(npy_column<std::int64_t>("i8", {1, (std::int64_t{1} << 53) + 1})),
+              row_2 + "9007199254740993" + rounds);
+    EXPECT_EQ(refused(npy_column<std::int32_t>("i4", {1, -16777217})), row_2 + "-16777217" + rounds);
+    EXPECT_EQ(refused(npy_column<std::uint32_t>("u4", {1, 16777217})), row_2 + "16777217" + rounds);
+    EXPECT_EQ(refused(npy_column<std::uint64_t>("u8", {1, UINT64_MAX})),
+              row_2 + "18446744073709551615" + rounds);
+    EXPECT_EQ(matrix_from_npy(npy_column<double>("f8", {0.1, -INFINITY, 16777217.0, 1e-300}), "a"),
+              matrix({{0.1f}, {-INFINITY}, {16777216}, {0}}));
+    EXPECT_TRUE(std::isnan(matrix_from_npy(npy_column<double>("f8", {NAN}), "a")(0, 0)));
+    EXPECT_EQ(matrix_from_npy(npy_column<std::int64_t>("i8", {16777216, 16777218, INT64_MIN, 0}), "a"),
+              matrix({{16777216}, {16777218}, {-0x1p63f}, {0}}));
+    EXPECT_EQ(matrix_from_npy(npy_column<std::uint64_t>("u8", {std::uint64_t{0xffffff} << 40}), "a"),
+              matrix({{0xffffffp40f}}));
+
+    EXPECT_EQ(refusal(matrix_from_csv, "1\n-16777217"),
+              "a.csv: line 2, cell 1 \"-16777217\" is a whole number that float32 does not hold: write "
+              "-16777216, or a point behind it to have it rounded");
+    EXPECT_NE(refusal(matrix_from_csv, "18446744073709551617").find("write 18446744073709551616,"),
+              std::string::npos);
+    EXPECT_EQ(csv("16777218;16777217.;1.6777217e7;0016777216;0.1"),
+              matrix({{16777218, 16777216, 16777216, 16777216, 0.1f}}));
+}
+
 TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
     const auto header = [](const std::string& type, const std::string& shape) {
         return "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n";

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -14,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/io/file.h"
+#include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {
@@ -209,6 +211,15 @@ std::string decimal_comma_in(std::string_view line) {
     return {};
 }
 
+/// Whether a whole number, written without point and exponent, is not what float32 made of it.
+bool is_rounded_whole(std::string_view cell, float value) {
+    cell.remove_prefix(cell.starts_with('-') || cell.starts_with('+') ? 1 : 0);
+    cell.remove_prefix(std::min(cell.find_first_not_of('0'), cell.size()));
+    constexpr std::size_t k_always_held = 7;  // digits; 2²⁴ has eight
+    return cell.size() > k_always_held && leading_digits(cell) == cell.size() &&
+           cell != fixed_text(std::abs(value), 0);
+}
+
 float checked_number(const Line& line, std::size_t column, std::string_view source) {
     const std::string& cell = line.cells[column];
     const std::string where =
@@ -226,6 +237,9 @@ float checked_number(const Line& line, std::size_t column, std::string_view sour
     }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
         refuse(source, where + quoted(cell) + " is beyond float32: write inf");
+    if (is_rounded_whole(cell, *value))
+        refuse(source, where + quoted(cell) + " is a whole number that float32 does not hold: write " +
+                           fixed_text(*value, 0) + ", or a point behind it to have it rounded");
     return *value;
 }
 
@@ -258,16 +272,42 @@ Number read_number(const char* bytes, bool swapped) {
 struct NpyType {
     std::string_view code;  ///< without the byte order
     std::size_t size;
-    float (*read)(const char* bytes, bool swapped);
+    /// Nothing if float32 does not hold it: a whole number that would be rounded, one beyond its range.
+    std::optional<float> (*read)(const char* bytes, bool swapped);
+    std::string (*text)(const char* bytes, bool swapped);
 };
 
+bool float32_holds(double number) {
+    return std::isfinite(static_cast<float>(number)) || !std::isfinite(number);
+}
+
+template <std::integral Integer>
+bool float32_holds(Integer number) {
+    const auto bits = static_cast<std::uint64_t>(number);
+    const std::uint64_t magnitude = number < 0 ? 0 - bits : bits;
+    return magnitude == 0 || std::bit_width(magnitude) - std::countr_zero(magnitude) <= 24;
+}
+
 template <typename Number>
-float read_as(const char* bytes, bool swapped) {
-    return static_cast<float>(read_number<Number>(bytes, swapped));
+std::optional<float> read_as(const char* bytes, bool swapped) {
+    const auto number = read_number<Number>(bytes, swapped);
+    return float32_holds(number) ? std::optional(static_cast<float>(number)) : std::nullopt;
+}
+
+template <typename Number>
+std::string text_as(const char* bytes, bool swapped) {
+    const auto number = read_number<Number>(bytes, swapped);
+    if constexpr (std::integral<Number>) return std::to_string(number);
+    return exact_text(static_cast<double>(number));
+}
+
+template <typename Number>
+constexpr NpyType npy_type(std::string_view code) {
+    return {code, sizeof(Number), read_as<Number>, text_as<Number>};
 }
 
 /// IEEE 754 binary16.
-float read_half(const char* bytes, bool swapped) {
+std::optional<float> read_half(const char* bytes, bool swapped) {
     const auto bits = read_number<std::uint16_t>(bytes, swapped);
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     const float sign = bits & 0x8000 ? -1.0f : 1.0f;
@@ -277,19 +317,20 @@ float read_half(const char* bytes, bool swapped) {
 }
 
 constexpr std::array k_npy_types = {
-    NpyType{"f4", 4, read_as<float>},
-    NpyType{"f8", 8, read_as<double>},
-    NpyType{"f2", 2, read_half},
-    NpyType{"i1", 1, read_as<std::int8_t>},
-    NpyType{"i2", 2, read_as<std::int16_t>},
-    NpyType{"i4", 4, read_as<std::int32_t>},
-    NpyType{"i8", 8, read_as<std::int64_t>},
-    NpyType{"u1", 1, read_as<std::uint8_t>},
-    NpyType{"u2", 2, read_as<std::uint16_t>},
-    NpyType{"u4", 4, read_as<std::uint32_t>},
-    NpyType{"u8", 8, read_as<std::uint64_t>},
-    NpyType{"b1", 1, read_as<std::uint8_t>},
+    npy_type<float>("f4"),         npy_type<double>("f8"),        NpyType{"f2", 2, read_half, nullptr},
+    npy_type<std::int8_t>("i1"),   npy_type<std::int16_t>("i2"),  npy_type<std::int32_t>("i4"),
+    npy_type<std::int64_t>("i8"),  npy_type<std::uint8_t>("u1"),  npy_type<std::uint16_t>("u2"),
+    npy_type<std::uint32_t>("u4"), npy_type<std::uint64_t>("u8"), npy_type<std::uint8_t>("b1"),
 };
+
+[[noreturn]] void refuse_npy_number(const NpyType& type, const std::string& number, Eigen::Index row,
+                                    Eigen::Index column, std::string_view source) {
+    refuse(source, "row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + " is " +
+                       number +
+                       (type.code[0] == 'f' ? ", beyond float32: write inf"
+                                            : ", a whole number that float32 does not hold: numpy.save(file, "
+                                              "array.astype('float32')) rounds it"));
+}
 
 struct NpyHeader {
     std::string type;  ///< "<f4"
@@ -400,7 +441,10 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
     for (Eigen::Index r = 0; r < rows; ++r)
         for (Eigen::Index c = 0; c < columns; ++c) {
             const auto at = static_cast<std::size_t>(header.by_column ? c * rows + r : r * columns + c);
-            matrix(r, c) = type->read(bytes.data() + header.data + at * type->size, swapped);
+            const char* number = bytes.data() + header.data + at * type->size;
+            const std::optional<float> value = type->read(number, swapped);
+            if (!value) refuse_npy_number(*type, type->text(number, swapped), r, c, source);
+            matrix(r, c) = *value;
         }
     return matrix;
 }
