@@ -190,6 +190,15 @@ TEST(read_matrix_test, what_float32_does_not_hold_is_refused_and_fractions_are_r
               matrix({{16777218, 16777216, 16777216, 16777216, 0.1f}}));
 }
 
+TEST(read_matrix_test, an_npy_file_of_a_version_to_come_is_refused_by_it) {
+    std::string bytes = npy_column<float>("f4", {1, 2});
+    bytes[6] = 9;
+    EXPECT_EQ(refusal(matrix_from_npy, bytes),
+              "a.csv: it is NPY of version 9, and 1 to 3 are known: save it again with numpy.save");
+    bytes[6] = 0;
+    EXPECT_NE(refusal(matrix_from_npy, bytes).find("version 0"), std::string::npos);
+}
+
 TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
     const auto header = [](const std::string& type, const std::string& shape) {
         return "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n";

@@ -353,7 +353,11 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
         if (at >= bytes.size()) refuse(source, "the NPY file is cut off: copy it again");
         return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at]));
     };
-    const bool long_header = byte(k_version_at) > 1;
+    const std::size_t version = byte(k_version_at);
+    if (version < 1 || version > 3)
+        refuse(source, "it is NPY of version " + std::to_string(version) +
+                           ", and 1 to 3 are known: save it again with numpy.save");
+    const bool long_header = version > 1;
     std::size_t length = byte(8) | byte(9) << 8;
     if (long_header) length |= byte(10) << 16 | byte(11) << 24;
     const std::size_t start = long_header ? 12 : 10;

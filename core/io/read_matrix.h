@@ -23,7 +23,7 @@ Matrix matrix_from_csv(std::string_view text, std::string_view source);
 
 /// NumPy's format, versions 1 to 3: booleans, integers and floating point of any width to 64 bits, either
 /// byte order, either element order; one dimension is one row. Floating point is rounded to float32. Throws
-/// Error(bad_input) that begins with `source` and names the type or the shape
+/// Error(bad_input) that begins with `source` and names the version that is not known, the type or the shape
 /// that is no matrix of numbers, the place of a number beyond float32 or of an integer that float32 would
 /// round, or says that the file is cut off.
 Matrix matrix_from_npy(std::string_view bytes, std::string_view source);
