@@ -562,7 +562,7 @@ void add_from_text(Session& session, const Option& option, std::string_view argu
         return;
     }
     Json rules = option.get(session);
-    rules.push_back(std::string(argument));
+    rules.push_back(mask_rule_text(parse_mask_rule(as_text(std::string(argument)), "file:PATH")));
     option.set(session, rules);
 }
 
