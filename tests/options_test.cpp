@@ -288,6 +288,24 @@ TEST(options_test, a_short_name_is_near_to_few) {
     EXPECT_EQ(nearest_name("vlaue", known), "value");
 }
 
+TEST(options_test, the_end_of_every_range_stands_in_the_help) {
+    int ranges = 0;
+    for (const Option& option : options()) {
+        if (option.type != OptionType::whole && option.type != OptionType::number) continue;
+        Session session;
+        const std::string message = refusal([&] {
+            option.set(session, 2'000'000'000);
+            check(session.experiment);
+        });
+        const std::size_t end = message.rfind("use ");
+        if (message.find("out of range") == message.npos || end == message.npos) continue;
+        const std::string highest = message.substr(message.rfind(" to "));
+        EXPECT_NE(option.help.find(highest), option.help.npos) << option.name << ":" << highest;
+        ++ranges;
+    }
+    EXPECT_GE(ranges, 14);
+}
+
 TEST(options_test, the_page_of_options_is_made_from_the_table) {
     const std::filesystem::path path = std::filesystem::path(ATTNSCOPE_SOURCE_DIR) / "docs/options.md";
     if (std::getenv("ATTNSCOPE_UPDATE")) {
