@@ -146,7 +146,7 @@ void dropout_rows(Ui& ui) {
 
 void softmax_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool queries = e.normalizer == "softmax" && e.softmax_axis == "queries";
+    const bool queries = e.over_queries();
     if (!section_header(ui, "Softmax", queries ? "over queries" : "over keys")) return;
     choice_row(ui, "normalizer", "Weights by", choices_of(normalizers()));
     choice_row(ui, "softmax-axis", "Over",

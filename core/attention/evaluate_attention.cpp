@@ -207,7 +207,7 @@ void AttentionEvaluation::weigh() {
         return masked;
     });
     const Normalizer& normalizer = *find_normalizer(e_.normalizer);
-    const bool over_queries = e_.softmax_axis == "queries" && e_.normalizer == "softmax";
+    const bool over_queries = e_.over_queries();
     const auto normalized = [&] {
         Tensor weights(masked_->shape());
         if (over_queries) {

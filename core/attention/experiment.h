@@ -124,6 +124,8 @@ struct Experiment {
     std::map<std::string, GivenMatrix> given;
 
     bool is_given(std::string_view name) const { return given.contains(std::string(name)); }
+    /// The weights of each key sum to 1 over the queries.
+    bool over_queries() const { return normalizer == "softmax" && softmax_axis == "queries"; }
     /// Columns of Q and K, and of V, where they are projected.
     int key_columns() const { return key_size > 0 ? key_size : dim; }
     int value_columns() const { return value_size > 0 ? value_size : dim; }

@@ -184,8 +184,7 @@ void explain_masked(Proof& proof, const Question& q) {
 /// The softmax of this cell along its row (or its column, where the weights sum over the queries).
 static void add_softmax_steps(Proof& proof, const Question& q, const char* stage) {
     const ConstMatrixView masked = q.trace.find("masked")->buffer.host().head(q.head);
-    const bool over_queries =
-        q.trace.experiment.softmax_axis == "queries" && q.trace.experiment.normalizer == "softmax";
+    const bool over_queries = q.trace.experiment.over_queries();
     const Eigen::VectorXf cells =
         over_queries ? Eigen::VectorXf(masked.col(q.column)) : Eigen::VectorXf(masked.row(q.row));
     const float largest = cells.maxCoeff<Eigen::PropagateNaN>();

@@ -195,8 +195,7 @@ std::string weights_text(const Experiment& e) {
     const std::string argument = "( " + softmax_argument(e) + " )";
     if (e.normalizer == "hard") return "1 at the first largest of " + argument;
     if (e.normalizer == "local-p") return "align ∘ gauss";
-    if (e.softmax_axis == "queries" && e.normalizer == "softmax")
-        return "softmax" + argument + " over queries, each column sums to 1";
+    if (e.over_queries()) return "softmax" + argument + " over queries, each column sums to 1";
     return "softmax" + argument + " over keys, each row sums to 1";
 }
 
@@ -398,6 +397,14 @@ bool Trace::fully_masked(int row) const {
     if (!masked || row < 0 || row >= masked->shape().rows) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
         if (!(masked->buffer.host().head(h).row(row).array() == -INFINITY).all()) return false;
+    return true;
+}
+
+bool Trace::fully_masked_column(int column) const {
+    const Stage* masked = experiment.over_queries() ? find("masked") : nullptr;
+    if (!masked || column < 0 || column >= masked->shape().columns) return false;
+    for (int h = 0; h < masked->shape().heads; ++h)
+        if (!(masked->buffer.host().head(h).col(column).array() == -INFINITY).all()) return false;
     return true;
 }
 

@@ -36,7 +36,7 @@ double label_size(int cell_size) { return cell_size >= 18 ? 13 : cell_size >= 14
 
 /// Every label of an axis that has room: words from the first, numbers at round values and the first.
 AxisLayout axis_of(const Figure& figure, const TextFace& face, const std::vector<std::string>& labels,
-                   Axis axis, const std::vector<bool>* flagged) {
+                   Axis axis, const std::vector<bool>& flagged) {
     AxisLayout result;
     result.style = {.font = Font::sans, .size = label_size(figure.cell_size), .max_width = k_max_label};
     const double room = result.style.size + 2;
@@ -48,7 +48,7 @@ AxisLayout axis_of(const Figure& figure, const TextFace& face, const std::vector
         const bool crowded = is_numbered(axis) && i > 0 && i * figure.cell_size < room;
         if (!wanted || crowded) continue;
         std::string text = face.displayable(labels[static_cast<std::size_t>(i)]);
-        if (flagged && (*flagged)[static_cast<std::size_t>(i)]) text = "∅ " + text;
+        if (flagged[static_cast<std::size_t>(i)]) text = "∅ " + text;
         const double width = text.empty() ? 0 : face.extent(text, result.style).width;
         if (width > 0) result.labels.push_back({i, std::move(text), width});
     }
@@ -200,12 +200,14 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
     add(CellMark::nan, "NaN", true);
     add(CellMark::plus_infinity, "+∞", true);
     add(CellMark::minus_infinity, "−∞", true);
-    const auto empty_rows = std::count(figure.fully_masked.begin(), figure.fully_masked.end(), true);
-    if (empty_rows > 0) {
-        items.push_back({LegendItem::Swatch::empty_row, CellMark::masked,
-                         "no key is open: weights and context are 0 (" + std::to_string(empty_rows) +
-                             (empty_rows == 1 ? " row)" : " rows)")});
-    }
+    const auto add_empty = [&](const std::vector<bool>& empty, const std::string& text, const char* what) {
+        const auto count = std::count(empty.begin(), empty.end(), true);
+        if (count == 0) return;
+        items.push_back({LegendItem::Swatch::empty_set, CellMark::masked,
+                         text + " (" + std::to_string(count) + what + (count == 1 ? ")" : "s)")});
+    };
+    add_empty(figure.fully_masked, "no key is open: weights and context are 0", " row");
+    add_empty(figure.fully_masked_columns, "open to no query: weights are 0", " column");
     return items;
 }
 
@@ -257,8 +259,9 @@ std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
 
 FigureLayout lay_out(const Figure& figure, const TextFace& face) {
     FigureLayout layout;
-    layout.rows = axis_of(figure, face, figure.row_labels, figure.row_axis, &figure.fully_masked);
-    layout.columns = axis_of(figure, face, figure.column_labels, figure.column_axis, nullptr);
+    layout.rows = axis_of(figure, face, figure.row_labels, figure.row_axis, figure.fully_masked);
+    layout.columns =
+        axis_of(figure, face, figure.column_labels, figure.column_axis, figure.fully_masked_columns);
     layout.columns.angle = angle_of(figure, layout.columns);
     const double row_labels = widest(layout.rows);
     const double overhang =
