@@ -66,7 +66,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"normalizer", {"softmax", "hard", "local-m", "local-p"}},
     {"temperature", {"1.0", "0.1", "1e-05", "12345.678"}},
     {"softmax-axis", {"keys", "queries"}},
-    {"local-window", {"0", "3", "4096"}},
+    {"local-window", {"0", "3", "4096", "1.5", "0.25"}},
     {"dropout", {"0.0", "0.5"}},
     {"dropout-seed", {"0", "-7", "18446744073709551615"}},
     {"training", {"true", "false"}},

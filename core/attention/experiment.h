@@ -98,7 +98,7 @@ struct Experiment {
     std::string normalizer = "softmax";
     std::string softmax_axis = "keys";  ///< keys: each row sums to 1; queries: each column does
     double temperature = 1;             ///< T > 0
-    int local_window = 2;               ///< D of local-m and local-p, 0 … 4096
+    double local_window = 2;            ///< D of local-m and local-p, 0 … 4096; of local-p above 0
     double dropout = 0;                 ///< p, 0 ≤ p < 1
     Seed dropout_seed = 0;
     bool training = true;  ///< false: dropout leaves the weights alone

@@ -6,6 +6,7 @@
 
 #include "core/attention/explain_parts.h"
 #include "core/attention/masks.h"
+#include "core/attention/normalizers.h"
 #include "core/attention/stages.h"
 
 namespace attnscope::proofs {
@@ -166,7 +167,7 @@ std::string closed_remark(const Question& q) {
         const int head = std::min(std::max(q.head, 0), center->shape().heads - 1);
         const double distance = q.column - static_cast<double>(center->buffer.at(head, q.row, 0));
         if (std::abs(distance) > e.local_window)
-            closing.push_back("further than D = " + std::to_string(e.local_window) + " from the centre");
+            closing.push_back("further than D = " + window_text(e.local_window) + " from the centre");
     }
     std::string text = "closed by the mask: ";
     for (std::size_t i = 0; i < closing.size(); ++i) text += (i ? " + " : "") + closing[i];

@@ -207,7 +207,7 @@ std::string mask_text(const Experiment& e) {
     };
     if (e.is_given("mask")) join("the given mask is");
     if (e.is_given("mask_additive")) join("the given bias is not −∞");
-    const std::string D = std::to_string(e.local_window);
+    const std::string D = window_text(e.local_window);
     if (e.normalizer == "local-m") join("|j − i| ≤ " + D);
     if (e.normalizer == "local-p") join("|j − p| ≤ " + D);
     return text;
@@ -274,7 +274,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     if (name == "mask") return mask_text(e);
     if (name == "masked") return "the scores before the softmax, −∞ where the mask is closed";
     if (name == "align") return "softmax( " + softmax_argument(e) + " ) over keys";
-    if (name == "gauss") return "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = " + std::to_string(e.local_window);
+    if (name == "gauss") return "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = " + window_text(e.local_window);
     if (name == "weights") return weights_text(e);
     if (name == "weights_dropped") return "A ∘ kept ÷ (1 − p), p = " + short_number(e.dropout);
     if (name == "context") return "A V, the values weighted by each row";

@@ -94,6 +94,12 @@ std::optional<std::pair<double, double>> parse_pair(std::string_view text) {
     return std::pair(*first, *second);
 }
 
+/// A whole number without a point.
+Json local_window_json(const Session& s) {
+    const double D = s.experiment.local_window;
+    return D == std::floor(D) && std::abs(D) <= k_max_tokens ? Json(static_cast<int>(D)) : Json(D);
+}
+
 Json scale_json(const Session& s) {
     switch (s.experiment.scale.kind) {
         case Scale::Kind::sqrt: return "sqrt";
@@ -353,9 +359,10 @@ const std::array k_options = {
            FIELD(experiment, softmax_axis, as_text)},
     Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", k_aligns,
            number, FIELD(experiment, temperature, as_double)},
-    Option{"local-window", "Softmax", "D", "N", "How far local attention looks to either side, 0 to 4096",
-           "normalizer is local-m or local-p, and there is an alignment", whole,
-           FIELD(experiment, local_window, as_int)},
+    Option{"local-window", "Softmax", "D", "NUMBER",
+           "How far local attention looks to either side, 0 to 4096; local-p: above 0",
+           "normalizer is local-m or local-p, and there is an alignment", number, local_window_json,
+           [](Session& s, const Json& v) { s.experiment.local_window = as_double(v); }},
     Option{"dropout", "Softmax", "p", "P", "The share of weights that dropout sets to 0; 0 to below 1",
            k_dropout, number, FIELD(experiment, dropout, as_double)},
     Option{"dropout-seed", "Softmax", "", "N", "Seed of the dropped weights",

@@ -466,7 +466,7 @@ void AttentionRecipe::centers() {
         line("# Only keys near a place that the query predicts.");
         line("center = " + text(keys()) + " * torch.sigmoid(torch.tanh(" + Q_ + " @ W_p.T) @ v_p)");
     }
-    line("mask = mask & ((j - center.unsqueeze(-1)).abs() <= " + text(e_.local_window) + ")");
+    line("mask = mask & ((j - center.unsqueeze(-1)).abs() <= " + python_number(e_.local_window) + ")");
 }
 
 void AttentionRecipe::mask() {
@@ -520,7 +520,7 @@ void AttentionRecipe::weights() {
         section("Weights: the softmax over the keys, each row sums to 1.");
     if (!has("align")) return normalized("weights");
     normalized("align");
-    const std::string D = text(e_.local_window);
+    const std::string D = python_number(e_.local_window);
     line("gauss = torch.exp(-((j - center.unsqueeze(-1)) ** 2) / (2 * (" + D + " / 2) ** 2))");
     line("weights = align * gauss  # a bell over the window");
 }

@@ -314,7 +314,7 @@ void Seq2seqRecipe::mask() {
 std::string Seq2seqRecipe::open_words() const {
     // A place that is NaN closes nothing.
     const bool nan = window_ != Window::none && range("alignment_center").nan > 0;
-    const std::string D = text(e_.local_window);
+    const std::string D = python_number(e_.local_window);
     const std::string near = nan ? "~((j - p).abs() > " + D + ")" : "(j - p).abs() <= " + D;
     if (window_ == Window::none) return "mask[i]";
     return has_rules() ? "mask[i] & " + (nan ? near : "(" + near + ")") : near;
@@ -338,7 +338,7 @@ bool Seq2seqRecipe::context_meets_closed() const {
 
 void Seq2seqRecipe::normalize() {
     const std::string name = has("alignment_softmax") ? "softmax" : "alpha", scores = masked().variable;
-    const std::string S = text(words()), D = text(e_.local_window);
+    const std::string S = text(words()), D = python_number(e_.local_window);
     if (e_.normalizer == "hard") {
         step(name + " = torch.nn.functional.one_hot(" + scores + ".argmax(), " + S + ").float()");
         if (range(masked().stage).nan > 0)
