@@ -275,6 +275,21 @@ TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_an
     EXPECT_EQ(cell(trace, "weights", 7, 1), 0);
 }
 
+TEST(EvaluateTest, a_fully_masked_column_is_flagged_where_its_weights_would_sum_to_one) {
+    Experiment e;
+    e.text2 = "a b c d e f g h i j k";
+    e.mask = {{"window", {1, 0}}};
+    EXPECT_FALSE(evaluate(e).fully_masked_column(8));
+    e.softmax_axis = "queries";
+    const Trace trace = evaluate(e);
+    EXPECT_FALSE(trace.fully_masked_column(7));
+    EXPECT_TRUE(trace.fully_masked_column(8));
+    EXPECT_TRUE(trace.fully_masked_column(10));
+    EXPECT_FALSE(trace.fully_masked_column(11)) << "there is none";
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(cell(trace, "weights", i, 8), 0);
+    for (int i = 0; i < 8; ++i) EXPECT_FALSE(trace.fully_masked(i)) << i;
+}
+
 TEST(EvaluateTest, a_row_is_fully_masked_only_where_every_head_closes_it) {
     Tensor values({.heads = 2, .rows = 2, .columns = 2, .per_head = true});
     values.head(0).setConstant(-INFINITY);

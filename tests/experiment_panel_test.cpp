@@ -1,5 +1,6 @@
 // The controls of the experiment, dragged, clicked and typed into.
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 
 #include "core/attention/masks.h"
@@ -228,6 +229,24 @@ TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {
     EXPECT_EQ(e.block, "pre-norm");
     for (const char* stage : {"positioned", "score_hidden", "gauss", "residual_2"})
         EXPECT_NE(document().trace()->find(stage), nullptr) << stage;
+}
+
+TEST_F(ExperimentPanelTest, AWindowsReachIsDraggedByOnesAndTypedAsAnyNumber) {
+    document().change([](Session& s) {
+        s.experiment.normalizer = "local-m";
+        s.experiment.local_window = 1.5;
+    });
+    settle();
+    drag(field_of("Reach", {"number", "drag"}), {60, 0});
+    const double dragged = document().experiment().local_window;
+    EXPECT_GT(dragged, 1.5);
+    EXPECT_EQ(dragged - std::floor(dragged), 0.5);
+    click(field_of("Reach", {"number", "drag"}));
+    push(pressing(Key::a, k_ctrl));
+    push(typing("0.75"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(document().experiment().local_window, 0.75);
+    EXPECT_EQ(document().problem(), "");
 }
 
 TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {

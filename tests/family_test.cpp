@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "core/attention/evaluate.h"
+#include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/random/generator.h"
 
@@ -51,7 +53,7 @@ public:
         e.rope_layout = pick("interleaved", "half");
         e.normalizer = pick("softmax", "softmax", "hard", "local-m", "local-p");
         e.softmax_axis = pick("keys", "keys", "queries");
-        e.local_window = whole(1, 3);
+        e.local_window = whole(1, 6) / 2.0;
         e.temperature = pick(1.0, 0.2, 5.0);
         e.sharpening = pick(1.0, 6.0);
         e.hidden = whole(1, 5);
@@ -339,7 +341,13 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     Experiment narrow;
     narrow.normalizer = "local-p";
     narrow.local_window = 0;
-    EXPECT_NE(refusal(narrow).find("local-window 0"), std::string::npos);
+    EXPECT_EQ(refusal(narrow), "local-window 0 leaves local-p's bell no width: use 0.001 or more");
+    narrow.local_window = 1e-30;  // a float32 does not hold its square
+    EXPECT_EQ(refusal(narrow), "local-window 1e-30 leaves local-p's bell no width: use 0.001 or more");
+    for (const double beyond : {-0.5, 4096.5, std::numeric_limits<double>::quiet_NaN()}) {
+        narrow.local_window = beyond;
+        EXPECT_NE(refusal(narrow).find(" is out of range: use 0 to 4096"), std::string::npos) << beyond;
+    }
     Experiment scores = given_scores(Matrix::Ones(2, 2));
     scores.block = "post-norm";
     EXPECT_NE(refusal(scores).find("block post-norm adds to the embedding"), std::string::npos);
@@ -347,6 +355,30 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     fewer.block = "pre-norm";
     fewer.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
     EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is needed here");
+}
+
+TEST(family_test, a_window_may_reach_a_fraction_far) {
+    Experiment e;
+    e.normalizer = "local-m";
+    e.local_window = 1.5;
+    const Trace near = evaluate(e);
+    e.local_window = 1;
+    EXPECT_EQ(near.find("mask")->buffer.host().head(0), evaluate(e).find("mask")->buffer.host().head(0));
+    e.normalizer = "local-p";
+    e.local_window = 1.5;
+    const Trace trace = evaluate(e);
+    const auto matrix = [&](const char* stage) { return trace.find(stage)->buffer.host().head(0); };
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 8; ++j) {
+            const double distance = j - static_cast<double>(matrix("center")(i, 0));
+            EXPECT_EQ(matrix("mask")(i, j), std::abs(distance) <= 1.5) << i << " " << j;
+            EXPECT_FLOAT_EQ(matrix("gauss")(i, j), std::exp(-distance * distance / (2 * 0.75 * 0.75)));
+        }
+    EXPECT_EQ(formula(e, *trace.find("mask")->info), "open where |j − p| ≤ 1.5");
+    EXPECT_EQ(formula(e, *trace.find("gauss")->info), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
+    e.mechanism = "seq2seq";
+    EXPECT_EQ(formula(e, *evaluate(e).find("alignment_gauss")->info),
+              "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
 }
 
 }  // namespace

@@ -93,6 +93,28 @@ TEST(figure_test, closed_pairs_are_masked_in_the_stages_after_the_mask_and_nowhe
     EXPECT_EQ(figure(context).fully_masked, second);
 }
 
+TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is_over_the_queries) {
+    const StagePtr mask = make_stage(k_mask, 1, 2, 3, [](int, int, int c) { return c == 1 ? 0.f : 1.f; });
+    const StagePtr weights = make_stage(k_weights, 2, 2, 3, [](int, int, int) { return 0.f; });
+    const StagePtr context = make_stage(k_context, 2, 2, 3, [](int, int, int) { return 0.f; });
+    Trace trace = make_trace(words(3), {mask, weights, context});
+    const std::vector<bool> none(3, false), second{false, true, false};
+    const auto figure = [&](const StagePtr& stage) {
+        return make_figure(trace, *stage, k_mean, Presentation());
+    };
+    EXPECT_EQ(figure(weights).fully_masked_columns, none);
+    trace.experiment.softmax_axis = "queries";
+    EXPECT_EQ(figure(mask).fully_masked_columns, second);
+    EXPECT_EQ(figure(weights).fully_masked_columns, second);
+    EXPECT_EQ(figure(weights).fully_masked, std::vector<bool>(2, false));
+    EXPECT_EQ(figure(context).fully_masked_columns, none) << "its columns are features";
+    const FigureLayout layout = lay_out(figure(weights), TextFace());
+    EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"Can", "∅ you", "help"}));
+    EXPECT_EQ(layout.legend.back().text, "open to no query: weights are 0 (1 column)");
+    trace.experiment.normalizer = "hard";
+    EXPECT_EQ(figure(weights).fully_masked_columns, none);
+}
+
 TEST(figure_test, what_is_not_finite_has_marks_of_its_own_and_is_counted_in_the_legend) {
     const StagePtr scores = make_stage(k_scores, 1, 2, 2, [](int, int r, int c) {
         const float values[] = {std::nanf(""), k_infinity, -k_infinity, 3};

@@ -174,6 +174,39 @@ TEST_F(FocusTest, EveryCellOnScreenHasTheColorOfItsValue) {
     EXPECT_GT(cells, 1000);
 }
 
+TEST_F(FocusTest, AKeyThatIsClosedToAllQueriesIsMarkedWhereTheSoftmaxIsOverThem) {
+    Session session = load_example("scaled-dot-product");
+    session.experiment.text2 = "a b c d e f g h i j k";
+    session.experiment.mask = {{"window", {1, 0}}};  // closes the keys from the ninth on
+    session.presentation.stage = "weights";
+    start(session);
+    // Pixels in the hue of a warning, which is orange among greys.
+    const auto marked = [&](ImVec2 from, ImVec2 to) {
+        play({MouseMove{2, 2}});
+        const gl::Pixels pixels = picture();
+        int count = 0;
+        for (int y = static_cast<int>(from.y); y < static_cast<int>(to.y); ++y)
+            for (int x = static_cast<int>(from.x); x < static_cast<int>(to.x); ++x) {
+                const std::uint32_t pixel = pixels.at(x, y);
+                const int red = static_cast<int>(pixel >> 24), blue = static_cast<int>(pixel >> 8 & 0xFF);
+                count += red > blue + 60;
+            }
+        return count;
+    };
+    const auto above = [&](int first, int last) {
+        const ImVec2 left = focused().at(static_cast<float>(first), 0);
+        return marked({left.x, left.y - 24}, {focused().at(static_cast<float>(last + 1), 0).x, left.y});
+    };
+    const auto in_status_bar = [&] { return marked({0, 974}, {1600, 1000}); };
+    EXPECT_EQ(above(0, 10), 0);
+    EXPECT_EQ(in_status_bar(), 0);
+    document().change([](Session& s) { s.experiment.softmax_axis = "queries"; });
+    settle();
+    EXPECT_EQ(above(0, 7), 0);
+    for (int j = 8; j < 11; ++j) EXPECT_GT(above(j, j), 0) << j;
+    EXPECT_GT(in_status_bar(), 0);
+}
+
 TEST_F(FocusTest, InTheStripKeysOfAnotherSentenceHaveLabelsOfTheirOwn) {
     const auto gap = [&](const char* left, const char* right) {
         return thumbnail(right).drawn.top_left.x - thumbnail(left).drawn.bottom_right.x;

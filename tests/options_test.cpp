@@ -66,7 +66,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"normalizer", {"softmax", "hard", "local-m", "local-p"}},
     {"temperature", {"1.0", "0.1", "1e-05", "12345.678"}},
     {"softmax-axis", {"keys", "queries"}},
-    {"local-window", {"0", "3", "4096"}},
+    {"local-window", {"0", "3", "4096", "1.5", "0.25"}},
     {"dropout", {"0.0", "0.5"}},
     {"dropout-seed", {"0", "-7", "18446744073709551615"}},
     {"training", {"true", "false"}},
@@ -211,7 +211,8 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
         {{"locked", "0,1"}, "--locked: expected none or ROW,COLUMN counted from 1, not \"0,1\""},
         {{"locked", "5"}, "--locked: expected none or ROW,COLUMN counted from 1, not \"5\""},
         {{"values", "maybe"}, "--values: expected true or false, not \"maybe\""},
-        {{"mask", "casual"}, "--mask: mask \"casual\" is not a rule: use none, causal, valid:K[,K…]"},
+        {{"mask", "casual"},
+         "--mask: mask \"casual\" is not a rule: use none, causal, valid:K[,K…], window:L,R, file:PATH"},
         {{"mask", "valid"}, "--mask: mask valid needs a length"},
         {{"mask", "valid:"}, "--mask: mask \"valid:\" is not a rule"},
         {{"mask", "valid:-1"}, "--mask: mask valid:-1 is not a length"},
@@ -285,6 +286,24 @@ TEST(options_test, a_short_name_is_near_to_few) {
     EXPECT_EQ(nearest_name("W_0", known), "W_o");
     EXPECT_EQ(nearest_name("ky", known), "key");
     EXPECT_EQ(nearest_name("vlaue", known), "value");
+}
+
+TEST(options_test, the_end_of_every_range_stands_in_the_help) {
+    int ranges = 0;
+    for (const Option& option : options()) {
+        if (option.type != OptionType::whole && option.type != OptionType::number) continue;
+        Session session;
+        const std::string message = refusal([&] {
+            option.set(session, 2'000'000'000);
+            check(session.experiment);
+        });
+        const std::size_t end = message.rfind("use ");
+        if (message.find("out of range") == message.npos || end == message.npos) continue;
+        const std::string highest = message.substr(message.rfind(" to "));
+        EXPECT_NE(option.help.find(highest), option.help.npos) << option.name << ":" << highest;
+        ++ranges;
+    }
+    EXPECT_GE(ranges, 14);
 }
 
 TEST(options_test, the_page_of_options_is_made_from_the_table) {

@@ -39,7 +39,7 @@ Experiment random_settings(Dice& dice) {
     e.normalizer = dice.one_in(2) ? "softmax" : dice.name_of(normalizers());
     e.softmax_axis = dice.of<const char*>({"keys", "keys", "queries"});
     e.temperature = dice.of({1.0, 1.0, 0.7});
-    e.local_window = dice.from_to(1, 4);
+    e.local_window = dice.from_to(1, 8) / 2.0;
     e.dropout = dice.of({0.0, 0.0, 0.1, 0.5});
     e.dropout_seed = Seed(dice.below(1000));
     e.training = !dice.one_in(4);

@@ -31,7 +31,7 @@ Experiment random_settings(Dice& dice) {
     e.hidden = dice.from_to(1, 9);
     e.normalizer = dice.one_in(3) ? "softmax" : dice.name_of(normalizers());
     e.temperature = dice.of({1.0, 1.0, 0.7, 0.1});
-    e.local_window = dice.from_to(1, 4);
+    e.local_window = dice.from_to(1, 8) / 2.0;
     return e;
 }
 

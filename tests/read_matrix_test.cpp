@@ -91,6 +91,47 @@ TEST(read_matrix_test, a_bad_cell_is_named_by_line_and_place) {
     EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: there are no numbers in it");
 }
 
+TEST(read_matrix_test, decimal_commas_are_refused_where_commas_separate) {
+    const auto one_number = [](const char* line, const char* typed, const char* point, const char* two) {
+        return std::string("a.csv: line ") + line + ": \"" + typed +
+               "\" may be one number with a decimal comma: write " + point + ", or " + two +
+               " with a blank for two";
+    };
+    const auto refused = [](std::string_view text) { return refusal(matrix_from_csv, text); };
+    EXPECT_EQ(refused("0,28\n0,43\n0,04\n"), one_number("3", "0,04", "0.04", "0, 04"));
+    EXPECT_EQ(refused("0,28\n0,43"), one_number("1", "0,28", "0.28", "0, 28"));
+    EXPECT_EQ(refused("12,5\n-0,5"), one_number("2", "-0,5", "-0.5", "-0, 5"));
+    EXPECT_EQ(refused("1,50,2,25\n3,07,4,12"), one_number("2", "3,07", "3.07", "3, 07"));
+    EXPECT_EQ(refused("2,83e-01\n4,36e-01"), one_number("1", "2,83e-01", "2.83e-01", "2, 83e-01"));
+    EXPECT_EQ(refused("weight\n1,5\n2,7"), one_number("2", "1,5", "1.5", "1, 5"));
+    EXPECT_EQ(refused("you,1,5\nhelp,2,07"), one_number("2", "2,07", "2.07", "2, 07"));
+    EXPECT_EQ(refused("to you,1,5\nto help,2,07"), one_number("2", "2,07", "2.07", "2, 07"));
+    EXPECT_EQ(refused("you 0,28\nhelp 0,43"), one_number("1", "0,28", "0.28", "0, 28"));
+    EXPECT_EQ(refused("1,5 2,5\n3,5 4,5"),
+              "a.csv: line 1, cell 2 \"5 2\" is not a number: if 1,5 has a decimal comma, write 1.5, else "
+              "commas between all numbers");
+    EXPECT_TRUE(
+        refused("1 2,5\n3 4,5").starts_with("a.csv: line 1, cell 1 \"1 2\" is not a number: if 2,5 "));
+    EXPECT_EQ(
+        refused("0,28\n1\n"),
+        "a.csv: line 2 has 1 number and line 1 has 2: make the rows equally long; if 0,28 has a decimal "
+        "comma, write 0.28");
+}
+
+TEST(read_matrix_test, whole_numbers_between_commas_are_no_decimal_commas) {
+    EXPECT_EQ(csv("1,2\n3,4"), matrix({{1, 2}, {3, 4}}));
+    EXPECT_EQ(csv("0, 28\n0, 43\n0, 04"), matrix({{0, 28}, {0, 43}, {0, 4}}));
+    EXPECT_EQ(csv("0,1\n0,0\n0,1"), matrix({{0, 1}, {0, 0}, {0, 1}})) << "a mask";
+    EXPECT_EQ(csv("0,28"), matrix({{0, 28}})) << "rows of a table";
+    EXPECT_EQ(csv("0,-28\n0,43"), matrix({{0, -28}, {0, 43}}));
+    EXPECT_EQ(csv("0,28\n0,4.5"), matrix({{0, 28}, {0, 4.5f}}));
+    EXPECT_EQ(csv("01,02\n03,04"), matrix({{1, 2}, {3, 4}}));
+    EXPECT_EQ(csv("0,28,1\n0,43,2"), matrix({{0, 28, 1}, {0, 43, 2}}));
+    EXPECT_EQ(csv("word,count\n0,28\n0,43"), matrix({{0, 28}, {0, 43}}));
+    EXPECT_EQ(csv("0;28\n0;04"), matrix({{0, 28}, {0, 4}}));
+    EXPECT_EQ(csv("0 28\n0 04"), matrix({{0, 28}, {0, 4}}));
+}
+
 TEST(read_matrix_test, any_npy_type_and_order_is_converted) {
     using namespace std::string_literals;
     const Matrix expected = matrix({{1, 2}, {3, 4}});
@@ -108,6 +149,54 @@ TEST(read_matrix_test, any_npy_type_and_order_is_converted) {
     EXPECT_EQ(
         matrix_from_npy(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }\n", "\1\0\1"s), "a"),
         matrix({{1, 0, 1}}));
+}
+
+/// A column of numbers of one type, in this machine's order, which is little-endian.
+template <typename Number>
+std::string npy_column(const std::string& type, std::initializer_list<Number> numbers) {
+    std::string data;
+    for (const Number number : numbers) data.append(reinterpret_cast<const char*>(&number), sizeof number);
+    const std::string shape = "(" + std::to_string(numbers.size()) + ", 1)";
+    return npy("{'descr': '<" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n", data);
+}
+
+TEST(read_matrix_test, what_float32_does_not_hold_is_refused_and_fractions_are_rounded) {
+    const auto refused = [](const std::string& bytes) { return refusal(matrix_from_npy, bytes); };
+    const std::string row_2 = "a.csv: row 2, column 1 is ";
+    const std::string rounds =
+        ", a whole number that float32 does not hold: numpy.save(file, array.astype('float32')) rounds it";
+    EXPECT_EQ(refused(npy_column<double>("f8", {1, 1e300})), row_2 + "1e+300, beyond float32: write inf");
+    EXPECT_EQ(refused(npy_column<double>("f8", {1, -3.5e38})), row_2 + "-3.5e+38, beyond float32: write inf");
+    EXPECT_EQ(refused(npy_column<std::int64_t>("i8", {1, (std::int64_t{1} << 53) + 1})),
+              row_2 + "9007199254740993" + rounds);
+    EXPECT_EQ(refused(npy_column<std::int32_t>("i4", {1, -16777217})), row_2 + "-16777217" + rounds);
+    EXPECT_EQ(refused(npy_column<std::uint32_t>("u4", {1, 16777217})), row_2 + "16777217" + rounds);
+    EXPECT_EQ(refused(npy_column<std::uint64_t>("u8", {1, UINT64_MAX})),
+              row_2 + "18446744073709551615" + rounds);
+    EXPECT_EQ(matrix_from_npy(npy_column<double>("f8", {0.1, -INFINITY, 16777217.0, 1e-300}), "a"),
+              matrix({{0.1f}, {-INFINITY}, {16777216}, {0}}));
+    EXPECT_TRUE(std::isnan(matrix_from_npy(npy_column<double>("f8", {NAN}), "a")(0, 0)));
+    EXPECT_EQ(matrix_from_npy(npy_column<std::int64_t>("i8", {16777216, 16777218, INT64_MIN, 0}), "a"),
+              matrix({{16777216}, {16777218}, {-0x1p63f}, {0}}));
+    EXPECT_EQ(matrix_from_npy(npy_column<std::uint64_t>("u8", {std::uint64_t{0xffffff} << 40}), "a"),
+              matrix({{0xffffffp40f}}));
+
+    EXPECT_EQ(refusal(matrix_from_csv, "1\n-16777217"),
+              "a.csv: line 2, cell 1 \"-16777217\" is a whole number that float32 does not hold: write "
+              "-16777216, or a point behind it to have it rounded");
+    EXPECT_NE(refusal(matrix_from_csv, "18446744073709551617").find("write 18446744073709551616,"),
+              std::string::npos);
+    EXPECT_EQ(csv("16777218;16777217.;1.6777217e7;0016777216;0.1"),
+              matrix({{16777218, 16777216, 16777216, 16777216, 0.1f}}));
+}
+
+TEST(read_matrix_test, an_npy_file_of_a_version_to_come_is_refused_by_it) {
+    std::string bytes = npy_column<float>("f4", {1, 2});
+    bytes[6] = 9;
+    EXPECT_EQ(refusal(matrix_from_npy, bytes),
+              "a.csv: it is NPY of version 9, and 1 to 3 are known: save it again with numpy.save");
+    bytes[6] = 0;
+    EXPECT_NE(refusal(matrix_from_npy, bytes).find("version 0"), std::string::npos);
 }
 
 TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {

@@ -125,7 +125,7 @@ void set_settings(Experiment& e, const json& config) {
     e.rope_layout = config.value("rope_layout", "interleaved");
     e.normalizer = dashed(config.value("normalizer", "softmax"));
     e.softmax_axis = config.value("softmax_axis", 1) == 1 ? "keys" : "queries";
-    e.local_window = config.value("D", 1);
+    e.local_window = config.value("D", 1.0);
     e.dropout = config.value("dropout_p", 0.0);
     if (config.contains("norm_first")) {
         e.block = config.at("norm_first").get<bool>() ? "pre-norm" : "post-norm";

@@ -146,16 +146,15 @@ void dropout_rows(Ui& ui) {
 
 void softmax_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool queries = e.normalizer == "softmax" && e.softmax_axis == "queries";
+    const bool queries = e.over_queries();
     if (!section_header(ui, "Softmax", queries ? "over queries" : "over keys")) return;
     choice_row(ui, "normalizer", "Weights by", choices_of(normalizers()));
     choice_row(ui, "softmax-axis", "Over",
                {{"keys", "keys", "Each row sums to 1"}, {"queries", "queries", "Each column sums to 1"}});
     const auto fill = static_cast<float>(0.5 + std::log10(e.temperature) / 4);
     factor_row(ui, "temperature", "Temperature", e.temperature, std::clamp(fill, 0.0f, 1.0f));
-    whole_row(ui, "local-window", "Reach", std::to_string(e.local_window), -1, [&](int steps) {
-        return std::clamp(e.local_window + steps, predicts_window(e) ? 1 : 0, k_max_tokens);
-    });
+    const double least = predicts_window(e) ? std::min(e.local_window, 1.0) : 0;
+    number_row(ui, "local-window", "Reach", e.local_window, least, k_max_tokens);
     dropout_rows(ui);
 }
 

@@ -72,6 +72,15 @@ void whole_row(Ui& ui, std::string_view option, const char* label, const std::st
     });
 }
 
+void number_row(Ui& ui, std::string_view option, const char* label, double value, double least, double most) {
+    option_row(ui, option, label, [&](float width) {
+        const DragResult result = drag_field(ui, "number", exact_text(value), -1, width);
+        if (result.typed) set_option(ui, option, *result.typed);
+        const double next = std::clamp(value + result.steps, least, most);
+        if (result.steps && next != value) set_option(ui, option, exact_text(next), result.gesture);
+    });
+}
+
 void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill) {
     option_row(ui, option, label, [&](float width) {
         const DragResult result = drag_field(ui, "factor", short_text(value), fill, width);

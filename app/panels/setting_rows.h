@@ -26,6 +26,8 @@ void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed
 /// A whole number that is dragged along the values that are possible, and typed. `shown` stands in the field.
 void whole_row(Ui& ui, std::string_view option, const char* label, const std::string& shown, float fill,
                const std::function<int(int steps)>& next);
+/// A number that is dragged by ones from `least` to `most`.
+void number_row(Ui& ui, std::string_view option, const char* label, double value, double least, double most);
 /// A number that is dragged by tenths of its size.
 void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill);
 /// A number that is dragged by hundredths between 0 and `most`.

@@ -18,25 +18,27 @@ std::string not_finite(const Stage& stage) {
            (stage.name().ends_with("masked") ? "" : count(range.minus_infinity, "−∞"));
 }
 
-int fully_masked_rows(const Trace& trace) {
+std::string counted(int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+/// "1 row, 3 columns fully masked"; "" if there are none.
+std::string fully_masked(const Trace& trace) {
     const Stage& weights = main_stage(trace);
     const Stage* mask = trace.find(mask_of(*weights.info));
     const bool all_open = mask && mask->buffer.range().min != 0 && !trace.experiment.is_given("scores");
-    if (all_open) return 0;
-    int rows = 0;
+    if (all_open) return "";
+    int rows = 0, columns = 0;
     for (int i = 0; i < weights.shape().rows; ++i) rows += trace.fully_masked(i);
-    return rows;
+    for (int j = 0; j < weights.shape().columns; ++j) columns += trace.fully_masked_column(j);
+    if (rows + columns == 0) return "";
+    return (rows ? counted(rows, "row") : "") + (rows && columns ? ", " : "") +
+           (columns ? counted(columns, "column") : "") + " fully masked";
 }
 
 std::string warnings(const Trace& trace, const Presentation& presentation) {
     std::string text;
     if (const Stage* stage = trace.find(presentation.stage)) text = not_finite(*stage);
-    if (const int rows = fully_masked_rows(trace))
-        text += std::to_string(rows) + (rows == 1 ? " row" : " rows") + " fully masked";
-    return text;
+    return text + fully_masked(trace);
 }
-
-std::string counted(int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
 /// How many rows ask and how many are looked at: tokens where all are of one sentence.
 std::string row_counts(const Trace& trace) {

@@ -95,8 +95,9 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
         const float middle = layout.columns.origin + (static_cast<float>(j) + 0.5f) * pitch;
         if (middle < layout.view.min.x || middle > layout.view.max.x) continue;
         ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
-        const ImU32 color = ink(j == lit ? ui.theme.text : ui.theme.secondary);
-        const std::string text = legible(shown.trace->label(axis, j), *font);
+        const bool flagged = axis == Axis::key_token && shown.trace->fully_masked_column(j);
+        const ImU32 color = ink(flagged ? ui.theme.warning : j == lit ? ui.theme.text : ui.theme.secondary);
+        const std::string text = (flagged ? "∅ " : "") + legible(shown.trace->label(axis, j), *font);
         if (layout.column_labels == ColumnLabels::level)
             draw_text(list, font, {middle, layout.column_label_bottom - compat::font_size(*font)}, color,
                       text, Align::center);

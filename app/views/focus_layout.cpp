@@ -43,6 +43,13 @@ float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
     return longest;
 }
 
+/// Of the mark at a key that no query may look at.
+float column_mark_width(Ui& ui, const ShownStage& shown) {
+    const bool marked =
+        shown.stage->info->columns == Axis::key_token && shown.trace->experiment.over_queries();
+    return marked ? text_width(ui.fonts.strong, "∅ ") : 0;
+}
+
 std::optional<ShownStage> operand_of(const ShownStage& shown, std::string_view name,
                                      const Presentation& presentation) {
     if (shown.trace->experiment.is_given(shown.stage->name())) return std::nullopt;  // made of nothing
@@ -129,8 +136,9 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
 
     const int depth = shown.stage->shape().depth;
     const bool grouped = depth > 1 && info.columns == Axis::key_hidden;
-    const float longest_column = grouped ? longest_label(ui, shown, Axis::key_token, shown.columns() / depth)
-                                         : longest_label(ui, shown, info.columns, shown.columns());
+    const float longest_column =
+        grouped ? longest_label(ui, shown, Axis::key_token, shown.columns() / depth)
+                : longest_label(ui, shown, info.columns, shown.columns()) + column_mark_width(ui, shown);
     Rooms room{};
     room.left =
         body.min.x + layout.row_label_width + ui.px(10) + (layout.left ? left_width + space.operand_gap : 0);

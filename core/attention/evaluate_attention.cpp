@@ -214,7 +214,7 @@ void AttentionEvaluation::weigh() {
             });
         });
     const Normalizer& normalizer = *find_normalizer(e_.normalizer);
-    const bool over_queries = e_.softmax_axis == "queries" && e_.normalizer == "softmax";
+    const bool over_queries = e_.over_queries();
     const auto normalized = [&](Tensor& weights) {
         if (over_queries) {
             for (int h = 0; h < e_.heads; ++h) softmax_over_queries(values(masked_, h), weights.head(h));

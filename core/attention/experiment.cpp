@@ -86,6 +86,13 @@ void check_numbers(const Experiment& e) {
         refuse("temperature must be above 0 and finite in float32: use 1 for the plain softmax");
     if (!std::isfinite(static_cast<float>(e.sharpening)))
         refuse("sharpening is not finite in float32: use 1 for the plain cosine");
+    if (!(e.local_window >= 0 && e.local_window <= k_max_tokens))
+        refuse("local-window " + window_text(e.local_window) + " is out of range: use 0 to " +
+               std::to_string(k_max_tokens));
+    const auto bell = static_cast<float>(e.local_window * e.local_window / 2);  // 2 (D ÷ 2)²
+    if (e.normalizer == "local-p" && !std::isnormal(bell))
+        refuse("local-window " + window_text(e.local_window) +
+               " leaves local-p's bell no width: use 0.001 or more");
     if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
 }
 
@@ -150,10 +157,7 @@ void check(const Experiment& e) {
     check_whole("key-size", e.key_size, 0, k_max_dim);
     check_whole("value-size", e.value_size, 0, k_max_dim);
     check_whole("hidden", e.hidden, 1, k_max_dim);
-    check_whole("local-window", e.local_window, 0, k_max_tokens);
     check_whole("feed-forward-size", e.feed_forward_size, 0, 4 * k_max_dim);
-    if (e.normalizer == "local-p" && e.local_window == 0)
-        refuse("local-window 0 leaves local-p's bell no width: use 1 or more");
     check_choice("position", e.position, {"none", "sinusoidal", "rope", "alibi"});
     check_choice("rope-layout", e.rope_layout, {"interleaved", "half"});
     check_choice("softmax-axis", e.softmax_axis, {"keys", "queries"});

@@ -98,7 +98,7 @@ struct Experiment {
     std::string normalizer = "softmax";
     std::string softmax_axis = "keys";  ///< keys: each row sums to 1; queries: each column does
     double temperature = 1;             ///< T > 0
-    int local_window = 2;               ///< D of local-m and local-p, 0 … 4096
+    double local_window = 2;            ///< D of local-m and local-p, 0 … 4096; of local-p above 0
     double dropout = 0;                 ///< p, 0 ≤ p < 1
     Seed dropout_seed = 0;
     bool training = true;  ///< false: dropout leaves the weights alone
@@ -124,6 +124,8 @@ struct Experiment {
     std::map<std::string, GivenMatrix> given;
 
     bool is_given(std::string_view name) const { return given.contains(std::string(name)); }
+    /// The weights of each key sum to 1 over the queries.
+    bool over_queries() const { return normalizer == "softmax" && softmax_axis == "queries"; }
     /// Columns of Q and K, and of V, where they are projected.
     int key_columns() const { return key_size > 0 ? key_size : dim; }
     int value_columns() const { return value_size > 0 ? value_size : dim; }

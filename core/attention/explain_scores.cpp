@@ -6,6 +6,7 @@
 
 #include "core/attention/explain_parts.h"
 #include "core/attention/masks.h"
+#include "core/attention/normalizers.h"
 #include "core/attention/stages.h"
 
 namespace attnscope::proofs {
@@ -72,8 +73,7 @@ bool closed(const Question& q) { return is_closed(q, q.head, q.column); }
 /// The softmax of this cell along its row (or its column, where the weights sum over the queries).
 void add_softmax_steps(Proof& proof, const Question& q, const char* stage) {
     const ConstMatrixView masked = q.trace.find("masked")->buffer.host().head(q.head);
-    const bool over_queries =
-        q.trace.experiment.softmax_axis == "queries" && q.trace.experiment.normalizer == "softmax";
+    const bool over_queries = q.trace.experiment.over_queries();
     const Eigen::VectorXf cells =
         over_queries ? Eigen::VectorXf(masked.col(q.column)) : Eigen::VectorXf(masked.row(q.row));
     const float largest = cells.maxCoeff<Eigen::PropagateNaN>();
@@ -187,7 +187,7 @@ std::string closed_remark(const Question& q) {
         const int head = std::min(std::max(q.head, 0), center->shape().heads - 1);
         const double distance = q.column - static_cast<double>(center->buffer.at(head, q.row, 0));
         if (std::abs(distance) > e.local_window)
-            closing.push_back("further than D = " + std::to_string(e.local_window) + " from the centre");
+            closing.push_back("further than D = " + window_text(e.local_window) + " from the centre");
     }
     std::string text = "closed by the mask: ";
     for (std::size_t i = 0; i < closing.size(); ++i) text += (i ? " + " : "") + closing[i];

@@ -94,12 +94,13 @@ const MaskKind* find_mask_kind(std::string_view name) {
     return nullptr;
 }
 
-MaskRule parse_mask_rule(std::string_view text) {
+MaskRule parse_mask_rule(std::string_view text, std::string_view also) {
     const std::size_t colon = text.find(':');
     MaskRule rule{std::string(text.substr(0, colon)), {}};
     const auto refuse = [&] {
-        return Error(ErrorKind::bad_input,
-                     "mask \"" + std::string(text) + "\" is not a rule: use " + known_kinds());
+        return Error(ErrorKind::bad_input, "mask \"" + std::string(text) + "\" is not a rule: use " +
+                                               known_kinds() +
+                                               (also.empty() ? "" : ", " + std::string(also)));
     };
     const MaskKind* kind = find_mask_kind(rule.kind);
     if (!kind) throw refuse();

@@ -30,8 +30,9 @@ struct MaskKind {
 std::span<const MaskKind> mask_kinds();
 const MaskKind* find_mask_kind(std::string_view name);
 
-/// "causal" or "valid:2,3" as a rule. Throws Error(bad_input) with what a rule may be.
-MaskRule parse_mask_rule(std::string_view text);
+/// "causal" or "valid:2,3" as a rule. Throws Error(bad_input) with what a rule may be, and with `also`, which
+/// the caller takes besides.
+MaskRule parse_mask_rule(std::string_view text, std::string_view also = {});
 std::string mask_rule_text(const MaskRule& rule);
 
 /// 1 where all rules allow, else 0; N × M. All ones without a rule. Throws as MaskKind::check_fit.

@@ -1,6 +1,7 @@
 #include "core/attention/normalizers.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -63,6 +64,11 @@ void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v
         const double x = v_p.row(0).cast<double>().dot(units);
         out(i, 0) = static_cast<float>(keys / (1 + std::exp(-x)));
     }
+}
+
+std::string window_text(double D) {
+    std::array<char, 32> text;
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), D).ptr};
 }
 
 double window_gauss(double p, int j, double D) {

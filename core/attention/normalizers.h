@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/attention/tensor.h"
@@ -37,5 +38,8 @@ void softmax_over_queries(ConstMatrixView masked, MatrixView weights);
 void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v_p, int keys, MatrixView out);
 /// exp(−(j − p)² / (2 (D/2)²)) for key j (from 0); D > 0.
 double window_gauss(double p, int j, double D);
+
+/// D as it is written: "2", "1.5".
+std::string window_text(double D);
 
 }  // namespace attnscope

@@ -195,8 +195,7 @@ std::string weights_text(const Experiment& e) {
     const std::string argument = "( " + softmax_argument(e) + " )";
     if (e.normalizer == "hard") return "1 at the first largest of " + argument;
     if (e.normalizer == "local-p") return "align ∘ gauss";
-    if (e.softmax_axis == "queries" && e.normalizer == "softmax")
-        return "softmax" + argument + " over queries, each column sums to 1";
+    if (e.over_queries()) return "softmax" + argument + " over queries, each column sums to 1";
     return "softmax" + argument + " over keys, each row sums to 1";
 }
 
@@ -208,7 +207,7 @@ std::string mask_text(const Experiment& e) {
     };
     if (e.is_given("mask")) join("the given mask is");
     if (e.is_given("mask_additive")) join("the given bias is not −∞");
-    const std::string D = std::to_string(e.local_window);
+    const std::string D = window_text(e.local_window);
     if (e.normalizer == "local-m") join("|j − i| ≤ " + D);
     if (e.normalizer == "local-p") join("|j − p| ≤ " + D);
     return text;
@@ -275,7 +274,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     if (name == "mask") return mask_text(e);
     if (name == "masked") return "the scores before the softmax, −∞ where the mask is closed";
     if (name == "align") return "softmax( " + softmax_argument(e) + " ) over keys";
-    if (name == "gauss") return "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = " + std::to_string(e.local_window);
+    if (name == "gauss") return "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = " + window_text(e.local_window);
     if (name == "weights") return weights_text(e);
     if (name == "weights_dropped") return "A ∘ kept ÷ (1 − p), p = " + short_number(e.dropout);
     if (name == "context") return "A V, the values weighted by each row";
@@ -398,6 +397,14 @@ bool Trace::fully_masked(int row) const {
     if (!masked || row < 0 || row >= masked->shape().rows) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
         if (!(masked->buffer.host().head(h).row(row).array() == -INFINITY).all()) return false;
+    return true;
+}
+
+bool Trace::fully_masked_column(int column) const {
+    const Stage* masked = experiment.over_queries() ? find("masked") : nullptr;
+    if (!masked || column < 0 || column >= masked->shape().columns) return false;
+    for (int h = 0; h < masked->shape().heads; ++h)
+        if (!(masked->buffer.host().head(h).col(column).array() == -INFINITY).all()) return false;
     return true;
 }
 

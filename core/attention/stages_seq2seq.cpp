@@ -1,6 +1,7 @@
 #include "core/attention/stages_seq2seq.h"
 
 #include "core/attention/masks.h"
+#include "core/attention/normalizers.h"
 
 namespace attnscope {
 namespace {
@@ -25,7 +26,7 @@ std::string mask_text(const Experiment& e) {
         text = text.starts_with("all") ? "open where " + more : text + " and " + more;
     };
     if (e.is_given("mask")) join("the given mask is");
-    const std::string D = std::to_string(e.local_window);
+    const std::string D = window_text(e.local_window);
     if (e.normalizer == "local-m") join("|j − i| ≤ " + D);
     if (e.normalizer == "local-p") join("|j − p| ≤ " + D);
     return text;
@@ -92,8 +93,7 @@ std::string seq2seq_formula(const Experiment& e, const StageInfo& info) {
     if (name == "alignment_mask") return mask_text(e);
     if (name == "alignment_masked") return "the scores before the softmax, −∞ where nothing may be looked at";
     if (name == "alignment_softmax") return "softmax" + argument_text(e) + " over the source";
-    if (name == "alignment_gauss")
-        return "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = " + std::to_string(e.local_window);
+    if (name == "alignment_gauss") return "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = " + window_text(e.local_window);
     if (name == "alignment") return alignment_text(e);
     if (name == "decoder_context") return context_text(e);
     if (name == "logits") return "W_out [s; y; c] + b_out";

@@ -32,7 +32,7 @@ struct Scale {  ///< x · factor ÷ divisor
 struct Alibi {};  ///< slopes (h × 1): h × N × M
 struct Open {     ///< nothing, or centers: 1 where every rule allows and j is within `window` of the centre
     std::vector<MaskRule> rules;
-    int window;
+    double window;
 };
 struct Close {};  ///< scores, mask: −∞ where the mask is 0
 struct Softmax {  ///< masked; a line without an open cell is zeros
@@ -40,7 +40,7 @@ struct Softmax {  ///< masked; a line without an open cell is zeros
 };
 struct Hard {};  ///< masked: 1 at the first of a row's largest
 struct Gauss {   ///< centers (h × N × 1): h × N × M
-    int window;
+    double window;
 };
 struct Bend {
 };             ///< softmax, bell: their product; what has no weight gets none, not even of a bell that is NaN

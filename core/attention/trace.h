@@ -92,6 +92,9 @@ struct Trace {
     std::string label(Axis axis, int index) const;
     /// A query whose every key is masked in every head: its weights and its context are zeros.
     bool fully_masked(int row) const;
+    /// Where the softmax goes over the queries, a key that is masked for every query in every head: its
+    /// weights are zeros, which sum to 0 and not to 1.
+    bool fully_masked_column(int column) const;
 };
 
 }  // namespace attnscope

@@ -94,6 +94,12 @@ std::optional<std::pair<double, double>> parse_pair(std::string_view text) {
     return std::pair(*first, *second);
 }
 
+/// A whole number without a point.
+Json local_window_json(const Session& s) {
+    const double D = s.experiment.local_window;
+    return D == std::floor(D) && std::abs(D) <= k_max_tokens ? Json(static_cast<int>(D)) : Json(D);
+}
+
 Json scale_json(const Session& s) {
     switch (s.experiment.scale.kind) {
         case Scale::Kind::sqrt: return "sqrt";
@@ -275,7 +281,8 @@ const std::array k_options = {
     Option{"vocabulary", "Input", "", "alphabetical|appearance|stable",
            "Which row of the table a word takes; stable: a word keeps its vector whatever else is typed",
            k_words, text, FIELD(experiment, vocabulary, as_text)},
-    Option{"table-size", "Embedding", "", "N", "Rows of the embedding table, if the words need fewer",
+    Option{"table-size", "Embedding", "", "N",
+           "Rows of the embedding table, if the words need fewer, 0 to 1000000",
            "vocabulary is not stable, and a table is drawn", whole, FIELD(experiment, table_size, as_int)},
     Option{"seed", "Embedding", "", "N",
            "Seed of the random numbers, as torch.manual_seed takes it: -2^63 to 2^64-1",
@@ -318,10 +325,12 @@ const std::array k_options = {
     Option{"projection-bias", "Projections", "b", "", "Biases, drawn as torch.nn.Linear does (mha: zeros)",
            "mechanism is attention, and projection is not none or output-projection is on", boolean,
            FIELD(experiment, projection_bias, as_boolean)},
-    Option{"key-size", "Projections", "h·d_k", "N", "Columns of Q and K, all heads together; 0: dim",
-           k_own_sizes, whole, FIELD(experiment, key_size, as_int)},
-    Option{"value-size", "Projections", "h·d_v", "N", "Columns of V, all heads together; 0: dim", k_own_sizes,
-           whole, FIELD(experiment, value_size, as_int)},
+    Option{"key-size", "Projections", "h·d_k", "N",
+           "Columns of Q and K, all heads together, 1 to 1024, a multiple of heads; 0: dim", k_own_sizes,
+           whole, FIELD(experiment, key_size, as_int)},
+    Option{"value-size", "Projections", "h·d_v", "N",
+           "Columns of V, all heads together, 1 to 1024, a multiple of heads; 0: dim", k_own_sizes, whole,
+           FIELD(experiment, value_size, as_int)},
     Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
            FIELD(experiment, heads, as_int)},
     Option{"score", "Score", "", "dot|general|additive|concat|cosine|location",
@@ -351,9 +360,10 @@ const std::array k_options = {
            FIELD(experiment, softmax_axis, as_text)},
     Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", k_aligns,
            number, FIELD(experiment, temperature, as_double)},
-    Option{"local-window", "Softmax", "D", "N", "How far local attention looks to either side, 0 to 4096",
-           "normalizer is local-m or local-p, and there is an alignment", whole,
-           FIELD(experiment, local_window, as_int)},
+    Option{"local-window", "Softmax", "D", "NUMBER",
+           "How far local attention looks to either side, 0 to 4096; local-p: above 0",
+           "normalizer is local-m or local-p, and there is an alignment", number, local_window_json,
+           [](Session& s, const Json& v) { s.experiment.local_window = as_double(v); }},
     Option{"dropout", "Softmax", "p", "P", "The share of weights that dropout sets to 0; 0 to below 1",
            k_dropout, number, FIELD(experiment, dropout, as_double)},
     Option{"dropout-seed", "Softmax", "", "N", "Seed of the dropped weights",
@@ -565,7 +575,7 @@ void add_from_text(Session& session, const Option& option, std::string_view argu
         return;
     }
     Json rules = option.get(session);
-    rules.push_back(std::string(argument));
+    rules.push_back(mask_rule_text(parse_mask_rule(as_text(std::string(argument)), "file:PATH")));
     option.set(session, rules);
 }
 

@@ -4,15 +4,18 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <regex>
+#include <span>
 #include <vector>
 
 #include "core/error.h"
 #include "core/io/file.h"
+#include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {
@@ -35,6 +38,7 @@ std::string quoted(std::string_view cell) {
 
 struct Line {
     int number;  ///< in the text, from 1
+    std::string_view text;
     std::vector<std::string> cells;
 };
 
@@ -82,7 +86,7 @@ std::vector<Line> lines_of(std::string_view text) {
         const std::string_view line = text.substr(0, end);
         ++number;
         if (!trimmed(line).empty())
-            lines.push_back({number, cells_of(separator == ' ' ? trimmed(line) : line, separator)});
+            lines.push_back({number, line, cells_of(separator == ' ' ? trimmed(line) : line, separator)});
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return lines;
@@ -101,12 +105,119 @@ std::optional<float> number_of(std::string_view cell) {
     return static_cast<float>(value);
 }
 
-bool is_word(const std::string& cell) { return !cell.empty() && !number_of(cell); }
+/// Neither a number nor numbers with blanks between.
+bool is_word(const std::string& cell) {
+    return !cell.empty() && !std::ranges::all_of(cells_of(cell, ' '), [](const std::string& piece) {
+        return number_of(piece).has_value();
+    });
+}
 
 bool has_decimal_comma(const std::string& cell) {
     std::string other = cell;
     std::ranges::replace(other, ',', '.');
     return other != cell && number_of(other).has_value();
+}
+
+std::string with_point(std::string_view number) {
+    std::string text(number);
+    std::ranges::replace(text, ',', '.');
+    return text;
+}
+
+std::size_t leading_digits(std::string_view text) {
+    return std::min(text.find_first_not_of("0123456789"), text.size());
+}
+
+/// Two neighbouring cells that may be one number with a decimal comma.
+struct Halves {
+    std::string_view sign, whole;  ///< "-", "0"
+    std::string_view digits;       ///< "04", or "4e-05"
+
+    std::string text() const { return std::string(sign) + std::string(whole) + "," + std::string(digits); }
+    /// Nobody writes these as two numbers of their own: 04, 25e-3, -0.
+    bool certain() const {
+        const std::size_t count = leading_digits(digits);
+        const bool decimals = count > 1 && (digits[0] == '0' || count < digits.size());
+        return decimals || (sign == "-" && whole == "0");
+    }
+};
+
+std::optional<Halves> halves_of(std::string_view first, std::string_view second) {
+    const std::size_t signs = first.starts_with('-') || first.starts_with('+') ? 1 : 0;
+    const Halves halves{first.substr(0, signs), first.substr(signs), second};
+    const bool whole = !halves.whole.empty() && leading_digits(halves.whole) == halves.whole.size() &&
+                       (halves.whole.size() == 1 || halves.whole[0] != '0');
+    const std::size_t digits = leading_digits(second);
+    const bool ends = digits == second.size() || second[digits] == 'e' || second[digits] == 'E';
+    if (!whole || digits == 0 || !ends) return std::nullopt;
+    return halves;
+}
+
+/// What a line of a comma-separated text reads as if its commas were decimal, without a label before it;
+/// empty where it cannot be: a blank beside a comma, a cell that is not digits, an odd number of them.
+std::vector<Halves> halves_of(const Line& line, bool labelled) {
+    for (const std::string_view two_cells : {", ", " ,", "\""})
+        if (trimmed(line.text).find(two_cells) != line.text.npos) return {};
+    std::vector<std::string_view> cells(line.cells.begin(), line.cells.end());
+    if (labelled) {  // "cat 0,28" is read as the label "cat 0" and 28
+        cells[0].remove_prefix(cells[0].rfind(' ') + 1);
+        if (!number_of(cells[0])) cells.erase(cells.begin());
+    }
+    std::vector<Halves> all;
+    for (std::size_t i = 0; i + 1 < cells.size(); i += 2)
+        if (const auto halves = halves_of(cells[i], cells[i + 1])) all.push_back(*halves);
+    return cells.size() % 2 == 0 && all.size() == cells.size() / 2 ? all : std::vector<Halves>{};
+}
+
+/// Whole numbers are read as such. What is refused is a text that all reads as numbers with a decimal comma
+/// and in which one of them is nothing else, or every whole part is 0 and there are two digits somewhere, or
+/// there are half as many labels as columns; as many labels as columns say that each cell is a number.
+void refuse_decimal_commas(std::span<const Line> lines, bool labelled, std::size_t labels,
+                           std::string_view source) {
+    struct Found {
+        int line;
+        Halves halves;
+    };
+    std::optional<Found> first, certain;
+    std::size_t count = 0;
+    bool zeros = true, long_digits = false;
+    for (const Line& line : lines) {
+        const std::vector<Halves> all = halves_of(line, labelled);
+        if (all.empty()) return;
+        for (const Halves& each : all) {
+            if (!first) first = Found{line.number, each};
+            if (!certain && each.certain()) certain = Found{line.number, each};
+            zeros &= each.whole == "0";
+            long_digits |= leading_digits(each.digits) > 1;
+            ++count;
+        }
+    }
+    const bool every_cell_labelled = labels * lines.size() == 2 * count;
+    const bool half_labelled = labels > 0 && labels * lines.size() == count;
+    const bool fractions = zeros && long_digits && count > 1;
+    if (every_cell_labelled || (!certain && !fractions && !half_labelled)) return;
+    const Found found = certain ? *certain : *first;
+    const std::string text = found.halves.text();
+    const std::size_t comma = text.find(',');
+    refuse(source, "line " + std::to_string(found.line) + ": " + quoted(text) +
+                       " may be one number with a decimal comma: write " + with_point(text) + ", or " +
+                       text.substr(0, comma) + ", " + text.substr(comma + 1) + " with a blank for two");
+}
+
+/// The first number with a decimal comma among what blanks separate; "" if there is none.
+std::string decimal_comma_in(std::string_view line) {
+    for (const std::string& piece : cells_of(trimmed(line), ' '))
+        if (has_decimal_comma(piece)) return piece;
+    return {};
+}
+
+/// Whether a whole number, written without point and exponent, is not what float32 made of it.
+bool is_rounded_whole(std::string_view cell, float value) {
+    cell.remove_prefix(cell.starts_with('-') || cell.starts_with('+') ? 1 : 0);
+    cell.remove_prefix(std::min(cell.find_first_not_of('0'), cell.size()));
+    constexpr std::size_t k_always_held = 7;  // digits; 2²⁴ has eight
+    return cell.size() > k_always_held && leading_digits(cell) == cell.size() &&
+           cell != fixed_text(std::abs(value), 0);
 }
 
 float checked_number(const Line& line, std::size_t column, std::string_view source) {
@@ -117,10 +228,35 @@ float checked_number(const Line& line, std::size_t column, std::string_view sour
     if (has_decimal_comma(cell))
         refuse(source, where + quoted(cell) + " has a decimal comma: write numbers with a point");
     const std::optional<float> value = number_of(cell);
-    if (!value) refuse(source, where + quoted(cell) + " is not a number");
+    if (!value) {
+        const std::string comma = is_word(cell) ? "" : decimal_comma_in(line.text);
+        refuse(source, where + quoted(cell) + " is not a number" +
+                           (comma.empty() ? ""
+                                          : ": if " + comma + " has a decimal comma, write " +
+                                                with_point(comma) + ", else commas between all numbers"));
+    }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
         refuse(source, where + quoted(cell) + " is beyond float32: write inf");
+    if (is_rounded_whole(cell, *value))
+        refuse(source, where + quoted(cell) + " is a whole number that float32 does not hold: write " +
+                           fixed_text(*value, 0) + ", or a point behind it to have it rounded");
     return *value;
+}
+
+[[noreturn]] void refuse_other_length(const Line& line, const Line& first_line, std::size_t first,
+                                      std::string_view source) {
+    const auto numbers = [&](const Line& of) { return of.cells.size() - std::min(first, of.cells.size()); };
+    const auto counted = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " number" : " numbers"); };
+    // One number in a line and a pair in the other: a column of numbers some of which are whole.
+    const Line& longer = numbers(line) > numbers(first_line) ? line : first_line;
+    const bool may_be_one = std::min(numbers(line), numbers(first_line)) == 1 && numbers(longer) == 2;
+    const auto halves = may_be_one ? halves_of(longer, first > 0) : std::vector<Halves>{};
+    refuse(source, "line " + std::to_string(line.number) + " has " + counted(numbers(line)) + " and line " +
+                       std::to_string(first_line.number) + " has " + std::to_string(numbers(first_line)) +
+                       ": make the rows equally long" +
+                       (halves.empty() ? ""
+                                       : "; if " + halves[0].text() + " has a decimal comma, write " +
+                                             with_point(halves[0].text())));
 }
 
 // NPY
@@ -136,16 +272,42 @@ Number read_number(const char* bytes, bool swapped) {
 struct NpyType {
     std::string_view code;  ///< without the byte order
     std::size_t size;
-    float (*read)(const char* bytes, bool swapped);
+    /// Nothing if float32 does not hold it: a whole number that would be rounded, one beyond its range.
+    std::optional<float> (*read)(const char* bytes, bool swapped);
+    std::string (*text)(const char* bytes, bool swapped);
 };
 
+bool float32_holds(double number) {
+    return std::isfinite(static_cast<float>(number)) || !std::isfinite(number);
+}
+
+template <std::integral Integer>
+bool float32_holds(Integer number) {
+    const auto bits = static_cast<std::uint64_t>(number);
+    const std::uint64_t magnitude = number < 0 ? 0 - bits : bits;
+    return magnitude == 0 || std::bit_width(magnitude) - std::countr_zero(magnitude) <= 24;
+}
+
 template <typename Number>
-float read_as(const char* bytes, bool swapped) {
-    return static_cast<float>(read_number<Number>(bytes, swapped));
+std::optional<float> read_as(const char* bytes, bool swapped) {
+    const auto number = read_number<Number>(bytes, swapped);
+    return float32_holds(number) ? std::optional(static_cast<float>(number)) : std::nullopt;
+}
+
+template <typename Number>
+std::string text_as(const char* bytes, bool swapped) {
+    const auto number = read_number<Number>(bytes, swapped);
+    if constexpr (std::integral<Number>) return std::to_string(number);
+    return exact_text(static_cast<double>(number));
+}
+
+template <typename Number>
+constexpr NpyType npy_type(std::string_view code) {
+    return {code, sizeof(Number), read_as<Number>, text_as<Number>};
 }
 
 /// IEEE 754 binary16.
-float read_half(const char* bytes, bool swapped) {
+std::optional<float> read_half(const char* bytes, bool swapped) {
     const auto bits = read_number<std::uint16_t>(bytes, swapped);
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     const float sign = bits & 0x8000 ? -1.0f : 1.0f;
@@ -155,19 +317,20 @@ float read_half(const char* bytes, bool swapped) {
 }
 
 constexpr std::array k_npy_types = {
-    NpyType{"f4", 4, read_as<float>},
-    NpyType{"f8", 8, read_as<double>},
-    NpyType{"f2", 2, read_half},
-    NpyType{"i1", 1, read_as<std::int8_t>},
-    NpyType{"i2", 2, read_as<std::int16_t>},
-    NpyType{"i4", 4, read_as<std::int32_t>},
-    NpyType{"i8", 8, read_as<std::int64_t>},
-    NpyType{"u1", 1, read_as<std::uint8_t>},
-    NpyType{"u2", 2, read_as<std::uint16_t>},
-    NpyType{"u4", 4, read_as<std::uint32_t>},
-    NpyType{"u8", 8, read_as<std::uint64_t>},
-    NpyType{"b1", 1, read_as<std::uint8_t>},
+    npy_type<float>("f4"),         npy_type<double>("f8"),        NpyType{"f2", 2, read_half, nullptr},
+    npy_type<std::int8_t>("i1"),   npy_type<std::int16_t>("i2"),  npy_type<std::int32_t>("i4"),
+    npy_type<std::int64_t>("i8"),  npy_type<std::uint8_t>("u1"),  npy_type<std::uint16_t>("u2"),
+    npy_type<std::uint32_t>("u4"), npy_type<std::uint64_t>("u8"), npy_type<std::uint8_t>("b1"),
 };
+
+[[noreturn]] void refuse_npy_number(const NpyType& type, const std::string& number, Eigen::Index row,
+                                    Eigen::Index column, std::string_view source) {
+    refuse(source, "row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + " is " +
+                       number +
+                       (type.code[0] == 'f' ? ", beyond float32: write inf"
+                                            : ", a whole number that float32 does not hold: numpy.save(file, "
+                                              "array.astype('float32')) rounds it"));
+}
 
 struct NpyHeader {
     std::string type;  ///< "<f4"
@@ -190,7 +353,11 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
         if (at >= bytes.size()) refuse(source, "the NPY file is cut off: copy it again");
         return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at]));
     };
-    const bool long_header = byte(k_version_at) > 1;
+    const std::size_t version = byte(k_version_at);
+    if (version < 1 || version > 3)
+        refuse(source, "it is NPY of version " + std::to_string(version) +
+                           ", and 1 to 3 are known: save it again with numpy.save");
+    const bool long_header = version > 1;
     std::size_t length = byte(8) | byte(9) << 8;
     if (long_header) length |= byte(10) << 16 | byte(11) << 24;
     const std::size_t start = long_header ? 12 : 10;
@@ -241,18 +408,17 @@ Matrix matrix_from_csv(std::string_view text, std::string_view source) {
                                                          [](const std::string& cell) {
                                                              return is_word(cell) && !has_decimal_comma(cell);
                                                          }));
+    const std::size_t labels =
+        labelled_columns ? lines[0].cells.size() - (lines[0].cells[0].empty() ? 1 : 0) : 0;
     if (labelled_columns) lines.erase(lines.begin());
+    if (separator_of(text) == ',') refuse_decimal_commas(lines, labelled_rows, labels, source);
     const std::size_t first = labelled_rows ? 1 : 0;
     const std::size_t columns = lines[0].cells.size() - first;
     require_matrix_size(lines.size(), columns, source);
     Matrix matrix(static_cast<Eigen::Index>(lines.size()), static_cast<Eigen::Index>(columns));
     for (std::size_t r = 0; r < lines.size(); ++r) {
         const Line& line = lines[r];
-        if (line.cells.size() != columns + first)
-            refuse(source, "line " + std::to_string(line.number) + " has " +
-                               std::to_string(line.cells.size() - std::min(first, line.cells.size())) +
-                               " numbers and line " + std::to_string(lines[0].number) + " has " +
-                               std::to_string(columns) + ": make the rows equally long");
+        if (line.cells.size() != columns + first) refuse_other_length(line, lines[0], first, source);
         for (std::size_t c = 0; c < columns; ++c)
             matrix(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) =
                 checked_number(line, c + first, source);
@@ -279,7 +445,10 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
     for (Eigen::Index r = 0; r < rows; ++r)
         for (Eigen::Index c = 0; c < columns; ++c) {
             const auto at = static_cast<std::size_t>(header.by_column ? c * rows + r : r * columns + c);
-            matrix(r, c) = type->read(bytes.data() + header.data + at * type->size, swapped);
+            const char* number = bytes.data() + header.data + at * type->size;
+            const std::optional<float> value = type->read(number, swapped);
+            if (!value) refuse_npy_number(*type, type->text(number, swapped), r, c, source);
+            matrix(r, c) = *value;
         }
     return matrix;
 }

@@ -312,7 +312,7 @@ void Seq2seqRecipe::mask() {
 
 /// Which words step i may look at, of those that the rules and the window leave.
 std::string Seq2seqRecipe::open_words() const {
-    const std::string near = "(j - p).abs() <= " + text(e_.local_window);
+    const std::string near = "(j - p).abs() <= " + python_number(e_.local_window);
     if (window_ == Window::none) return "mask[i]";
     return has_rules() ? "mask[i] & (" + near + ")" : near;
 }
@@ -334,7 +334,7 @@ bool Seq2seqRecipe::context_meets_closed() const {
 
 void Seq2seqRecipe::normalize() {
     const std::string name = has("alignment_softmax") ? "softmax" : "alpha", scores = masked().variable;
-    const std::string S = text(words()), D = text(e_.local_window);
+    const std::string S = text(words()), D = python_number(e_.local_window);
     if (e_.normalizer == "hard") {
         step(name + " = torch.nn.functional.one_hot(" + scores + ".argmax(), " + S + ").float()");
         if (range(masked().stage).nan > 0)

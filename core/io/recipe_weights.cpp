@@ -107,7 +107,7 @@ void AttentionRecipe::centers() {
         line("# Only keys near a place that the query predicts.");
         line("center = " + text(keys()) + " * torch.sigmoid(torch.tanh(" + Q_ + " @ W_p.T) @ v_p)");
     }
-    line("mask = mask & ((j - center.unsqueeze(-1)).abs() <= " + text(e_.local_window) + ")");
+    line("mask = mask & ((j - center.unsqueeze(-1)).abs() <= " + python_number(e_.local_window) + ")");
 }
 
 void AttentionRecipe::mask() {
@@ -125,7 +125,7 @@ void AttentionRecipe::mask() {
 
 /// Whether a closed cell's weight would be NaN in PyTorch: all of its row is closed, or has NaN or +∞.
 bool AttentionRecipe::normalizer_meets_closed() const {
-    const bool over_queries = e_.normalizer == "softmax" && e_.softmax_axis == "queries";
+    const bool over_queries = e_.over_queries();
     const Tensor& masked = trace_.find("masked")->buffer.host();
     for (int h = 0; h < e_.heads; ++h) {
         const Matrix lines = over_queries ? Matrix(masked.head(h).transpose()) : Matrix(masked.head(h));
@@ -138,7 +138,7 @@ bool AttentionRecipe::normalizer_meets_closed() const {
 }
 
 void AttentionRecipe::normalized(const std::string& name) {
-    const bool over_queries = e_.normalizer == "softmax" && e_.softmax_axis == "queries";
+    const bool over_queries = e_.over_queries();
     if (e_.normalizer == "hard") {
         line(name + " = torch.nn.functional.one_hot(masked.argmax(dim=-1), " + text(keys()) + ").float()");
         if (trace_.find("masked")->buffer.range().nan > 0)
@@ -155,13 +155,13 @@ void AttentionRecipe::normalized(const std::string& name) {
 void AttentionRecipe::weights() {
     if (e_.normalizer == "hard")
         section("Weights: 1 at the largest score of a row, the first of equals.");
-    else if (e_.normalizer == "softmax" && e_.softmax_axis == "queries")
+    else if (e_.over_queries())
         section("Weights: the softmax over the queries, each column sums to 1.");
     else
         section("Weights: the softmax over the keys, each row sums to 1.");
     if (!has("align")) return normalized("weights");
     normalized("align");
-    const std::string D = text(e_.local_window);
+    const std::string D = python_number(e_.local_window);
     line("gauss = torch.exp(-((j - center.unsqueeze(-1)) ** 2) / (2 * (" + D + " / 2) ** 2))");
     line("weights = align * gauss  # a bell over the window");
     if (trace_.find("center")->buffer.range().nan > 0)

@@ -93,6 +93,16 @@ std::vector<bool> fully_masked_rows(const Stage& stage, const Matrix& open) {
     return result;
 }
 
+/// Along which no softmax goes unless it is over the queries; the context has no column for a key.
+std::vector<bool> fully_masked_columns(const Trace& trace, const Stage& stage, const Matrix& open) {
+    std::vector<bool> result(static_cast<std::size_t>(stage.shape().columns), false);
+    const bool of_keys = stage.info->columns == Axis::key_token && open.cols() == stage.shape().columns;
+    if (!trace.experiment.over_queries() || !of_keys) return result;
+    for (std::size_t c = 0; c < result.size(); ++c)
+        result[c] = (open.col(static_cast<Eigen::Index>(c)).array() == 0).all();
+    return result;
+}
+
 void find_clipped(Figure& figure) {
     // Values are float32, the ends of the scale may be rounded: an end that equals the value to float32 is no
     // clip.
@@ -205,6 +215,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .values = {values.data(), values.data() + values.size()},
         .marks = {},
         .fully_masked = {},
+        .fully_masked_columns = {},
         .scale = color_scale(trace, stage, head, presentation),
         .image = {},
         .lines = {},
@@ -216,6 +227,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
     const Matrix open = open_pairs(trace, stage, shown);
     mark_cells(figure, stage, open);
     figure.fully_masked = fully_masked_rows(stage, open);
+    figure.fully_masked_columns = fully_masked_columns(trace, stage, open);
     find_clipped(figure);
     return figure;
 }

@@ -56,9 +56,10 @@ struct Figure {
 
     int rows = 0;
     int columns = 0;
-    std::vector<float> values;       ///< row-major
-    std::vector<CellMark> marks;     ///< row-major
-    std::vector<bool> fully_masked;  ///< per row: no key is open, so that its weights are zeros
+    std::vector<float> values;               ///< row-major
+    std::vector<CellMark> marks;             ///< row-major
+    std::vector<bool> fully_masked;          ///< per row: no key is open, so that its weights are zeros
+    std::vector<bool> fully_masked_columns;  ///< per column: no query is open, and weights sum over queries
     ColorScale scale{nullptr, 0, 1};
     bool clipped_above = false;  ///< values lie beyond the ends of the scale
     bool clipped_below = false;

@@ -164,7 +164,8 @@ void draw_lines(const Pen& pen) {
 void draw_column_label(const Pen& pen, const AxisLabel& label, double x) {
     const AxisLayout& columns = pen.layout.columns;
     const double down = k_half_capital * columns.style.size;
-    const Rgb8 color = pen.theme().secondary;
+    const bool flagged = pen.figure.fully_masked_columns[static_cast<std::size_t>(label.index)];
+    const Rgb8 color = flagged ? pen.theme().warning : pen.theme().secondary;
     const int bottom = pen.layout.matrix.y - 12;
     if (columns.angle == AxisLayout::Angle::level) {
         pen.text(label.text, columns.style, color, x - label.width / 2, bottom);

@@ -47,7 +47,7 @@ struct ScaleTick {
 
 /// A swatch and its meaning, below the matrix.
 struct LegendItem {
-    enum class Swatch { cell, empty_row };
+    enum class Swatch { cell, empty_set };
     Swatch swatch;
     CellMark mark;
     std::string text;

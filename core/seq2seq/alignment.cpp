@@ -23,7 +23,7 @@ Row window_center(const Alignment& how, int i, const RowView& state) {
     return center;
 }
 
-Row bell(double center, Eigen::Index words, int window) {
+Row bell(double center, Eigen::Index words, double window) {
     Row heights(words);
     for (Eigen::Index j = 0; j < words; ++j)
         heights(j) = static_cast<float>(window_gauss(center, static_cast<int>(j), window));

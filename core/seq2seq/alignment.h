@@ -25,7 +25,7 @@ struct Alignment {
     ConstMatrixView rules;  ///< steps × S, 0 where the mask's rules close; empty: all open
     const Normalizer* normalizer;
     double temperature;
-    int window;  ///< D of a local normaliser
+    double window;  ///< D of a local normaliser
 };
 
 /// One step's alignment, 1 × S each.
