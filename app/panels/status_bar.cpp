@@ -122,7 +122,7 @@ void status_bar(Ui& ui, const Area& area) {
         return;
     }
     const float evaluated_x = x;
-    item(ui.backend, ui.theme.secondary);
+    item(trace && trace->backend == "gpu" ? "GPU" : ui.backend, ui.theme.secondary);
     if (trace) {
         item("evaluated in " + fixed_text(trace->milliseconds, trace->milliseconds < 10 ? 2 : 0) + " ms",
              ui.theme.secondary);
