@@ -1,6 +1,7 @@
 // Which mechanism evaluates an experiment.
 #include "core/attention/evaluate.h"
 
+#include "core/attention/backend.h"
 #include "core/attention/evaluation.h"
 #include "core/seq2seq/evaluation.h"
 
@@ -8,11 +9,17 @@ namespace attnscope {
 
 Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
     check(experiment);
+    const bool recurrent = experiment.mechanism == "seq2seq";  // step after step: the processor's
+    const std::string backend(options.backend && !recurrent ? options.backend->name() : "cpu");
+    // Backends differ in the last bits, so neither takes over the other's.
+    const Trace nothing;
+    const Trace& before = previous.backend == backend ? previous : nothing;
     Trace trace;
     with_threads(options.threads, [&] {
-        trace = experiment.mechanism == "seq2seq" ? Seq2seqEvaluation(experiment, previous, options).run()
-                                                  : AttentionEvaluation(experiment, previous, options).run();
+        trace = recurrent ? Seq2seqEvaluation(experiment, before, options).run()
+                          : AttentionEvaluation(experiment, before, options).run();
     });
+    trace.backend = backend;
     return trace;
 }
 

@@ -223,9 +223,9 @@ TEST_F(ActionTest, EscapeClosesFirstThenUnlocksAndNeverQuits) {
 
 TEST_F(ActionTest, TheScaleStaysWithinItsBounds) {
     for (int i = 0; i < 20; ++i) run("view.larger");
-    EXPECT_EQ(interaction.interface_scale, 3);
+    EXPECT_EQ(interaction.interface_scale, 4);
     for (int i = 0; i < 20; ++i) run("view.smaller");
-    EXPECT_EQ(interaction.interface_scale, 0.75);
+    EXPECT_EQ(interaction.interface_scale, 0.5);
     run("view.normal");
     EXPECT_EQ(interaction.interface_scale, 1);
 }

@@ -36,8 +36,17 @@ TEST(buffer_test, ranges_count_finite_nan_and_infinite_values_per_head_and_over_
     EXPECT_EQ(buffer.range().min, -3);
     EXPECT_EQ(buffer.range().max, 7);
     EXPECT_EQ(buffer.range().finite, 5u);
+    EXPECT_EQ(buffer.range().zero, 0u);
     EXPECT_EQ(buffer.range().nan, 1u);
     EXPECT_THROW(buffer.range(2), std::out_of_range);
+}
+
+TEST(buffer_test, a_range_counts_zeros_of_either_sign) {
+    const Buffer buffer(
+        tensor({.heads = 2, .rows = 1, .columns = 3, .per_head = true}, {0, 1, -0.0f, k_nan, 0, 5}));
+    EXPECT_EQ(buffer.range(0).zero, 2u);
+    EXPECT_EQ(buffer.range(1).zero, 1u);
+    EXPECT_EQ(buffer.range().zero, 3u);
 }
 
 TEST(buffer_test, a_head_without_any_finite_value_leaves_the_range_of_the_others_alone) {

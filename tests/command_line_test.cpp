@@ -253,6 +253,28 @@ TEST_F(command_line_test, render_lists_what_it_wrote) {
     EXPECT_EQ(in("state"), Words{});
 }
 
+TEST_F(command_line_test, a_view_is_rendered_alone_where_it_is_asked_for_and_first_of_everything) {
+    const Words look = {"--example", "image-attention", "--cell-size", "8", "--format", "svg"};
+    const auto with = [&](Words more) {
+        more.insert(more.begin(), look.begin(), look.end());
+        return render(more);
+    };
+    const auto alone = with({"--view", "image"}), everything = with({});
+    ASSERT_EQ(alone.size(), 1u);
+    EXPECT_TRUE(alone.contains("image-view.svg"));
+    EXPECT_TRUE(everything.contains("image-view.svg"));
+    EXPECT_TRUE(everything.contains("weights.svg"));
+    EXPECT_EQ(with({"--stage", "weights"}).size(), 1u);
+    EXPECT_EQ(with({"--stage", "weights", "--view", "image"}).size(), 2u);
+    // As a session it gives itself again.
+    const std::string file = path("view.svg");
+    std::ofstream(file, std::ios::binary) << alone.at("image-view.svg");
+    EXPECT_EQ(render({file, "--view", "image", "--format", "svg"}), alone);
+    fs::remove_all(folder_ / "out");
+    fs::create_directory(folder_ / "out");
+    expect_failure(2, run({"render", "--out", path("out"), "--view", "image"}), {"--image", "picture"});
+}
+
 TEST_F(command_line_test, recipe_prints_a_script_or_writes_it) {
     const Outcome printed = run({"recipe", "--example", "causal", "--seed", "7"});
     EXPECT_EQ(printed.code, 0) << printed.err;

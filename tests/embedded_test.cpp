@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/window/embedded_shaders.h"
+#include "core/gpu/embedded_shaders.h"
 #include "core/io/embedded.h"
 
 namespace attnscope {

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/io/options.h"
 #include "core/io/png.h"
+#include "core/io/svg.h"
 
 namespace attnscope {
 namespace {
@@ -253,6 +254,83 @@ TEST(export_test, json_holds_the_labels_and_the_values_of_the_stage) {
     EXPECT_EQ(json["rows"], Json({"Can", "you", "help"}));
     EXPECT_TRUE(json["data"][0][1].is_null());
     EXPECT_EQ(json["data"][2][1].get<float>(), trace.find("masked")->buffer.at(1, 2, 1));
+}
+
+/// Five words look at the patches of a picture.
+Session image_session() {
+    Session session = small_session(1);
+    session.experiment.mask.clear();
+    session.experiment.image = drawn_picture();
+    session.experiment.grid = 2;
+    session.presentation.view = "image";
+    return session;
+}
+
+TEST(export_test, a_view_has_a_picture_of_its_own) {
+    const Trace trace = evaluate(image_session().experiment);
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png", "csv", "svg"}, "image", true}),
+              (Names{"image-view.png", "weights.csv", "image-view.svg"}));
+    EXPECT_EQ(names_of(trace, {{"scores"}, {}, {"png", "csv"}, "image"}),
+              (Names{"image-view.png", "scores.png", "scores.csv"}));
+    const Names all = names_of(trace, {{}, {}, {"png"}, "image"});
+    EXPECT_EQ(all.front(), "image-view.png");
+    EXPECT_EQ(all.back(), "context.png");
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, "pipeline", true}), names_of(trace, {{}, {}, {"png"}}));
+    Experiment heads = image_session().experiment;
+    heads.heads = 2;
+    const Trace several = evaluate(heads);
+    EXPECT_EQ(names_of(several, {{}, {Kind::all}, {"png"}, "image", true}),
+              (Names{"image-view-head1.png", "image-view-head2.png"}));
+    EXPECT_EQ(names_of(several, {{}, {Kind::mean}, {"png"}, "image", true}), Names{"image-view-mean.png"});
+}
+
+TEST(export_test, an_alignment_leaves_with_its_lines) {
+    Session session = small_session(1);
+    session.experiment.mechanism = "seq2seq";
+    session.experiment.mask.clear();
+    const Trace trace = evaluate(session.experiment);
+    session.presentation.view = "alignment";
+    session.presentation.stage = "alignment";
+    session.presentation.locked = Cell{1, 1};
+    for (const char* format : {"png", "svg", "pdf"}) {
+        const ExportItem item = only(trace, {{}, {}, {format}, "alignment", true});
+        EXPECT_EQ(item.file_name, std::string("alignment-view.") + format);
+        const std::string bytes = export_bytes(trace, session, item);
+        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
+        EXPECT_NE(bytes, export_bytes(trace, session, only(trace, {{"alignment"}, {}, {format}}))) << format;
+    }
+    EXPECT_EQ(session_from_json(
+                  read_svg_session(
+                      export_bytes(trace, session, only(trace, {{}, {}, {"svg"}, "alignment", true})), "it"),
+                  "it"),
+              session);
+}
+
+TEST(export_test, a_view_that_shows_nothing_is_refused_where_it_is_asked_for) {
+    const Trace trace = evaluate(small_session(1).experiment);
+    const std::string needs = "the view image needs a picture to look at (--image)";
+    EXPECT_EQ(refusal(trace, {{}, {}, {"png"}, "image", true}), needs);
+    EXPECT_EQ(refusal(trace, {{"weights"}, {}, {"png"}, "image"}), needs);
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, "image"}), names_of(trace, {{}, {}, {"png"}}));
+}
+
+TEST(export_test, a_views_picture_opens_as_the_view_with_its_word) {
+    Session session = image_session();
+    session.presentation.stage = "scores";
+    session.presentation.locked = Cell{2, 1};
+    const Trace trace = evaluate(session.experiment);
+    for (const char* format : {"png", "svg", "pdf"}) {
+        const ExportItem item = only(trace, {{}, {}, {format}, "image", true});
+        const std::string bytes = export_bytes(trace, session, item);
+        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
+        session.presentation.locked = Cell{0, 1};
+        EXPECT_NE(bytes, export_bytes(trace, session, item)) << format;
+        session.presentation.locked = Cell{2, 1};
+        if (format == std::string("pdf")) continue;
+        const std::string inside =
+            format == std::string("png") ? read_png_session(bytes, "it") : read_svg_session(bytes, "it");
+        EXPECT_EQ(session_from_json(inside, "it"), session) << format;
+    }
 }
 
 class export_files_test : public testing::Test {

@@ -52,6 +52,26 @@ TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
     EXPECT_EQ(folder.file_count(), 1U);
 }
 
+TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
+    Session session = load_example("image-attention");
+    session.presentation.locked = Cell{4, 0};
+    start(std::move(session));
+    export_by_keys();
+    EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
+    const Trace trace = evaluate(document().experiment());
+    const auto items = plan_export(trace, {{}, {}, {"png"}, "image", true});
+    ASSERT_EQ(items.size(), 1U);
+    EXPECT_EQ(read_file(folder.file("image-view.png")),
+              export_bytes(trace, document().session(), items.front()));
+    EXPECT_EQ(folder.file_count(), 1U);
+    // In another view it is the stage in focus again.
+    document().change([](Session& s) { s.presentation.view = "pipeline"; });
+    settle();
+    export_by_keys();
+    EXPECT_EQ(read_file(folder.file("weights.png")).substr(1, 3), "PNG");
+    EXPECT_EQ(folder.file_count(), 2U);
+}
+
 TEST_F(FilesTest, AfterAFailedExportTheFolderCanBeTypedAgain) {
     press(Key::e, k_ctrl);
     push(pressing(Key::a, k_ctrl));

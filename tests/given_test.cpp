@@ -25,6 +25,21 @@ TEST(GivenTest, RulesAndAGivenMaskAreOneMaskToEdit) {
     EXPECT_EQ(editable_mask(e, 3, 3), wanted);
     EXPECT_EQ(editable_mask(e, 2, 3).row(1), Matrix(wanted.row(1)))
         << "of another size it counts for nothing";
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+            EXPECT_EQ(may_look(e, 3, 3, i, j), wanted(i, j) != 0) << i << j;
+            EXPECT_EQ(may_look(e, 2, 3, std::min(i, 1), j), j <= std::min(i, 1)) << i << j;
+        }
+}
+
+TEST(GivenTest, MatricesAreComparedToTheLastCellAndNanIsNan) {
+    Matrix a = Matrix::Zero(100, 100), b = a;
+    a(7, 3) = NAN;
+    b(7, 3) = -NAN;
+    EXPECT_TRUE(GivenMatrix(a) == GivenMatrix(b));
+    b(99, 99) = 1;
+    EXPECT_FALSE(GivenMatrix(a) == GivenMatrix(b));
+    EXPECT_FALSE(GivenMatrix(a) == GivenMatrix(Matrix(a.topRows(50))));
 }
 
 TEST(GivenTest, ACellIsOneNumberOrNan) {
@@ -54,6 +69,12 @@ protected:
         document().change([&](Session& s) { s.presentation.stage = stage; });
         settle();
     }
+    void say_words(int count) {
+        std::string words;
+        for (int i = 0; i < count; ++i) words += "word ";
+        document().change([&](Session& s) { s.experiment.text = words; });
+        settle();
+    }
     bool painted() { return document().experiment().is_given("mask"); }
     const Matrix& mask() { return document().experiment().given.at("mask").values(); }
     float open(int row, int column) { return document().trace()->find("mask")->buffer.at(0, row, column); }
@@ -78,6 +99,51 @@ TEST_F(PaintingTest, ADragClosesWhatItPassesAndIsOneStep) {
     EXPECT_FALSE(painted());
     press(Key::z, {.ctrl = true, .shift = true});
     EXPECT_EQ(mask().sum(), 57);
+}
+
+TEST_F(PaintingTest, AFrameAddsCellsAndTheMaskIsCopiedOnceForEachPicture) {
+    say_words(1024);
+    const ImVec2 from = cell_place(300, 300), to = cell_place(600, 700);
+    push({MouseMove{from.x, from.y}});
+    step_through_input();
+    push({MouseButton{.button = 0, .down = true}});
+    step_through_input();
+    int held_back = 0;
+    for (int i = 1; i <= 40; ++i) {
+        const bool was_painted = painted();
+        const void* const before =
+            was_painted ? document().experiment().given.at("mask").identity() : nullptr;
+        const float part = static_cast<float>(i) / 40;
+        push({MouseMove{from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)}});
+        const bool busy_before = document().busy();
+        step();
+        if (!was_painted || !busy_before || !document().busy()) continue;
+        const bool same = document().experiment().given.at("mask").identity() == before;
+        held_back += same;
+    }
+    EXPECT_GT(held_back, 0);
+    play({MouseButton{.button = 0, .down = false}});
+    for (int key = 305; key < 695; ++key) EXPECT_EQ(mask().col(key).minCoeff(), 0) << key;
+    EXPECT_LT((mask().array() == 0).count(), 420);
+    press(Key::z, k_ctrl);
+    EXPECT_FALSE(painted()) << "one step";
+}
+
+TEST_F(PaintingTest, AStrokeIsKeptWhenTheFocusLeavesTheMask) {
+    say_words(1024);  // whose picture takes longer than the stroke
+    const ImVec2 from = cell_place(300, 300), to = cell_place(300, 600);
+    push({MouseMove{from.x, from.y}});
+    step_through_input();
+    push({MouseButton{.button = 0, .down = true}});
+    step_through_input();
+    push({MouseMove{to.x, to.y}});
+    step_through_input();
+    show("weights");
+    ASSERT_TRUE(painted());
+    EXPECT_GT((mask().array() == 0).count(), 290);
+    const float open_cells = mask().sum();
+    play({MouseButton{.button = 0, .down = false}});
+    EXPECT_EQ(mask().sum(), open_cells);
 }
 
 TEST_F(PaintingTest, TheFirstCellDecidesForAllOfTheDrag) {

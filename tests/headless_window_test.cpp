@@ -237,7 +237,7 @@ TEST_F(HeadlessWindowTest, TheBackgroundIsTheThemes) {
 }
 
 TEST_F(HeadlessWindowTest, ControlsAre26PixelsHighTimesTheScale) {
-    for (const float scale : {0.75F, 1.0F, 1.5F, 2.0F, 3.0F}) {
+    for (const float scale : {0.5F, 0.75F, 1.0F, 1.5F, 2.0F, 3.0F, 4.0F}) {
         window->set_scale(scale);
         float height = 0;
         FrameCallbacks callbacks;

@@ -71,6 +71,21 @@ TEST(HighlightTest, OfTwoSentencesATokenLightsItsOwnSideAlone) {
     EXPECT_EQ(lit_column(lit, info("weights")), -1);
 }
 
+TEST(HighlightTest, AStepAndASourceWordAreTwoSides) {
+    Experiment experiment;
+    EXPECT_FALSE(has_two_sides(evaluate(experiment)));
+    experiment.mechanism = "seq2seq";
+    const Trace trace = evaluate(experiment);
+    EXPECT_TRUE(has_two_sides(trace));
+    Interaction interaction;
+    interaction.hovered_token = PointedToken{2, true};
+    const Highlight word = current_highlight(interaction, {}, &trace);
+    EXPECT_EQ(word.key, 2);
+    EXPECT_EQ(word.query, -1);
+    EXPECT_EQ(lit_row(word, info("decoder_state")), -1);
+    EXPECT_EQ(lit_row(word, info("annotations")), 2);
+}
+
 TEST(HighlightTest, SidesAreTwoWhereKeysAreOthersThanQueries) {
     const auto two = [](const char* example) {
         return has_two_sides(evaluate(load_example(example).experiment));

@@ -82,5 +82,16 @@ TEST(number_text_test, the_locale_of_the_machine_changes_nothing) {
     if (!set) GTEST_SKIP() << "no locale with a decimal comma is installed";
 }
 
+TEST(number_text_test, fewer_digits_keep_what_stands_before_the_point) {
+    EXPECT_EQ(digits_text(3141.59, 3), "3142");
+    EXPECT_EQ(digits_text(3141.59, 1), "3142") << "not 3e+03";
+    EXPECT_EQ(digits_text(-57.84, 3), "-57.8");
+    EXPECT_EQ(digits_text(-57.84, 1), "-58") << "not -60";
+    EXPECT_EQ(digits_text(3.1416, 2), "3.1");
+    EXPECT_EQ(digits_text(0.04567, 1), "0.05");
+    EXPECT_EQ(digits_text(0, 2), "0");
+    EXPECT_EQ(digits_text(1234567, 2), "1.2e+06");
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -83,7 +83,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"max-steps", {"1", "10", "4096"}},
     {"encoder-size", {"1", "8", "1024"}},
     {"decoder-size", {"1", "8", "1024"}},
-    {"view", {"pipeline", "image"}},
+    {"view", {"pipeline", "alignment", "image"}},
     {"stage", {"weights", "tokens", "W_q", "query_heads"}},
     {"head", {"1", "4", "64", "all", "mean"}},
     {"range", {"matrix", "head", "all", "0,1", "-0.1,1e+30", "-3,-2"}},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -24,6 +25,7 @@
 #include "core/text/vocabulary.h"
 #include "tests/dice.h"
 #include "tests/image_fixture.h"
+#include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
 #include "tests/temporary_folder.h"
 
@@ -131,6 +133,19 @@ TEST(RecipeTest, ListsEveryStageAndParameter) {
                 << name << ": " << stage;
         }
     }
+}
+
+TEST(RecipeTest, OfALargePictureItHoldsThePixelsThatAttentionSees) {
+    Experiment e;
+    e.image = GivenImage(gradient(8, 8));
+    EXPECT_TRUE(contains(recipe_of(e), "picture = differences"));
+    Image noise{.width = 200, .height = 200, .rgb = std::vector<std::uint8_t>(200 * 200 * 3)};
+    test::Dice dice(1);
+    for (std::uint8_t& value : noise.rgb) value = static_cast<std::uint8_t>(dice.below(256));
+    e.image = GivenImage(noise);
+    e.grid = e.patch_size = 4;
+    EXPECT_TRUE(contains(recipe_of(e), "pixels = torch.frombuffer"));
+    EXPECT_LT(recipe_of(e).size(), 10000u);
 }
 
 TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
@@ -287,96 +302,6 @@ private:
     }
 };
 
-Experiment random_settings(Dice& dice) {
-    Experiment e;
-    e.text = random_text(dice);
-    if (dice.one_in(3)) e.text2 = random_text(dice);
-    e.tokenizer = dice.name_of(tokenizers());
-    e.vocabulary = dice.name_of(vocabulary_rules());
-    e.table_size = dice.of({0, 10, 40});
-    e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
-    e.heads = dice.of({1, 1, 2, 3});
-    e.dim = e.heads * (dice.one_in(3) ? dice.from_to(1, 5) : 2 * dice.from_to(1, 4));
-    e.embedding = dice.name_of(initializers());
-    e.position = dice.of<const char*>({"none", "sinusoidal", "rope", "alibi"});
-    e.rope_layout = dice.of<const char*>({"interleaved", "half"});
-    e.projection = dice.one_in(6) ? "none" : dice.name_of(projection_rules());
-    e.projection_seed = dice.seed();
-    e.projection_bias = dice.one_in(3);
-    if (dice.one_in(4)) e.key_size = e.heads * 2 * dice.from_to(1, 3);
-    if (dice.one_in(4)) e.value_size = e.heads * dice.from_to(1, 5);
-    e.score = dice.name_of(score_functions());
-    e.score_seed = dice.seed();
-    e.hidden = dice.from_to(1, 9);
-    e.sharpening = dice.of({1.0, 2.5, 0.1});
-    e.scale = {dice.of({Scale::Kind::sqrt, Scale::Kind::none, Scale::Kind::number}), 0.3};
-    e.normalizer = dice.one_in(2) ? "softmax" : dice.name_of(normalizers());
-    e.softmax_axis = dice.of<const char*>({"keys", "keys", "queries"});
-    e.temperature = dice.of({1.0, 1.0, 0.7});
-    e.local_window = dice.from_to(1, 8) / 2.0;
-    e.dropout = dice.of({0.0, 0.0, 0.1, 0.5});
-    e.dropout_seed = Seed(dice.below(1000));
-    e.training = !dice.one_in(4);
-    e.output_projection = dice.one_in(2);
-    e.block = dice.of<const char*>({"none", "none", "post-norm", "pre-norm"});
-    e.activation = dice.of<const char*>({"relu", "gelu"});
-    e.feed_forward_size = dice.of({0, 5});
-    e.block_seed = dice.seed();
-    if (e.text2.empty() && dice.one_in(4)) {
-        e.image = GivenImage(gradient(dice.from_to(1, 40), dice.from_to(1, 40)));
-        e.grid = dice.from_to(1, 4);
-        e.patch_size = dice.from_to(1, 6);
-        e.image_seed = dice.seed();
-    }
-    return e;
-}
-
-/// Some of what `trace` has, and more that fits it, given.
-void give(Dice& dice, const Trace& trace, Experiment& e) {
-    const int N = trace.find("weights")->shape().rows, M = trace.find("weights")->shape().columns;
-    const auto set = [&](std::string_view name, Matrix values) {
-        e.given.insert_or_assign(std::string(name), GivenMatrix(std::move(values)));
-    };
-    for (const GivenName& known : given_names())
-        if (const Stage* stage = trace.find(known.name); stage && dice.one_in(2)) {
-            const Shape& shape = stage->shape();
-            const int rows = shape.heads * shape.rows;
-            const bool zeros_and_ones = known.name == "mask" || known.name == "dropout_keep";
-            set(known.name,
-                zeros_and_ones ? dice.bits(rows, shape.columns) : dice.matrix(rows, shape.columns));
-        }
-    if (dice.one_in(6)) {
-        Matrix bias = dice.matrix(N, M);
-        if (dice.one_in(2)) bias(dice.below(N), dice.below(M)) = -INFINITY;
-        set("mask_additive", std::move(bias));
-    }
-    if (e.score == "additive" && dice.one_in(2)) set("b_a", dice.matrix(1, e.hidden));
-    if (dice.one_in(8)) set("embedding_v", dice.matrix(M, e.dim));
-    if (dice.one_in(20)) set("scores", dice.matrix(N, M));
-    const int width = [&] {
-        for (const char* name : {"norm_2", "residual_2", "output", "concat"})
-            if (const Stage* stage = trace.find(name)) return stage->shape().columns;
-        return trace.find("context")->shape().columns;
-    }();
-    if (dice.one_in(6)) {
-        set("W_out", dice.matrix(5, width));
-        if (dice.one_in(2)) set("b_out", dice.matrix(1, 5));
-        if (dice.one_in(2)) set("targets", Matrix::Constant(1, N, static_cast<float>(dice.below(5))));
-    } else if (dice.one_in(6)) {
-        set("loss_weights", dice.matrix(N, width));
-    }
-}
-
-Experiment random_attention(Dice& dice) {
-    Experiment e = random_settings(dice);
-    const int queries = evaluate(e).find("weights")->shape().rows;
-    for (int rules = dice.below(3); rules > 0; --rules) e.mask.push_back(random_rule(dice, queries));
-    const Trace trace = evaluate(e);
-    if (!dice.one_in(3)) give(dice, trace, e);
-    evaluate(e);
-    return e;
-}
-
 /// `count` experiments that evaluate takes; a quarter is of sequence to sequence.
 std::vector<Experiment> random_experiments(unsigned count, unsigned first) {
     std::vector<Experiment> experiments;
@@ -384,7 +309,7 @@ std::vector<Experiment> random_experiments(unsigned count, unsigned first) {
         Dice dice(seed);
         const bool is_seq2seq = experiments.size() % 4 == 3;
         try {
-            experiments.push_back(is_seq2seq ? test::random_seq2seq(dice) : random_attention(dice));
+            experiments.push_back(is_seq2seq ? test::random_seq2seq(dice) : test::random_attention(dice));
         } catch (const Error&) {  // settings that exclude each other
         }
     }
@@ -409,7 +334,7 @@ TEST_F(RecipeTorchTest, WithoutJsonItPrintsEveryStageToRead) {
 
 TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
     std::vector<Experiment> experiments;
-    for (const char* normalizer : {"softmax", "hard", "local-m"})
+    for (const char* normalizer : {"softmax", "hard", "local-m", "local-p"})
         for (const char* name : {"query", "value"}) {
             Experiment e;
             e.text = "one two three four";
@@ -455,6 +380,33 @@ TEST_F(RecipeTorchTest, AHandfulOfRandomExperimentsPrintsTheTrace) { compare(ran
 TEST_F(RecipeTorchTest, TwoHundredRandomExperimentsPrintTheTrace) {
     if (!std::getenv("ATTNSCOPE_WITH_TORCH")) GTEST_SKIP() << "scripts/test --with-torch runs it";
     compare(random_experiments(200, 1));
+}
+
+bool identical(const Trace& a, const Trace& b) {
+    if (a.records.size() != b.records.size()) return false;
+    return std::ranges::equal(a.records, b.records, [](const StageRecord& x, const StageRecord& y) {
+        const Tensor &left = x.stage->buffer.host(), &right = y.stage->buffer.host();
+        return x.stage->name() == y.stage->name() && left.shape() == right.shape() &&
+               std::memcmp(left.values().data(), right.values().data(), left.values().size_bytes()) == 0;
+    });
+}
+
+TEST(RandomExperimentsTest, WhatIsTakenOverIsWhatWouldBeComputed) {
+    for (const Experiment& e : random_experiments(200, 1)) {
+        Experiment with_less = e;
+        for (const auto& [name, matrix] : e.given)
+            if (with_less.given.size() > e.given.size() / 2) with_less.given.erase(name);
+        Experiment with_nothing = e;
+        with_nothing.given.clear();
+        for (const Experiment& other : {with_less, with_nothing}) {
+            try {
+                const Trace trace = evaluate(e), others = evaluate(other);
+                EXPECT_TRUE(identical(evaluate(e, others), trace)) << to_json({e, {}, {}});
+                EXPECT_TRUE(identical(evaluate(other, trace), others)) << to_json({other, {}, {}});
+            } catch (const Error&) {  // without what was given it does not fit
+            }
+        }
+    }
 }
 
 TEST(RandomExperimentsTest, CoverEverySetting) {

@@ -116,7 +116,7 @@ TEST_F(SavedStateTest, SizesOutOfRangeAreBroughtIntoIt) {
     ASSERT_TRUE(state);
     EXPECT_EQ(state->width, 640);
     EXPECT_EQ(state->height, 16384);
-    EXPECT_EQ(state->scale, 3.0);
+    EXPECT_EQ(state->scale, 4.0);
 }
 
 TEST_F(SavedStateTest, AFolderThatCannotBeWrittenToIsAnError) {

@@ -121,10 +121,11 @@ TEST_F(SmallScreenTest, TheLargestScaleLeavesPanelsAndStrip) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ScreenTest,
-                         ::testing::Values(Screen{1024, 700, 0.75f}, Screen{1024, 700, 1},
-                                           Screen{1024, 700, 2}, Screen{1024, 700, 3},
+                         ::testing::Values(Screen{1024, 700, 0.5f}, Screen{1024, 700, 0.75f},
+                                           Screen{1024, 700, 1}, Screen{1024, 700, 2}, Screen{1024, 700, 3},
                                            Screen{2560, 1440, 0.75f}, Screen{2560, 1440, 1},
-                                           Screen{2560, 1440, 2}, Screen{2560, 1440, 3}),
+                                           Screen{2560, 1440, 2}, Screen{2560, 1440, 3},
+                                           Screen{3840, 2160, 0.5f}, Screen{3840, 2160, 4}),
                          [](const auto& screen) {
                              return std::to_string(screen.param.width) + "x" +
                                     std::to_string(screen.param.height) + "at" +

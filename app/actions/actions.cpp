@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <random>
 
+#include "app/document/walk.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/io/applies.h"
@@ -14,6 +15,7 @@
 #include "core/io/png.h"
 #include "core/io/recipe.h"
 #include "core/picture/number_text.h"
+#include "core/picture/view_figure.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -43,7 +45,7 @@ bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
 void say(ActionContext& c, std::string text) { c.interaction.notice = {std::move(text), false}; }
 
 void set_scale(ActionContext& c, double scale) {
-    c.interaction.interface_scale = std::clamp(scale, 0.75, 3.0);
+    c.interaction.interface_scale = std::clamp(scale, k_least_scale, k_largest_scale);
 }
 
 void save(ActionContext& c) {
@@ -155,7 +157,26 @@ void set_view(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.view = view; });
 }
 constexpr char k_pipeline[] = "pipeline";
+constexpr char k_alignment[] = "alignment";
 constexpr char k_image[] = "image";
+
+bool translates(const ActionContext& c) { return c.document.experiment().mechanism == "seq2seq"; }
+
+/// What the alignment view shows, where it is open: there the arrows go through its cells.
+const Stage* open_alignment(const ActionContext& c) {
+    const bool open = c.document.presentation().view == k_alignment && translates(c);
+    return open ? find_view_figure(k_alignment)->stage(*c.document.trace()) : nullptr;
+}
+
+void go_sideways(ActionContext& c, int step) {
+    const Stage* stage = open_alignment(c);
+    stage ? walk_cells(c.document, *stage, 0, step) : focus_step(c, step);
+}
+
+void go_down(ActionContext& c, int step) {
+    const Stage* stage = open_alignment(c);
+    stage ? walk_cells(c.document, *stage, step, 0) : next_head(c, step);
+}
 
 bool has_image(const ActionContext& c) { return c.document.experiment().image.has_value(); }
 
@@ -273,6 +294,8 @@ const std::array k_actions = {
            [](ActionContext& c) { look_at(c, drawn_picture()); }},
     Action{"edit.remove_picture", "Edit", "Remove the picture", {}, false, has_image, remove_picture},
     Action{"view.pipeline", "View", "Pipeline", {Key::digit_1, {}}, false, always, set_view<k_pipeline>},
+    Action{
+        "view.alignment", "View", "Alignment", {Key::digit_5, {}}, false, translates, set_view<k_alignment>},
     Action{"view.image", "View", "Image", {Key::digit_7, {}}, false, has_image, set_view<k_image>},
     Action{"view.previous_stage",
            "View",
@@ -280,28 +303,28 @@ const std::array k_actions = {
            {Key::left, {}},
            false,
            has_trace,
-           [](ActionContext& c) { focus_step(c, -1); }},
+           [](ActionContext& c) { go_sideways(c, -1); }},
     Action{"view.next_stage",
            "View",
            "Next stage",
            {Key::right, {}},
            false,
            has_trace,
-           [](ActionContext& c) { focus_step(c, 1); }},
+           [](ActionContext& c) { go_sideways(c, 1); }},
     Action{"view.previous_head",
            "View",
            "Previous head",
            {Key::up, {}},
            false,
            has_trace,
-           [](ActionContext& c) { next_head(c, -1); }},
+           [](ActionContext& c) { go_down(c, -1); }},
     Action{"view.next_head",
            "View",
            "Next head",
            {Key::down, {}},
            false,
            has_trace,
-           [](ActionContext& c) { next_head(c, 1); }},
+           [](ActionContext& c) { go_down(c, 1); }},
     Action{"view.whole",
            "View",
            "Show the whole matrix",

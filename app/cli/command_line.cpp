@@ -11,6 +11,7 @@
 #include "app/cli/session_arguments.h"
 #include "core/attention/evaluate.h"
 #include "core/error.h"
+#include "core/gpu/choice.h"
 #include "core/io/examples.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
@@ -28,15 +29,23 @@ struct HowArguments {
 
     void add_to(CLI::App& command) {
         command.add_option("--backend", backend, "Where to compute [auto]")
-            ->check(CLI::IsMember({"auto", "cpu"}))
-            ->option_text("auto|cpu")
+            ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+            ->option_text("auto|cpu|gpu")
             ->group("Computation");
         command.add_option("--threads", threads, "Threads to use, up to 1024; 0: one for each core [0]")
             ->check(CLI::Range(0, 1024))
             ->option_text("N")
             ->group("Computation");
     }
-    EvaluateOptions options() const { return {.threads = threads, .memory_limit = 0, .cancel = {}}; }
+    /// For the commands that evaluate once, where to look for the faster one takes longer than it spares:
+    /// auto is the processor.
+    EvaluateOptions options() {
+        if (backend == "gpu" && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
+        return {.threads = threads, .backend = backend_.get()};
+    }
+
+private:
+    std::unique_ptr<Backend> backend_;
 };
 
 /// Everything the command line can say.
@@ -105,6 +114,7 @@ bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequ
                  const EvaluateOptions& options) {
     if (!given.has_file()) return false;
     request.stages.clear();
+    request.view_alone = false;
     if (given.gives("head")) request.head = start.presentation.head;
     try {
         evaluate_for(start, request, options);
@@ -128,10 +138,13 @@ Trace checked_trace(const SessionArguments& given, const Session& start, const S
     }
 }
 
-int render(const Arguments& arguments) {
+int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     const Session start = given.start(), session = given.with_flags(start);
-    const ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    // What is named is written; where nothing is, everything.
+    ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
+    request.view_alone = given.gives("view") && !given.gives("stage");
     require_folder(arguments.out);
     const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
     const Interruption interruption;
@@ -141,7 +154,7 @@ int render(const Arguments& arguments) {
     return 0;
 }
 
-int print_trace(const Arguments& arguments) {
+int print_trace(Arguments& arguments) {
     const SessionArguments& given = arguments.trace;
     const Session start = given.start(), session = given.with_flags(start);
     // A session's head is of its picture; the trace is whole unless a flag says otherwise.
@@ -153,7 +166,7 @@ int print_trace(const Arguments& arguments) {
     return 0;
 }
 
-int print_recipe(const Arguments& arguments) {
+int print_recipe(Arguments& arguments) {
     const SessionArguments& given = arguments.recipe;
     const Session start = given.start(), session = given.with_flags(start);
     const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {"json"}};
@@ -188,7 +201,7 @@ void require_nothing_before(const CLI::App& app) {
             throw UsageError(option->get_name() + " stands before " + subcommand + ": write it after");
 }
 
-int open(const Arguments& arguments, const OpenWindow& open_window) {
+int open(Arguments& arguments, const OpenWindow& open_window) {
     const EvaluateOptions options = arguments.window_how.options();
     if (arguments.window.empty()) return open_window(std::nullopt, "", options);
     return open_window(arguments.window.session(), arguments.window.file_to_save(), options);

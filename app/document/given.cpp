@@ -26,20 +26,35 @@ int rows_of(const Trace& trace, std::string_view stage, const std::vector<std::s
     return found ? found->shape().rows : static_cast<int>(tokens.size());
 }
 
+/// The given mask, if it has this size.
+const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) {
+    const auto given = experiment.given.find("mask");
+    if (given == experiment.given.end()) return nullptr;
+    const Matrix& values = given->second.values();
+    return values.rows() == queries && values.cols() == keys ? &values : nullptr;
+}
+
 }  // namespace
 
 std::span<const MaskPreset> mask_presets() { return k_presets; }
 
 Matrix editable_mask(const Experiment& experiment, int queries, int keys) {
-    const Tensor rules = mask_matrix(experiment.mask, queries, keys);
-    Matrix mask = rules.head(0);
-    const auto given = experiment.given.find("mask");
-    if (given == experiment.given.end()) return mask;
-    const Matrix& values = given->second.values();
-    if (values.rows() != queries || values.cols() != keys) return mask;
-    for (Eigen::Index i = 0; i < mask.size(); ++i)
-        if (values.data()[i] == 0) mask.data()[i] = 0;
+    const Matrix* given = fitting_mask(experiment, queries, keys);
+    if (given && experiment.mask.empty()) return *given;
+    Matrix mask = mask_matrix(experiment.mask, queries, keys).head(0);
+    if (given) mask = (given->array() != 0).select(mask, 0);
     return mask;
+}
+
+bool may_look(const Experiment& experiment, int queries, int keys, int query, int key) {
+    const Matrix* given = fitting_mask(experiment, queries, keys);
+    bool open = !given || (*given)(query, key) != 0;
+    for (const MaskRule& rule : experiment.mask) {
+        const MaskKind& kind = *find_mask_kind(rule.kind);
+        kind.check_fit(rule, queries);
+        open = open && kind.open(rule, query, key);
+    }
+    return open;
 }
 
 void paint_mask(Document& document, Matrix mask, const std::string& gesture) {

@@ -19,9 +19,11 @@ struct MaskPreset {
 };
 std::span<const MaskPreset> mask_presets();
 
-/// The rules and the given mask in one: 1 where both allow. A given mask of another size counts for nothing.
-/// Throws as mask_matrix().
+/// The rules and the given mask in one: 0 where one of them closes, else 1, or what is given instead. A given
+/// mask of another size counts for nothing. Throws as mask_matrix().
 Matrix editable_mask(const Experiment& experiment, int queries, int keys);
+/// One cell of it, without making the others.
+bool may_look(const Experiment& experiment, int queries, int keys, int query, int key);
 /// Makes `mask` the given one, and the rules, which stand in it, go.
 void paint_mask(Document& document, Matrix mask, const std::string& gesture = {});
 

@@ -37,7 +37,8 @@ enum class Dialog { none, open, save, exporting, giving, keys, about, palette };
 
 /// The export dialog as it is filled in.
 struct ExportForm {
-    bool all_stages = false;
+    enum class What { view, stage, all };
+    What what = What::stage;
     std::vector<std::string> formats = {"png"};
     Presentation presentation;  ///< how the pictures look; the window keeps its own
     std::string folder;
@@ -65,12 +66,15 @@ struct GiveForm {
     bool had_problem = false;  ///< the experiment had one before
 };
 
-/// A mask being painted.
+/// A mask being painted. A frame adds the cells that it passed; the experiment takes them when the picture of
+/// those before is there, as each change of it copies the mask.
 struct MaskStroke {
     bool active = false;
     bool opens = false;  ///< what it passes; else it closes
     Cell last;
     int count = 0;  ///< strokes so far, so that each is an undo step of its own
+    std::vector<Cell> cells = {};
+    std::size_t taken = 0;  ///< by the experiment, of `cells`
 };
 
 /// A field that is being typed into or dragged.
@@ -123,7 +127,7 @@ struct Interaction {
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1
     float inspector_width = 336;
-    double interface_scale = 1;         ///< 0.75 … 3
+    double interface_scale = 1;         ///< k_least_scale … k_largest_scale
     bool edit_sentence = false;         ///< the sentence takes the keyboard in the next frame
     bool edit_second_sentence = false;  ///< likewise
     bool second_sentence_open = false;  ///< its field is there, though it is empty

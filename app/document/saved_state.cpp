@@ -26,7 +26,7 @@ void read_window(SavedState& kept, const std::string& text) {
     state.recent_files = json.value("recent_files", std::vector<std::string>{});
     state.width = std::clamp(json.value("width", state.width), 640, 16384);
     state.height = std::clamp(json.value("height", state.height), 480, 16384);
-    state.scale = std::clamp(json.value("scale", state.scale), 0.75, 3.0);
+    state.scale = std::clamp(json.value("scale", state.scale), k_least_scale, k_largest_scale);
     state.export_folder = json.value("export_folder", "");
     kept = std::move(state);
 }

@@ -9,12 +9,15 @@
 
 namespace attnscope {
 
+/// What the interface may be scaled by; a window that is too small for it shows less.
+inline constexpr double k_least_scale = 0.5, k_largest_scale = 4;
+
 struct SavedState {
     Session session;
     std::string file;                       ///< that the session was opened from or saved to
     std::vector<std::string> recent_files;  ///< newest first
     int width = 1600, height = 1000;        ///< of the window, in screen coordinates
-    double scale = 1;                       ///< of the interface, 0.75 … 3
+    double scale = 1;                       ///< of the interface, k_least_scale … k_largest_scale
     std::string export_folder;
 
     bool operator==(const SavedState&) const = default;

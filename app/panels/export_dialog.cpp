@@ -42,13 +42,32 @@ std::vector<Choice> names_of(const Table& table) {
 /// Otherwise what stands side by side needs several lines.
 bool is_wide(const Ui& ui) { return dialog_width(ui) >= ui.px(400); }
 
+/// The open view has one of its own.
+bool has_picture(const Ui& ui) {
+    const ViewFigure* view = find_view_figure(ui.document.presentation().view);
+    return view && view->stage(*ui.document.trace());
+}
+
 void what_to_export(Ui& ui) {
     ExportForm& form = ui.state.export_form;
-    row(ui, "Stages", [&] {
-        const std::string focused = ui.document.presentation().stage;
-        if (ImGui::RadioButton(focused.c_str(), !form.all_stages)) form.all_stages = false;
-        ImGui::SameLine();
-        if (ImGui::RadioButton("all stages", form.all_stages)) form.all_stages = true;
+    row(ui, "What", [&] {
+        using What = ExportForm::What;
+        const float left = ImGui::GetCursorPosX();
+        const auto button = [&](const std::string& label, What what) {
+            if (ImGui::RadioButton(label.c_str(), form.what == what)) form.what = what;
+        };
+        const auto beside = [&] {
+            if (is_wide(ui)) return ImGui::SameLine();
+            ImGui::SetCursorPosX(left);
+        };
+        if (has_picture(ui)) {
+            button(ui.document.presentation().view + " view", What::view);
+            beside();
+        }
+        button(ui.document.presentation().stage, What::stage);
+        beside();
+        button("all", What::all);
+        tooltip(ui, "Every stage of the computation, and the view's own picture");
     });
     const int heads = ui.document.trace()->experiment.heads;
     if (heads > 1) {
@@ -110,9 +129,12 @@ void how_pictures_look(Ui& ui) {
 
 ExportRequest request_of(const Ui& ui) {
     const ExportForm& form = ui.state.export_form;
-    return {form.all_stages ? std::vector<std::string>{}
-                            : std::vector<std::string>{ui.document.presentation().stage},
-            form.presentation.head, form.formats};
+    using What = ExportForm::What;
+    ExportRequest request{{}, form.presentation.head, form.formats};
+    if (form.what == What::stage) request.stages = {ui.document.presentation().stage};
+    if (form.what != What::stage) request.view = ui.document.presentation().view;
+    request.view_alone = form.what == What::view;
+    return request;
 }
 
 /// "writes weights.png and 3 more", or why it cannot.
@@ -174,6 +196,8 @@ void export_dialog(Ui& ui) {
     ExportForm& form = ui.state.export_form;
     if (ui.state.dialog_opens) {
         form.presentation = ui.document.presentation();
+        if (form.what != ExportForm::What::all)
+            form.what = has_picture(ui) ? ExportForm::What::view : ExportForm::What::stage;
         form.problem.clear();
         form.refocus = false;
         form.folder = ui.saved.export_folder.empty() ? home_folder() : ui.saved.export_folder;

@@ -11,9 +11,7 @@ namespace {
 std::string open_cells(Ui& ui) {
     const Stage* mask = ui.document.trace() ? ui.document.trace()->find("mask") : nullptr;
     if (!mask) return "";
-    const auto all = mask->shape().size();
-    std::ptrdiff_t open = 0;
-    for (int h = 0; h < mask->shape().heads; ++h) open += (mask->buffer.host().head(h).array() != 0).count();
+    const std::size_t all = mask->shape().size(), open = all - mask->buffer.range().zero;
     return std::to_string(open) + " of " + std::to_string(all) + " open";
 }
 

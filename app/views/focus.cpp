@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/views/focus_edit.h"
+#include "app/views/labels.h"
 #include "app/views/views.h"
 #include "app/window/widgets.h"
 #include "core/attention/stages.h"
@@ -64,26 +65,6 @@ void header(Ui& ui, const Area& area, const ShownStage& shown,
                   Align::left, room);
 }
 
-/// Text that reads from bottom to top; `at` is its lower end's middle.
-void upright_text(Ui& ui, ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text) {
-    const int before = list->VtxBuffer.Size;
-    draw_text(list, font, {at.x, at.y}, color, text);
-    const float half = compat::font_size(*font) / 2;
-    for (int i = before; i < list->VtxBuffer.Size; ++i) {
-        ImVec2& p = list->VtxBuffer[i].pos;
-        p = {at.x + (p.y - at.y) - half, at.y - (p.x - at.x)};
-    }
-    (void)ui;
-}
-
-int label_stride(Ui& ui, float pitch) { return std::max(1, static_cast<int>(std::ceil(ui.px(13) / pitch))); }
-
-/// A label is drawn if it is the lit one, or on the stride and not crowding the lit one.
-bool label_shown(int i, int stride, int lit) {
-    if (i == lit) return true;
-    return i % stride == 0 && (lit < 0 || stride == 1 || std::abs(i - lit) >= stride);
-}
-
 void row_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, layout.rows.pitch);
@@ -121,7 +102,7 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
             draw_text(list, font, {middle, layout.column_label_bottom - compat::font_size(*font)}, color,
                       text, Align::center);
         else
-            upright_text(ui, list, font, {middle, layout.column_label_bottom}, color,
+            upright_text(list, font, {middle, layout.column_label_bottom}, color,
                          fitted(font, text, ui.px(88)));
     }
 }
@@ -394,6 +375,7 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
     paint_matrix(ui, *list, *shown,
                  {{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}});
     cell_values(ui, *shown, layout, scale);
+    is_painted(*shown) ? stroke_cells(ui, layout) : end_stroke(ui);
     list->PopClipRect();
     lit_cells(ui, *shown, layout, lit);
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));

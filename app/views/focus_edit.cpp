@@ -28,13 +28,38 @@ void change_mask(Ui& ui, const ShownStage& shown, const std::function<void(Matri
     }
 }
 
-/// The cells between two, both included.
-void draw_line(Matrix& mask, const Cell& from, const Cell& to, float value) {
-    const int steps = std::max({1, std::abs(to.row - from.row), std::abs(to.column - from.column)});
-    for (int s = 0; s <= steps; ++s) {
+/// Adds the cells after `from` up to `to`.
+void add_line(std::vector<Cell>& cells, const Cell& from, const Cell& to) {
+    const int steps = std::max(std::abs(to.row - from.row), std::abs(to.column - from.column));
+    for (int s = 1; s <= steps; ++s) {
         const double t = double(s) / steps;
-        mask(std::lround(from.row + t * (to.row - from.row)),
-             std::lround(from.column + t * (to.column - from.column))) = value;
+        cells.push_back({static_cast<int>(std::lround(from.row + t * (to.row - from.row))),
+                         static_cast<int>(std::lround(from.column + t * (to.column - from.column)))});
+    }
+}
+
+/// The experiment takes the cells that it has not yet.
+void take_cells(Ui& ui, const ShownStage& shown) {
+    MaskStroke& stroke = ui.state.stroke;
+    if (stroke.taken == stroke.cells.size()) return;
+    change_mask(
+        ui, shown,
+        [&](Matrix& mask) {
+            for (std::size_t i = stroke.taken; i < stroke.cells.size(); ++i)
+                mask(stroke.cells[i].row, stroke.cells[i].column) = stroke.opens ? 1 : 0;
+        },
+        "paint " + std::to_string(stroke.count));
+    stroke.taken = stroke.cells.size();
+}
+
+void begin_stroke(Ui& ui, const ShownStage& shown, const Cell& at) {
+    MaskStroke& stroke = ui.state.stroke;
+    try {
+        const bool open =
+            may_look(ui.document.experiment(), shown.rows(), shown.columns(), at.row, at.column);
+        stroke = {.active = true, .opens = !open, .last = at, .count = stroke.count + 1, .cells = {at}};
+    } catch (const std::exception& error) {
+        ui.state.notice = {error.what(), true};
     }
 }
 
@@ -62,26 +87,36 @@ bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     MaskStroke& stroke = ui.state.stroke;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const Cell at{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
-    const bool begins = ImGui::IsItemActivated() && !ImGui::GetIO().KeyShift;
-    if (begins) {
-        stroke = {true, false, at, stroke.count + 1};
-        change_mask(
-            ui, shown,
-            [&](Matrix& mask) {
-                stroke.opens = mask(at.row, at.column) == 0;
-                mask(at.row, at.column) = stroke.opens ? 1 : 0;
-            },
-            "paint " + std::to_string(stroke.count));
-    }
+    if (ImGui::IsItemActivated() && !ImGui::GetIO().KeyShift) begin_stroke(ui, shown, at);
     const bool was_active = stroke.active;
     stroke.active = stroke.active && ImGui::IsItemActive();
-    if (stroke.active && at != stroke.last) {
-        const Cell from = std::exchange(stroke.last, at);
-        change_mask(
-            ui, shown, [&](Matrix& mask) { draw_line(mask, from, at, stroke.opens ? 1 : 0); },
-            "paint " + std::to_string(stroke.count));
-    }
+    if (stroke.active && at != stroke.last) add_line(stroke.cells, std::exchange(stroke.last, at), at);
+    if (!stroke.active || !ui.document.busy()) take_cells(ui, shown);
     return was_active;
+}
+
+void end_stroke(Ui& ui) {
+    MaskStroke& stroke = ui.state.stroke;
+    const Presentation& presentation = ui.document.presentation();
+    if (const auto mask = shown_stage(*ui.document.trace(), "mask", presentation)) take_cells(ui, *mask);
+    stroke = {.last = {}, .count = stroke.count};
+}
+
+void stroke_cells(Ui& ui, const FocusLayout& layout) {
+    MaskStroke& stroke = ui.state.stroke;
+    if (!stroke.active && !ui.document.busy()) stroke.cells.clear();
+    if (stroke.cells.empty()) stroke.taken = 0;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float gap = layout.rows.pitch >= 4 && layout.columns.pitch >= 4 ? 1 : 0;
+    for (const Cell& cell : stroke.cells) {
+        const ImVec2 min{layout.columns.begin(cell.column), layout.rows.begin(cell.row)};
+        const ImVec2 max{min.x + std::max(layout.columns.pitch - gap, 1.0f),
+                         min.y + std::max(layout.rows.pitch - gap, 1.0f)};
+        list->AddRectFilled(min, max, ink(stroke.opens ? ui.theme.raised : ui.theme.masked));
+        if (stroke.opens && gap > 0)
+            list->AddCircleFilled({(min.x + max.x) / 2, (min.y + max.y) / 2}, ui.px(2),
+                                  ink(ui.theme.secondary));
+    }
 }
 
 void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {

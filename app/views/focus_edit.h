@@ -15,6 +15,10 @@ bool may_be_given(const ShownStage& shown);
 /// Opens or closes what the mouse passes while the item drawn last is held: the first cell decides which.
 /// True while a stroke runs. Shift leaves the mouse to the view.
 bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout);
+/// Ends a stroke whose mask is no longer in focus.
+void end_stroke(Ui& ui);
+/// Its cells over the picture, until that has them.
+void stroke_cells(Ui& ui, const FocusLayout& layout);
 /// Opens a closed cell, and the other way round.
 void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
 /// The list of presets, once it was opened by its name.

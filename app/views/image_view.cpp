@@ -2,16 +2,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/matrix_painter.h"
+#include "app/views/choosing.h"
 #include "app/views/views.h"
 #include "app/window/widgets.h"
+#include "core/picture/figure.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_cover = 0.58f;        ///< opacity of a weight's colour
-constexpr float k_cover_closed = 0.8f;  ///< of a patch that the mask closes
 constexpr float k_header = 60;
 constexpr float k_bar_room = 96;
 constexpr float k_least_tile = 72, k_largest_tile = 168;  ///< units of a word's small picture
@@ -33,23 +32,7 @@ struct Scene {
                         area.min.y + static_cast<float>(key / grid) * pitch};
         return {at, {at.x + pitch, at.y + pitch}};
     }
-    int largest(int query) const {
-        int best = 0;
-        for (int key = 1; key < shown.columns(); ++key)
-            if (shown.at(query, key) > shown.at(query, best)) best = key;
-        return best;
-    }
 };
-
-/// The word that is pointed at, else that of the locked cell, else the first.
-int chosen_query(const Ui& ui, int queries) {
-    const Presentation& presentation = ui.document.presentation();
-    int query = current_highlight(ui.state, presentation, ui.document.trace().get()).query;
-    const StageInfo* info = find_stage_info(presentation.stage);
-    if (query < 0 && presentation.locked && info && info->rows == Axis::query_token)
-        query = presentation.locked->row;
-    return std::clamp(query, 0, queries - 1);
-}
 
 /// The patch that is lit: no chip stands for one.
 int lit_key(const Ui& ui) {
@@ -112,20 +95,6 @@ void patch_values(Ui& ui, const Scene& scene, const Area& area, int query) {
     }
 }
 
-void lock(Ui& ui, const Scene& scene, const Cell& cell) {
-    const std::string stage(scene.shown.stage->name());
-    ui.document.change([&](Session& session) {
-        Presentation& presentation = session.presentation;
-        const bool locked = presentation.stage == stage && presentation.locked == cell;
-        presentation.stage = stage;
-        presentation.locked = locked ? std::nullopt : std::optional(cell);
-    });
-}
-
-void point_at(Ui& ui, const Scene& scene, const Cell& cell) {
-    ui.state.pointing = PointedCell{std::string(scene.shown.stage->name()), scene.shown.head_index(), cell};
-}
-
 void header(Ui& ui, const Scene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float left = area.min.x + ui.px(24), y = area.min.y + ui.px(14);
@@ -151,13 +120,7 @@ void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
             return std::clamp(static_cast<int>(part), 0, scene.grid - 1);
         };
         const int key = at(mouse.y - area.min.y) * scene.grid + at(mouse.x - area.min.x);
-        point_at(ui, scene, {query, key});
-        const Trace& trace = *scene.shown.trace;
-        tooltip(ui, trace.label(Axis::query_token, query) + " → " + trace.label(Axis::key_token, key) +
-                        "   " +
-                        (scene.shown.closed(query, key) ? "closed by the mask"
-                                                        : exact_text(scene.shown.at(query, key))));
-        if (ImGui::IsMouseReleased(0) && was_click()) lock(ui, scene, {query, key});
+        use_cell(ui, scene.shown, {query, key});
     }
     ui.images.draw(*list, scene.image, area.min, area.max);
     cover(ui, scene, area, query);
@@ -168,30 +131,16 @@ void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
         outline(ui, scene.patch(area, key), ui.theme.text, 2);
 }
 
-void color_bar(Ui& ui, const Scene& scene, const Area& bar) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    ui.heatmaps.draw_table(*list, static_cast<int>(scene.scale.map - colormaps().data()), bar.min, bar.max);
-    constexpr int k_ticks = 5;
-    for (int tick = 0; tick < k_ticks; ++tick) {
-        const double t = tick / double(k_ticks - 1);
-        const float y = bar.max.y - static_cast<float>(t) * bar.height();
-        draw_text(list, ui.fonts.mono_small,
-                  {bar.max.x + ui.px(8), y - compat::font_size(*ui.fonts.mono_small) / 2},
-                  ink(ui.theme.secondary),
-                  short_text(scene.scale.min + t * (scene.scale.max - scene.scale.min)));
-    }
-}
-
 /// One word's small picture: pointing shows it large, a click keeps it.
 void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID(query);
     const bool clicked = ImGui::InvisibleButton("word", {area.width(), area.height() + ui.px(k_tile_label)});
     const bool pressed = keyboard_use(ui, ImGui::GetID("word"), area).pressed;
-    if (clicked || pressed) lock(ui, scene, {query, scene.largest(query)});
+    if (clicked || pressed) toggle_lock(ui, scene.shown, {query, largest_key(scene.shown, query)});
     const bool hovered = ImGui::IsItemHovered();
     ImGui::PopID();
-    if (hovered) point_at(ui, scene, {query, scene.largest(query)});
+    if (hovered) point_at(ui, scene.shown, {query, largest_key(scene.shown, query)});
     ui.images.draw(*ImGui::GetWindowDrawList(), scene.image, area.min, area.max);
     cover(ui, scene, area, query);
     outline_choice(ui, scene, area, query, 1.5f);
@@ -254,7 +203,8 @@ void image_view(Ui& ui, const Area& area) {
     const Area picture{body.min, {body.min.x + side, body.min.y + side}};
     large_picture(ui, scene, picture, query);
     const float bar = picture.max.x + ui.px(16);
-    color_bar(ui, scene, {{bar, picture.min.y + ui.px(6)}, {bar + ui.px(14), picture.max.y - ui.px(6)}});
+    paint_scale(ui, scene.scale,
+                {{bar, picture.min.y + ui.px(6)}, {bar + ui.px(14), picture.max.y - ui.px(6)}});
     tiles(ui, scene, {{picture.max.x + ui.px(k_bar_room), body.min.y}, body.max}, query);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/attention/stages.h"
 #include "core/picture/colormap.h"
+#include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {
@@ -109,6 +110,19 @@ void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area&
     look.max = scale.max;
     look.scale = ui.scale;
     ui.heatmaps.draw(list, source_of(shown, transposed), area.min, area.max, look);
+}
+
+void paint_scale(Ui& ui, const ColorScale& scale, const Area& bar) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    ui.heatmaps.draw_table(*list, table_index(*scale.map), bar.min, bar.max);
+    constexpr int k_ticks = 5;
+    for (int tick = 0; tick < k_ticks; ++tick) {
+        const double t = tick / double(k_ticks - 1);
+        const float y = bar.max.y - static_cast<float>(t) * bar.height();
+        draw_text(list, ui.fonts.mono_small,
+                  {bar.max.x + ui.px(8), y - compat::font_size(*ui.fonts.mono_small) / 2},
+                  ink(ui.theme.secondary), short_text(scale.min + t * (scale.max - scale.min)));
+    }
 }
 
 void outline_row(Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha) {

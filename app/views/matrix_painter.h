@@ -33,6 +33,9 @@ ColorScale scale_of(const ShownStage& shown, const Presentation& presentation);
 void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed = false);
 
+/// The table of a scale from bottom to top, with numbers at its right.
+void paint_scale(Ui& ui, const ColorScale& scale, const Area& bar);
+
 /// An outline around rows first … last of a matrix that fills `area` with `rows` rows; columns likewise.
 void outline_row(Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha = 0.9f);
 void outline_column(Ui& ui, ImDrawList& list, const Area& area, int column, int columns, float alpha = 0.9f);

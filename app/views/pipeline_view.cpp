@@ -1,3 +1,4 @@
+#include <array>
 #include <string>
 #include <vector>
 
@@ -102,8 +103,26 @@ void parameter_items(Ui& ui) {
     }
 }
 
-bool shows_image(const Ui& ui) {
-    return ui.document.presentation().view == "image" && ui.document.trace() && why_no_image(ui).empty();
+/// A view beside the pipeline, which is shown where another cannot be.
+struct View {
+    const char* name;  ///< as Presentation::view
+    const char* label;
+    std::string (*why_not)(const Ui&);
+    void (*draw)(Ui&, const Area&);
+    bool beside_strip;
+};
+
+constexpr std::array k_views = {
+    View{"alignment", "Alignment", why_no_alignment, alignment_view, false},
+    View{"image", "Image", why_no_image, image_view, true},
+};
+
+/// nullptr for the pipeline.
+const View* open_view(const Ui& ui) {
+    const std::string& name = ui.document.presentation().view;
+    for (const View& view : k_views)
+        if (view.name == name && ui.document.trace() && view.why_not(ui).empty()) return &view;
+    return nullptr;
 }
 
 /// The word that opens a view; returns its right end. `disabled` says why it cannot be opened.
@@ -132,9 +151,10 @@ void tabs(Ui& ui, const Area& area) {
     const std::string parameters = "parameters ▾";
     const float parameters_width = text_width(ui.fonts.body, parameters) + ui.px(28);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
-    const bool image = shows_image(ui);
-    const float first_end = tab(ui, area, area.min.x + ui.px(18), "pipeline", "Pipeline", !image, "");
-    const float left = tab(ui, area, first_end + ui.px(22), "image", "Image", image, why_no_image(ui));
+    const View* open = open_view(ui);
+    float left = tab(ui, area, area.min.x + ui.px(18), "pipeline", "Pipeline", !open, "");
+    for (const View& view : k_views)
+        left = tab(ui, area, left + ui.px(22), view.name, view.label, open == &view, view.why_not(ui));
 
     float right = area.max.x - ui.px(16);
     float room = right - left - ui.px(24);
@@ -185,14 +205,13 @@ void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Acti
         nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }
-    const auto centre = [&](const Area& place) {
-        if (shows_image(ui)) return image_view(ui, place);
-        focus(ui, place, run);
-    };
+    const View* open = open_view(ui);
+    const auto centre = [&](const Area& place) { open ? open->draw(ui, place) : focus(ui, place, run); };
     // In a very low window the focus goes before the strip.
     const float left = area.max.y - tabs_bottom, height = strip_height(ui, area.height());
     if (left < ui.px(k_least_focus)) return;
-    if (left - height < ui.px(k_least_focus_and_strip)) return centre({{area.min.x, tabs_bottom}, area.max});
+    const bool has_strip = left - height >= ui.px(k_least_focus_and_strip) && (!open || open->beside_strip);
+    if (!has_strip) return centre({{area.min.x, tabs_bottom}, area.max});
     const float strip_bottom = tabs_bottom + height;
     strip(ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
     ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},

@@ -142,12 +142,6 @@ void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names,
     }
 }
 
-/// With as many significant digits.
-std::string digits_text(double value, int digits) {
-    const double size = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
-    return short_text(value == 0 || !std::isfinite(size) ? value : std::round(value * size) / size);
-}
-
 /// The smallest or the largest value; empty if no value is finite.
 std::string range_end(const ShownStage& shown, bool upper, int digits) {
     const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
@@ -160,8 +154,8 @@ void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
     const ShownStage& shown = slot.shown;
     const ImU32 faint = ink(ui.theme.faint);
     if (shown.stage->info->unit == Unit::boolean) {
-        const auto open = (shown.stage->buffer.host().head(0).array() != 0).count();
-        const Eigen::Index all = Eigen::Index{shown.rows()} * shown.columns();
+        const auto all = static_cast<std::size_t>(shown.rows()) * static_cast<std::size_t>(shown.columns());
+        const std::size_t open = all - shown.stage->buffer.range(0).zero;
         std::string text = std::to_string(open) + " of " + std::to_string(all);
         if (text_width(ui.fonts.mono_small, text) > right - left)
             text = open == all ? "all open" : short_text(100.0 * double(open) / double(all)) + " % open";

@@ -21,4 +21,9 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
 void image_view(Ui& ui, const Area& area);
 std::string why_no_image(const Ui& ui);
 
+/// In the place of strip and focus: which source words each step of a decoder looks at, and what the chosen
+/// step does. why_no_alignment as why_no_image.
+void alignment_view(Ui& ui, const Area& area);
+std::string why_no_alignment(const Ui& ui);
+
 }  // namespace attnscope

@@ -6,25 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "app/window/gl.h"
 #include "app/window/imgui_compat.h"
 #include "app/window/input_event.h"
+#include "core/gpu/context.h"
+#include "core/gpu/gl.h"
+#include "core/gpu/gl_version.h"
 
 struct GLFWwindow;
 struct GLFWcursor;
 
 namespace attnscope {
-
-/// The version of an OpenGL context: 33 is 3.3.
-struct GlVersion {
-    int number = 0;
-    std::string renderer;
-};
-
-/// Of the current context. Throws Error(backend) below 3.3, saying what there is and that the command line
-/// needs no OpenGL. The environment variable ATTNSCOPE_GL_VERSION_LIMIT (2.1) makes any context as old as
-/// that.
-GlVersion require_gl_33();
 
 /// A window and its OpenGL core context (3.3 or later), which is current from then on. All input becomes
 /// InputEvents in pixels of the framebuffer. One at a time, on the main thread.
@@ -99,6 +90,8 @@ public:
     HeadlessContext(const HeadlessContext&) = delete;
     HeadlessContext& operator=(const HeadlessContext&) = delete;
 
+    GlContext& context() { return *context_; }
+
     const GlVersion& gl_version() const { return version_; }
     int width() const { return width_; }
     int height() const { return height_; }
@@ -106,8 +99,7 @@ public:
     gl::Pixels read_pixels() const { return framebuffer_->read(); }
 
 private:
-    struct Egl;
-    std::unique_ptr<Egl> egl_;
+    std::unique_ptr<GlContext> context_;
     GlVersion version_;
     int width_;
     int height_;

@@ -1,128 +1,17 @@
-// epoxy loads EGL with the first call: a machine without it runs whatever opens no window.
-#include <dlfcn.h>
-#include <epoxy/egl.h>
-
-#include <array>
-#include <cstring>
-#include <string_view>
-
 #include "app/window/context.h"
-#include "core/error.h"
 
 namespace attnscope {
 
-namespace {
-
-bool lists(const char* extensions, std::string_view name) {
-    std::string_view rest = extensions ? extensions : "";
-    while (!rest.empty()) {
-        const std::size_t end = std::min(rest.find(' '), rest.size());
-        if (rest.substr(0, end) == name) return true;
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return false;
-}
-
-template <class Function>
-Function entry_point(const char* name) {
-    return reinterpret_cast<Function>(eglGetProcAddress(name));
-}
-
-bool starts(EGLDisplay display) {
-    return display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) &&
-           eglBindAPI(EGL_OPENGL_API);
-}
-
-[[noreturn]] void refuse(const std::string& missing) {
-    throw Error(ErrorKind::backend,
-                "no OpenGL without a display: " + missing +
-                    "; install Mesa's drivers (libegl1 libgl1-mesa-dri) or the graphics card's");
-}
-
-/// Where the library is missing, epoxy would end the process.
-void require_egl() {
-    if (!dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL)) refuse("there is no libEGL.so.1");
-}
-
-/// Mesa's way first, then the one that NVIDIA's driver has; EGL_NO_DISPLAY if there is neither.
-EGLDisplay open_display() {
-    require_egl();
-    // Of EGL 1.5, which epoxy takes for granted only once there is a display.
-    const auto get_platform_display = entry_point<PFNEGLGETPLATFORMDISPLAYPROC>("eglGetPlatformDisplay");
-    if (!get_platform_display) return EGL_NO_DISPLAY;
-    const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
-    if (lists(client, "EGL_MESA_platform_surfaceless")) {
-        const EGLDisplay display =
-            get_platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-        if (starts(display)) return display;
-    }
-    const auto query = entry_point<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
-    if (!query || !lists(client, "EGL_EXT_platform_device")) return EGL_NO_DISPLAY;
-    std::array<EGLDeviceEXT, 16> devices{};
-    EGLint count = 0;
-    if (!query(static_cast<EGLint>(devices.size()), devices.data(), &count)) return EGL_NO_DISPLAY;
-    for (int i = 0; i < count; ++i) {
-        const EGLDisplay display =
-            get_platform_display(EGL_PLATFORM_DEVICE_EXT, devices.at(static_cast<std::size_t>(i)), nullptr);
-        if (starts(display)) return display;
-    }
-    return EGL_NO_DISPLAY;
-}
-
-EGLConfig choose_config(EGLDisplay display) {
-    // Surfaceless displays need not have any kind of surface; 0 asks for none.
-    const EGLint wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
-    EGLConfig config = nullptr;
-    EGLint count = 0;
-    const bool found = eglChooseConfig(display, wanted, &config, 1, &count) && count > 0;
-    return found ? config : EGL_NO_CONFIG_KHR;
-}
-
-EGLContext create_context(EGLDisplay display) {
-    const EGLConfig config = choose_config(display);
-    for (const auto& [major, minor] : {std::pair{4, 5}, std::pair{3, 3}}) {
-        const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
-                                     major,
-                                     EGL_CONTEXT_MINOR_VERSION,
-                                     minor,
-                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                     EGL_NONE};
-        const EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, attributes);
-        if (context != EGL_NO_CONTEXT) return context;
-    }
-    return EGL_NO_CONTEXT;
-}
-
-}  // namespace
-
-struct HeadlessContext::Egl {
-    // The display belongs to the process: others may have contexts on it, so it is never terminated here.
-    EGLDisplay display = EGL_NO_DISPLAY;
-    EGLContext context = EGL_NO_CONTEXT;
-
-    Egl() : display(open_display()) {
-        if (display == EGL_NO_DISPLAY) refuse("EGL has neither a surfaceless nor a device display");
-        context = create_context(display);
-        if (context == EGL_NO_CONTEXT) refuse("EGL gives no OpenGL 3.3 core context");
-        if (!eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context)) {
-            eglDestroyContext(display, context);
-            refuse("EGL cannot use a context without a surface");
-        }
-    }
-    ~Egl() {
-        eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-        eglDestroyContext(display, context);
-    }
-    Egl(const Egl&) = delete;
-    Egl& operator=(const Egl&) = delete;
-};
-
 HeadlessContext::HeadlessContext(int width, int height)
-    : egl_(std::make_unique<Egl>()), version_(require_gl_33()), width_(width), height_(height) {
+    : context_(make_egl_context()), width_(width), height_(height) {
+    context_->make_current();
+    version_ = require_gl_33();
     framebuffer_ = std::make_unique<gl::Framebuffer>(width, height);
 }
 
-HeadlessContext::~HeadlessContext() = default;
+HeadlessContext::~HeadlessContext() {
+    framebuffer_.reset();
+    context_->release();
+}
 
 }  // namespace attnscope

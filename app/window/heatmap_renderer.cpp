@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "app/window/imgui_compat.h"
-#include "app/window/shaders.h"
+#include "core/gpu/shaders.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
 

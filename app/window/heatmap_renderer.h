@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "app/window/gl.h"
+#include "core/gpu/gl.h"
 #include "app/window/heatmap_tiles.h"
 #include "core/picture/color.h"
 #include "core/picture/theme.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/window/gl.h"
+#include "core/gpu/gl.h"
 #include "core/attention/tensor.h"
 
 namespace attnscope {

@@ -5,7 +5,7 @@
 
 #include <list>
 
-#include "app/window/gl.h"
+#include "core/gpu/gl.h"
 #include "core/attention/image.h"
 
 namespace attnscope {

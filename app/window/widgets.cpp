@@ -285,7 +285,8 @@ void option_row(Ui& ui, std::string_view name, const char* label,
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float text_top = at.y + ui.px(5.5f);
     draw_text(list, ui.fonts.body, {window.x + ui.px(k_margin), text_top},
-              enabled ? ink(ui.theme.text) : ink(ui.theme.faint), label);
+              enabled ? ink(ui.theme.text) : ink(ui.theme.faint), label, Align::left,
+              left - ui.px(k_margin + 4));
     const std::string symbol(option.symbol);
     const float room = left - ui.px(k_margin + 8 + 4) - text_width(ui.fonts.body, label);
     if (text_width(ui.fonts.body, symbol) <= room)

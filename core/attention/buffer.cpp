@@ -1,9 +1,11 @@
 #include "core/attention/buffer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace attnscope {
@@ -18,6 +20,7 @@ ValueRange range_of(std::span<const float> values) {
             min = std::min(min, v);
             max = std::max(max, v);
             ++range.finite;
+            range.zero += v == 0;
         } else if (std::isnan(v)) {
             ++range.nan;
         } else {
@@ -37,6 +40,7 @@ ValueRange united(ValueRange a, const ValueRange& b) {
         a.max = a.finite > 0 ? std::max(a.max, b.max) : b.max;
     }
     a.finite += b.finite;
+    a.zero += b.zero;
     a.nan += b.nan;
     a.plus_infinity += b.plus_infinity;
     a.minus_infinity += b.minus_infinity;
@@ -87,14 +91,33 @@ Tensor mean_of(const Tensor& values) {
 
 }  // namespace
 
-struct Buffer::Derived {
+struct Buffer::State {
     struct Head {
         std::once_flag range_once;
         ValueRange range;
         std::once_flag pyramid_once;
         std::vector<Tensor> pyramid;  ///< levels 1, 2, …
     };
-    explicit Derived(int heads) : head(static_cast<std::size_t>(heads)) {}
+    explicit State(const Shape& own) : shape(own), head(static_cast<std::size_t>(own.heads)) {}
+
+    const Tensor& host() {
+        std::call_once(host_once, [&] {
+            if (values) return;
+            Tensor copy(shape);
+            for (int h = 0; h < shape.heads; ++h) device->read(h, 0, shape.rows, copy.head(h).data());
+            values.emplace(std::move(copy));
+            is_here = true;
+        });
+        return *values;
+    }
+
+    const Shape shape;
+    std::once_flag host_once;
+    std::optional<Tensor> values;       ///< absent until host() where the truth is on the card
+    std::atomic<bool> is_here = false;  ///< values can be read
+    bool is_on_device = false;
+    mutable std::mutex device_mutex;
+    std::shared_ptr<const DeviceValues> device;
 
     std::vector<Head> head;
     std::once_flag all_once;
@@ -103,47 +126,82 @@ struct Buffer::Derived {
     std::unique_ptr<const Buffer> mean;
 };
 
-Buffer::Buffer(Tensor values)
-    : host_(std::move(values)), derived_(std::make_unique<Derived>(host_.shape().heads)) {}
+Buffer::Buffer(Tensor values) : state_(std::make_unique<State>(values.shape())) {
+    state_->values.emplace(std::move(values));
+    state_->is_here = true;
+}
 
+Buffer::Buffer(std::shared_ptr<const DeviceValues> values)
+    : state_(std::make_unique<State>(values->shape())) {
+    state_->device = std::move(values);
+    state_->is_on_device = true;
+}
+
+Buffer::Buffer(Buffer&&) noexcept = default;
 Buffer::~Buffer() = default;
+
+const Shape& Buffer::shape() const { return state_->shape; }
+const Tensor& Buffer::host() const { return state_->host(); }
+bool Buffer::is_on_device() const { return state_->is_on_device; }
+
+std::shared_ptr<const DeviceValues> Buffer::device() const {
+    const std::lock_guard lock(state_->device_mutex);
+    return state_->device;
+}
+
+void Buffer::keep_on_device(std::shared_ptr<const DeviceValues> copy) const {
+    assert(!is_on_device() && copy->shape() == shape());
+    const std::lock_guard lock(state_->device_mutex);
+    state_->device = std::move(copy);
+}
 
 float Buffer::at(int head, int row, int column) const {
     assert(row >= 0 && row < shape().rows && column >= 0 && column < shape().columns);
-    return host_.head(head)(row, column);
+    if (state_->is_here) return host().head(head)(row, column);
+    return this->row(head, row)(column);
+}
+
+Eigen::RowVectorXf Buffer::row(int head, int row) const {
+    assert(row >= 0 && row < shape().rows);
+    if (state_->is_here) return host().head(head).row(row);
+    Eigen::RowVectorXf numbers(shape().columns);
+    state_->device->read(head, row, 1, numbers.data());
+    return numbers;
 }
 
 const ValueRange& Buffer::range(int head) const {
-    Derived::Head& own = derived_->head.at(static_cast<std::size_t>(head));
+    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
     std::call_once(own.range_once, [&] {
         const std::size_t size = shape().head_size();
-        own.range = range_of(host_.values().subspan(static_cast<std::size_t>(head) * size, size));
+        own.range = state_->is_on_device
+                        ? state_->device->range(head)
+                        : range_of(host().values().subspan(static_cast<std::size_t>(head) * size, size));
     });
     return own.range;
 }
 
 const ValueRange& Buffer::range() const {
-    std::call_once(derived_->all_once, [&] {
-        for (int h = 0; h < shape().heads; ++h) derived_->all = united(derived_->all, range(h));
+    std::call_once(state_->all_once, [&] {
+        for (int h = 0; h < shape().heads; ++h) state_->all = united(state_->all, range(h));
     });
-    return derived_->all;
+    return state_->all;
 }
 
 const Buffer& Buffer::mean() const {
     if (shape().heads == 1) return *this;
-    std::call_once(derived_->mean_once,
-                   [&] { derived_->mean = std::make_unique<const Buffer>(mean_of(host_)); });
-    return *derived_->mean;
+    std::call_once(state_->mean_once,
+                   [&] { state_->mean = std::make_unique<const Buffer>(mean_of(host())); });
+    return *state_->mean;
 }
 
 ConstMatrixView Buffer::pooled(int head, int level) const {
     assert(level >= 0 && level <= levels());
-    if (level == 0) return host_.head(head);
-    Derived::Head& own = derived_->head.at(static_cast<std::size_t>(head));
+    if (level == 0) return host().head(head);
+    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
     std::call_once(own.pyramid_once, [&] {
         std::vector<Tensor> pyramid;
         for (int l = 1; l <= levels(); ++l) {
-            pyramid.push_back(halved(l == 1 ? host_.head(head) : std::as_const(pyramid.back()).head(0)));
+            pyramid.push_back(halved(l == 1 ? host().head(head) : std::as_const(pyramid.back()).head(0)));
         }
         own.pyramid = std::move(pyramid);
     });

@@ -10,11 +10,12 @@
 
 namespace attnscope {
 
-/// Smallest and largest finite value, and how many are not finite.
+/// Smallest and largest finite value, and how many are not finite, or zero.
 struct ValueRange {
     float min = 0;  ///< 0 when no value is finite
     float max = 0;
     std::size_t finite = 0;
+    std::size_t zero = 0;
     std::size_t nan = 0;
     std::size_t plus_infinity = 0;
     std::size_t minus_infinity = 0;
@@ -22,16 +23,40 @@ struct ValueRange {
     float magnitude() const { return std::max(-min, max); }
 };
 
-/// Immutable values of one stage. Every const member may be called from several threads; what is derived
-/// (ranges, mean, pooled levels) is computed at the first call and kept.
+/// Values that lie on a graphics card. Immutable; every member may be called from any thread and waits until
+/// it has what it asks for. Throws Error(backend) if the card is lost.
+class DeviceValues {
+public:
+    virtual ~DeviceValues() = default;
+    virtual const Shape& shape() const = 0;
+    /// `count` rows of one head from `first` on, row by row, copied into `rows`.
+    virtual void read(int head, int first, int count, float* rows) const = 0;
+    virtual ValueRange range(int head) const = 0;
+};
+
+/// Immutable values of one stage, in this machine's memory or on a graphics card. Every const member may be
+/// called from several threads; what is derived (ranges, mean, pooled levels), and the copy here of what lies
+/// there, is made at the first call and kept. What reads from a card throws Error(backend) if it is lost.
 class Buffer {
 public:
     explicit Buffer(Tensor values);
+    explicit Buffer(std::shared_ptr<const DeviceValues> values);
+    Buffer(Buffer&&) noexcept;
     ~Buffer();
 
-    const Shape& shape() const { return host_.shape(); }
-    const Tensor& host() const { return host_; }
+    const Shape& shape() const;
+    /// All values, here.
+    const Tensor& host() const;
+    /// Copies no more than it needs from a card: a row, if it is not here yet.
     float at(int head, int row, int column) const;
+    /// columns() numbers; of a card's values only these are copied.
+    Eigen::RowVectorXf row(int head, int row) const;
+
+    /// The values on the card: the truth if is_on_device(), else what keep_on_device() was given or nullptr.
+    std::shared_ptr<const DeviceValues> device() const;
+    bool is_on_device() const;
+    /// A copy of host() on a card, so that it is not copied there again.
+    void keep_on_device(std::shared_ptr<const DeviceValues> copy) const;
 
     /// Over one head (from 0), or over all of them.
     const ValueRange& range(int head) const;
@@ -48,9 +73,8 @@ public:
     int levels() const;
 
 private:
-    struct Derived;
-    Tensor host_;
-    std::unique_ptr<Derived> derived_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 }  // namespace attnscope

@@ -49,36 +49,38 @@ void AttentionEvaluation::score() {
         StagePtr before;
         if (!function.before.empty()) {
             const int depth = function.before == "score_hidden" ? e_.hidden : 1;
-            before = build_.stage(function.before, inputs, settings(e_.score), [&] {
-                Tensor cells(per_head(e_.heads, N_, M_ * depth, depth));
-                for_row_blocks(row_loop(cells.shape(), k_tanh_work), [&](RowBlock block) {
-                    function.compute_before(score_inputs(parameters, block),
-                                            block.of(cells.head(block.head)));
+            before = build_.stage(
+                function.before, inputs, settings(e_.score), per_head(e_.heads, N_, M_ * depth, depth),
+                step::Before{function.name}, [&](Tensor& cells) {
+                    for_row_blocks(row_loop(cells.shape(), k_tanh_work), [&](RowBlock block) {
+                        function.compute_before(score_inputs(parameters, block),
+                                                block.of(cells.head(block.head)));
+                    });
                 });
-                return cells;
-            });
             inputs.push_back(before);
         }
-        scores_ = build_.stage("scores", inputs, settings(e_.score, e_.sharpening), [&] {
-            Tensor scores(per_head(e_.heads, N_, M_));
-            for_row_blocks(row_loop(scores.shape(), work), [&](RowBlock block) {
-                const ConstMatrixView cells =
-                    before ? block.of(values(before, block.head)) : ConstMatrixView(nullptr, 0, 0);
-                function.compute(score_inputs(parameters, block), cells, block.of(scores.head(block.head)));
+        const step::Score scored{function.name, static_cast<float>(e_.sharpening)};
+        const Shape shape = per_head(e_.heads, N_, M_);
+        scores_ = build_.stage(
+            "scores", inputs, settings(e_.score, e_.sharpening), shape, scored, [&](Tensor& scores) {
+                for_row_blocks(row_loop(scores.shape(), work), [&](RowBlock block) {
+                    const ConstMatrixView cells =
+                        before ? block.of(values(before, block.head)) : ConstMatrixView(nullptr, 0, 0);
+                    function.compute(score_inputs(parameters, block), cells,
+                                     block.of(scores.head(block.head)));
+                });
             });
-            return scores;
-        });
     }
     const auto factor = static_cast<float>(e_.scale.factor(K_ ? K_->shape().columns : 1));
     const auto temperature = static_cast<float>(e_.temperature);
-    scaled_ = build_.stage("scaled", {scores_}, settings(factor, temperature), [&] {
-        Tensor scaled(scores_->shape());
-        for_row_blocks(row_loop(scaled.shape(), 1), [&](RowBlock block) {
-            scale_rows(block.of(values(scores_, block.head)), factor, temperature,
-                       block.of(scaled.head(block.head)));
-        });
-        return scaled;
-    });
+    const step::Scale scale{factor, temperature};
+    scaled_ = build_.stage("scaled", {scores_}, settings(factor, temperature), scores_->shape(), scale,
+                           [&](Tensor& scaled) {
+                               for_row_blocks(row_loop(scaled.shape(), 1), [&](RowBlock block) {
+                                   scale_rows(block.of(values(scores_, block.head)), factor, temperature,
+                                              block.of(scaled.head(block.head)));
+                               });
+                           });
 }
 
 /// What is added to the scaled scores: ALiBi's distances, a given matrix, or both.
@@ -92,11 +94,11 @@ void AttentionEvaluation::add_biases() {
                 slope.head(0)(h, 0) = static_cast<float>(alibi_slope(h, e_.heads));
             return slope;
         });
-        bias = build_.stage("bias", {slopes}, settings(N_, M_), [&] {
-            Tensor distances(per_head(e_.heads, N_, M_));
-            for (int h = 0; h < e_.heads; ++h) alibi_bias(alibi_slope(h, e_.heads), distances.head(h));
-            return distances;
-        });
+        bias = build_.stage("bias", {slopes}, settings(N_, M_), per_head(e_.heads, N_, M_), step::Alibi{},
+                            [&](Tensor& distances) {
+                                for (int h = 0; h < e_.heads; ++h)
+                                    alibi_bias(alibi_slope(h, e_.heads), distances.head(h));
+                            });
         inputs.push_back(bias);
     }
     if (is_given("mask_additive")) {
@@ -105,15 +107,13 @@ void AttentionEvaluation::add_biases() {
         inputs.push_back(given_bias);
     }
     if (inputs.size() == 1) return;
-    scaled_ = build_.stage("biased", inputs, {}, [&] {
-        Tensor biased(scaled_->shape());
+    scaled_ = build_.stage("biased", inputs, {}, scaled_->shape(), step::Sum{}, [&](Tensor& biased) {
         for_row_blocks(row_loop(biased.shape(), 1), [&](RowBlock block) {
             MatrixView rows = block.of(biased.head(block.head));
             rows = block.of(values(scaled_, block.head));
             if (bias) rows += block.of(values(bias, block.head));
             if (given_bias) rows += block.of(values(given_bias));
         });
-        return biased;
     });
 }
 
@@ -166,10 +166,10 @@ void AttentionEvaluation::mask() {
         text += settings("within", e_.local_window);
         inputs.push_back(centers_);
     }
-    mask_ = build_.stage("mask", inputs, text, [&] {
+    const int heads = centers_ ? centers_->shape().heads : 1;
+    const Shape shape{.heads = heads, .rows = N_, .columns = M_, .per_head = heads > 1};
+    const auto open_cells = [&](Tensor& open) {
         const Tensor rules = mask_matrix(e_.mask, N_, M_);
-        const int heads = centers_ ? centers_->shape().heads : 1;
-        Tensor open({.heads = heads, .rows = N_, .columns = M_, .per_head = heads > 1});
         for (int h = 0; h < heads; ++h) {
             MatrixView head = open.head(h);
             head = rules.head(0);
@@ -188,60 +188,67 @@ void AttentionEvaluation::mask() {
             }
             if (!centers_) continue;
             close_where([&](int i, int j) {
-                return std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) > e_.local_window;
+                // A centre that is NaN is near nothing.
+                return !(std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) <= e_.local_window);
             });
         }
-        return open;
-    });
+    };
+    if (is_given("mask") || is_given("mask_additive"))
+        mask_ = build_.stage("mask", inputs, text, [&] {
+            Tensor open(shape);
+            open_cells(open);
+            return open;
+        });
+    else
+        mask_ = build_.stage("mask", inputs, text, shape, step::Open{e_.mask, e_.local_window}, open_cells);
 }
 
 void AttentionEvaluation::weigh() {
-    masked_ = build_.stage("masked", {scaled_, mask_}, {}, [&] {
-        Tensor masked(scaled_->shape());
-        const int last_mask = mask_->shape().heads - 1;
-        for_row_blocks(row_loop(masked.shape(), 1), [&](RowBlock block) {
-            mask_rows(block.of(values(scaled_, block.head)),
-                      block.of(values(mask_, std::min(block.head, last_mask))),
-                      block.of(masked.head(block.head)));
+    masked_ =
+        build_.stage("masked", {scaled_, mask_}, {}, scaled_->shape(), step::Close{}, [&](Tensor& masked) {
+            const int last_mask = mask_->shape().heads - 1;
+            for_row_blocks(row_loop(masked.shape(), 1), [&](RowBlock block) {
+                mask_rows(block.of(values(scaled_, block.head)),
+                          block.of(values(mask_, std::min(block.head, last_mask))),
+                          block.of(masked.head(block.head)));
+            });
         });
-        return masked;
-    });
     const Normalizer& normalizer = *find_normalizer(e_.normalizer);
     const bool over_queries = e_.over_queries();
-    const auto normalized = [&] {
-        Tensor weights(masked_->shape());
+    const auto normalized = [&](Tensor& weights) {
         if (over_queries) {
             for (int h = 0; h < e_.heads; ++h) softmax_over_queries(values(masked_, h), weights.head(h));
-            return weights;
+            return;
         }
         for_row_blocks(row_loop(weights.shape(), k_softmax_work), [&](RowBlock block) {
             normalizer.compute(block.of(values(masked_, block.head)), block.of(weights.head(block.head)));
         });
-        return weights;
     };
     const std::string text = settings(e_.normalizer, over_queries);
+    const Step normalize = e_.normalizer == "hard" ? Step(step::Hard{}) : Step(step::Softmax{over_queries});
     if (normalizer.window != Normalizer::Window::predicted) {
-        weights_ = build_.stage("weights", {masked_}, text, normalized);
+        weights_ = build_.stage("weights", {masked_}, text, masked_->shape(), normalize, normalized);
         return;
     }
-    const StagePtr align = build_.stage("align", {masked_}, text, normalized);
-    const StagePtr gauss = build_.stage("gauss", {centers_}, settings(M_, e_.local_window), [&] {
-        Tensor bells(per_head(e_.heads, N_, M_));
-        for_row_blocks(row_loop(bells.shape(), k_tanh_work), [&](RowBlock block) {
-            const ConstMatrixView centers = block.of(values(centers_, block.head));
-            MatrixView rows = block.of(bells.head(block.head));
-            for (Eigen::Index i = 0; i < rows.rows(); ++i)
-                for (int j = 0; j < M_; ++j)
-                    rows(i, j) = static_cast<float>(window_gauss(centers(i, 0), j, e_.local_window));
+    const StagePtr align = build_.stage("align", {masked_}, text, masked_->shape(), normalize, normalized);
+    const step::Gauss bell{e_.local_window};
+    const Shape shape = per_head(e_.heads, N_, M_);
+    const StagePtr gauss =
+        build_.stage("gauss", {centers_}, settings(M_, e_.local_window), shape, bell, [&](Tensor& bells) {
+            for_row_blocks(row_loop(bells.shape(), k_tanh_work), [&](RowBlock block) {
+                const ConstMatrixView centers = block.of(values(centers_, block.head));
+                MatrixView rows = block.of(bells.head(block.head));
+                for (Eigen::Index i = 0; i < rows.rows(); ++i)
+                    for (int j = 0; j < M_; ++j)
+                        rows(i, j) = static_cast<float>(window_gauss(centers(i, 0), j, e_.local_window));
+            });
         });
-        return bells;
-    });
-    weights_ = build_.stage("weights", {align, gauss}, {}, [&] {
-        Tensor weights(align->shape());
-        for (std::size_t i = 0; i < weights.values().size(); ++i)
-            weights.values()[i] = align->buffer.host().values()[i] * gauss->buffer.host().values()[i];
-        return weights;
-    });
+    weights_ =
+        build_.stage("weights", {align, gauss}, {}, align->shape(), step::Bend{}, [&](Tensor& weights) {
+            const auto softmax = align->buffer.host().values(), bells = gauss->buffer.host().values();
+            for (std::size_t i = 0; i < weights.values().size(); ++i)
+                weights.values()[i] = softmax[i] == 0 ? 0 : softmax[i] * bells[i];
+        });
 }
 
 /// Dropout in training: each weight is kept with probability 1 − p and then divided by it
@@ -270,13 +277,12 @@ void AttentionEvaluation::drop() {
                             });
     }
     const auto kept = static_cast<float>(1 - e_.dropout);
-    weights_ = build_.stage("weights_dropped", {weights_, keep}, settings(kept), [&] {
-        Tensor dropped(shape);
-        for (std::size_t i = 0; i < dropped.values().size(); ++i)
-            dropped.values()[i] =
-                weights_->buffer.host().values()[i] * keep->buffer.host().values()[i] / kept;
-        return dropped;
-    });
+    weights_ = build_.stage(
+        "weights_dropped", {weights_, keep}, settings(kept), shape, step::Drop{kept}, [&](Tensor& dropped) {
+            for (std::size_t i = 0; i < dropped.values().size(); ++i)
+                dropped.values()[i] =
+                    weights_->buffer.host().values()[i] * keep->buffer.host().values()[i] / kept;
+        });
 }
 
 void AttentionEvaluation::sum_values() {
@@ -284,34 +290,33 @@ void AttentionEvaluation::sum_values() {
     const Shape v = V_->shape();
     if (v.rows != M_)
         refuse_shape("value", v.rows, v.columns, std::to_string(M_) + " rows, one for each key,");
-    context_ = build_.stage("context", {weights_, masked_, V_}, {}, [&] {
-        Tensor context(per_head(e_.heads, N_, v.columns));
-        std::vector<bool> finite;
-        for (int h = 0; h < e_.heads; ++h)
-            finite.push_back(all_finite({values(V_, h).data(), v.head_size()}));
-        for_row_blocks(row_loop(context.shape(), M_), [&](RowBlock block) {
-            const int h = block.head;
-            const ConstMatrixView weights = block.of(values(weights_, h));
-            MatrixView sums = block.of(context.head(h));
-            if (finite[static_cast<std::size_t>(h)])
-                product(weights, values(V_, h), sums);
-            else
-                sum_open(weights, block.of(values(masked_, h)), values(V_, h), sums);
+    const Shape shape = per_head(e_.heads, N_, v.columns);
+    context_ =
+        build_.stage("context", {weights_, masked_, V_}, {}, shape, step::Context{}, [&](Tensor& context) {
+            std::vector<bool> finite;
+            for (int h = 0; h < e_.heads; ++h)
+                finite.push_back(all_finite({values(V_, h).data(), v.head_size()}));
+            for_row_blocks(row_loop(context.shape(), M_), [&](RowBlock block) {
+                const int h = block.head;
+                const ConstMatrixView weights = block.of(values(weights_, h));
+                MatrixView sums = block.of(context.head(h));
+                if (finite[static_cast<std::size_t>(h)])
+                    product(weights, values(V_, h), sums);
+                else
+                    sum_open(weights, block.of(values(masked_, h)), values(V_, h), sums);
+            });
         });
-        return context;
-    });
     output_ = context_;
 }
 
 void AttentionEvaluation::join_heads() {
     if (!context_) return;
     if (e_.heads > 1) {
-        output_ = build_.stage("concat", {context_}, {}, [&] {
-            const int width = context_->shape().columns;
-            Tensor concat({.heads = 1, .rows = N_, .columns = width * e_.heads});
+        const int width = context_->shape().columns;
+        const Shape shape{.heads = 1, .rows = N_, .columns = width * e_.heads};
+        output_ = build_.stage("concat", {context_}, {}, shape, step::Join{}, [&](Tensor& concat) {
             for (int h = 0; h < e_.heads; ++h)
                 concat.head(0).middleCols(h * width, width) = values(context_, h);
-            return concat;
         });
     }
     if (e_.output_projection || is_given("W_o")) {

@@ -12,19 +12,14 @@ StagePtr AttentionEvaluation::normed(const std::string& name, const StagePtr& x,
     const StagePtr gain = block_weight(prefix + "_g", 1, d), shift = block_weight(prefix + "_b", 1, d);
     require_shape(*gain, 1, d);
     require_shape(*shift, 1, d);
-    return build_.stage(name, {x, gain, shift}, {}, [&] {
-        Tensor rows(x->shape());
+    return build_.stage(name, {x, gain, shift}, {}, x->shape(), step::LayerNorm{}, [&](Tensor& rows) {
         layer_norm(values(x), values(gain), values(shift), rows.head(0));
-        return rows;
     });
 }
 
 StagePtr AttentionEvaluation::sum(const std::string& name, const StagePtr& a, const StagePtr& b) {
-    return build_.stage(name, {a, b}, {}, [&] {
-        Tensor rows(a->shape());
-        rows.head(0) = values(a) + values(b);
-        return rows;
-    });
+    return build_.stage(name, {a, b}, {}, a->shape(), step::Sum{},
+                        [&](Tensor& rows) { rows.head(0) = values(a) + values(b); });
 }
 
 /// Before attention (Xiong et al. 2020, pre-LN): what it reads is normed, what is added to is not.
@@ -56,11 +51,9 @@ void AttentionEvaluation::surround() {
     const int hidden = e_.feed_forward_columns();
     const StagePtr W_1 = block_weight("W_1", hidden, d), b_1 = block_weight("b_1", 1, hidden);
     const StagePtr pre = linear("feed_forward_hidden", read, W_1, b_1);
-    const StagePtr active = build_.stage("feed_forward_active", {pre}, settings(e_.activation), [&] {
-        Tensor rows(pre->shape());
-        rows.head(0) = values(pre).unaryExpr(e_.activation == "gelu" ? &gelu : &relu);
-        return rows;
-    });
+    const StagePtr active = build_.stage(
+        "feed_forward_active", {pre}, settings(e_.activation), pre->shape(), step::Activate{e_.activation},
+        [&](Tensor& rows) { rows.head(0) = values(pre).unaryExpr(e_.activation == "gelu" ? &gelu : &relu); });
     const StagePtr W_2 = block_weight("W_2", d, hidden), b_2 = block_weight("b_2", 1, d);
     const StagePtr feed_forward = linear("feed_forward", active, W_2, b_2);
     if (feed_forward->shape().columns != d)
@@ -73,11 +66,8 @@ void AttentionEvaluation::add_logits() {
     if (!output_ || !is_given("W_out")) return;
     const StagePtr logits =
         linear("logits", output_, given("W_out"), is_given("b_out") ? given("b_out") : nullptr);
-    output_ = build_.stage("log_probs", {logits}, {}, [&] {
-        Tensor rows(logits->shape());
-        log_softmax(values(logits), rows.head(0));
-        return rows;
-    });
+    output_ = build_.stage("log_probs", {logits}, {}, logits->shape(), step::LogSoftmax{},
+                           [&](Tensor& rows) { log_softmax(values(logits), rows.head(0)); });
 }
 
 /// The mean of −log p of each row's target, or Σ loss_weights ∘ output.

@@ -85,7 +85,10 @@ std::string AttentionEvaluation::table_settings() const {
 }
 
 StagePtr AttentionEvaluation::token_rows(const char* name, const std::vector<int>& ids) {
-    return build_.stage(name, {}, settings(e_.text, e_.text2, e_.tokenizer, e_.vocabulary), [&] {
+    // The rows follow from the vocabulary, which what is given may have made smaller.
+    std::string text;
+    for (const int id : ids) text += settings(id);
+    return build_.stage(name, {}, text, [&] {
         Tensor rows({.heads = 1, .rows = static_cast<int>(ids.size()), .columns = 1});
         for (std::size_t i = 0; i < ids.size(); ++i) rows.values()[i] = static_cast<float>(ids[i]);
         return rows;
@@ -141,10 +144,8 @@ void AttentionEvaluation::add_positions() {
     const StagePtr PE = build_.stage("position", {}, settings(rows, d),
                                      [&] { return as_tensor(sinusoidal_positions(rows, d)); });
     const auto positioned = [&](const char* name, const StagePtr& x) {
-        return build_.stage(name, {x, PE}, {}, [&] {
-            Tensor sum(x->shape());
+        return build_.stage(name, {x, PE}, {}, x->shape(), step::Sum{}, [&](Tensor& sum) {
             sum.head(0) = values(x) + values(PE).topRows(x->shape().rows);
-            return sum;
         });
     };
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;

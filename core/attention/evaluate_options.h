@@ -6,11 +6,14 @@
 
 namespace attnscope {
 
+class Backend;
+
 /// What decides how, never what, evaluate computes.
 struct EvaluateOptions {
     int threads = 0;               ///< 0: one for each core
+    Backend* backend = nullptr;    ///< nullptr: the processor computes every step
     std::size_t memory_limit = 0;  ///< bytes; 0: most of available_memory()
-    std::stop_token cancel;        ///< looked at between stages
+    std::stop_token cancel = {};   ///< looked at between stages
 };
 
 /// Thrown by evaluate when EvaluateOptions::cancel asks for it.

@@ -16,14 +16,13 @@ StagePtr AttentionEvaluation::linear(const std::string& name, const StagePtr& x,
     if (b) require_shape(*b, 1, out);
     std::vector<StagePtr> inputs{x, W};
     if (b) inputs.push_back(b);
-    return build_.stage(name, std::move(inputs), {}, [&] {
-        Tensor y({.heads = 1, .rows = x->shape().rows, .columns = out});
+    const Shape shape{.heads = 1, .rows = x->shape().rows, .columns = out};
+    return build_.stage(name, std::move(inputs), {}, shape, step::Linear{}, [&](Tensor& y) {
         for_row_blocks(row_loop(y.shape(), in), [&](RowBlock block) {
             MatrixView rows = block.of(y.head(0));
             product_transposed(block.of(values(x)), values(W), rows);
             if (b) rows.rowwise() += values(b).row(0);
         });
-        return y;
     });
 }
 
@@ -31,7 +30,8 @@ StagePtr AttentionEvaluation::projected(const std::string& name, const std::stri
                                         Matrix ProjectionWeights::*W, Matrix ProjectionWeights::*b) {
     if (is_given(name)) return given(name);
     if (e_.projection == "none" && !is_given("W_" + letter))
-        return build_.stage(name, {x}, {}, [&] { return as_tensor(values(x)); });
+        return build_.stage(name, {x}, {}, x->shape(), step::Sum{},
+                            [&](Tensor& same) { same.head(0) = values(x); });
     const StagePtr weight = projection_weight("W_" + letter, W);
     return linear(name, x, weight, projection_bias("b_" + letter, b));
 }
@@ -62,17 +62,18 @@ StagePtr AttentionEvaluation::split(const std::string& name, const StagePtr& x, 
         throw Error(ErrorKind::bad_input, "position rope turns pairs of features and a head of " +
                                               std::string(x->name()) + " has " + std::to_string(width) +
                                               ": use an even d_k");
-    return build_.stage(name, {x}, settings(e_.heads, rotate ? e_.rope_layout : ""), [&] {
-        Tensor heads({.heads = e_.heads, .rows = x->shape().rows, .columns = width, .per_head = true});
-        for (int h = 0; h < e_.heads; ++h) {
-            MatrixView head = heads.head(h);
-            head = values(x).middleCols(h * width, width);
-            if (!rotate) continue;
-            const Matrix straight = head;
-            rotate_positions({straight.data(), straight.rows(), straight.cols()}, e_.rope_layout, head);
-        }
-        return heads;
-    });
+    const Shape shape{.heads = e_.heads, .rows = x->shape().rows, .columns = width, .per_head = true};
+    const std::string layout = rotate ? e_.rope_layout : "";
+    return build_.stage(
+        name, {x}, settings(e_.heads, layout), shape, step::Split{layout}, [&](Tensor& heads) {
+            for (int h = 0; h < e_.heads; ++h) {
+                MatrixView head = heads.head(h);
+                head = values(x).middleCols(h * width, width);
+                if (!rotate) continue;
+                const Matrix straight = head;
+                rotate_positions({straight.data(), straight.rows(), straight.cols()}, layout, head);
+            }
+        });
 }
 
 void AttentionEvaluation::split_heads() {

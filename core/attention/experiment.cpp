@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "core/attention/masks.h"
 #include "core/attention/normalizers.h"
@@ -124,12 +125,21 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
     if (values_ == other.values_) return true;
     const Matrix& a = *values_;
     const Matrix& b = *other.values_;
+    if (a.rows() != b.rows() || a.cols() != b.cols()) return false;
     const auto same = [](float x, float y) {
         return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) ||
                (std::isnan(x) && std::isnan(y));
     };
-    return a.rows() == b.rows() && a.cols() == b.cols() &&
-           std::equal(a.data(), a.data() + a.size(), b.data(), same);
+    // Runs that are the same to the bit are compared as bytes, which is several times as fast.
+    constexpr Eigen::Index k_run = 4096;
+    for (Eigen::Index begin = 0; begin < a.size(); begin += k_run) {
+        const Eigen::Index count = std::min(k_run, a.size() - begin);
+        const float *x = a.data() + begin, *y = b.data() + begin;
+        if (std::memcmp(x, y, static_cast<std::size_t>(count) * sizeof(float)) != 0 &&
+            !std::equal(x, x + count, y, same))
+            return false;
+    }
+    return true;
 }
 
 void check(const Experiment& e) {

@@ -10,6 +10,84 @@
 #include "core/attention/stages.h"
 
 namespace attnscope::proofs {
+namespace {
+
+/// Adds the product left × right.
+void add_term(Proof& proof, std::string label, float left, float right) {
+    proof.terms.push_back({std::move(label), left, right, false});
+    proof.terms_sum += proof.terms.back().product();
+}
+
+/// v · (the hidden units of this query and key), unit by unit.
+void add_hidden_terms(Proof& proof, const Question& q, const char* v) {
+    proof.terms_title = std::string(v) + " · tanh(…), unit by unit";
+    const Stage& hidden = *q.trace.find("score_hidden");
+    const Stage& weights = *q.trace.find(v);
+    const int depth = hidden.shape().depth;
+    for (int k = 0; k < depth; ++k)
+        add_term(proof, std::to_string(k + 1), weights.buffer.at(0, 0, k),
+                 hidden.buffer.at(q.head, q.row, q.column * depth + k));
+}
+
+/// (q W) · k, W standing between them; each (q W)_c is rounded to float32.
+void add_general_terms(Proof& proof, const Question& q, const Stage& Q, const Stage& K) {
+    proof.terms_title = "(q W) · k, term by term";
+    const ConstMatrixView W = q.trace.find("W_score")->buffer.host().head(0);
+    const Eigen::RowVectorXf projected = Q.buffer.host().head(head_of(Q, q.head)).row(q.row) * W;
+    for (int c = 0; c < K.shape().columns; ++c)
+        add_term(proof, q.trace.label(Axis::feature, c), projected(c),
+                 K.buffer.at(head_of(K, q.head), q.column, c));
+}
+
+double norm_of(const Stage& stage, int head, int row) {
+    return stage.buffer.host().head(head_of(stage, head)).row(row).cast<double>().norm();
+}
+
+/// The cosine's steps after q · k: ÷ the norms, × β.
+void add_cosine_steps(Proof& proof, const Question& q, const Stage& Q, const Stage& K) {
+    const double norms = norm_of(Q, q.head, q.row) * norm_of(K, q.head, q.column);
+    proof.terms_result = proof.terms_sum;
+    proof.steps.push_back({"q · k", proof.terms_sum});
+    proof.steps.push_back({"÷ |q| |k| " + short_number(std::max(norms, 1e-8), 3), q.at("cosine")});
+}
+
+/// What the sum of the terms is called among the steps.
+std::string score_label(const Question& q, const Proof& proof) {
+    if (proof.terms.empty()) return "score";
+    return q.trace.experiment.score == "dot" ? "q · k" : "score";
+}
+
+std::string scale_label(const Question& q) {
+    const Experiment& e = q.trace.experiment;
+    const Stage* K = operand(q.trace, "key");
+    switch (e.scale.kind) {
+        case Scale::Kind::sqrt: return "÷ √" + std::to_string(K ? K->shape().columns : 1);
+        case Scale::Kind::none: return "× 1";
+        case Scale::Kind::number: return "× " + label_number(e.scale.number);
+    }
+    return {};
+}
+
+bool closed(const Question& q) { return is_closed(q, q.head, q.column); }
+
+/// The softmax of this cell along its row (or its column, where the weights sum over the queries).
+void add_softmax_steps(Proof& proof, const Question& q, const char* stage) {
+    const ConstMatrixView masked = q.trace.find("masked")->buffer.host().head(q.head);
+    const bool over_queries = q.trace.experiment.over_queries();
+    const Eigen::VectorXf cells =
+        over_queries ? Eigen::VectorXf(masked.col(q.column)) : Eigen::VectorXf(masked.row(q.row));
+    const float largest = cells.maxCoeff<Eigen::PropagateNaN>();
+    double sum = 0;
+    for (const float x : cells)
+        if (x != -INFINITY) sum += std::exp(static_cast<double>(x) - largest);
+    const double difference = static_cast<double>(masked(q.row, q.column)) - largest;
+    const std::string line = over_queries ? "column" : "row";
+    proof.steps.push_back({"− " + line + " max " + short_number(largest, 3), difference});
+    proof.steps.push_back({"exp", std::exp(difference)});
+    proof.steps.push_back({"÷ " + line + " sum " + short_number(sum, 4), q.at(stage)});
+}
+
+}  // namespace
 
 std::string short_number(double value, int precision) {
     std::array<char, 48> text;
@@ -45,45 +123,6 @@ void add_products(Proof& proof, const Question& q, const Stage& left, int left_r
     }
 }
 
-/// Adds the product left × right.
-static void add_term(Proof& proof, std::string label, float left, float right) {
-    proof.terms.push_back({std::move(label), left, right, false});
-    proof.terms_sum += proof.terms.back().product();
-}
-
-/// v · (the hidden units of this query and key), unit by unit.
-static void add_hidden_terms(Proof& proof, const Question& q, const char* v) {
-    proof.terms_title = std::string(v) + " · tanh(…), unit by unit";
-    const Stage& hidden = *q.trace.find("score_hidden");
-    const Stage& weights = *q.trace.find(v);
-    const int depth = hidden.shape().depth;
-    for (int k = 0; k < depth; ++k)
-        add_term(proof, std::to_string(k + 1), weights.buffer.at(0, 0, k),
-                 hidden.buffer.at(q.head, q.row, q.column * depth + k));
-}
-
-/// (q W) · k, W standing between them; each (q W)_c is rounded to float32.
-static void add_general_terms(Proof& proof, const Question& q, const Stage& Q, const Stage& K) {
-    proof.terms_title = "(q W) · k, term by term";
-    const ConstMatrixView W = q.trace.find("W_score")->buffer.host().head(0);
-    const Eigen::RowVectorXf projected = Q.buffer.host().head(head_of(Q, q.head)).row(q.row) * W;
-    for (int c = 0; c < K.shape().columns; ++c)
-        add_term(proof, q.trace.label(Axis::feature, c), projected(c),
-                 K.buffer.at(head_of(K, q.head), q.column, c));
-}
-
-static double norm_of(const Stage& stage, int head, int row) {
-    return stage.buffer.host().head(head_of(stage, head)).row(row).cast<double>().norm();
-}
-
-/// The cosine's steps after q · k: ÷ the norms, × β.
-static void add_cosine_steps(Proof& proof, const Question& q, const Stage& Q, const Stage& K) {
-    const double norms = norm_of(Q, q.head, q.row) * norm_of(K, q.head, q.column);
-    proof.terms_result = proof.terms_sum;
-    proof.steps.push_back({"q · k", proof.terms_sum});
-    proof.steps.push_back({"÷ |q| |k| " + short_number(std::max(norms, 1e-8), 3), q.at("cosine")});
-}
-
 void explain_scores(Proof& proof, const Question& q) {
     const Stage* Q = operand(q.trace, "query");
     const Stage* K = operand(q.trace, "key");
@@ -110,23 +149,6 @@ void explain_scores(Proof& proof, const Question& q) {
     proof.steps.push_back({"× β " + label_number(q.trace.experiment.sharpening), q.at("scores")});
 }
 
-/// What the sum of the terms is called among the steps.
-static std::string score_label(const Question& q, const Proof& proof) {
-    if (proof.terms.empty()) return "score";
-    return q.trace.experiment.score == "dot" ? "q · k" : "score";
-}
-
-static std::string scale_label(const Question& q) {
-    const Experiment& e = q.trace.experiment;
-    const Stage* K = operand(q.trace, "key");
-    switch (e.scale.kind) {
-        case Scale::Kind::sqrt: return "÷ √" + std::to_string(K ? K->shape().columns : 1);
-        case Scale::Kind::none: return "× 1";
-        case Scale::Kind::number: return "× " + label_number(e.scale.number);
-    }
-    return {};
-}
-
 void explain_scaled(Proof& proof, const Question& q) {
     explain_scores(proof, q);
     const Experiment& e = q.trace.experiment;
@@ -144,8 +166,6 @@ void explain_biased(Proof& proof, const Question& q) {
     if (const Stage* given = q.trace.find("mask_additive")) bias += given->buffer.at(0, q.row, q.column);
     proof.steps.push_back({"+ bias " + label_number(bias), q.at("biased")});
 }
-
-static bool closed(const Question& q) { return is_closed(q, q.head, q.column); }
 
 bool nothing_open(const Question& q, int head) {
     return (q.trace.find("masked")->buffer.host().head(head).row(q.row).array() == -INFINITY).all();
@@ -180,23 +200,6 @@ void explain_masked(Proof& proof, const Question& q) {
         proof.remark = closed_remark(q);
         proof.steps.push_back({"masked", -INFINITY});
     }
-}
-
-/// The softmax of this cell along its row (or its column, where the weights sum over the queries).
-static void add_softmax_steps(Proof& proof, const Question& q, const char* stage) {
-    const ConstMatrixView masked = q.trace.find("masked")->buffer.host().head(q.head);
-    const bool over_queries = q.trace.experiment.over_queries();
-    const Eigen::VectorXf cells =
-        over_queries ? Eigen::VectorXf(masked.col(q.column)) : Eigen::VectorXf(masked.row(q.row));
-    const float largest = cells.maxCoeff<Eigen::PropagateNaN>();
-    double sum = 0;
-    for (const float x : cells)
-        if (x != -INFINITY) sum += std::exp(static_cast<double>(x) - largest);
-    const double difference = static_cast<double>(masked(q.row, q.column)) - largest;
-    const std::string line = over_queries ? "column" : "row";
-    proof.steps.push_back({"− " + line + " max " + short_number(largest, 3), difference});
-    proof.steps.push_back({"exp", std::exp(difference)});
-    proof.steps.push_back({"÷ " + line + " sum " + short_number(sum, 4), q.at(stage)});
 }
 
 void explain_weights(Proof& proof, const Question& q) {

@@ -3,20 +3,42 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/attention/backend.h"
 #include "core/error.h"
 
 namespace attnscope {
 namespace {
 
-bool same(const Tensor& a, const Tensor& b) {
-    return a.shape() == b.shape() &&
-           std::memcmp(a.values().data(), b.values().data(), a.values().size_bytes()) == 0;
+/// Bit for bit; what lies on a card is not fetched to know.
+bool same(const Buffer& a, const Buffer& b) {
+    if (a.shape() != b.shape() || a.is_on_device() || b.is_on_device()) return false;
+    const std::span<const float> left = a.host().values(), right = b.host().values();
+    return std::memcmp(left.data(), right.data(), left.size_bytes()) == 0;
 }
 
 }  // namespace
 
 StagePtr StageBuilder::stage(std::string_view name, std::vector<StagePtr> inputs, std::string text,
                              const std::function<Tensor()>& compute) {
+    return add(name, std::move(inputs), std::move(text),
+               [&](const std::vector<StagePtr>&) { return Buffer(compute()); });
+}
+
+StagePtr StageBuilder::stage(std::string_view name, std::vector<StagePtr> inputs, std::string text,
+                             const Shape& shape, const Step& step,
+                             const std::function<void(Tensor&)>& compute) {
+    return add(name, std::move(inputs), std::move(text), [&](const std::vector<StagePtr>& from) {
+        if (options_.backend)
+            if (auto values = options_.backend->compute(step, shape, from, options_.cancel))
+                return Buffer(std::move(values));
+        Tensor values(shape);
+        compute(values);
+        return Buffer(std::move(values));
+    });
+}
+
+StagePtr StageBuilder::add(std::string_view name, std::vector<StagePtr> inputs, std::string text,
+                           const std::function<Buffer(const std::vector<StagePtr>&)>& compute) {
     using Clock = std::chrono::steady_clock;
     if (options_.cancel.stop_requested()) throw Cancelled{};
     const StageRecord* old = nullptr;
@@ -27,11 +49,11 @@ StagePtr StageBuilder::stage(std::string_view name, std::vector<StagePtr> inputs
         return old->stage;
     }
     const Clock::time_point start = Clock::now();
-    Tensor result = compute();
+    Buffer result = compute(inputs);
     const double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    StagePtr stage = old && same(old->stage->buffer.host(), result)
+    StagePtr stage = old && same(old->stage->buffer, result)
                          ? old->stage
-                         : StagePtr(new Stage{find_stage_info(name), Buffer(std::move(result))});
+                         : StagePtr(new Stage{find_stage_info(name), std::move(result)});
     trace_.records.push_back({stage, std::move(inputs), std::move(text), milliseconds, true});
     return stage;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/attention/evaluate_options.h"
+#include "core/attention/step.h"
 #include "core/attention/trace.h"
 #include "core/cpu/row_blocks.h"
 
@@ -33,11 +34,17 @@ public:
     /// `text` spells out. Throws Cancelled if asked to.
     StagePtr stage(std::string_view name, std::vector<StagePtr> inputs, std::string text,
                    const std::function<Tensor()>& compute);
+    /// The same for a step that the backend may compute instead; `compute` fills a tensor of `shape`.
+    StagePtr stage(std::string_view name, std::vector<StagePtr> inputs, std::string text, const Shape& shape,
+                   const Step& step, const std::function<void(Tensor&)>& compute);
 
     /// A stage or a parameter that the experiment is given.
     StagePtr given(const Experiment& experiment, const std::string& name, bool per_head = false);
 
 private:
+    StagePtr add(std::string_view name, std::vector<StagePtr> inputs, std::string text,
+                 const std::function<Buffer(const std::vector<StagePtr>&)>& compute);
+
     const Trace& previous_;
     Trace& trace_;
     const EvaluateOptions& options_;

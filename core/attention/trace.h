@@ -80,6 +80,7 @@ struct Trace {
     std::vector<std::string> target_table;  ///< the words that are predicted, by row of their table
     std::vector<StageRecord> records;       ///< stages, then parameters, each in order of computation
     double milliseconds = 0;                ///< the whole evaluate
+    std::string backend = "cpu";            ///< what computed it: "cpu", or "gpu" with the processor's help
 
     /// nullptr when the experiment has no such stage.
     const Stage* find(std::string_view name) const;

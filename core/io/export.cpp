@@ -19,8 +19,12 @@ using Names = std::vector<std::string>;
 /// The session that a file of one stage and one head carries.
 Session session_of(const Session& session, const ExportItem& item) {
     Session own = session;
-    own.presentation.stage = item.stage->name();
     own.presentation.head = item.head;
+    if (item.view) {
+        own.presentation.view = item.view->view;
+        return own;
+    }
+    own.presentation.stage = item.stage->name();
     // A cell of the stage in focus need not be one of this stage.
     const Shape& shape = item.stage->shape();
     const auto& cell = own.presentation.locked;
@@ -28,24 +32,25 @@ Session session_of(const Session& session, const ExportItem& item) {
     return own;
 }
 
+Figure figure_of(const Trace& trace, const Session& own, const ExportItem& item) {
+    return (item.view ? item.view->make : make_figure)(trace, *item.stage, item.head, own.presentation);
+}
+
 std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_png(make_figure(trace, *item.stage, item.head, own.presentation), TextFace(), to_json(own),
-                      progress);
+    return render_png(figure_of(trace, own, item), TextFace(), to_json(own), progress);
 }
 
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_svg(make_figure(trace, *item.stage, item.head, own.presentation), TextFace(), to_json(own),
-                      progress);
+    return render_svg(figure_of(trace, own, item), TextFace(), to_json(own), progress);
 }
 
 std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
-    const Session own = session_of(session, item);
-    return render_pdf(make_figure(trace, *item.stage, item.head, own.presentation), TextFace(), progress);
+    return render_pdf(figure_of(trace, session_of(session, item), item), TextFace(), progress);
 }
 
 std::string csv_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
@@ -92,7 +97,10 @@ Names distinct(const Names& names) {
 }
 
 std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request) {
-    if (request.stages.empty()) return trace.stages();
+    if (request.stages.empty()) {
+        const bool none = request.view_alone && find_view_figure(request.view);
+        return none ? std::vector<StagePtr>{} : trace.stages();
+    }
     std::vector<StagePtr> stages;
     for (const std::string& name : distinct(request.stages)) stages.push_back(stage_named(trace, name));
     return stages;
@@ -105,13 +113,35 @@ void require_mean(const Stage& stage, const ExportRequest& request) {
                " is none: use a head or all");
 }
 
-std::string file_name(const Stage& stage, const HeadChoice& head, const ExportFormat& format) {
-    std::string name(stage.name());
+std::string file_name(std::string name, const Stage& stage, const HeadChoice& head,
+                      const ExportFormat& format) {
     if (head.kind == HeadChoice::Kind::mean)
         name += "-mean";
     else if (stage.shape().per_head && stage.shape().heads > 1)
         name += "-head" + std::to_string(head.head + 1);
     return name + "." + std::string(format.name);
+}
+
+/// The view's picture, and where it is alone the numbers that it shows.
+std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& request,
+                                   const std::vector<const ExportFormat*>& formats) {
+    const ViewFigure* view = find_view_figure(request.view);
+    if (!view) return {};
+    const Stage* shown = view->stage(trace);
+    const bool everything = request.stages.empty() && !request.view_alone;
+    if (!shown && everything) return {};
+    if (!shown) refuse("the view " + request.view + " needs " + std::string(view->needs));
+    const StagePtr stage = stage_named(trace, std::string(shown->name()));
+    std::vector<ExportItem> items;
+    for (const HeadChoice& head : heads_of(*stage, request.head))
+        for (const ExportFormat* format : formats) {
+            const bool picture = format->picture;
+            const std::string name(picture ? view->file : stage->name());
+            if (picture || request.view_alone)
+                items.push_back(
+                    {stage, head, format, file_name(name, *stage, head, *format), picture ? view : nullptr});
+        }
+    return items;
 }
 
 const ExportFormat& format_named(const std::string& name) {
@@ -152,14 +182,15 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
     std::vector<const ExportFormat*> formats;
     for (const std::string& name : distinct(request.formats)) formats.push_back(&format_named(name));
-    std::vector<ExportItem> items;
+    std::vector<ExportItem> items = view_items(trace, request, formats);
     for (const StagePtr& stage : stages_of(trace, request)) {
         require_mean(*stage, request);
         for (const HeadChoice& head : heads_of(*stage, request.head))
             for (const ExportFormat* format : formats) {
                 if (request.stages.empty() && format->picture && stage->info->unit == Unit::token_id)
                     continue;
-                items.push_back({stage, head, format, file_name(*stage, head, *format)});
+                items.push_back(
+                    {stage, head, format, file_name(std::string(stage->name()), *stage, head, *format)});
             }
     }
     return items;

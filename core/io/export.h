@@ -11,6 +11,7 @@
 #include "core/attention/trace.h"
 #include "core/io/session.h"
 #include "core/picture/progress.h"
+#include "core/picture/view_figure.h"
 
 namespace attnscope {
 
@@ -37,14 +38,18 @@ struct ExportRequest {
     std::vector<std::string> stages;  ///< by name; empty: every stage of the computation
     HeadChoice head;                  ///< of stages that have heads
     std::vector<std::string> formats = {"png"};
+    std::string view = {};    ///< whose own picture comes first; a view without one, and "": none
+    bool view_alone = false;  ///< without any stage, where that view has a picture
 };
 
-/// One file to write: a stage, and of a stage with heads one of them or their mean.
+/// One file to write: a stage, and of a stage with heads one of them or their mean; or a view's picture of
+/// it.
 struct ExportItem {
     StagePtr stage;
     HeadChoice head;
     const ExportFormat* format;
     std::string file_name;  ///< <stage>[-head<N>|-mean].<format>; the head is named where there are several
+    const ViewFigure* view = nullptr;
 };
 
 /// What `choice` stands for in one stage: its heads one by one, or their mean. A stage of one matrix has that
@@ -55,6 +60,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 /// The files of a request, each once. With `mean`, a per-head stage that is not N × M is written head by
 /// head, unless it was asked for by name: then Error(bad_input), as for a stage that the experiment does not
 /// have, a head beyond h, and an unknown format. Pictures of `tokens` are left out unless asked for by name.
+/// The view's picture is one of everything where the experiment has it; asked for alone or beside named
+/// stages, its lack is an Error(bad_input). Alone, data formats hold the stage that the view shows.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
 /// The bytes of one file. Throws Error(too_large) for a picture beyond what PNG surfaces hold, whatever the

@@ -167,6 +167,12 @@ Json given_json(const Session& s) {
     return names;
 }
 
+/// How the refusal of a name that is not known ends.
+std::string instead_of(std::string_view name, std::span<const std::string> known) {
+    const std::string near = nearest_name(name, known);
+    return near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?";
+}
+
 /// NAME=PATH: the file is read at once.
 void give(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
@@ -174,11 +180,8 @@ void give(Session& s, std::string_view text) {
     const std::string name(text.substr(0, equals));
     std::vector<std::string> known;
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
-    if (std::ranges::find(known, name) == known.end()) {
-        const std::string near = nearest_name(name, known);
-        refuse(quoted_value(name) + " cannot be given" +
-               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
-    }
+    if (std::ranges::find(known, name) == known.end())
+        refuse(quoted_value(name) + " cannot be given" + instead_of(name, known));
     s.experiment.given.insert_or_assign(name, GivenMatrix(read_matrix(std::string(text.substr(equals + 1)))));
 }
 
@@ -215,9 +218,7 @@ void set_stage(Session& s, const Json& value) {
     if (!find_stage_info(name)) {
         std::vector<std::string> known;
         for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
-        const std::string near = nearest_name(name, known);
-        refuse(quoted_value(value) + " is not a stage" +
-               (near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?"));
+        refuse(quoted_value(value) + " is not a stage" + instead_of(name, known));
     }
     s.presentation.stage = std::move(name);
 }
@@ -414,10 +415,11 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline|image", "The view that is open", "the window", text,
+    Option{"view", "Presentation", "", "pipeline|alignment|image",
+           "The view that is open; render writes its own picture, and without --stage that alone", "", text,
            [](const Session& s) -> Json { return s.presentation.view; },
            [](Session& s, const Json& v) {
-               s.presentation.view = choice(v, {"pipeline", "image"});
+               s.presentation.view = choice(v, {"pipeline", "alignment", "image"});
            }},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,
@@ -448,7 +450,8 @@ const std::array k_options = {
     Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
            "exported pictures", text, FIELD(presentation, title, as_text)},
     Option{"locked", "Presentation", "", "none|ROW,COLUMN", "The cell the inspector holds, counted from 1",
-           "the window", text, [](const Session& s) -> Json { return locked_text(s); }, set_locked},
+           "the window, pictures of views", text, [](const Session& s) -> Json { return locked_text(s); },
+           set_locked},
 };
 #undef FIELD
 

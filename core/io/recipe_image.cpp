@@ -33,25 +33,24 @@ std::string packed(const std::string& bytes) {
     return text.get();
 }
 
-}  // namespace
-
-void write_patches(Script& script, const Experiment& e) {
-    const Image square = central_square(e.image->image(), std::numeric_limits<int>::max());
-    const std::string side = std::to_string(square.width), grid = std::to_string(e.grid);
-    const std::string patch = std::to_string(e.patch_size), small = std::to_string(e.grid * e.patch_size);
-
-    script.section("The picture, " + side + " × " + side +
-                   " pixels of red, green and blue: bytes, each row as its difference from the one above.");
+void write_packed(Script& script, const std::string& text, const char* dtype, const std::string& name,
+                  const std::string& side) {
     script.line("packed = (");
-    const std::string text = packed(row_differences(square));
     for (std::size_t i = 0; i < text.size(); i += k_line)
         script.line("    \"" + text.substr(i, k_line) + "\"");
     script.line(")");
     script.line("unpacked = bytearray(zlib.decompress(base64.b64decode(packed)))");
-    script.line("differences = torch.frombuffer(unpacked, dtype=torch.uint8).view(" + side + ", " + side +
+    script.line(name + " = torch.frombuffer(unpacked, dtype=torch." + dtype + ").view(" + side + ", " + side +
                 ", 3)");
-    script.line("picture = differences.cumsum(0) % 256");
+}
 
+/// The bytes, and how the pixels that attention sees come of them.
+void write_picture(Script& script, const std::string& text, const std::string& side,
+                   const std::string& small) {
+    script.section("The picture, " + side + " × " + side +
+                   " pixels of red, green and blue: bytes, each row as its difference from the one above.");
+    write_packed(script, text, "uint8", "differences", side);
+    script.line("picture = differences.cumsum(0) % 256");
     script.section("Made " + small + " × " + small +
                    " pixels: each is the mean of the area that it covers, 0 … 1.");
     script.line("old, new = " + side + ", " + small);
@@ -61,6 +60,33 @@ void write_patches(Script& script, const Experiment& e) {
         "overlap = overlap.clamp(min=0).double()  # of new pixel i and old pixel j, in units of 1/new");
     script.line("sums = torch.einsum(\"yr,xc,rck->yxk\", overlap, overlap, picture.double())");
     script.line("pixels = (sums / (255 * old**2)).float()");
+}
+
+/// side × side × 3 float32, as image_patches has them before it cuts.
+std::string small_pixels(const Image& image, int side) {
+    std::string bytes;
+    resample(image, side, [&](int, const float* row) {
+        bytes.append(reinterpret_cast<const char*>(row), 3 * static_cast<std::size_t>(side) * sizeof(float));
+    });
+    return bytes;
+}
+
+}  // namespace
+
+void write_patches(Script& script, const Experiment& e) {
+    const Image square = central_square(e.image->image(), std::numeric_limits<int>::max());
+    const std::string grid = std::to_string(e.grid), patch = std::to_string(e.patch_size);
+    const std::string small = std::to_string(e.grid * e.patch_size);
+    // Of a photograph the few pixels that attention sees are the shorter text.
+    const std::string bytes = packed(row_differences(square));
+    const std::string pixels = packed(small_pixels(square, e.grid * e.patch_size));
+    if (bytes.size() <= pixels.size()) {
+        write_picture(script, bytes, std::to_string(square.width), small);
+    } else {
+        script.section("The picture, made " + small + " × " + small +
+                       " pixels: red, green and blue, each the mean of the area that it covers, 0 … 1.");
+        write_packed(script, pixels, "float32", "pixels", small);
+    }
 
     script.section("Cut into " + grid + " × " + grid + " patches; a patch is a row, pixel by pixel.");
     script.line("patches = pixels.view(" + grid + ", " + patch + ", " + grid + ", " + patch +

@@ -197,4 +197,13 @@ std::string stable_text(const Experiment& e) {
            " and the word), so that it keeps its row whatever else is typed.";
 }
 
+std::string seed_text(const ProjectionSeed& seed) {
+    switch (seed.kind) {
+        case ProjectionSeed::Kind::same: return "drawn from the experiment's seed";
+        case ProjectionSeed::Kind::proceed: return "drawn where the generator stopped before";
+        case ProjectionSeed::Kind::own: return "drawn from a seed of their own";
+    }
+    return {};
+}
+
 }  // namespace attnscope

@@ -86,12 +86,16 @@ std::string order_text(const Experiment& e);
 /// A sentence that says where write_stable_table() has its seeds from.
 std::string stable_text(const Experiment& e);
 
+/// How the generator comes to where some draws start, for a comment.
+std::string seed_text(const ProjectionSeed& seed);
+
 /// Each mechanism writes its stages and parameters as variables of their names. With one head there is no
 /// head dimension, a parameter of one row is a vector, and `score_hidden` is queries × keys × hidden.
 void write_attention(Script& script, const Trace& trace);
 void write_seq2seq(Script& script, const Trace& trace);
 
-/// The experiment's image, byte for byte, and `patches` from it; needs base64 and zlib.
+/// The experiment's image, byte for byte or as the fewer pixels that attention sees, and `patches` from it;
+/// needs base64 and zlib.
 void write_patches(Script& script, const Experiment& experiment);
 
 }  // namespace attnscope

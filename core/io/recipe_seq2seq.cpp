@@ -312,12 +312,9 @@ void Seq2seqRecipe::mask() {
 
 /// Which words step i may look at, of those that the rules and the window leave.
 std::string Seq2seqRecipe::open_words() const {
-    // A place that is NaN closes nothing.
-    const bool nan = window_ != Window::none && range("alignment_center").nan > 0;
-    const std::string D = python_number(e_.local_window);
-    const std::string near = nan ? "~((j - p).abs() > " + D + ")" : "(j - p).abs() <= " + D;
+    const std::string near = "(j - p).abs() <= " + python_number(e_.local_window);
     if (window_ == Window::none) return "mask[i]";
-    return has_rules() ? "mask[i] & " + (nan ? near : "(" + near + ")") : near;
+    return has_rules() ? "mask[i] & (" + near + ")" : near;
 }
 
 /// Whether a closed word's weight would be NaN in PyTorch: all of its row is closed, or has NaN or +∞.
@@ -330,10 +327,9 @@ bool Seq2seqRecipe::normalizer_meets_closed() const {
     return false;
 }
 
-/// Whether a closed word may have an annotation or, from a predicted place that is NaN, a bell of NaN: 0 ·
-/// NaN is NaN.
+/// Whether a closed word may have an annotation of NaN: 0 · NaN is NaN.
 bool Seq2seqRecipe::context_meets_closed() const {
-    return range("annotations").nan + range("alignment").nan > 0 && range(masked().stage).minus_infinity > 0;
+    return range("annotations").nan > 0 && range(masked().stage).minus_infinity > 0;
 }
 
 void Seq2seqRecipe::normalize() {
@@ -351,6 +347,8 @@ void Seq2seqRecipe::normalize() {
     if (!has("alignment_softmax")) return;
     step("gauss = torch.exp(-((j - p) ** 2) / (2 * (" + D + " / 2) ** 2))");
     step("alpha = softmax * gauss  # a bell over the window");
+    if (range("alignment_center").nan > 0)
+        step("alpha = alpha.masked_fill(" + scores + " == -inf, 0)  # 0 times NaN would be NaN");
 }
 
 void Seq2seqRecipe::context() {

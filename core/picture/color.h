@@ -21,6 +21,9 @@ constexpr Rgb8 rgb8(std::uint32_t hex) {
 /// Relative luminance, 0 (black) … 1 (white), as WCAG 2.1 defines it.
 double luminance(Rgb8 color);
 
+/// `part` (0 … 1) of `front` over `behind`.
+Rgb8 mixed(Rgb8 behind, Rgb8 front, double part);
+
 /// Of `dark` and `light` text, the one that is read better on `background`.
 Rgb8 contrasting(Rgb8 background, Rgb8 dark, Rgb8 light);
 

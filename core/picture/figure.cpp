@@ -28,21 +28,11 @@ std::string unbroken(std::string_view part) {
 
 std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
                         const HeadChoice& head) {
-    std::string text;
-    const auto add = [&](const std::string& part) {
-        if (!part.empty()) text += k_between + unbroken(part);
-    };
-    text += formula(trace.experiment, *stage.info);
-    add(std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()));
-    const std::string_view rows = axis_name(stage.info->rows);
-    const std::string_view columns = axis_name(stage.info->columns);
-    add(std::string(rows) + (rows.empty() || columns.empty() ? "" : " × ") + std::string(columns));
-    const int heads = stage.shape().heads;
-    if (heads > 1) {
-        add(shown.mean ? "mean of " + std::to_string(heads) + " heads"
-                       : "head " + std::to_string(head.head + 1) + " of " + std::to_string(heads));
-    }
-    return text;
+    const std::string rows(axis_name(stage.info->rows)), columns(axis_name(stage.info->columns));
+    return side_by_side(
+        formula(trace.experiment, *stage.info),
+        {std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()),
+         rows + (rows.empty() || columns.empty() ? "" : " × ") + columns, head_fact(stage, head)});
 }
 
 std::string range_caption_of(const Stage& stage, const ShownMatrix& shown, RangeChoice::Kind kind) {
@@ -133,7 +123,31 @@ const Theme& theme_named(const std::string& name) {
 
 }  // namespace
 
+std::string side_by_side(const std::string& first, const std::vector<std::string>& others) {
+    std::string text = first;
+    for (const std::string& fact : others)
+        if (!fact.empty()) text += k_between + unbroken(fact);
+    return text;
+}
+
+void set_title(Figure& figure, const Presentation& presentation, const std::string& name,
+               const std::string& facts) {
+    const bool titled = !presentation.title.empty();
+    figure.title = titled ? presentation.title : name;
+    figure.subtitle = titled ? unbroken(name) + k_between + facts : facts;
+}
+
+std::string head_fact(const Stage& stage, const HeadChoice& head) {
+    const int heads = stage.shape().heads;
+    if (heads == 1) return "";
+    return shown_matrix(stage, head).mean
+               ? "mean of " + std::to_string(heads) + " heads"
+               : "head " + std::to_string(head.head + 1) + " of " + std::to_string(heads);
+}
+
 void require_drawable(std::string_view stage, int rows, int columns, int cell_size) {
+    if (cell_size < 1 || cell_size > 512)
+        throw Error(ErrorKind::bad_input, "cell size " + std::to_string(cell_size) + ": use 1 to 512 pixels");
     const auto fits = [&](std::int64_t cell) {
         const std::int64_t width = cell * columns + k_surroundings;
         const std::int64_t height = cell * rows + k_surroundings;
@@ -154,7 +168,8 @@ void require_drawable(std::string_view stage, int rows, int columns, int cell_si
 
 Rgb8 Figure::fill(std::size_t cell) const {
     switch (marks[cell]) {
-        case CellMark::value: return scale.color(values[cell]);
+        case CellMark::value:
+        case CellMark::chosen: return scale.color(values[cell]);
         case CellMark::masked: return theme->masked;
         case CellMark::open: return theme->raised;
         case CellMark::nan: return theme->nan;
@@ -164,27 +179,31 @@ Rgb8 Figure::fill(std::size_t cell) const {
     return {};
 }
 
+double Figure::cover(std::size_t cell) const {
+    if (!image) return 1;
+    if (marks[cell] == CellMark::chosen) return 0;
+    return marks[cell] == CellMark::masked ? k_cover_closed : k_cover;
+}
+
+Rgb8 Figure::surface(std::size_t cell) const {
+    return image ? mixed(image->patches[cell], fill(cell), cover(cell)) : fill(cell);
+}
+
 std::string Figure::text(std::size_t cell) const {
-    if (marks[cell] == CellMark::masked || marks[cell] == CellMark::open) return {};
+    const bool marked = marks[cell] == CellMark::masked || marks[cell] == CellMark::open;
+    if (marked || marks[cell] == CellMark::chosen) return {};
     if (unit == Unit::token_id && marks[cell] == CellMark::value) return fixed_text(values[cell], 0);
     return cell_text(values[cell]);
 }
 
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation) {
-    if (presentation.cell_size < 1 || presentation.cell_size > 512) {
-        throw Error(ErrorKind::bad_input,
-                    "cell size " + std::to_string(presentation.cell_size) + ": use 1 to 512 pixels");
-    }
     const ShownMatrix shown = shown_matrix(stage, head);
     require_drawable(stage.name(), shown.rows(), shown.columns(), presentation.cell_size);
     const ConstMatrixView values = shown.values();
-    const bool titled = !presentation.title.empty();
-    const std::string subtitle = subtitle_of(trace, stage, shown, head);
-    const std::string name(stage.name());
     Figure figure{
-        .title = titled ? presentation.title : name,
-        .subtitle = titled ? unbroken(name) + k_between + subtitle : subtitle,
+        .title = {},
+        .subtitle = {},
         .range_caption = range_caption_of(stage, shown, presentation.range.kind),
         .row_labels = axis_labels(trace, stage.info->rows, shown.rows()),
         .column_labels = axis_labels(trace, stage.info->columns, shown.columns()),
@@ -198,10 +217,13 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .fully_masked = {},
         .fully_masked_columns = {},
         .scale = color_scale(trace, stage, head, presentation),
+        .image = {},
+        .lines = {},
         .theme = &theme_named(presentation.theme),
         .cell_size = presentation.cell_size,
         .write_values = presentation.values,
     };
+    set_title(figure, presentation, std::string(stage.name()), subtitle_of(trace, stage, shown, head));
     const Matrix open = open_pairs(trace, stage, shown);
     mark_cells(figure, stage, open);
     figure.fully_masked = fully_masked_rows(stage, open);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/attention/image.h"
 #include "core/attention/trace.h"
 #include "core/io/session.h"
 #include "core/picture/color_scale.h"
@@ -20,6 +22,25 @@ enum class CellMark : std::uint8_t {
     nan,
     plus_infinity,
     minus_infinity,
+    chosen,  ///< over a picture: hard attention's one patch, outlined and not covered
+};
+
+/// How much of a picture behind it a weight's colour covers, and a cell that the mask closes.
+inline constexpr float k_cover = 0.58f, k_cover_closed = 0.8f;
+
+/// A picture behind the cells, which then let it show through.
+struct FigureImage {
+    GivenImage image;
+    std::vector<Rgb8> patches;  ///< row-major: the mean colour behind each cell
+};
+
+/// Words at the left of the rows, and lines from them to the rows.
+struct FigureLines {
+    std::vector<std::string> words;  ///< one for each column, unless all meet
+    std::string words_caption, rows_caption;
+    int row = -1;  ///< whose lines stand out; −1: none's
+    std::string
+        meeting;  ///< all words meet in a point of this name, and the rows see it alone; "": they do not
 };
 
 /// A plain value, rows × columns; independent of the trace that it was made from.
@@ -43,6 +64,9 @@ struct Figure {
     bool clipped_above = false;  ///< values lie beyond the ends of the scale
     bool clipped_below = false;
 
+    std::optional<FigureImage> image;
+    std::optional<FigureLines> lines;
+
     const Theme* theme = nullptr;
     int cell_size = 48;        ///< pixels
     bool write_values = true;  ///< where they fit
@@ -56,7 +80,12 @@ struct Figure {
     int gap() const { return cell_size >= 24 ? 1 : 0; }
     /// Colour of the cell's surface: the scale's for a value, the theme's otherwise.
     Rgb8 fill(std::size_t cell) const;
-    /// What is written in a cell when there is room; empty for masked and open cells.
+    /// How much of a picture behind it the cell covers, 0 … 1; 1 without a picture.
+    double cover(std::size_t cell) const;
+    /// What the cell looks like, fill() over what is behind it.
+    Rgb8 surface(std::size_t cell) const;
+    /// What is written in a cell when there is room; empty for masked, open and chosen
+    /// cells.
     std::string text(std::size_t cell) const;
 };
 
@@ -67,12 +96,22 @@ struct Figure {
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
 
+/// Facts for a subtitle, side by side: a line may break between them and within the first. Empty ones are
+/// left out.
+std::string side_by_side(const std::string& first, const std::vector<std::string>& others);
+/// The presentation's title, and then `name` before the facts; else `name` is the title.
+void set_title(Figure& figure, const Presentation& presentation, const std::string& name,
+               const std::string& facts);
+/// "head 2 of 4", "mean of 4 heads"; empty where there is one.
+std::string head_fact(const Stage& stage, const HeadChoice& head);
+
 /// cairo's limit on the sides of an image, in pixels.
 inline constexpr int k_max_picture_side = 32767;
 /// 1 GiB while it is drawn.
 inline constexpr std::int64_t k_max_picture_pixels = std::int64_t{1} << 28;
 
-/// Throws Error(too_large) as make_figure does, before anything is allocated.
+/// Throws Error(bad_input) for a cell size beyond 1 … 512 and Error(too_large) as make_figure does, before
+/// anything is allocated.
 void require_drawable(std::string_view stage, int rows, int columns, int cell_size);
 
 }  // namespace attnscope

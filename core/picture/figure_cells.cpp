@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <numbers>
 #include <vector>
+
+#include "core/picture/cairo_handle.h"
 
 namespace attnscope {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 constexpr int k_hatch_spacing = 6;
 /// From here on a mark has a shape, below it is its colour alone.
 constexpr int k_smallest_mark = 8;
-
-struct DestroySurface {
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-struct DestroyContext {
-    void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
-};
 
 /// Lines run on from cell to cell: they are a property of the place, not of the cell.
 void hatch(cairo_t* cairo, const Box& box, Rgb8 color) {
@@ -94,6 +88,15 @@ void draw_triangle(cairo_t* cairo, double x, double y, double reach, int up) {
     cairo_fill(cairo);
 }
 
+/// Inside the box's edges.
+void draw_frame(const Figure& figure, const Box& box, cairo_t* cairo) {
+    const double width = std::clamp(box.width / 12.0, 1.0, 4.0);
+    set_source(cairo, figure.theme->accent);
+    cairo_set_line_width(cairo, width);
+    cairo_rectangle(cairo, box.x + width / 2, box.y + width / 2, box.width - width, box.height - width);
+    cairo_stroke(cairo);
+}
+
 void draw_mark(const Figure& figure, CellMark mark, const Box& box, cairo_t* cairo) {
     const double x = box.x + box.width / 2.0;
     const double y = box.y + box.height / 2.0;
@@ -105,6 +108,7 @@ void draw_mark(const Figure& figure, CellMark mark, const Box& box, cairo_t* cai
         cairo_fill(cairo);
         return;
     }
+    if (mark == CellMark::chosen) return draw_frame(figure, box, cairo);
     set_source(cairo, figure.theme->on_light);
     cairo_set_line_width(cairo, std::max(1.25, side / 16));
     if (mark == CellMark::nan) draw_cross(cairo, x, y, side * 0.22);
@@ -113,6 +117,7 @@ void draw_mark(const Figure& figure, CellMark mark, const Box& box, cairo_t* cai
 }
 
 bool has_shape(const Figure& figure, CellMark mark, bool with_text) {
+    if (mark == CellMark::chosen) return true;
     if (mark == CellMark::open) return figure.cell_size >= k_smallest_mark;
     const bool special =
         mark == CellMark::nan || mark == CellMark::plus_infinity || mark == CellMark::minus_infinity;
@@ -167,10 +172,8 @@ void write_row(const Figure& figure, const Box& matrix, int row, std::uint8_t* p
     }
 }
 
-using Image = std::unique_ptr<cairo_surface_t, DestroySurface>;
-
-Image make_image(int width, int height) {
-    Image image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
+CairoSurface make_image(int width, int height) {
+    CairoSurface image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height));
     if (cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS) throw std::bad_alloc();
     cairo_surface_flush(image.get());
     return image;
@@ -191,7 +194,7 @@ void paint_image(cairo_surface_t* image, const Box& matrix, double scale, cairo_
 
 void draw_cell_image(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
     const Box& matrix = layout.matrix;
-    const Image image = make_image(matrix.width, matrix.height);
+    const CairoSurface image = make_image(matrix.width, matrix.height);
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const int stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) write_row(figure, matrix, r, pixels, stride);
@@ -208,6 +211,58 @@ void draw_marks(const Figure& figure, const FigureLayout& layout, cairo_t* cairo
     }
 }
 
+/// The lines between cells, over an image that has none; a picture shows through them.
+void draw_gaps(const Figure& figure, const Box& matrix, cairo_t* cairo) {
+    const int gap = figure.gap();
+    if (gap == 0) return;
+    set_source(cairo, figure.theme->background, figure.image ? 0.5 : 1);
+    for (int c = 1; c <= figure.columns; ++c)
+        cairo_rectangle(cairo, matrix.x + c * figure.cell_size - gap, matrix.y, gap,
+                        figure.rows * figure.cell_size);
+    for (int r = 1; r <= figure.rows; ++r)
+        cairo_rectangle(cairo, matrix.x, matrix.y + r * figure.cell_size - gap,
+                        figure.columns * figure.cell_size, gap);
+    cairo_fill(cairo);
+}
+
+/// The picture behind the cells, `scale` pixels of it to a unit, so that viewers need not smooth it.
+void draw_picture(const Figure& figure, const Box& matrix, int scale, cairo_t* cairo) {
+    const Image& picture = figure.image->image.image();
+    const CairoSurface pixels = make_image(picture.width, picture.height);
+    std::uint8_t* data = cairo_image_surface_get_data(pixels.get());
+    const std::ptrdiff_t stride = cairo_image_surface_get_stride(pixels.get());
+    for (int y = 0; y < picture.height; ++y) {
+        auto* to = reinterpret_cast<std::uint32_t*>(data + y * stride);
+        for (int x = 0; x < picture.width; ++x) {
+            const std::uint8_t* from = picture.pixel(x, y);
+            to[x] = argb({from[0], from[1], from[2]});
+        }
+    }
+    cairo_surface_mark_dirty(pixels.get());
+    const CairoSurface resized = make_image(matrix.width * scale, matrix.height * scale);
+    const CairoContext drawing(cairo_create(resized.get()));
+    cairo_scale(drawing.get(), static_cast<double>(matrix.width * scale) / picture.width,
+                static_cast<double>(matrix.height * scale) / picture.height);
+    cairo_set_source_surface(drawing.get(), pixels.get(), 0, 0);
+    cairo_pattern_set_extend(cairo_get_source(drawing.get()), CAIRO_EXTEND_PAD);
+    cairo_paint(drawing.get());
+    cairo_surface_flush(resized.get());
+    paint_image(resized.get(), matrix, 1.0 / scale, cairo);
+}
+
+void draw_cells_over_picture(const Figure& figure, const FigureLayout& layout, cairo_t* cairo,
+                             Medium medium) {
+    draw_picture(figure, layout.matrix, medium == Medium::document ? 2 : 1, cairo);
+    for (std::size_t i = 0; i < figure.values.size(); ++i) {
+        const int row = static_cast<int>(i) / figure.columns, column = static_cast<int>(i) % figure.columns;
+        set_source(cairo, figure.fill(i), figure.cover(i));
+        if (figure.cover(i) > 0) fill_box(cairo, layout.cell(figure, row, column));
+    }
+    hatch_boxes(masked_cells(figure, layout), figure, layout, cairo);
+    draw_gaps(figure, layout.matrix, cairo);
+    draw_marks(figure, layout, cairo);
+}
+
 /// Pixels a side of a cell in a document's image. Some viewers smooth an image whatever it says of itself:
 /// that reaches half a pixel into a cell, and is not seen where a cell has several.
 int block_side(const Figure& figure) {
@@ -218,7 +273,7 @@ int block_side(const Figure& figure) {
 
 void draw_cell_blocks(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     const int side = block_side(figure);
-    const Image image = make_image(figure.columns * side, figure.rows * side);
+    const CairoSurface image = make_image(figure.columns * side, figure.rows * side);
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) {
@@ -232,28 +287,14 @@ void draw_cell_blocks(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     paint_image(image.get(), matrix, static_cast<double>(figure.cell_size) / side, cairo);
 }
 
-/// The lines between cells, over an image that has none.
-void draw_gaps(const Figure& figure, const Box& matrix, cairo_t* cairo) {
-    const int gap = figure.gap();
-    if (gap == 0) return;
-    set_source(cairo, figure.theme->background);
-    for (int c = 1; c <= figure.columns; ++c)
-        cairo_rectangle(cairo, matrix.x + c * figure.cell_size - gap, matrix.y, gap,
-                        figure.rows * figure.cell_size);
-    for (int r = 1; r <= figure.rows; ++r)
-        cairo_rectangle(cairo, matrix.x, matrix.y + r * figure.cell_size - gap,
-                        figure.columns * figure.cell_size, gap);
-    cairo_fill(cairo);
-}
-
 /// Hatching and marks as shapes; where there are too many of them, all is the picture's own pixels.
 void draw_cell_image_in_document(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
     const std::vector<Box> runs = masked_runs(figure, layout);
     const auto shapes = std::ranges::count_if(
         figure.marks, [&](CellMark mark) { return has_shape(figure, mark, layout.value_size > 0); });
     if (runs.size() + static_cast<std::size_t>(shapes) > k_max_cell_shapes) {
-        const Image image = make_image(layout.matrix.width, layout.matrix.height);
-        const std::unique_ptr<cairo_t, DestroyContext> pixels(cairo_create(image.get()));
+        const CairoSurface image = make_image(layout.matrix.width, layout.matrix.height);
+        const CairoContext pixels(cairo_create(image.get()));
         cairo_translate(pixels.get(), -layout.matrix.x, -layout.matrix.y);
         draw_cell_image(figure, layout, pixels.get());
         draw_marks(figure, layout, pixels.get());
@@ -268,8 +309,8 @@ void draw_cell_image_in_document(const Figure& figure, const FigureLayout& layou
 
 }  // namespace
 
-void set_source(cairo_t* cairo, Rgb8 color) {
-    cairo_set_source_rgb(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0);
+void set_source(cairo_t* cairo, Rgb8 color, double opacity) {
+    cairo_set_source_rgba(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0, opacity);
 }
 
 void fill_box(cairo_t* cairo, const Box& box) {
@@ -283,6 +324,7 @@ void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* c
                       : mark == CellMark::nan            ? theme.nan
                       : mark == CellMark::plus_infinity  ? theme.plus_infinity
                       : mark == CellMark::minus_infinity ? theme.minus_infinity
+                      : mark == CellMark::chosen         ? theme.background
                                                          : theme.masked);
     fill_box(cairo, box);
     if (mark != CellMark::masked) return draw_mark(figure, mark, box, cairo);
@@ -295,6 +337,7 @@ void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* c
 
 void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo, Medium medium) {
     if (figure.values.empty()) return;
+    if (figure.image) return draw_cells_over_picture(figure, layout, cairo, medium);
     const bool as_image = figure.gap() == 0 || figure.values.size() > k_max_cell_shapes;
     if (as_image && medium == Medium::document) return draw_cell_image_in_document(figure, layout, cairo);
     as_image ? draw_cell_image(figure, layout, cairo) : draw_cell_shapes(figure, layout, cairo);
@@ -316,7 +359,8 @@ void draw_values(const Figure& figure, const FigureLayout& layout, const TextFac
             const std::string text = figure.text(cell);
             if (text.empty()) continue;
             const Box box = layout.cell(figure, r, c);
-            set_source(cairo, contrasting(figure.fill(cell), figure.theme->on_light, figure.theme->on_dark));
+            set_source(cairo,
+                       contrasting(figure.surface(cell), figure.theme->on_light, figure.theme->on_dark));
             // Digits are about 0.73 em high.
             face.draw(cairo, text, style, box.x + box.width / 2.0,
                       box.y + box.height / 2.0 + 0.365 * style.size, text_mode(options.medium));

@@ -19,7 +19,7 @@ TextMode text_mode(Medium medium);
 /// One cell's surface and mark in `box`: for cells and for the legend's swatches alike.
 void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* cairo);
 
-void set_source(cairo_t* cairo, Rgb8 color);
+void set_source(cairo_t* cairo, Rgb8 color, double opacity = 1);
 void fill_box(cairo_t* cairo, const Box& box);
 
 }  // namespace attnscope

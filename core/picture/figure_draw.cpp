@@ -1,12 +1,15 @@
 #include <cairo.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/picture/figure_cells.h"
 #include "core/picture/figure_layout.h"
+#include "core/picture/word_lines.h"
 
 namespace attnscope {
 namespace {
@@ -65,12 +68,97 @@ void draw_row_labels(const Pen& pen) {
     for (const AxisLabel& label : rows.labels) {
         const double y = middle(pen.figure, matrix.y, label.index);
         const bool flagged = pen.figure.fully_masked[static_cast<std::size_t>(label.index)];
-        pen.text(label.text, rows.style, flagged ? pen.theme().warning : pen.theme().secondary,
-                 matrix.x - 12 - label.width, y + k_half_capital * rows.style.size);
-        if (!rows.thinned) continue;
+        const bool stands_out = pen.figure.lines && pen.figure.lines->row == label.index;
+        const double x = pen.figure.lines ? pen.layout.lines.right() + 8 : matrix.x - 12 - label.width;
+        pen.text(label.text, rows.style,
+                 flagged      ? pen.theme().warning
+                 : stands_out ? pen.theme().text
+                              : pen.theme().secondary,
+                 x, y + k_half_capital * rows.style.size);
+        if (!rows.thinned || pen.figure.lines) continue;
         set_source(pen.cairo, pen.theme().faint);
         fill_box(pen.cairo, {matrix.x - 9, static_cast<int>(y), 5, 1});
     }
+}
+
+double row_middle(const Pen& pen, int row) { return middle(pen.figure, pen.layout.matrix.y, row); }
+
+double word_middle(const Pen& pen, int word) {
+    return pen.layout.lines.y + (word + 0.5) * pen.layout.word_pitch;
+}
+
+/// A line that is level at both ends.
+void draw_line(const Pen& pen, double x0, double y0, double x1, double y1, double width, Rgb8 color,
+               double opacity) {
+    set_source(pen.cairo, color, opacity);
+    cairo_set_line_width(pen.cairo, width);
+    cairo_move_to(pen.cairo, x0, y0);
+    cairo_curve_to(pen.cairo, (x0 + x1) / 2, y0, (x0 + x1) / 2, y1, x1, y1);
+    cairo_stroke(pen.cairo);
+}
+
+/// From each word to a row, as wide and as strong as its weight.
+void draw_weight_lines(const Pen& pen, int row, bool stands_out) {
+    const Figure& figure = pen.figure;
+    const Box& box = pen.layout.lines;
+    const std::span weights(figure.values.data() + figure.cell(row, 0),
+                            static_cast<std::size_t>(figure.columns));
+    const bool none_does = figure.lines->row < 0;
+    const Rgb8 color = stands_out || none_does ? pen.theme().accent : pen.theme().secondary;
+    const double opacity = stands_out ? 1 : (none_does ? 2 : 1) * others_opacity(figure.rows);
+    const double pitch = std::min<double>(pen.layout.word_pitch, figure.cell_size);
+    const int most = stands_out ? k_lines_that_stand_out : lines_per_row(figure.rows);
+    for (const WordLine& line : word_lines(weights, figure.scale, most))
+        draw_line(pen, box.x, word_middle(pen, line.column), box.right(), row_middle(pen, row),
+                  line_width(line.strength, pitch), color, opacity * line.strength);
+}
+
+/// All words meet in one point, from which every row gets the same.
+void draw_meeting(const Pen& pen) {
+    const Box& box = pen.layout.lines;
+    const FigureLines& lines = *pen.figure.lines;
+    const double x = box.x + box.width / 2.0, y = box.y + box.height / 2.0;
+    for (int word = 0; word < static_cast<int>(lines.words.size()); ++word)
+        draw_line(pen, box.x, word_middle(pen, word), x, y, 1, pen.theme().secondary, 0.6);
+    for (int row = 0; row < pen.figure.rows; ++row)
+        draw_line(pen, x, y, box.right(), row_middle(pen, row), row == lines.row ? 2.5 : 1,
+                  row == lines.row ? pen.theme().accent : pen.theme().secondary, row == lines.row ? 1 : 0.6);
+    set_source(pen.cairo, pen.theme().accent);
+    cairo_arc(pen.cairo, x, y, 5, 0, 2 * std::numbers::pi);
+    cairo_fill(pen.cairo);
+    const TextStyle style{.font = Font::sans, .size = 11, .align = 0.5};
+    pen.text(lines.meeting, style, pen.theme().text, x, y - 18);
+}
+
+void draw_words(const Pen& pen) {
+    const AxisLayout& words = pen.layout.words;
+    const Box& box = pen.layout.lines;
+    for (const AxisLabel& label : words.labels)
+        pen.text(label.text, words.style, pen.theme().secondary, box.x - 8 - label.width,
+                 word_middle(pen, label.index) + k_half_capital * words.style.size);
+    const TextStyle caption{.font = Font::sans, .size = 11};
+    const double y = box.y - 12;
+    const FigureLines& lines = *pen.figure.lines;
+    pen.text(lines.words_caption, {.font = Font::sans, .size = 11, .align = 1}, pen.theme().faint, box.x - 8,
+             y);
+    pen.text(lines.rows_caption, caption, pen.theme().faint, box.right() + 8, y);
+}
+
+/// The words at the left and their lines to the rows.
+void draw_lines(const Pen& pen) {
+    if (!pen.figure.lines) return;
+    const FigureLines& lines = *pen.figure.lines;
+    if (!lines.meeting.empty()) draw_meeting(pen);
+    for (int row = 0; lines.meeting.empty() && row < pen.figure.rows; ++row)
+        if (row != lines.row) draw_weight_lines(pen, row, false);
+    if (lines.row >= 0 && lines.meeting.empty()) draw_weight_lines(pen, lines.row, true);
+    draw_words(pen);
+    if (lines.row < 0) return;
+    const Box first = pen.layout.cell(pen.figure, lines.row, 0);
+    set_source(pen.cairo, pen.theme().accent);
+    cairo_set_line_width(pen.cairo, 2);
+    cairo_rectangle(pen.cairo, first.x - 1, first.y - 1, pen.layout.matrix.width + 2, first.height + 2);
+    cairo_stroke(pen.cairo);
 }
 
 void draw_column_label(const Pen& pen, const AxisLabel& label, double x) {
@@ -155,6 +243,7 @@ void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face
     draw_values(figure, layout, face, cairo, options);
     draw_row_labels(pen);
     draw_column_labels(pen);
+    draw_lines(pen);
     draw_bar(pen);
     draw_legend(pen);
     cairo_restore(cairo);

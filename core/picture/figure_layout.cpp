@@ -18,6 +18,10 @@ constexpr int k_bar_gap = 28;
 constexpr int k_bar_width = 12;
 constexpr int k_min_bar = 96;
 constexpr int k_max_bar = 480;
+constexpr int k_line_gap = 8;       ///< between lines and words
+constexpr int k_caption_band = 28;  ///< of the captions above the words
+constexpr int k_min_lines = 160, k_max_lines = 320;
+constexpr int k_word_pitch = 18;
 
 int grid(double pixels) { return static_cast<int>(std::ceil(pixels / 4)) * 4; }
 
@@ -32,23 +36,24 @@ int round_step(double least) {
 
 bool is_numbered(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
 
-double label_size(int cell_size) { return cell_size >= 18 ? 13 : cell_size >= 14 ? 11 : 10; }
+double label_size(double pitch) { return pitch >= 18 ? 13 : pitch >= 14 ? 11 : 10; }
 
-/// Every label of an axis that has room: words from the first, numbers at round values and the first.
-AxisLayout axis_of(const Figure& figure, const TextFace& face, const std::vector<std::string>& labels,
-                   Axis axis, const std::vector<bool>& flagged) {
+/// Every label of an axis that has room, `pitch` pixels from one to the next: words from the first, numbers
+/// at round values and the first.
+AxisLayout axis_of(double pitch, const TextFace& face, const std::vector<std::string>& labels, Axis axis,
+                   const std::vector<bool>* flagged) {
     AxisLayout result;
-    result.style = {.font = Font::sans, .size = label_size(figure.cell_size), .max_width = k_max_label};
+    result.style = {.font = Font::sans, .size = label_size(pitch), .max_width = k_max_label};
     const double room = result.style.size + 2;
-    const int step = round_step(room / figure.cell_size);
+    const int step = round_step(room / pitch);
     result.thinned = step > 1;
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
         const bool wanted = is_numbered(axis) ? i == 0 || (i + 1) % step == 0 : i % step == 0;
         // The number after the first may stand too close to it.
-        const bool crowded = is_numbered(axis) && i > 0 && i * figure.cell_size < room;
+        const bool crowded = is_numbered(axis) && i > 0 && i * pitch < room;
         if (!wanted || crowded) continue;
         std::string text = face.displayable(labels[static_cast<std::size_t>(i)]);
-        if (flagged[static_cast<std::size_t>(i)]) text = "∅ " + text;
+        if (flagged && (*flagged)[static_cast<std::size_t>(i)]) text = "∅ " + text;
         const double width = text.empty() ? 0 : face.extent(text, result.style).width;
         if (width > 0) result.labels.push_back({i, std::move(text), width});
     }
@@ -196,6 +201,7 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
         items.push_back({LegendItem::Swatch::cell, mark, std::move(what)});
     };
     add(CellMark::open, "may look", true);
+    add(CellMark::chosen, "the one that is looked at", false);
     add(CellMark::masked, "masked", figure.unit == Unit::boolean);
     add(CellMark::nan, "NaN", true);
     add(CellMark::plus_infinity, "+∞", true);
@@ -234,6 +240,26 @@ Size place_legend(const Figure& figure, const TextFace& face, FigureLayout& layo
     return content;
 }
 
+/// The words, evenly over the height of the matrix, or of as much as they need to be read.
+void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& layout) {
+    const auto count = static_cast<double>(std::max<std::size_t>(figure.lines->words.size(), 1));
+    const double height = figure.rows * figure.cell_size, least = std::min(figure.cell_size, k_word_pitch);
+    layout.word_pitch = std::max(height / count, least);
+    layout.words = axis_of(layout.word_pitch, face, figure.lines->words, Axis::key_token, nullptr);
+    layout.lines.height = static_cast<int>(std::ceil(std::max(height, layout.word_pitch * count)));
+    layout.lines.width = std::clamp(grid(0.5 * layout.lines.height), k_min_lines, k_max_lines);
+}
+
+/// Words, lines and the labels of the rows, side by side.
+double lines_left(const Figure& figure, const TextFace& face, FigureLayout& layout) {
+    const auto column = [&](const AxisLayout& axis, const std::string& caption) {
+        return grid(std::max(widest(axis), face.extent(caption, {.font = Font::sans, .size = 11}).width));
+    };
+    layout.row_label_width = column(layout.rows, figure.lines->rows_caption);
+    return column(layout.words, figure.lines->words_caption) + k_line_gap + layout.lines.width + k_line_gap +
+           layout.row_label_width;
+}
+
 }  // namespace
 
 std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
@@ -259,13 +285,16 @@ std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
 
 FigureLayout lay_out(const Figure& figure, const TextFace& face) {
     FigureLayout layout;
-    layout.rows = axis_of(figure, face, figure.row_labels, figure.row_axis, figure.fully_masked);
-    layout.columns =
-        axis_of(figure, face, figure.column_labels, figure.column_axis, figure.fully_masked_columns);
+    layout.rows = axis_of(figure.cell_size, face, figure.row_labels, figure.row_axis, &figure.fully_masked);
+    layout.columns = axis_of(figure.cell_size, face, figure.column_labels, figure.column_axis,
+                             &figure.fully_masked_columns);
     layout.columns.angle = angle_of(figure, layout.columns);
     const double row_labels = widest(layout.rows);
-    const double overhang =
-        std::max(row_labels > 0 ? row_labels + k_label_gap : 0, columns_left(figure, layout.columns));
+    if (figure.lines) lay_out_lines(figure, face, layout);
+    const double left = figure.lines     ? lines_left(figure, face, layout) + k_label_gap
+                        : row_labels > 0 ? row_labels + k_label_gap
+                                         : 0;
+    const double overhang = std::max(left, columns_left(figure, layout.columns));
     layout.matrix.x = k_margin + grid(overhang);
     layout.matrix.width = std::max(0, figure.columns * figure.cell_size - figure.gap());
     layout.matrix.height = std::max(0, figure.rows * figure.cell_size - figure.gap());
@@ -273,10 +302,13 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face) {
     const double right =
         std::max<double>(layout.matrix.right() + k_bar_gap + 64, columns_right(figure, layout));
     place_title(figure, face, layout, std::max<double>(right - k_margin, k_min_text_width));
-    layout.matrix.y = layout.subtitle.bottom() + 20 + column_band(layout.columns);
+    layout.matrix.y = layout.subtitle.bottom() + 20 +
+                      std::max(column_band(layout.columns), figure.lines ? k_caption_band : 0);
+    layout.lines.x = layout.matrix.x - k_label_gap - layout.row_label_width - k_line_gap - layout.lines.width;
+    layout.lines.y = layout.matrix.y;
 
     Size content = place_bar(figure, face, layout);
-    content.height = std::max(content.height, layout.matrix.bottom());
+    content.height = std::max({content.height, layout.matrix.bottom(), layout.lines.bottom()});
     content.width = std::max({content.width, static_cast<int>(std::ceil(columns_right(figure, layout))),
                               layout.title.right(), layout.subtitle.right()});
     content = place_legend(figure, face, layout, content);

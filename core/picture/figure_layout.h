@@ -62,7 +62,11 @@ struct FigureLayout {
     Box subtitle;
     TextStyle title_style;
     TextStyle subtitle_style;
-    Box matrix;  ///< without the gap after the last cell
+    Box matrix;               ///< without the gap after the last cell
+    Box lines;                ///< between the words at the left and the labels of the rows
+    int row_label_width = 0;  ///< with the caption above them, beside lines
+    AxisLayout words;
+    double word_pitch = 0;
     AxisLayout rows;
     AxisLayout columns;
     bool has_bar = false;  ///< a mask and token numbers have no scale

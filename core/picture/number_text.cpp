@@ -32,6 +32,13 @@ std::string short_text(double value) {
     return written(value == 0 ? 0 : value, std::chars_format::general, 3);
 }
 
+std::string digits_text(double value, int digits) {
+    const double magnitude = std::abs(value), power = std::floor(std::log10(magnitude));
+    if (power + 1 >= digits && magnitude < 99999.5) return fixed_text(value, 0);
+    const double size = std::pow(10.0, digits - 1 - power);
+    return short_text(value == 0 || !std::isfinite(size) ? value : std::round(value * size) / size);
+}
+
 std::string fixed_text(double value, int decimals) {
     std::string text = written(value, std::chars_format::fixed, decimals);
     if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);

@@ -14,6 +14,10 @@ std::string cell_text(double value);
 /// For the end of a scale: at most three significant digits, no trailing zeros.
 std::string short_text(double value);
 
+/// Rounded to as many significant digits, at most 3, but never before the point up to 99999: 57.8 in one
+/// digit is "58".
+std::string digits_text(double value, int digits);
+
 /// With a given number of decimals; "-0.00" is written "0.00".
 std::string fixed_text(double value, int decimals);
 

@@ -3,17 +3,12 @@
 #include <cairo.h>
 
 #include <cstdint>
-#include <memory>
 
 #include "core/error.h"
+#include "core/picture/cairo_handle.h"
 
 namespace attnscope {
 namespace {
-
-struct Destroy {
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-    void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
-};
 
 void require_status(cairo_status_t status, Size size) {
     if (status == CAIRO_STATUS_SUCCESS) return;
@@ -47,10 +42,10 @@ Pixels pixels_of(cairo_surface_t* surface, Size size) {
 Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress) {
     const FigureLayout layout = lay_out(figure, face);
     require_picture_size(layout.size);
-    const std::unique_ptr<cairo_surface_t, Destroy> surface(
+    const CairoSurface surface(
         cairo_image_surface_create(CAIRO_FORMAT_RGB24, layout.size.width, layout.size.height));
     require_status(cairo_surface_status(surface.get()), layout.size);
-    const std::unique_ptr<cairo_t, Destroy> cairo(cairo_create(surface.get()));
+    const CairoContext cairo(cairo_create(surface.get()));
     draw(figure, layout, face, cairo.get(), {.medium = Medium::pixels, .progress = progress});
     require_status(cairo_status(cairo.get()), layout.size);
     return pixels_of(surface.get(), layout.size);

@@ -10,12 +10,12 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
 #include "core/io/svg.h"
+#include "core/picture/cairo_handle.h"
 
 namespace attnscope {
 namespace {
@@ -23,12 +23,6 @@ namespace {
 constexpr double k_points_per_pixel = 0.75;
 /// 200 inches, what Acrobat shows.
 constexpr double k_longest_page = 14400;
-
-struct Destroy {
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-    void operator()(cairo_t* cairo) const { cairo_destroy(cairo); }
-};
-using Surface = std::unique_ptr<cairo_surface_t, Destroy>;
 
 /// Takes the bytes that a surface writes; the progress can stop it there.
 struct Sink {
@@ -66,12 +60,12 @@ void require_status(cairo_status_t status, const Sink& sink) {
 constexpr double k_drawn = 0.3;
 
 /// Draws `scale` units a pixel and gives what the surface has written.
-std::string drawn(const Figure& figure, const FigureLayout& layout, const TextFace& face, Surface surface,
-                  double scale, Sink& sink, const Progress& progress) {
+std::string drawn(const Figure& figure, const FigureLayout& layout, const TextFace& face,
+                  CairoSurface surface, double scale, Sink& sink, const Progress& progress) {
     sink.progress = step_of(progress, k_drawn, 1);
     require_status(cairo_surface_status(surface.get()), sink);
     {
-        const std::unique_ptr<cairo_t, Destroy> cairo(cairo_create(surface.get()));
+        const CairoContext cairo(cairo_create(surface.get()));
         cairo_scale(cairo.get(), scale, scale);
         draw(figure, layout, face, cairo.get(),
              {.medium = Medium::document, .progress = step_of(progress, 0, k_drawn)});
@@ -173,7 +167,7 @@ std::string render_svg(const Figure& figure, const TextFace& face, std::string_v
     const FigureLayout layout = lay_out(figure, face);
     require_picture_size(layout.size);
     Sink sink;
-    Surface surface(
+    CairoSurface surface(
         cairo_svg_surface_create_for_stream(Sink::write, &sink, layout.size.width, layout.size.height));
     cairo_svg_surface_set_document_unit(surface.get(), CAIRO_SVG_UNIT_PX);
     const std::string bytes = drawn(figure, layout, face, std::move(surface), 1, sink, progress);
@@ -186,8 +180,8 @@ std::string render_pdf(const Figure& figure, const TextFace& face, const Progres
     const double side = std::max({layout.size.width, layout.size.height, 1});
     const double scale = std::min(k_points_per_pixel, k_longest_page / side);
     Sink sink;
-    Surface surface(cairo_pdf_surface_create_for_stream(Sink::write, &sink, layout.size.width * scale,
-                                                        layout.size.height * scale));
+    CairoSurface surface(cairo_pdf_surface_create_for_stream(Sink::write, &sink, layout.size.width * scale,
+                                                             layout.size.height * scale));
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, layout.title_text.c_str());
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "attnscope");
     // Empty: none, where cairo would write the time.

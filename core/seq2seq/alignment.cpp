@@ -55,6 +55,11 @@ Row weighted_sum(const RowView& weights, const RowView& masked, const ConstMatri
     return sum.cast<float>();
 }
 
+/// Softmax times bell; what has no weight gets none, not even of a bell that is NaN.
+Row bent(const RowView& softmax, const RowView& bell_heights) {
+    return (softmax.array() == 0).select(0.0f, softmax.cwiseProduct(bell_heights));
+}
+
 AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     const Eigen::Index words = how.keys.rows();
     const Normalizer::Window window = how.normalizer->window;
@@ -67,7 +72,8 @@ AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     if (window != Normalizer::Window::none) {
         step.center = window_center(how, i, state);
         for (Eigen::Index j = 0; j < words; ++j)
-            if (std::abs(static_cast<double>(j) - static_cast<double>(step.center(0))) > how.window)
+            // A centre that is NaN is near nothing.
+            if (!(std::abs(static_cast<double>(j) - static_cast<double>(step.center(0))) <= how.window))
                 step.open(j) = 0;
     }
     step.masked.resize(words);
@@ -77,7 +83,7 @@ AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     if (window == Normalizer::Window::predicted) {
         step.softmax = step.weights;
         step.gauss = bell(step.center(0), words, how.window);
-        step.weights = step.softmax.cwiseProduct(step.gauss);
+        step.weights = bent(view(step.softmax), view(step.gauss));
     }
     return step;
 }

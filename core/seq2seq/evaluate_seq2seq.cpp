@@ -14,6 +14,7 @@ namespace attnscope {
 namespace {
 
 constexpr int k_bos = 0, k_eos = 1;
+constexpr int k_no_word = -1;  ///< a given table without words has no end
 
 ConstMatrixView empty_view() { return {nullptr, 0, 0}; }
 
@@ -235,7 +236,8 @@ void Seq2seqEvaluation::run_decoder() {
     if (words_)
         steps_ = decode(decoder, values(words_), options_.cancel);
     else
-        fed_ = decode_greedily(decoder, vocabularies(), k_bos, k_eos, e_.max_steps, *steps_, options_.cancel);
+        fed_ = decode_greedily(decoder, vocabularies(), k_bos, target_words_.empty() ? k_no_word : k_eos,
+                               e_.max_steps, *steps_, options_.cancel);
 }
 
 const std::vector<DecoderStep>& Seq2seqEvaluation::steps() {
@@ -280,14 +282,13 @@ void Seq2seqEvaluation::decode_target() {
     // A mask of greedy decoding has a row for each step that there may be.
     const std::string text = decoder_settings() + settings(is_greedy() ? e_.max_steps : 0);
     if (aligns()) add_alignment(inputs, text);
-    using Step = DecoderStep;
     context_ = step_rows("decoder_context", inputs, text,
-                         [](const Step& step) -> const Row& { return step.context; });
-    step_rows("gate_r", inputs, text, [](const Step& step) -> const Row& { return step.gru.r; });
-    step_rows("gate_z", inputs, text, [](const Step& step) -> const Row& { return step.gru.z; });
-    step_rows("gate_n", inputs, text, [](const Step& step) -> const Row& { return step.gru.n; });
+                         [](const DecoderStep& step) -> const Row& { return step.context; });
+    step_rows("gate_r", inputs, text, [](const DecoderStep& step) -> const Row& { return step.gru.r; });
+    step_rows("gate_z", inputs, text, [](const DecoderStep& step) -> const Row& { return step.gru.z; });
+    step_rows("gate_n", inputs, text, [](const DecoderStep& step) -> const Row& { return step.gru.n; });
     state_ = step_rows("decoder_state", inputs, text,
-                       [](const Step& step) -> const Row& { return step.gru.state; });
+                       [](const DecoderStep& step) -> const Row& { return step.gru.state; });
 }
 
 void Seq2seqEvaluation::add_alignment(const std::vector<StagePtr>& inputs, const std::string& text) {

@@ -84,7 +84,7 @@ void Seq2seqEvaluation::read_target() {
             refuse_shape("E_tgt", table.rows(), table.cols(),
                          "a row for each of " + std::to_string(target_rows_) + " words");
         // A table of another size is not of these words.
-        if (table.rows() != target_rows_) target_words_.clear();
+        if (tokens.empty() || table.rows() != target_rows_) target_words_.clear();
         target_rows_ = static_cast<int>(table.rows());
     }
     trace_.target_table = target_words_;

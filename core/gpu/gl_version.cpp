@@ -1,7 +1,10 @@
+#include "core/gpu/gl_version.h"
+
+#include <epoxy/gl.h>
+
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/window/context.h"
 #include "core/error.h"
 
 namespace attnscope {

@@ -1,6 +1,7 @@
-#include "app/window/gl.h"
+#include "core/gpu/gl.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 #include "core/error.h"
@@ -61,6 +62,7 @@ bool has_debug_output() { return epoxy_gl_version() >= 43 || epoxy_has_gl_extens
 
 }  // namespace
 
+void free_buffer(GLuint id) { glDeleteBuffers(1, &id); }
 void free_program(GLuint id) { glDeleteProgram(id); }
 void free_shader(GLuint id) { glDeleteShader(id); }
 void free_texture(GLuint id) { glDeleteTextures(1, &id); }
@@ -69,26 +71,73 @@ void free_framebuffer(GLuint id) { glDeleteFramebuffers(1, &id); }
 
 Shader::Shader(Source vertex, Source fragment, std::span<const std::string> defines)
     : program_(glCreateProgram()) {
-    const auto first = compile(GL_VERTEX_SHADER, vertex, defines);
-    const auto second = compile(GL_FRAGMENT_SHADER, fragment, defines);
-    glAttachShader(program_.id(), first.id());
-    glAttachShader(program_.id(), second.id());
+    const std::array shaders = {compile(GL_VERTEX_SHADER, vertex, defines),
+                                compile(GL_FRAGMENT_SHADER, fragment, defines)};
+    link(shaders, "shaders " + std::string(vertex.name) + " and " + std::string(fragment.name) + " do");
+}
+
+Shader::Shader(Source compute, std::span<const std::string> defines) : program_(glCreateProgram()) {
+    const std::array shaders = {compile(GL_COMPUTE_SHADER, compute, defines)};
+    link(shaders, "shader " + std::string(compute.name) + " does");
+}
+
+void Shader::link(std::span<const Name<free_shader>> shaders, const std::string& names) {
+    for (const auto& shader : shaders) glAttachShader(program_.id(), shader.id());
     glLinkProgram(program_.id());
-    glDetachShader(program_.id(), first.id());
-    glDetachShader(program_.id(), second.id());
+    for (const auto& shader : shaders) glDetachShader(program_.id(), shader.id());
     GLint done = 0;
     GLint length = 0;
     glGetProgramiv(program_.id(), GL_LINK_STATUS, &done);
     glGetProgramiv(program_.id(), GL_INFO_LOG_LENGTH, &length);
-    if (!done) {
+    if (!done)
         throw Error(ErrorKind::backend,
-                    "shaders " + std::string(vertex.name) + " and " + std::string(fragment.name) +
-                        " do not link: " + log_of(program_.id(), length, glGetProgramInfoLog));
-    }
+                    names + " not link: " + log_of(program_.id(), length, glGetProgramInfoLog));
 }
 
 void Shader::use() const { glUseProgram(program_.id()); }
 GLint Shader::uniform(const char* name) const { return glGetUniformLocation(program_.id(), name); }
+
+Storage::Storage(std::size_t floats) : size_(floats) {
+    GLuint id = 0;
+    glGenBuffers(1, &id);
+    buffer_ = Name<free_buffer>(id);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+    while (glGetError() != GL_NO_ERROR) {
+    }
+    glBufferData(GL_SHADER_STORAGE_BUFFER,
+                 static_cast<GLsizeiptr>(std::max<std::size_t>(floats, 1) * sizeof(float)), nullptr,
+                 GL_DYNAMIC_COPY);
+    if (glGetError() != GL_NO_ERROR)
+        throw Error(ErrorKind::too_large, "the graphics card has no " +
+                                              std::to_string(floats * sizeof(float) >> 20) +
+                                              " MiB left: use a smaller experiment or backend cpu");
+}
+
+void Storage::write(std::size_t first, std::span<const float> numbers) {
+    assert(first + numbers.size() <= size_);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, buffer_.id());
+    glBufferSubData(GL_SHADER_STORAGE_BUFFER, static_cast<GLintptr>(first * sizeof(float)),
+                    static_cast<GLsizeiptr>(numbers.size_bytes()), numbers.data());
+}
+
+void Storage::read(std::size_t first, std::span<float> numbers) const {
+    assert(first + numbers.size() <= size_);
+    glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, buffer_.id());
+    glGetBufferSubData(GL_SHADER_STORAGE_BUFFER, static_cast<GLintptr>(first * sizeof(float)),
+                       static_cast<GLsizeiptr>(numbers.size_bytes()), numbers.data());
+}
+
+Fence::Fence() : sync_(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)) {}
+Fence::~Fence() { glDeleteSync(sync_); }
+
+bool Fence::wait(double seconds) const {
+    const GLenum state =
+        glClientWaitSync(sync_, GL_SYNC_FLUSH_COMMANDS_BIT, static_cast<GLuint64>(seconds * 1e9));
+    if (state == GL_WAIT_FAILED)
+        throw Error(ErrorKind::backend, "the graphics card is lost: use backend cpu, or start again");
+    return state != GL_TIMEOUT_EXPIRED;
+}
 
 Texture2D::Texture2D(Format format, int width, int height) : format_(format), width_(width), height_(height) {
     GLuint id = 0;

@@ -1,4 +1,4 @@
-#include "app/window/shaders.h"
+#include "core/gpu/shaders.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -6,8 +6,8 @@
 #include <optional>
 #include <sstream>
 
-#include "app/window/embedded_shaders.h"
 #include "core/error.h"
+#include "core/gpu/embedded_shaders.h"
 
 namespace attnscope {
 

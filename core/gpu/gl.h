@@ -32,13 +32,14 @@ private:
     GLuint id_ = 0;
 };
 
+void free_buffer(GLuint id);
 void free_program(GLuint id);
 void free_shader(GLuint id);
 void free_texture(GLuint id);
 void free_vertex_array(GLuint id);
 void free_framebuffer(GLuint id);
 
-/// A vertex and a fragment shader, linked.
+/// A vertex and a fragment shader, or a compute shader, linked.
 class Shader {
 public:
     struct Source {
@@ -48,13 +49,46 @@ public:
     /// `defines` ("NAME value") come right after the #version line. Throws Error(backend) with the file's
     /// name and the compiler's log.
     Shader(Source vertex, Source fragment, std::span<const std::string> defines = {});
+    Shader(Source compute, std::span<const std::string> defines);
 
     void use() const;
     /// -1 where the compiler dropped it; setting that does nothing.
     GLint uniform(const char* name) const;
 
 private:
+    void link(std::span<const Name<free_shader>> shaders, const std::string& names);
     Name<free_program> program_;
+};
+
+/// Numbers in the card's memory, not initialised.
+class Storage {
+public:
+    /// Throws Error(too_large) if the card has no room.
+    explicit Storage(std::size_t floats);
+
+    std::size_t size() const { return size_; }  ///< floats
+    GLuint id() const { return buffer_.id(); }
+    void write(std::size_t first, std::span<const float> numbers);
+    /// Waits for what computes them.
+    void read(std::size_t first, std::span<float> numbers) const;
+
+private:
+    Name<free_buffer> buffer_;
+    std::size_t size_;
+};
+
+/// Stands behind the commands so far.
+class Fence {
+public:
+    Fence();
+    ~Fence();
+    Fence(const Fence&) = delete;
+    Fence& operator=(const Fence&) = delete;
+    /// True once they are done, at the latest after `seconds`. Throws Error(backend) if they never will be.
+    bool wait(double seconds) const;
+
+private:
+    GLsync sync_;
 };
 
 /// One level, nearest sampling (unless smooth), clamped edges.

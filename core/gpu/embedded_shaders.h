@@ -3,11 +3,11 @@
 
 #include <span>
 
-#include "core/io/embedded.h"
+#include "core/embedded_file.h"
 
 namespace attnscope {
 
-/// shaders/*, by name. Here a name has its extension: `heatmap.frag`.
+/// shaders/*, by name: `heatmap.frag`.
 std::span<const EmbeddedFile> embedded_shaders();
 
 }  // namespace attnscope

@@ -1,0 +1,400 @@
+// The soft alignment of an encoder and decoder, step by step (after Bahdanau et al. 2015, figure 3).
+#include <algorithm>
+#include <cmath>
+
+#include "app/document/walk.h"
+#include "app/views/alignment_scene.h"
+#include "app/views/focus_layout.h"
+#include "app/views/labels.h"
+#include "app/views/views.h"
+#include "app/window/widgets.h"
+#include "core/attention/stages.h"
+#include "core/picture/number_text.h"
+#include "core/picture/view_figure.h"
+#include "core/picture/word_lines.h"
+#include "core/seq2seq/step_words.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_header = 56, k_low_header = 42;
+constexpr float k_most_pitch = 40;   ///< units from word to word
+constexpr float k_most_column = 88;  ///< units of a cell's width
+constexpr float k_most_lines = 620;  ///< units between the words
+constexpr float k_between = 8;       ///< words and lines
+constexpr float k_narrow = 640;      ///< units; below it there is no colour bar
+constexpr float k_bar_room = 72;
+constexpr float k_caption_band = 24;
+constexpr float k_least_step = 132;  ///< units that the step below needs
+constexpr float k_step_header = 52;
+constexpr float k_near = 6;                          ///< units to a line that is pointed at
+constexpr std::size_t k_measured = 512;              ///< words whose widths are measured
+constexpr int k_segments = 48, k_few_segments = 20;  ///< of a line; where there are many
+constexpr int k_many_lines = 600;
+constexpr int k_most_rows = 400;  ///< of them lines are drawn
+
+/// Where everything stands, in pixels.
+struct Places {
+    AxisPlace words, steps, columns;
+    float words_left, words_right;  ///< the source's words end here
+    float steps_left, steps_right;
+    Area lines, matrix;
+    float caption_bottom;
+    ColumnLabels column_labels;
+    bool has_bar;
+};
+
+float longest(Ui& ui, const std::vector<std::string>& words, float most) {
+    float width = ui.px(44);
+    for (std::size_t i = 0; i < std::min(words.size(), k_measured); ++i)
+        width = std::max(width, text_width(ui.fonts.strong, legible(words[i], *ui.fonts.strong)));
+    return std::min(width, most);
+}
+
+std::vector<std::string> source_words(const AlignmentScene& scene) {
+    std::vector<std::string> words;
+    for (int j = 0; j < scene.words; ++j) words.push_back(scene.word(j));
+    return words;
+}
+
+AxisPlace spread(int count, float from, float to, float pitch) {
+    const float origin = std::floor((from + to - pitch * static_cast<float>(count)) / 2);
+    return {count, from, to, origin, pitch};
+}
+
+/// From left to right: words, lines, steps, matrix, colour bar.
+void place_columns(Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
+    const float width = area.width(), gap = ui.px(k_between);
+    const bool narrow = width < ui.px(k_narrow);
+    at.has_bar = !narrow;
+    const float words = longest(ui, source_words(scene), 0.18f * width);
+    const float steps = longest(ui, scene.said, 0.18f * width);
+    const float bar = narrow ? 0 : ui.px(k_bar_room), matrix_gap = ui.px(14);
+    const auto columns = static_cast<float>(scene.matrix.columns());
+    float cell = std::min(ui.px(56), (narrow ? 0.32f : 0.4f) * width / columns);
+    const float room = width - words - steps - 2 * gap - matrix_gap - bar;
+    const float lines = std::min(room - cell * columns, ui.px(k_most_lines));
+    cell = std::min(ui.px(k_most_column), (room - lines) / columns);
+    at.words_left = area.min.x;
+    at.words_right = area.min.x + words;
+    at.lines.min.x = at.words_right + gap;
+    at.lines.max.x = at.lines.min.x + lines;
+    at.steps_left = at.lines.max.x + gap;
+    at.steps_right = at.steps_left + steps;
+    at.matrix.min.x = std::floor(at.steps_right + matrix_gap);
+    at.matrix.max.x = at.matrix.min.x + cell * columns;
+    at.columns = {scene.matrix.columns(), at.matrix.min.x, at.matrix.max.x, at.matrix.min.x, cell};
+}
+
+/// Words and steps, one below the other over the same height.
+void place_rows(Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
+    const float widest = longest(ui, source_words(scene), ui.px(90));
+    const bool level = widest + ui.px(6) <= at.columns.pitch, roomy = area.height() > ui.px(230);
+    at.column_labels = !scene.aligned ? ColumnLabels::none
+                       : level        ? ColumnLabels::level
+                       : roomy        ? ColumnLabels::upright
+                                      : ColumnLabels::none;
+    const float band = at.column_labels == ColumnLabels::upright ? widest + ui.px(10) : ui.px(k_caption_band);
+    const float top = area.min.y + std::max(band, ui.px(k_caption_band)), height = area.max.y - top;
+    const auto pitch = [&](int count) {
+        return std::min(ui.px(k_most_pitch), height / static_cast<float>(count));
+    };
+    const float block = std::max(pitch(scene.words) * static_cast<float>(scene.words),
+                                 pitch(scene.steps()) * static_cast<float>(scene.steps()));
+    at.words = spread(scene.words, top, top + block, pitch(scene.words));
+    at.steps = spread(scene.steps(), top, top + block, pitch(scene.steps()));
+    at.lines.min.y = top;
+    at.lines.max.y = top + block;
+    at.matrix.min.y = at.steps.origin;
+    at.matrix.max.y = at.steps.end();
+    at.caption_bottom = top - ui.px(6);
+}
+
+Places lay_out(Ui& ui, const AlignmentScene& scene, const Area& area) {
+    Places at{};
+    place_columns(ui, scene, area, at);
+    place_rows(ui, scene, area, at);
+    return at;
+}
+
+// ---- the lines
+
+void line(Ui& ui, const Places& at, int word, int step, float width, ImU32 color) {
+    const int segments = at.words.count * at.steps.count > k_many_lines ? k_few_segments : k_segments;
+    const float left = at.lines.min.x, right = at.lines.max.x, middle = (left + right) / 2;
+    const float from = at.words.middle(word), to = at.steps.middle(step);
+    ImGui::GetWindowDrawList()->AddBezierCubic({left, from}, {middle, from}, {middle, to}, {right, to}, color,
+                                               ui.px(width), segments);
+}
+
+/// A line stands out that belongs to the chosen step, or to the word that is pointed at.
+bool stands_out(const AlignmentScene& scene, int word, int step) {
+    return scene.by_word ? word == scene.lit_word : step == scene.step;
+}
+
+void weight_lines(Ui& ui, const AlignmentScene& scene, const Places& at, bool standing_out) {
+    const double pitch = std::min(at.words.pitch, at.steps.pitch) / ui.scale;
+    const int stride = (scene.steps() + k_most_rows - 1) / k_most_rows;
+    const double others = others_opacity(scene.steps());
+    for (int i = 0; i < scene.steps(); ++i) {
+        if (i % stride != 0 && i != scene.step) continue;
+        const int most = i == scene.step ? k_lines_that_stand_out : lines_per_row(scene.steps());
+        for (const WordLine& each : word_lines(scene.weights(i), scene.scale, most)) {
+            if (stands_out(scene, each.column, i) != standing_out) continue;
+            const auto strength = static_cast<float>(each.strength);
+            line(ui, at, each.column, i, static_cast<float>(line_width(each.strength, pitch)),
+                 standing_out ? ink(ui.theme.accent, 0.15f + 0.85f * strength)
+                              : ink(ui.theme.secondary, static_cast<float>(others) * strength));
+        }
+    }
+}
+
+/// Without attention all words meet in one point, which every step sees.
+void meeting_lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImVec2 node{(at.lines.min.x + at.lines.max.x) / 2, (at.lines.min.y + at.lines.max.y) / 2};
+    const auto half = [&](float x, float y, ImU32 color, float width) {
+        const float middle = (x + node.x) / 2;
+        list->AddBezierCubic({x, y}, {middle, y}, {middle, node.y}, node, color, ui.px(width));
+    };
+    const int words = (scene.words + k_most_rows - 1) / k_most_rows,
+              steps = (scene.steps() + k_most_rows - 1) / k_most_rows;
+    for (int j = 0; j < scene.words; j += words)
+        half(at.lines.min.x, at.words.middle(j), ink(ui.theme.secondary, 0.5f), 1);
+    for (int i = 0; i < scene.steps(); i += steps)
+        half(at.lines.max.x, at.steps.middle(i), ink(ui.theme.secondary, 0.5f), 1);
+    half(at.lines.max.x, at.steps.middle(scene.step), ink(ui.theme.accent), 2.5f);
+    list->AddCircleFilled(node, ui.px(5), ink(ui.theme.accent));
+    draw_text(list, ui.fonts.caption, {node.x, node.y - ui.px(26)}, ink(ui.theme.text), "last state",
+              Align::center);
+}
+
+/// The line that is nearest to the mouse, those of the locked step before others.
+std::optional<Cell> line_at(Ui& ui, const AlignmentScene& scene, const Places& at, ImVec2 mouse) {
+    const auto way = static_cast<float>(line_height((mouse.x - at.lines.min.x) / at.lines.width()));
+    std::optional<Cell> found;
+    const int locked = locked_query(ui.document.presentation(), scene.steps());
+    float nearest = ui.px(k_near);
+    const auto look = [&](int i) {
+        const int most = i == locked ? k_lines_that_stand_out : lines_per_row(scene.steps());
+        for (const WordLine& each : word_lines(scene.weights(i), scene.scale, most)) {
+            const float from = at.words.middle(each.column), to = at.steps.middle(i);
+            const float distance = std::abs(from + way * (to - from) - mouse.y);
+            if (distance >= nearest) continue;
+            nearest = distance;
+            found = Cell{i, each.column};
+        }
+    };
+    look(locked);
+    for (int i = 0; i < scene.steps() && !found; ++i) look(i);
+    return found;
+}
+
+void lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
+    ImGui::SetCursorScreenPos(at.lines.min);
+    ImGui::InvisibleButton("lines", {std::max(1.0f, at.lines.width()), std::max(1.0f, at.lines.height())});
+    if (scene.aligned && ImGui::IsItemHovered())
+        if (const auto cell = line_at(ui, scene, at, ImGui::GetIO().MousePos))
+            use_cell(ui, scene.matrix, *cell);
+    if (!scene.aligned) return meeting_lines(ui, scene, at);
+    weight_lines(ui, scene, at, false);
+    weight_lines(ui, scene, at, true);
+}
+
+// ---- the words
+
+/// The cell that stands for a step: where it looks most.
+Cell step_cell(const AlignmentScene& scene, int step) {
+    return {step, scene.aligned ? largest_key(scene.matrix, step) : 0};
+}
+
+/// A column of words as one item; the one under the mouse.
+std::optional<int> word_under_mouse(const char* id, float left, float right, const AxisPlace& place) {
+    ImGui::SetCursorScreenPos({left, place.origin});
+    ImGui::InvisibleButton(id, {std::max(1.0f, right - left), std::max(1.0f, place.end() - place.origin)});
+    if (!ImGui::IsItemHovered()) return std::nullopt;
+    return place.at(ImGui::GetIO().MousePos.y);
+}
+
+void source(Ui& ui, const AlignmentScene& scene, const Places& at) {
+    if (const auto j = word_under_mouse("sources", at.words_left, at.words_right, at.words)) {
+        ui.state.pointing_token = PointedToken{*j, true};
+        if (scene.aligned && ImGui::IsMouseReleased(0) && was_click())
+            toggle_lock(ui, scene.matrix, {scene.step, *j});
+    }
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int stride = label_stride(ui, at.words.pitch);
+    for (int j = 0; j < scene.words; ++j) {
+        if (!label_shown(j, stride, scene.lit_word)) continue;
+        const double seen = scene.aligned ? (scene.matrix.at(scene.step, j) - scene.scale.min) /
+                                                (scene.scale.max - scene.scale.min)
+                                          : 0;
+        const bool lit = j == scene.lit_word;
+        ImFont* font = lit ? ui.fonts.strong : ui.fonts.body;
+        const Rgb8 color = lit ? ui.theme.text
+                               : mixed(ui.theme.secondary, ui.theme.text,
+                                       std::isfinite(seen) ? std::clamp(seen, 0.0, 1.0) : 0);
+        draw_text(list, font, {at.words_right, at.words.middle(j) - compat::font_size(*font) / 2}, ink(color),
+                  fitted(font, legible(scene.word(j), *font), at.words_right - at.words_left), Align::right);
+    }
+}
+
+void steps(Ui& ui, const AlignmentScene& scene, const Places& at) {
+    if (const auto i = word_under_mouse("steps", at.steps_left, at.steps_right, at.steps)) {
+        point_at(ui, scene.matrix, step_cell(scene, *i));
+        if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(ui, scene.matrix, step_cell(scene, *i));
+    }
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int stride = label_stride(ui, at.steps.pitch), chosen = scene.by_word ? -1 : scene.step;
+    for (int i = 0; i < scene.steps(); ++i) {
+        if (!label_shown(i, stride, chosen)) continue;
+        ImFont* font = i == chosen ? ui.fonts.strong : ui.fonts.body;
+        const bool blind = scene.aligned && scene.trace.fully_masked(i);
+        const Rgb8 color = blind ? ui.theme.warning : i == chosen ? ui.theme.text : ui.theme.secondary;
+        draw_text(list, font, {at.steps_left, at.steps.middle(i) - compat::font_size(*font) / 2}, ink(color),
+                  fitted(font, legible(scene.said[std::size_t(i)], *font), at.steps_right - at.steps_left));
+    }
+}
+
+// ---- the matrix
+
+void column_labels(Ui& ui, const AlignmentScene& scene, const Places& at) {
+    if (at.column_labels == ColumnLabels::none) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int stride = label_stride(ui, at.columns.pitch);
+    for (int j = 0; j < scene.words; ++j) {
+        if (!label_shown(j, stride, scene.lit_word)) continue;
+        ImFont* font = j == scene.lit_word ? ui.fonts.strong : ui.fonts.body;
+        const ImU32 color = ink(j == scene.lit_word ? ui.theme.text : ui.theme.secondary);
+        const std::string text = legible(scene.word(j), *font);
+        if (at.column_labels == ColumnLabels::upright)
+            upright_text(list, font, {at.columns.middle(j), at.matrix.min.y - ui.px(6)}, color,
+                         fitted(font, text, ui.px(90)));
+        else
+            draw_text(list, font,
+                      {at.columns.middle(j), at.matrix.min.y - ui.px(6) - compat::font_size(*font)}, color,
+                      text, Align::center);
+    }
+}
+
+void walk(Ui& ui, const AlignmentScene& scene, const KeyboardUse& keys) {
+    if (keys.steps || keys.steps_down)
+        walk_cells(ui.document, *scene.matrix.stage, keys.steps_down, keys.steps);
+}
+
+void matrix(Ui& ui, const AlignmentScene& scene, const Places& at) {
+    ImGui::SetCursorScreenPos(at.matrix.min);
+    ImGui::InvisibleButton("matrix", {std::max(1.0f, at.matrix.width()), std::max(1.0f, at.matrix.height())});
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    use_cell(ui, scene.matrix, {at.steps.at(mouse.y), at.columns.at(mouse.x)});
+    walk(ui, scene, grid_keyboard_use(ui, ImGui::GetID("matrix"), at.matrix));
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    paint_matrix(ui, *list, scene.matrix, at.matrix);
+    outline_row(ui, *list, at.matrix, scene.by_word ? -1 : scene.step, scene.steps());
+    if (scene.aligned) outline_column(ui, *list, at.matrix, scene.lit_word, scene.words, 0.4f);
+    column_labels(ui, scene, at);
+    if (!at.has_bar) return;
+    const float left = at.matrix.max.x + ui.px(16),
+                bottom = std::max(at.matrix.max.y, at.matrix.min.y + ui.px(80));
+    paint_scale(ui, scene.scale, {{left, at.matrix.min.y}, {left + ui.px(14), bottom}});
+}
+
+void captions(Ui& ui, const AlignmentScene& scene, const Places& at) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ImU32 faint = ink(ui.theme.faint);
+    const float line = compat::font_size(*ui.fonts.caption);
+    draw_text(list, ui.fonts.caption, {at.words_right, at.words.origin - ui.px(6) - line}, faint, "source",
+              Align::right);
+    draw_text(list, ui.fonts.caption, {at.steps_left, at.steps.origin - ui.px(6) - line}, faint, "decoder");
+    if (at.column_labels == ColumnLabels::none)
+        draw_text(list, ui.fonts.caption, {at.matrix.min.x, at.matrix.min.y - ui.px(6) - line}, faint,
+                  scene.aligned ? "alignment" : "context, the same in every step", Align::left,
+                  at.matrix.width());
+}
+
+// ---- the whole
+
+/// What the chosen step does, in a line.
+std::string summary(const AlignmentScene& scene) {
+    const Trace& trace = scene.trace;
+    std::string text = "step " + std::to_string(scene.step + 1) + " of " + std::to_string(scene.steps()) +
+                       ", fed “" + trace.label(Axis::target_row, fed_word(trace, scene.step)) + "”";
+    if (!scene.aligned) return k_no_alignment + ("  ·  " + text);
+    const Cell most = step_cell(scene, scene.step);
+    const float weight = scene.matrix.at(most.row, most.column);
+    text += trace.fully_masked(scene.step)
+                ? "  ·  nothing is open to it"
+                : "  ·  looks most at “" + scene.word(most.column) + "” " + cell_text(weight);
+    if (const Stage* center = trace.find("alignment_center"))
+        text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
+    if (trace.experiment.encoder == "forward") text += "  ·  read forward alone: a word knows none after it";
+    return text;
+}
+
+void header(Ui& ui, const AlignmentScene& scene, const Area& area, bool low) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float y = area.min.y + ui.px(low ? 8 : 14);
+    const std::string said = legible(scene.said[std::size_t(scene.step)], *ui.fonts.title);
+    const float width = draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text), said,
+                                  Align::left, area.width() / 3);
+    draw_text(list, ui.fonts.body, {area.min.x + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
+              legible(summary(scene), *ui.fonts.body), Align::left, area.width() - width - ui.px(16));
+}
+
+/// Only chips and the matrix choose while they are pointed at: the state before is the row of another step.
+int shown_step(const Ui& ui, const ShownStage& matrix) {
+    const auto& hovered = ui.state.hovered;
+    const bool chooses = ui.state.hovered_token || !hovered || hovered->stage == matrix.stage->name();
+    return chooses ? chosen_query(ui, matrix.rows())
+                   : locked_query(ui.document.presentation(), matrix.rows());
+}
+
+AlignmentScene scene_of(Ui& ui) {
+    const Trace& trace = *ui.document.trace();
+    const Presentation& presentation = ui.document.presentation();
+    ShownStage shown = *shown_stage(trace, main_stage(trace).name(), presentation);
+    const Highlight lit = current_highlight(ui.state, presentation, &trace);
+    const ColorScale scale = scale_of(shown, presentation);
+    const bool aligned = shown.stage->name() == "alignment";
+    const int words = trace.find("source")->shape().rows, step = shown_step(ui, shown);
+    return {trace,   std::move(shown),  scale,
+            aligned, said_words(trace), words,
+            step,    lit.key,           lit.key >= 0 && lit.query < 0};
+}
+
+}  // namespace
+
+std::string why_no_alignment(const Ui& ui) {
+    const Trace* trace = ui.document.trace().get();
+    if (ui.document.experiment().mechanism != "seq2seq")
+        return "Attention alone aligns nothing: choose the mechanism seq2seq";
+    return trace && find_view_figure("alignment")->stage(*trace) ? "" : "Nothing is decoded yet";
+}
+
+void alignment_view(Ui& ui, const Area& area) {
+    const AlignmentScene scene = scene_of(ui);
+    const bool low = area.height() < ui.px(420), narrow = area.width() < ui.px(k_narrow);
+    const float left = area.min.x + ui.px(narrow ? 14 : 24), right = area.max.x - ui.px(narrow ? 10 : 20);
+    header(ui, scene, {{left, area.min.y}, {right, area.max.y}}, low);
+    const Area body{{left, area.min.y + ui.px(low ? k_low_header : k_header)},
+                    {right, area.max.y - ui.px(low ? 8 : 16)}};
+    // The step takes what its words need, and at most half.
+    const float liked = ui.px(k_step_header) + ui.px(19) * static_cast<float>(std::max(scene.words, 9));
+    float below =
+        std::clamp(liked, ui.px(k_least_step), std::max(ui.px(k_least_step), 0.44f * body.height()));
+    if (body.height() < ui.px(2 * k_least_step)) below = 0;
+    const Places at =
+        lay_out(ui, scene, {body.min, {body.max.x, body.max.y - below - ui.px(below > 0 ? 24 : 0)}});
+    lines(ui, scene, at);
+    source(ui, scene, at);
+    steps(ui, scene, at);
+    matrix(ui, scene, at);
+    captions(ui, scene, at);
+    if (below <= 0) return;
+    const float top = at.lines.max.y + ui.px(24);
+    ImGui::GetWindowDrawList()->AddLine({area.min.x, top - ui.px(12)}, {area.max.x, top - ui.px(12)},
+                                        ink(ui.theme.line));
+    decoder_step(ui, scene, {{left, top}, {right, std::min(body.max.y, top + below)}});
+}
+
+}  // namespace attnscope

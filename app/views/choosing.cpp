@@ -1,0 +1,51 @@
+#include "app/views/choosing.h"
+
+#include <algorithm>
+
+#include "app/window/widgets.h"
+#include "core/picture/number_text.h"
+#include "core/picture/view_figure.h"
+
+namespace attnscope {
+
+int chosen_query(const Ui& ui, int queries) {
+    const Presentation& presentation = ui.document.presentation();
+    const int query = current_highlight(ui.state, presentation, ui.document.trace().get()).query;
+    return query < 0 ? locked_query(presentation, queries) : std::min(query, queries - 1);
+}
+
+int largest_key(const ShownStage& shown, int query) {
+    int best = 0;
+    for (int key = 1; key < shown.columns(); ++key)
+        if (shown.at(query, key) > shown.at(query, best)) best = key;
+    return best;
+}
+
+void point_at(Ui& ui, const ShownStage& shown, const Cell& cell) {
+    ui.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
+}
+
+void toggle_lock(Ui& ui, const ShownStage& shown, const Cell& cell) {
+    const std::string stage(shown.stage->name());
+    ui.document.change([&](Session& session) {
+        Presentation& presentation = session.presentation;
+        const bool locked = presentation.stage == stage && presentation.locked == cell;
+        presentation.stage = stage;
+        presentation.locked = locked ? std::nullopt : std::optional(cell);
+    });
+}
+
+void use_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
+    if (!ImGui::IsItemHovered()) return;
+    point_at(ui, shown, cell);
+    const StageInfo& info = *shown.stage->info;
+    const std::string row = shown.trace->label(info.rows, cell.row);
+    const std::string column = shown.trace->label(info.columns, cell.column);
+    const std::string between = info.columns == Axis::key_token ? " → " : " · ";
+    tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
+                    (shown.closed(cell.row, cell.column) ? "closed by the mask"
+                                                         : exact_text(shown.at(cell.row, cell.column))));
+    if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(ui, shown, cell);
+}
+
+}  // namespace attnscope

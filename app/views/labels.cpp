@@ -1,0 +1,26 @@
+#include "app/views/labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace attnscope {
+
+void upright_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text) {
+    const int before = list->VtxBuffer.Size;
+    draw_text(list, font, {at.x, at.y}, color, text);
+    const float half = compat::font_size(*font) / 2;
+    for (int i = before; i < list->VtxBuffer.Size; ++i) {
+        ImVec2& p = list->VtxBuffer[i].pos;
+        p = {at.x + (p.y - at.y) - half, at.y - (p.x - at.x)};
+    }
+}
+
+int label_stride(Ui& ui, float pitch) { return std::max(1, static_cast<int>(std::ceil(ui.px(13) / pitch))); }
+
+bool label_shown(int i, int stride, int lit) {
+    if (i == lit) return true;
+    return i % stride == 0 && (lit < 0 || stride == 1 || std::abs(i - lit) >= stride);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,30 @@
+// Who computes the steps of an evaluation, if not the processor.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include "core/attention/step.h"
+#include "core/attention/trace.h"
+
+namespace attnscope {
+
+class Backend {
+public:
+    virtual ~Backend() = default;
+
+    /// "gpu": as --backend and Trace::backend have it.
+    virtual std::string_view name() const = 0;
+    /// The step's result, of the given shape; nullptr for one that is left to the processor. Copies inputs to
+    /// where it needs them. Throws Cancelled when asked to; Error(backend) if it cannot go on,
+    /// Error(too_large) if the result does not fit.
+    virtual std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
+                                                        std::span<const StagePtr> inputs,
+                                                        std::stop_token cancel) = 0;
+    /// Bytes that a trace may take there.
+    virtual std::size_t memory() const = 0;
+};
+
+}  // namespace attnscope

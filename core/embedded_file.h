@@ -1,0 +1,13 @@
+// A file that is built into the program.
+#pragma once
+
+#include <string_view>
+
+namespace attnscope {
+
+struct EmbeddedFile {
+    std::string_view name;  ///< without folder; with its extension for shaders, without for examples
+    std::string_view text;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,271 @@
+#include "core/gpu/backend.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/attention/evaluate_options.h"
+#include "core/attention/memory.h"
+#include "core/attention/positions.h"
+
+namespace attnscope {
+namespace {
+
+using Values = std::shared_ptr<const GpuValues>;
+using Operand = GpuKernels::Operand;
+
+/// A long copy lets others through after so many numbers.
+constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
+/// What a cell takes, in multiply-adds.
+constexpr double k_exponential_work = 16;
+constexpr std::int64_t k_far = 1 << 20;  ///< beyond every matrix, and a float holds it
+
+/// One step, on the device's thread: an overload for each kind.
+class GpuStep {
+public:
+    GpuStep(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const GpuOptions& options,
+            const Shape& shape, std::span<const StagePtr> inputs)
+        : device_(std::move(device)),
+          kernels_(std::move(kernels)),
+          options_(options),
+          inputs_(inputs),
+          result_(make(shape)) {}
+
+    Values result() const { return result_; }
+
+    void operator()(const step::Linear&) {
+        const GpuMatrices bias = inputs_.size() > 2 ? input(2) : GpuMatrices{};
+        kernels_->product(input(0), input(1), true, inputs_.size() > 2 ? &bias : nullptr, out());
+    }
+    void operator()(const step::Sum&) {
+        GpuMatrices sum = input(0);
+        if (inputs_.size() == 1) kernels_->cells("cells.comp", {"COPY"}, {{sum}}, out());
+        for (std::size_t i = 1; i < inputs_.size(); ++i) {
+            const GpuMatrices next = i + 1 < inputs_.size() ? scratch(result_->shape()) : out();
+            kernels_->cells("cells.comp", {"SUM"}, {{sum}, {input(i)}}, next);
+            sum = next;
+        }
+    }
+    void operator()(const step::Split& split) {
+        if (split.rope.empty()) return kernels_->split(input(0), out());
+        const Shape& shape = result_->shape();
+        const GpuMatrices straight = scratch(shape);
+        kernels_->split(input(0), straight);
+        const GpuMatrices angles = copied(sinusoidal_positions(shape.rows, shape.columns));
+        std::vector<std::string> kind{"ROTATE"};
+        if (split.rope == "half") kind.emplace_back("HALF");
+        kernels_->cells("cells.comp", kind, {{straight}, {angles}}, out(),
+                        {.width = static_cast<std::uint32_t>(shape.columns)});
+    }
+    void operator()(const step::Join&) { kernels_->join(input(0), out()); }
+    void operator()(const step::Before& before) {
+        if (before.score == "cosine") return cosine();
+        GpuMatrices of_queries, of_keys;
+        if (before.score == "concat") {
+            const ConstMatrixView W = named("W_c").buffer.host().head(0);
+            const int d = input(0).shape.columns;
+            of_queries = projected(input(0), copied(W.leftCols(d)), nullptr);
+            of_keys = projected(input(1), copied(W.rightCols(W.cols() - d)), nullptr);
+        } else {
+            const Stage* b = find("b_a");
+            const GpuMatrices bias = b ? on_card(*b) : GpuMatrices{};
+            of_queries = projected(input(0), on_card(named("W_aq")), b ? &bias : nullptr);
+            of_keys = projected(input(1), on_card(named("W_ak")), nullptr);
+        }
+        kernels_->cells("cells.comp", {"HIDDEN"}, {{of_queries}, {of_keys, true}}, out(),
+                        {.width = static_cast<std::uint32_t>(of_keys.shape.columns)}, k_exponential_work);
+    }
+    void operator()(const step::Score& score) {
+        if (score.score == "dot") return kernels_->product(input(0), input(1), true, nullptr, out());
+        if (score.score == "location")
+            return kernels_->product(input(0), on_card(named("W_loc")), true, nullptr, out());
+        if (score.score == "general") {
+            const GpuMatrices W = on_card(named("W_score"));
+            Shape shape = input(0).shape;
+            shape.columns = W.shape.columns;
+            const GpuMatrices QW = scratch(shape);
+            kernels_->product(input(0), W, false, nullptr, QW);
+            return kernels_->product(QW, input(1), true, nullptr, out());
+        }
+        if (score.score == "cosine")
+            return kernels_->cells("cells.comp", {"SHARPEN"}, {{on_card(named("cosine"))}}, out(),
+                                   {.x = score.sharpening});
+        const GpuMatrices v = on_card(named(score.score == "concat" ? "v_c" : "v_a"));
+        kernels_->cells("cells.comp", {"HIDDEN_SUM"}, {{on_card(named("score_hidden"))}, {v, true}}, out(),
+                        {.width = static_cast<std::uint32_t>(v.shape.columns)}, v.shape.columns);
+    }
+    void operator()(const step::Scale& scale) {
+        kernels_->cells("cells.comp", {"SCALE"}, {{input(0)}}, out(),
+                        {.x = scale.factor, .y = scale.divisor});
+    }
+    void operator()(const step::Alibi&) {
+        GpuMatrices slopes = input(0);
+        slopes.shape = {.heads = slopes.shape.rows, .rows = 1, .columns = 1};
+        kernels_->cells("cells.comp", {"ALIBI"}, {{slopes, true}}, out());
+    }
+    void operator()(const step::Open& open) {
+        kernels_->cells("mask.comp", {"FIRST"}, {}, out());
+        const auto number = [](std::int64_t n) { return static_cast<float>(std::clamp(n, -k_far, k_far)); };
+        for (const MaskRule& rule : open.rules) {
+            const std::vector<std::int64_t>& K = rule.arguments;
+            if (rule.kind == "causal") kernels_->cells("mask.comp", {"CAUSAL"}, {}, out());
+            if (rule.kind == "window")
+                kernels_->cells("mask.comp", {"WINDOW"}, {}, out(), {.x = number(K[0]), .y = number(K[1])});
+            if (rule.kind != "valid") continue;
+            if (K.size() == 1) {
+                kernels_->cells("mask.comp", {"VALID_ONE"}, {}, out(), {.x = number(K[0])});
+            } else {
+                Matrix lengths(static_cast<Eigen::Index>(K.size()), 1);
+                std::ranges::transform(K, lengths.data(), number);
+                kernels_->cells("mask.comp", {"VALID_EACH"}, {{copied(lengths)}}, out());
+            }
+        }
+        if (!inputs_.empty())
+            kernels_->cells("mask.comp", {"WITHIN"}, {{input(0)}}, out(),
+                            {.x = static_cast<float>(open.window)});
+    }
+    void operator()(const step::Close&) {
+        kernels_->cells("cells.comp", {"CLOSE"}, {{input(0)}, {input(1)}}, out());
+    }
+    void operator()(const step::Softmax& softmax) {
+        if (!softmax.over_queries) return kernels_->rows("SOFTMAX", {{input(0)}}, out());
+        Shape columns = result_->shape();
+        columns.rows = 3;
+        kernels_->softmax_over_rows(input(0), out(), scratch(columns));
+    }
+    void operator()(const step::Hard&) { kernels_->rows("HARD", {{input(0)}}, out()); }
+    void operator()(const step::Gauss& gauss) {
+        kernels_->cells("cells.comp", {"GAUSS"}, {{input(0)}}, out(), {.x = static_cast<float>(gauss.window)},
+                        k_exponential_work);
+    }
+    void operator()(const step::Bend&) {
+        kernels_->cells("cells.comp", {"BEND"}, {{input(0)}, {input(1)}}, out());
+    }
+    void operator()(const step::Drop& drop) {
+        kernels_->cells("cells.comp", {"DROP"}, {{input(0)}, {input(1)}}, out(), {.x = drop.kept});
+    }
+    void operator()(const step::Context&) {
+        const GpuMatrices weights = input(0), masked = input(1), V = input(2);
+        bool finite = true;
+        for (int h = 0; h < V.shape.heads; ++h)
+            finite = finite && kernels_->range(V, h).finite == V.shape.head_size();
+        if (finite) return kernels_->product(weights, V, false, nullptr, out());
+        kernels_->cells("sum_open.comp", {}, {{weights}, {masked}, {V, true}}, out(),
+                        {.width = static_cast<std::uint32_t>(V.shape.rows)}, V.shape.rows);
+    }
+    void operator()(const step::LayerNorm&) {
+        kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out());
+    }
+    void operator()(const step::Activate& activate) {
+        kernels_->cells("cells.comp", {activate.activation == "gelu" ? "GELU" : "RELU"}, {{input(0)}}, out(),
+                        {}, activate.activation == "gelu" ? k_exponential_work : 1);
+    }
+    void operator()(const step::LogSoftmax&) { kernels_->rows("LOG_SOFTMAX", {{input(0)}}, out()); }
+
+private:
+    GpuMatrices out() const { return result_->matrices(); }
+    GpuMatrices input(std::size_t i) { return on_card(*inputs_[i]); }
+    const Stage* find(std::string_view name) const {
+        for (const StagePtr& stage : inputs_)
+            if (stage->name() == name) return stage.get();
+        return nullptr;
+    }
+    const Stage& named(std::string_view name) const { return *find(name); }
+
+    std::shared_ptr<GpuValues> make(const Shape& shape) const {
+        return std::make_shared<GpuValues>(device_, kernels_, shape, options_.guard);
+    }
+    GpuMatrices scratch(const Shape& shape) {
+        kept_.push_back(make(shape));
+        return kept_.back()->matrices();
+    }
+    /// The tensor's numbers on the card.
+    std::shared_ptr<GpuValues> uploaded(const Shape& shape, std::span<const float> numbers) {
+        const auto values = make(shape);
+        const GpuMatrices to = values->matrices();
+        for (std::size_t done = 0; done < numbers.size(); done += k_copied_at_once) {
+            to.storage->write(to.first + done,
+                              numbers.subspan(done, std::min(k_copied_at_once, numbers.size() - done)));
+            device_->pause();
+        }
+        return values;
+    }
+    GpuMatrices copied(const Matrix& matrix) {
+        const Shape shape{.rows = static_cast<int>(matrix.rows()),
+                          .columns = static_cast<int>(matrix.cols())};
+        kept_.push_back(uploaded(shape, {matrix.data(), shape.size()}));
+        return kept_.back()->matrices();
+    }
+    GpuMatrices on_card(const Stage& stage) {
+        auto values = std::dynamic_pointer_cast<const GpuValues>(stage.buffer.device());
+        if (!values || values->device() != device_.get()) {
+            values = uploaded(stage.shape(), stage.buffer.host().values());
+            if (!stage.buffer.is_on_device()) stage.buffer.keep_on_device(values);
+        }
+        kept_.push_back(values);
+        return values->matrices();
+    }
+    /// x Wᵀ + b of each head.
+    GpuMatrices projected(const GpuMatrices& x, const GpuMatrices& W, const GpuMatrices* b) {
+        Shape shape = x.shape;
+        shape.columns = W.shape.rows;
+        const GpuMatrices y = scratch(shape);
+        kernels_->product(x, W, true, b, y);
+        return y;
+    }
+    /// q · k over |q| |k|.
+    void cosine() {
+        const GpuMatrices Q = input(0), K = input(1), dots = scratch(result_->shape());
+        const auto norms_of = [&](const GpuMatrices& x) {
+            Shape shape = x.shape;
+            shape.columns = 1;
+            const GpuMatrices norms = scratch(shape);
+            kernels_->rows("NORM", {{x}}, norms);
+            return norms;
+        };
+        kernels_->product(Q, K, true, nullptr, dots);
+        const GpuMatrices of_queries = norms_of(Q), of_keys = norms_of(K);
+        kernels_->cells("cells.comp", {"COSINE"}, {{dots}, {of_queries}, {of_keys, true}}, out());
+    }
+
+    std::shared_ptr<GpuDevice> device_;
+    std::shared_ptr<GpuKernels> kernels_;
+    GpuOptions options_;
+    std::span<const StagePtr> inputs_;
+    std::vector<Values> kept_;  ///< until the step is over
+    std::shared_ptr<GpuValues> result_;
+};
+
+}  // namespace
+
+GpuBackend::GpuBackend(std::unique_ptr<GlContext> context, const GpuOptions& options)
+    : device_(std::make_shared<GpuDevice>(std::move(context))),
+      kernels_(std::make_shared<GpuKernels>(*device_, options)),
+      options_(options) {}
+
+GpuBackend::~GpuBackend() {
+    device_->post([kernels = std::move(kernels_)] {});
+}
+
+std::size_t GpuBackend::memory() const {
+    return device_->info().memory ? device_->info().memory : available_memory();
+}
+
+std::shared_ptr<const DeviceValues> GpuBackend::compute(const Step& step, const Shape& shape,
+                                                        std::span<const StagePtr> inputs,
+                                                        std::stop_token cancel) {
+    Values result;
+    device_->run([&] {
+        kernels_->set_cancel(std::move(cancel));
+        try {
+            GpuStep computed(device_, kernels_, options_, shape, inputs);
+            std::visit(computed, step);
+            result = computed.result();
+        } catch (const DoesNotFit&) {
+        }
+        device_->check();
+    });
+    return result;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,33 @@
+// The steps of attention on a graphics card.
+#pragma once
+
+#include <memory>
+
+#include "core/attention/backend.h"
+#include "core/gpu/device.h"
+#include "core/gpu/kernels.h"
+
+namespace attnscope {
+
+/// Inputs that are not there yet are copied to the card once and kept there with their stage; results stay.
+/// Any thread may call it; one call at a time computes.
+class GpuBackend : public Backend {
+public:
+    /// Throws Error(backend) where there is no OpenGL 4.3.
+    explicit GpuBackend(std::unique_ptr<GlContext> context, const GpuOptions& options = {});
+    ~GpuBackend() override;
+
+    std::string_view name() const override { return "gpu"; }
+    std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
+                                                std::span<const StagePtr> inputs,
+                                                std::stop_token cancel) override;
+    std::size_t memory() const override;
+    const GpuInfo& info() const { return device_->info(); }
+
+private:
+    std::shared_ptr<GpuDevice> device_;
+    std::shared_ptr<GpuKernels> kernels_;
+    GpuOptions options_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,73 @@
+#include "core/gpu/choice.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/attention/evaluate.h"
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+Experiment trial() {
+    constexpr int k_tokens = 1024, k_features = 256;
+    Experiment e;
+    Matrix X(k_tokens, k_features);
+    for (Eigen::Index i = 0; i < X.size(); ++i) X.data()[i] = static_cast<float>(i % 251) / 251 - 0.5f;
+    e.given.emplace("embedding", GivenMatrix(std::move(X)));
+    e.dim = k_features;
+    e.heads = 4;
+    e.projection = "linear";
+    return e;
+}
+
+/// The shorter of two runs: the first one also compiles and warms up.
+double milliseconds_of(const Experiment& e, Backend* backend) {
+    double best = INFINITY;
+    for (int run = 0; run < 3; ++run)
+        best = std::min(best, evaluate(e, {}, {.backend = backend}).milliseconds);
+    return best;
+}
+
+std::string times(double ratio) {
+    char text[32];
+    std::snprintf(text, sizeof text, ratio < 10 ? "%.1f" : "%.0f", ratio);
+    return text;
+}
+
+BackendChoice faster(std::unique_ptr<GpuBackend> gpu) {
+    if (gpu->info().is_software) return {nullptr, gpu->info().renderer + " computes on the processor"};
+    const Experiment e = trial();
+    const double on_cpu = milliseconds_of(e, nullptr), on_gpu = milliseconds_of(e, gpu.get());
+    const std::string& card = gpu->info().renderer;
+    if (on_gpu >= on_cpu)
+        return {nullptr, "the processor is " + times(on_gpu / on_cpu) + " times as fast as " + card};
+    return {std::move(gpu), card + " is " + times(on_cpu / on_gpu) + " times as fast as the processor"};
+}
+
+}  // namespace
+
+BackendWish parse_backend(std::string_view word) {
+    if (word == "auto") return BackendWish::automatic;
+    if (word == "cpu") return BackendWish::cpu;
+    if (word == "gpu") return BackendWish::gpu;
+    throw Error(ErrorKind::bad_input, "backend " + std::string(word) + " is not known: use auto, cpu or gpu");
+}
+
+BackendChoice choose_backend(BackendWish wish,
+                             const std::function<std::unique_ptr<GlContext>()>& make_context) {
+    if (wish == BackendWish::cpu) return {nullptr, "as asked"};
+    if (wish == BackendWish::gpu) {
+        auto gpu = std::make_unique<GpuBackend>(make_context());
+        std::string reason = gpu->info().renderer + ", as asked";
+        return {std::move(gpu), std::move(reason)};
+    }
+    try {
+        return faster(std::make_unique<GpuBackend>(make_context()));
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::backend && error.kind() != ErrorKind::too_large) throw;
+        return {nullptr, error.what()};
+    }
+}
+
+}  // namespace attnscope

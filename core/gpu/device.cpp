@@ -1,0 +1,164 @@
+#include "core/gpu/device.h"
+
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <future>
+#include <vector>
+
+#include "core/error.h"
+#include "core/gpu/gl.h"
+#include "core/gpu/gl_version.h"
+
+namespace attnscope {
+namespace {
+
+std::size_t limit(GLenum name) {
+    GLint64 value = 0;
+    glGetInteger64v(name, &value);
+    return static_cast<std::size_t>(std::max<GLint64>(value, 0));
+}
+
+bool computes_on_the_processor(const std::string& renderer) {
+    constexpr std::array k_names = {"llvmpipe", "softpipe", "swrast", "SwiftShader", "Software"};
+    for (const char* name : k_names)
+        if (renderer.find(name) != std::string::npos) return true;
+    return false;
+}
+
+std::size_t free_memory() {
+    // Both count in KiB.
+    std::array<GLint, 4> free{};
+    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
+        glGetIntegerv(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX, free.data());
+    else if (epoxy_has_gl_extension("GL_ATI_meminfo"))
+        glGetIntegerv(GL_TEXTURE_FREE_MEMORY_ATI, free.data());
+    return static_cast<std::size_t>(std::max(free[0], 0)) << 10;
+}
+
+GpuInfo read_info() {
+    const GlVersion version = require_gl_33();
+    if (version.number < 43)
+        throw Error(ErrorKind::backend, "backend gpu needs OpenGL 4.3 and this driver (" + version.renderer +
+                                            ") has " + std::to_string(version.number / 10) + "." +
+                                            std::to_string(version.number % 10) +
+                                            ": use backend cpu, or update the graphics driver");
+    return {.version = version.number,
+            .renderer = version.renderer,
+            .is_software = computes_on_the_processor(version.renderer),
+            .block_bytes = limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE),
+            .block_alignment = limit(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT),
+            .shared_bytes = limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE),
+            .group_size = static_cast<int>(limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS)),
+            .memory = free_memory()};
+}
+
+}  // namespace
+
+struct GpuDevice::State {
+    gl::DebugLog log;
+    std::size_t errors_seen = 0;
+};
+
+GpuDevice::GpuDevice(std::unique_ptr<GlContext> context) : context_(std::move(context)) {
+    const auto ready = std::make_shared<std::promise<void>>();
+    std::future<void> outcome = ready->get_future();
+    thread_ = std::thread([this, ready] {
+        try {
+            context_->make_current();
+            info_ = read_info();
+            state_ = std::make_unique<State>();
+        } catch (...) {
+            context_->release();
+            ready->set_exception(std::current_exception());
+            return;
+        }
+        ready->set_value();
+        loop();
+    });
+    try {
+        outcome.get();
+    } catch (...) {
+        thread_.join();
+        throw;
+    }
+}
+
+GpuDevice::~GpuDevice() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void GpuDevice::loop() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [&] { return ending_ || !soon_.empty() || !later_.empty(); });
+        if (!do_next(soon_, lock) && !do_next(later_, lock)) break;
+    }
+    state_.reset();
+    context_->release();
+}
+
+/// False if there is nothing to do.
+bool GpuDevice::do_next(std::deque<std::function<void()>>& queue, std::unique_lock<std::mutex>& lock) {
+    if (queue.empty()) return false;
+    {
+        const std::function<void()> work = std::move(queue.front());
+        queue.pop_front();
+        lock.unlock();
+        work();
+    }
+    lock.lock();
+    return true;
+}
+
+void GpuDevice::ask(std::deque<std::function<void()>>& queue, const std::function<void()>& work) {
+    assert(std::this_thread::get_id() != thread_.get_id());
+    const auto done = std::make_shared<std::promise<void>>();
+    std::future<void> outcome = done->get_future();
+    {
+        const std::lock_guard lock(mutex_);
+        queue.push_back([&work, done] {
+            try {
+                work();
+                done->set_value();
+            } catch (...) {
+                done->set_exception(std::current_exception());
+            }
+        });
+    }
+    changed_.notify_all();
+    outcome.get();
+}
+
+void GpuDevice::run(const std::function<void()>& work) { ask(later_, work); }
+void GpuDevice::run_soon(const std::function<void()>& work) { ask(soon_, work); }
+
+void GpuDevice::post(std::function<void()> work) {
+    {
+        const std::lock_guard lock(mutex_);
+        soon_.push_back(std::move(work));
+    }
+    changed_.notify_all();
+}
+
+void GpuDevice::pause() {
+    std::unique_lock lock(mutex_);
+    while (do_next(soon_, lock)) {
+    }
+}
+
+void GpuDevice::check() {
+    const std::vector<std::string>& errors = state_->log.errors();
+    if (errors.size() == state_->errors_seen) return;
+    state_->errors_seen = errors.size();
+    throw Error(ErrorKind::backend, "the graphics driver reports: " + errors.back());
+}
+
+}  // namespace attnscope

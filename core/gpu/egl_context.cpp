@@ -1,0 +1,135 @@
+// epoxy loads EGL with the first call: a machine without it runs whatever opens no window.
+#include <dlfcn.h>
+#include <epoxy/egl.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "core/error.h"
+#include "core/gpu/context.h"
+
+namespace attnscope {
+
+namespace {
+
+bool lists(const char* extensions, std::string_view name) {
+    std::string_view rest = extensions ? extensions : "";
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find(' '), rest.size());
+        if (rest.substr(0, end) == name) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
+
+template <class Function>
+Function entry_point(const char* name) {
+    return reinterpret_cast<Function>(eglGetProcAddress(name));
+}
+
+bool starts(EGLDisplay display) {
+    return display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) &&
+           eglBindAPI(EGL_OPENGL_API);
+}
+
+[[noreturn]] void refuse(const std::string& missing) {
+    throw Error(ErrorKind::backend,
+                "no OpenGL without a display: " + missing +
+                    "; install Mesa's drivers (libegl1 libgl1-mesa-dri) or the graphics card's");
+}
+
+/// Where the library is missing, epoxy would end the process.
+void require_egl() {
+    if (!dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL)) refuse("there is no libEGL.so.1");
+}
+
+/// Mesa's way first, then the one that NVIDIA's driver has; EGL_NO_DISPLAY if there is neither.
+EGLDisplay open_display() {
+    require_egl();
+    // Of EGL 1.5, which epoxy takes for granted only once there is a display.
+    const auto get_platform_display = entry_point<PFNEGLGETPLATFORMDISPLAYPROC>("eglGetPlatformDisplay");
+    if (!get_platform_display) return EGL_NO_DISPLAY;
+    const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+    if (lists(client, "EGL_MESA_platform_surfaceless")) {
+        const EGLDisplay display =
+            get_platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+        if (starts(display)) return display;
+    }
+    const auto query = entry_point<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
+    if (!query || !lists(client, "EGL_EXT_platform_device")) return EGL_NO_DISPLAY;
+    std::array<EGLDeviceEXT, 16> devices{};
+    EGLint count = 0;
+    if (!query(static_cast<EGLint>(devices.size()), devices.data(), &count)) return EGL_NO_DISPLAY;
+    for (int i = 0; i < count; ++i) {
+        const EGLDisplay display =
+            get_platform_display(EGL_PLATFORM_DEVICE_EXT, devices.at(static_cast<std::size_t>(i)), nullptr);
+        if (starts(display)) return display;
+    }
+    return EGL_NO_DISPLAY;
+}
+
+EGLConfig choose_config(EGLDisplay display) {
+    // Surfaceless displays need not have any kind of surface; 0 asks for none.
+    const EGLint wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
+    EGLConfig config = nullptr;
+    EGLint count = 0;
+    const bool found = eglChooseConfig(display, wanted, &config, 1, &count) && count > 0;
+    return found ? config : EGL_NO_CONFIG_KHR;
+}
+
+EGLContext create_context(EGLDisplay display, EGLContext shared) {
+    const EGLConfig config = choose_config(display);
+    for (const auto& [major, minor] : {std::pair{4, 5}, std::pair{3, 3}}) {
+        const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                     major,
+                                     EGL_CONTEXT_MINOR_VERSION,
+                                     minor,
+                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                     EGL_NONE};
+        const EGLContext context = eglCreateContext(display, config, shared, attributes);
+        if (context != EGL_NO_CONTEXT) return context;
+    }
+    return EGL_NO_CONTEXT;
+}
+
+// The display belongs to the process: others may have contexts on it, so it is never terminated here.
+class EglContext : public GlContext {
+public:
+    EglContext(EGLDisplay display, EGLContext context) : display_(display), context_(context) {}
+    ~EglContext() override {
+        if (eglGetCurrentContext() == context_) EglContext::release();
+        eglDestroyContext(display_, context_);
+    }
+    EglContext(const EglContext&) = delete;
+    EglContext& operator=(const EglContext&) = delete;
+
+    void make_current() override {
+        eglBindAPI(EGL_OPENGL_API);
+        if (!eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_))
+            refuse("EGL cannot use a context without a surface");
+    }
+    void release() override { eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT); }
+    std::unique_ptr<GlContext> share() override { return create(display_, context_); }
+
+    static std::unique_ptr<GlContext> create(EGLDisplay display, EGLContext shared) {
+        const EGLContext context = create_context(display, shared);
+        if (context == EGL_NO_CONTEXT) refuse("EGL gives no OpenGL 3.3 core context");
+        return std::make_unique<EglContext>(display, context);
+    }
+
+private:
+    EGLDisplay display_;
+    EGLContext context_;
+};
+
+}  // namespace
+
+std::unique_ptr<GlContext> make_egl_context() {
+    const EGLDisplay display = open_display();
+    if (display == EGL_NO_DISPLAY) refuse("EGL has neither a surfaceless nor a device display");
+    return EglContext::create(display, EGL_NO_CONTEXT);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,283 @@
+#include "core/gpu/kernels.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+
+#include "core/attention/evaluate_options.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t k_most_groups = 65535;  ///< that every driver takes in one direction
+constexpr double k_longest_wait = 0.001;      ///< seconds, between two looks at who else wants something
+constexpr std::size_t k_range_groups = 256;
+constexpr std::size_t k_range_numbers = 6;
+constexpr std::uint32_t k_columns_numbers = 3;
+
+std::size_t size(int n) { return static_cast<std::size_t>(n); }
+std::uint32_t word(std::size_t n) { return static_cast<std::uint32_t>(n); }
+
+std::uint32_t groups_for(std::size_t threads, std::size_t group) {
+    return word(std::clamp<std::size_t>((threads + group - 1) / group, 1, k_most_groups));
+}
+
+}  // namespace
+
+std::size_t GpuKernels::block_floats() const {
+    const std::size_t bytes = options_.block_bytes ? options_.block_bytes : device_.info().block_bytes;
+    // A block may have to begin a little before its first number; a shader counts with 32 bits.
+    const std::size_t slack = device_.info().block_alignment;
+    return std::min<std::size_t>((bytes - std::min(slack, bytes / 2)) / sizeof(float), 0x7fffffff);
+}
+
+int GpuKernels::group() const { return std::min(256, device_.info().group_size); }
+
+void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t widest_row,
+                           std::size_t whole_head, double work_per_row,
+                           const std::function<void(const Part&)>& dispatch) {
+    const std::size_t rows = size(shape.rows), heads = size(shape.heads), block = block_floats();
+    const std::size_t rows_in_block = block / std::max<std::size_t>(widest_row, 1);
+    if (rows_in_block == 0 || whole_head > block) throw DoesNotFit{};
+    Part part{0, 0, 0, 0};
+    while (part.head < heads) {
+        if (cancel_.stop_requested()) throw Cancelled{};
+        const double wanted =
+            std::max(1.0, program.rate * options_.slice_seconds / std::max(work_per_row, 1.0));
+        const std::size_t most =
+            std::min({rows_in_block, k_most_groups, static_cast<std::size_t>(std::min(wanted, 1e9))});
+        part.heads = part.row == 0 ? std::clamp<std::size_t>(most / rows, 1, heads - part.head) : 1;
+        if (whole_head > 0) part.heads = std::min(part.heads, block / whole_head);
+        part.rows = std::min(most, rows - part.row);
+        if (part.heads > 1) part.rows = rows;
+
+        const Clock::time_point start = Clock::now();
+        program.use();
+        dispatch(part);
+        glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
+        const gl::Fence fence;
+        while (!fence.wait(k_longest_wait)) device_.pause();
+        device_.pause();
+        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        // What is over at once says little; one slow piece must not be followed by a slower one.
+        const double work = work_per_row * static_cast<double>(part.heads * part.rows);
+        const double measured = work / std::max(seconds, 1e-4);
+        program.rate = std::clamp(measured, program.rate / 4, program.rate * 4);
+
+        part.row += part.rows;
+        if (part.row < rows) continue;
+        part.head += part.heads;
+        part.row = 0;
+    }
+}
+
+/// Lets the shader see what `part` needs of the operand: u_<name> is where that begins, u_<name>_head what
+/// lies between two heads.
+void GpuKernels::bind(GpuProgram& program, int binding, const char* name, const Operand& operand,
+                      const Part& part) {
+    const Shape& shape = operand.of.shape;
+    const std::size_t columns = size(shape.columns), head = shape.head_size();
+    const bool shared = shape.heads == 1;
+    const std::size_t row = operand.whole ? 0 : part.row;
+    const std::size_t rows = operand.whole ? size(shape.rows) : part.rows;
+    const std::size_t first = operand.of.first + (shared ? 0 : part.head * head) + row * columns;
+    const std::size_t count = (shared || part.heads == 1) ? rows * columns : part.heads * head;
+    const std::size_t aligned = device_.info().block_alignment / sizeof(float);
+    const std::size_t begin = first / aligned * aligned;
+    const std::size_t end = std::min(first + count + options_.guard, operand.of.storage->size());
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, static_cast<GLuint>(binding), operand.of.storage->id(),
+                      static_cast<GLintptr>(begin * sizeof(float)),
+                      static_cast<GLsizeiptr>(std::max<std::size_t>(end - begin, 1) * sizeof(float)));
+    const std::string variable = std::string("u_") + name;
+    program.set(variable.c_str(), word(first - begin));
+    program.set((variable + "_head").c_str(), shared ? 0u : word(head));
+}
+
+std::vector<std::string> GpuKernels::tile_for(const Shape& C) const {
+    const GpuInfo& info = device_.info();
+    constexpr std::size_t k_large = 2 * 16 * (128 + 1) * sizeof(float);
+    const bool large = !info.is_software && C.rows >= 128 && C.columns >= 128 && info.group_size >= 256 &&
+                       info.shared_bytes >= k_large;
+    if (large) return {"TILE 128", "SIDE 16", "CELLS 8", "DEPTH 16"};
+    return {"TILE 32", "SIDE 8", "CELLS 4", "DEPTH 16"};
+}
+
+void GpuKernels::product(const GpuMatrices& A, const GpuMatrices& B, bool transposed, const GpuMatrices* bias,
+                         const GpuMatrices& C) {
+    const std::size_t m = size(C.shape.columns), k = size(A.shape.columns);
+    // Where B is larger than a block, some of its rows at a time: of a transposed one they are columns of C,
+    // else terms of its sums.
+    const std::size_t b_row = size(B.shape.columns), b_rows = size(B.shape.rows);
+    const std::size_t at_once = std::min(b_rows, std::max<std::size_t>(block_floats() / b_row, 1));
+    for (std::size_t from = 0; from < b_rows; from += at_once) {
+        const std::size_t some = std::min(at_once, b_rows - from);
+        std::vector<std::string> defines = tile_for(C.shape);
+        if (transposed) defines.emplace_back("TRANSPOSED");
+        if (bias && (transposed || from == 0)) defines.emplace_back("BIAS");
+        if (!transposed && from > 0) defines.emplace_back("ACCUMULATE");
+        GpuProgram& program = programs_.get("product.comp", defines);
+        const std::size_t columns = transposed ? some : m, terms = transposed ? k : some;
+        const std::size_t side = defines.front() == "TILE 128" ? 128 : 32;
+        const bool in_parts = some < b_rows;
+        for_parts(program, C.shape, std::max(m, k), in_parts ? block_floats() : B.shape.head_size(),
+                  static_cast<double>(columns * std::max<std::size_t>(terms, 1)), [&](const Part& part) {
+                      bind(program, 0, "a", {A, false}, part);
+                      GpuMatrices B_part = B;
+                      if (in_parts) {
+                          const std::size_t head = B.shape.heads == 1 ? 0 : part.head;
+                          B_part.first += head * B.shape.head_size() + from * b_row;
+                          B_part.shape.heads = 1;
+                          B_part.shape.rows = static_cast<int>(some);
+                      }
+                      bind(program, 1, "b", {B_part, true}, part);
+                      bind(program, 2, "c", {C, false}, part);
+                      if (bias) bind(program, 3, "bias", {*bias, true}, part);
+                      program.set("u_a_row", word(k));
+                      program.set("u_b_row", word(b_row));
+                      program.set("u_c_row", word(m));
+                      program.set("u_n", word(part.rows));
+                      program.set("u_m", word(columns));
+                      program.set("u_k", word(terms));
+                      program.set("u_a_column", word(transposed ? 0 : from));
+                      program.set("u_c_column", word(transposed ? from : 0));
+                      glDispatchCompute(groups_for(columns, side), groups_for(part.rows, side),
+                                        word(part.heads));
+                  });
+    }
+}
+
+void GpuKernels::cells(std::string_view file, const std::vector<std::string>& kind,
+                       const std::vector<Operand>& operands, const GpuMatrices& result,
+                       const GpuNumbers& numbers, double work) {
+    std::vector<std::string> defines = kind;
+    defines.push_back("GROUP " + std::to_string(group()));
+    GpuProgram& program = programs_.get(file, defines);
+    std::size_t widest = size(result.shape.columns), whole = 0;
+    for (const Operand& operand : operands) {
+        if (operand.whole)
+            whole = std::max(whole, operand.of.shape.head_size());
+        else
+            widest = std::max(widest, size(operand.of.shape.columns));
+    }
+    constexpr const char* k_names[] = {"a", "b", "c"};
+    for_parts(program, result.shape, widest, whole, work * result.shape.columns, [&](const Part& part) {
+        for (std::size_t i = 0; i < operands.size(); ++i)
+            bind(program, static_cast<int>(i), k_names[i], operands[i], part);
+        bind(program, 3, "result", {result, false}, part);
+        program.set("u_rows", word(part.rows));
+        program.set("u_columns", word(size(result.shape.columns)));
+        program.set("u_first_row", word(part.row));
+        program.set("u_width", numbers.width);
+        program.set("u_x", numbers.x);
+        program.set("u_y", numbers.y);
+        glDispatchCompute(groups_for(part.rows * size(result.shape.columns), size(group())), 1,
+                          word(part.heads));
+    });
+}
+
+void GpuKernels::rows(const std::string& kind, const std::vector<Operand>& operands,
+                      const GpuMatrices& result) {
+    const Shape& shape = operands.front().of.shape;
+    // No more threads than there is work for: the power of two under the columns.
+    const int threads =
+        std::clamp(static_cast<int>(std::bit_floor(static_cast<unsigned>(shape.columns))), 1, group());
+    GpuProgram& program = programs_.get("rows.comp", {kind, "GROUP " + std::to_string(threads)});
+    constexpr const char* k_names[] = {"a", "b", "c"};
+    constexpr double k_work = 16;
+    for_parts(program, shape, size(std::max(shape.columns, result.shape.columns)), 0, k_work * shape.columns,
+              [&](const Part& part) {
+                  for (std::size_t i = 0; i < operands.size(); ++i)
+                      bind(program, static_cast<int>(i), k_names[i], operands[i], part);
+                  bind(program, 3, "result", {result, false}, part);
+                  program.set("u_columns", word(size(shape.columns)));
+                  glDispatchCompute(word(part.rows), 1, word(part.heads));
+              });
+}
+
+void GpuKernels::softmax_over_rows(const GpuMatrices& masked, const GpuMatrices& weights,
+                                   const GpuMatrices& scratch) {
+    const std::string group_define = "GROUP " + std::to_string(std::min(64, group()));
+    const std::size_t threads = size(std::min(64, group()));
+    for (const char* pass : {"GATHER", "WEIGH"}) {
+        GpuProgram& program = programs_.get("columns.comp", {pass, group_define});
+        constexpr double k_work = 16;
+        for_parts(program, masked.shape, size(masked.shape.columns),
+                  k_columns_numbers * size(masked.shape.columns), k_work * masked.shape.columns,
+                  [&](const Part& part) {
+                      bind(program, 0, "a", {masked, false}, part);
+                      bind(program, 1, "b", {scratch, true}, part);
+                      bind(program, 3, "result", {weights, false}, part);
+                      program.set("u_rows", word(part.rows));
+                      program.set("u_columns", word(size(masked.shape.columns)));
+                      program.set("u_first_row", word(part.row));
+                      glDispatchCompute(groups_for(size(masked.shape.columns), threads), 1, word(part.heads));
+                  });
+    }
+}
+
+void GpuKernels::split(const GpuMatrices& x, const GpuMatrices& heads) {
+    GpuProgram& program = programs_.get("heads.comp", {"SPLIT", "GROUP " + std::to_string(group())});
+    for_parts(program, heads.shape, size(x.shape.columns), 0, heads.shape.columns, [&](const Part& part) {
+        bind(program, 0, "a", {x, false}, part);
+        bind(program, 3, "result", {heads, false}, part);
+        program.set("u_rows", word(part.rows));
+        program.set("u_width", word(size(heads.shape.columns)));
+        program.set("u_columns", word(size(x.shape.columns)));
+        program.set("u_first_head", word(part.head));
+        glDispatchCompute(groups_for(part.rows * size(heads.shape.columns), size(group())), 1,
+                          word(part.heads));
+    });
+}
+
+void GpuKernels::join(const GpuMatrices& heads, const GpuMatrices& x) {
+    GpuProgram& program = programs_.get("heads.comp", {"JOIN", "GROUP " + std::to_string(group())});
+    for_parts(program, heads.shape, size(x.shape.columns), 0, heads.shape.columns, [&](const Part& part) {
+        bind(program, 0, "a", {heads, false}, part);
+        bind(program, 3, "result", {x, false}, part);
+        program.set("u_rows", word(part.rows));
+        program.set("u_width", word(size(heads.shape.columns)));
+        program.set("u_columns", word(size(x.shape.columns)));
+        program.set("u_first_head", word(part.head));
+        glDispatchCompute(groups_for(part.rows * size(heads.shape.columns), size(group())), 1,
+                          word(part.heads));
+    });
+}
+
+ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
+    if (!range_scratch_) range_scratch_ = std::make_unique<gl::Storage>(k_range_groups * k_range_numbers);
+    GpuProgram& program = programs_.get("range.comp", {"GROUP " + std::to_string(group())});
+    ValueRange whole;
+    std::vector<float> parts(k_range_groups * k_range_numbers);
+    const std::size_t count = values.shape.head_size(), block = block_floats();
+    for (std::size_t from = 0; from < count; from += block) {
+        const std::size_t some = std::min(block, count - from);
+        const std::size_t groups = std::clamp<std::size_t>(some / size(group()), 1, k_range_groups);
+        GpuMatrices line = values;
+        line.first += static_cast<std::size_t>(head) * count + from;
+        line.shape = {.heads = 1, .rows = 1, .columns = static_cast<int>(some)};
+        program.use();
+        bind(program, 0, "a", {line, true}, {0, 1, 0, 1});
+        glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 3, range_scratch_->id());
+        program.set("u_count", word(some));
+        glDispatchCompute(word(groups), 1, 1);
+        range_scratch_->read(0, std::span(parts).first(groups * k_range_numbers));
+        for (std::size_t g = 0; g < groups; ++g) {
+            const float* part = parts.data() + g * k_range_numbers;
+            const auto counted = [&](int i) { return std::size_t{std::bit_cast<std::uint32_t>(part[i])}; };
+            if (counted(2) > 0) {
+                whole.min = whole.finite ? std::min(whole.min, part[0]) : part[0];
+                whole.max = whole.finite ? std::max(whole.max, part[1]) : part[1];
+            }
+            whole.finite += counted(2);
+            whole.nan += counted(3);
+            whole.plus_infinity += counted(4);
+            whole.minus_infinity += counted(5);
+        }
+    }
+    return whole;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,61 @@
+#include "core/gpu/values.h"
+
+#include <algorithm>
+
+#include "core/gpu/kernels.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_pattern = -1234.5f;
+/// A long copy lets others through after so many numbers.
+constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
+
+}  // namespace
+
+GpuValues::GpuValues(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
+                     const Shape& shape, std::size_t guard)
+    : device_(std::move(device)),
+      kernels_(std::move(kernels)),
+      shape_(shape),
+      guard_(guard),
+      storage_(std::make_unique<gl::Storage>(shape.size() + 2 * guard)) {
+    if (guard == 0) return;
+    const std::vector<float> pattern(guard, k_pattern);
+    storage_->write(0, pattern);
+    storage_->write(guard + shape.size(), pattern);
+}
+
+GpuValues::~GpuValues() {
+    // Freed with the task, on the device's thread.
+    device_->post(
+        [storage = std::shared_ptr<gl::Storage>(std::move(storage_)), kernels = std::move(kernels_)] {});
+}
+
+void GpuValues::read(int head, int first, int count, float* rows) const {
+    const auto columns = static_cast<std::size_t>(shape_.columns);
+    const std::size_t from = guard_ + static_cast<std::size_t>(head) * shape_.head_size() +
+                             static_cast<std::size_t>(first) * columns;
+    const std::size_t size = static_cast<std::size_t>(count) * columns;
+    for (std::size_t done = 0; done < size; done += k_copied_at_once) {
+        const std::size_t part = std::min(k_copied_at_once, size - done);
+        device_->run_soon([&] { storage_->read(from + done, {rows + done, part}); });
+    }
+}
+
+ValueRange GpuValues::range(int head) const {
+    ValueRange range;
+    device_->run_soon([&] { range = kernels_->range(matrices(), head); });
+    return range;
+}
+
+bool GpuValues::guards_are_whole() const {
+    std::vector<float> around(2 * guard_);
+    device_->run_soon([&] {
+        storage_->read(0, std::span(around).first(guard_));
+        storage_->read(guard_ + shape_.size(), std::span(around).last(guard_));
+    });
+    return std::ranges::all_of(around, [](float x) { return x == k_pattern; });
+}
+
+}  // namespace attnscope

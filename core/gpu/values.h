@@ -1,0 +1,49 @@
+// Values of a stage on the graphics card.
+#pragma once
+
+#include <memory>
+
+#include "core/attention/buffer.h"
+#include "core/gpu/device.h"
+#include "core/gpu/gl.h"
+
+namespace attnscope {
+
+class GpuKernels;
+
+/// heads × rows × columns in a storage, row-major, one head after the other, beginning at `first`.
+struct GpuMatrices {
+    gl::Storage* storage = nullptr;
+    std::size_t first = 0;
+    Shape shape;
+};
+
+/// A stage's tensor. It keeps its device alive; the memory is freed on the device's thread.
+class GpuValues : public DeviceValues {
+public:
+    /// Not initialised; `guard` numbers of a pattern lie before and behind. On the device's thread. Throws
+    /// Error(too_large) if the card has no room.
+    GpuValues(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const Shape& shape,
+              std::size_t guard);
+    ~GpuValues() override;
+    GpuValues(const GpuValues&) = delete;
+    GpuValues& operator=(const GpuValues&) = delete;
+
+    const Shape& shape() const override { return shape_; }
+    void read(int head, int first, int count, float* rows) const override;
+    ValueRange range(int head) const override;
+
+    GpuMatrices matrices() const { return {storage_.get(), guard_, shape_}; }
+    const GpuDevice* device() const { return device_.get(); }
+    /// Whether the pattern around the numbers is as it was.
+    bool guards_are_whole() const;
+
+private:
+    std::shared_ptr<GpuDevice> device_;
+    std::shared_ptr<GpuKernels> kernels_;
+    Shape shape_;
+    std::size_t guard_;
+    std::unique_ptr<gl::Storage> storage_;
+};
+
+}  // namespace attnscope

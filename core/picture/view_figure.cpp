@@ -1,0 +1,124 @@
+#include "core/picture/view_figure.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "core/attention/patches.h"
+#include "core/attention/stages.h"
+#include "core/picture/axis_labels.h"
+#include "core/seq2seq/step_words.h"
+
+namespace attnscope {
+namespace {
+
+/// The row of the locked cell, if its stage has the queries as its rows.
+std::optional<int> find_locked_query(const Presentation& presentation) {
+    const StageInfo* info = find_stage_info(presentation.stage);
+    if (!presentation.locked || !info || info->rows != Axis::query_token) return std::nullopt;
+    return presentation.locked->row;
+}
+
+const Stage* patch_weights(const Trace& trace) {
+    if (!trace.experiment.image || !trace.find("patches")) return nullptr;
+    const Stage* dropped = trace.find("weights_dropped");
+    return dropped ? dropped : trace.find("weights");
+}
+
+std::vector<Rgb8> patch_colors(const Image& image, int grid) {
+    const Tensor means = image_patches(image, grid, 1);
+    std::vector<Rgb8> colors;
+    const auto channel = [&](int patch, int c) {
+        return static_cast<std::uint8_t>(std::lround(means.head(0)(patch, c) * 255));
+    };
+    for (int patch = 0; patch < grid * grid; ++patch)
+        colors.push_back({channel(patch, 0), channel(patch, 1), channel(patch, 2)});
+    return colors;
+}
+
+/// Cuts row `query` of a figure of N queries over grid² patches into `grid` rows.
+void cut_into_patches(Figure& figure, int query, int grid) {
+    const auto cut = [&](auto& cells) {
+        const auto first = cells.begin() + query * figure.columns;
+        cells = {first, first + figure.columns};
+    };
+    cut(figure.values);
+    cut(figure.marks);
+    figure.rows = figure.columns = grid;
+    figure.fully_masked.assign(static_cast<std::size_t>(grid), false);
+    figure.fully_masked_columns = figure.fully_masked;
+    figure.row_labels.clear();
+    for (int i = 1; i <= grid; ++i) figure.row_labels.push_back(std::to_string(i));
+    figure.column_labels = figure.row_labels;
+    figure.row_axis = figure.column_axis = Axis::key_token;
+}
+
+/// The picture, and over each patch the weight that the query gives it (after Xu et al. 2015, figure 3).
+Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                         const Presentation& presentation) {
+    const Experiment& e = trace.experiment;
+    require_drawable("image", e.grid, e.grid, presentation.cell_size);
+    Presentation all = presentation;
+    all.cell_size = 1;  // only a row of this is drawn
+    Figure figure = make_figure(trace, stage, head, all);
+    figure.cell_size = presentation.cell_size;
+    const int query = locked_query(presentation, stage.shape().rows);
+    cut_into_patches(figure, query, e.grid);
+    const std::string word = "“" + trace.label(Axis::query_token, query) + "”";
+    const std::string side = std::to_string(e.grid);
+    set_title(figure, presentation, std::string(stage.name()) + " of " + word,
+              side_by_side(formula(e, *stage.info),
+                           {side + " × " + side + " patches of a picture", head_fact(stage, head)}));
+    figure.image = FigureImage{*e.image, patch_colors(e.image->image(), e.grid)};
+    if (e.normalizer == "hard")
+        for (std::size_t i = 0; i < figure.values.size(); ++i)
+            if (figure.values[i] == 1) figure.marks[i] = CellMark::chosen;
+    return figure;
+}
+
+// ---- alignment
+
+const Stage* aligned_stage(const Trace& trace) {
+    return trace.find("decoder_context") ? &main_stage(trace) : nullptr;
+}
+
+/// Lines from the source's words to the decoder's steps beside the alignment's matrix (after Bahdanau et al.
+/// 2015, figure 3); without attention, what stands in the alignment's place.
+Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                             const Presentation& presentation) {
+    Figure figure = make_figure(trace, stage, head, presentation);
+    const bool aligned = stage.name() == "alignment";
+    figure.row_labels = said_words(trace);
+    figure.lines =
+        FigureLines{.words = axis_labels(trace, Axis::key_token, trace.find("source")->shape().rows),
+                    .words_caption = "source",
+                    .rows_caption = "decoder",
+                    .row = -1,
+                    .meeting = aligned ? "" : "last state"};
+    if (find_locked_query(presentation)) figure.lines->row = locked_query(presentation, figure.rows);
+    if (!aligned) figure.subtitle += side_by_side("", {k_no_alignment});
+    return figure;
+}
+
+constexpr std::array k_views = {
+    ViewFigure{"image", "image-view", "a picture to look at (--image)", patch_weights, make_image_figure},
+    ViewFigure{"alignment", "alignment-view", "an encoder and a decoder (--mechanism seq2seq)", aligned_stage,
+               make_alignment_figure},
+};
+
+}  // namespace
+
+std::span<const ViewFigure> view_figures() { return k_views; }
+
+const ViewFigure* find_view_figure(std::string_view view) {
+    for (const ViewFigure& each : k_views)
+        if (each.view == view) return &each;
+    return nullptr;
+}
+
+int locked_query(const Presentation& presentation, int queries) {
+    return std::clamp(find_locked_query(presentation).value_or(0), 0, queries - 1);
+}
+
+}  // namespace attnscope

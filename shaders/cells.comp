@@ -1,0 +1,103 @@
+#version 430 core
+// One number of the result for each cell, from the numbers of that cell: which formula, a define says. Operands of one
+// head are used for every head (u_…_head is 0).
+
+layout(local_size_x = GROUP) in;
+
+layout(std430, binding = 0) restrict readonly buffer A { float a[]; };
+layout(std430, binding = 1) restrict readonly buffer B { float b[]; };
+layout(std430, binding = 2) restrict readonly buffer C { float c[]; };
+layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; };
+
+uniform uint u_a, u_b, u_c, u_result;                      // where each begins
+uniform uint u_a_head, u_b_head, u_c_head, u_result_head;  // from one head to the next
+uniform uint u_rows, u_columns;
+uniform uint u_width;      // HIDDEN, HIDDEN_SUM: the units of a cell; ROTATE: the columns of a head
+uniform uint u_first_row;  // of the matrix that the first row here is; ALIBI
+uniform float u_x, u_y;
+
+const float k_minus_infinity = uintBitsToFloat(0xff800000u);
+
+// x (1 + erf(x / √2)) / 2 (Hendrycks and Gimpel 2016); erf by Abramowitz and Stegun 1964, 7.1.26 (|error| ≤ 1.5e-7),
+// near 0 by its series, whose relative error stays small.
+float erf(float x) {
+    float magnitude = abs(x);
+    if (magnitude < 0.3) {
+        float square = x * x;
+        return 1.1283791671 * x *
+               (1.0 + square * (-1.0 / 3.0 + square * (0.1 + square * (-1.0 / 42.0 + square * (1.0 / 216.0)))));
+    }
+    float t = 1.0 / (1.0 + 0.3275911 * magnitude);
+    float sum = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+    return sign(x) * (1.0 - sum * exp(-magnitude * magnitude));
+}
+
+// Drivers' own tanh may be right to a few digits only.
+float tanh_of(float x) {
+    float magnitude = abs(x);
+    if (isnan(x)) return x;
+    if (magnitude < 0.3) {
+        float square = x * x;
+        return x * (1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0)))));
+    }
+    return sign(x) * (magnitude > 15.0 ? 1.0 : 1.0 - 2.0 / (exp(2.0 * magnitude) + 1.0));
+}
+
+float formula(uint head, uint row, uint column) {
+    uint cell = row * u_columns + column;
+    uint at_a = u_a + head * u_a_head + cell, at_b = u_b + head * u_b_head + cell;
+#if defined(COPY)
+    return a[at_a];
+#elif defined(SUM)
+    return a[at_a] + b[at_b];
+#elif defined(BEND)  // softmax times bell; no weight stays none, whatever the bell
+    return a[at_a] == 0.0 ? 0.0 : a[at_a] * b[at_b];
+#elif defined(SCALE)  // · factor ÷ divisor
+    return a[at_a] * u_x / u_y;
+#elif defined(DROP)  // weights · keep ÷ kept
+    return a[at_a] * b[at_b] / u_x;
+#elif defined(CLOSE)  // −∞ where the mask is 0
+    return b[at_b] == 0.0 ? k_minus_infinity : a[at_a];
+#elif defined(RELU)
+    return isnan(a[at_a]) ? a[at_a] : max(a[at_a], 0.0);
+#elif defined(GELU)
+    return 0.5 * a[at_a] * (1.0 + erf(a[at_a] * 0.70710678));
+#elif defined(SHARPEN)
+    return a[at_a] * u_x;
+#elif defined(COSINE)  // a: q · k, b: |q|, c: |k|
+    return a[at_a] / max(b[u_b + head * u_b_head + row] * c[u_c + head * u_c_head + column], 1e-8);
+#elif defined(HIDDEN)  // a: of each query, b: of each key, u_width units; columns are keys' units side by side
+    uint key = column / u_width, unit = column % u_width;
+    return tanh_of(a[u_a + head * u_a_head + row * u_width + unit] + b[u_b + head * u_b_head + key * u_width + unit]);
+#elif defined(HIDDEN_SUM)  // a: the hidden units, b: a number for each unit
+    float sum = 0.0;
+    for (uint unit = 0u; unit < u_width; ++unit)
+        sum = fma(a[u_a + head * u_a_head + cell * u_width + unit], b[u_b + unit], sum);
+    return sum;
+#elif defined(ROTATE)  // a: heads × rows × width, b: sin and cos of each row's pairs (Su et al. 2021, eq. 15)
+    uint pairs = u_width / 2u;
+#ifdef HALF
+    uint pair = column % pairs, mate = column < pairs ? column + pairs : column - pairs;
+    bool first = column < pairs;
+#else
+    uint pair = column / 2u, mate = column ^ 1u;
+    bool first = column % 2u == 0u;
+#endif
+    float own = a[at_a], other = a[at_a - column + mate];
+    float sine = b[u_b + 2u * (row * pairs + pair)], cosine = b[u_b + 2u * (row * pairs + pair) + 1u];
+    return first ? own * cosine - other * sine : other * sine + own * cosine;
+#elif defined(ALIBI)  // a: a slope for each head (Press et al. 2022, §3)
+    return -a[u_a + head * u_a_head] * abs(float(int(u_first_row + row) - int(column)));
+#elif defined(GAUSS)  // a: centers; u_x = D (Luong et al. 2015, eq. 10)
+    float distance = float(column) - a[u_a + head * u_a_head + row];
+    float deviation = u_x / 2.0;
+    return exp(-distance * distance / (2.0 * deviation * deviation));
+#endif
+}
+
+void main() {
+    uint cells = u_rows * u_columns;
+    uint head = gl_WorkGroupID.z;
+    for (uint i = gl_GlobalInvocationID.x; i < cells; i += gl_NumWorkGroups.x * GROUP)
+        result[u_result + head * u_result_head + i] = formula(head, i / u_columns, i % u_columns);
+}

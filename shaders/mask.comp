@@ -1,0 +1,45 @@
+#version 430 core
+// 1 where a query may look at a key, else 0: a rule of core/attention/masks.h each time, over what the rules before left
+// open (FIRST: over nothing).
+
+layout(local_size_x = GROUP) in;
+
+layout(std430, binding = 0) restrict readonly buffer A { float a[]; };  // VALID: the lengths; WITHIN: the centers
+layout(std430, binding = 3) restrict buffer Result { float result[]; };
+
+uniform uint u_a, u_a_head, u_result, u_result_head;
+uniform uint u_rows, u_columns;
+uniform uint u_first_row;  // of the matrix that the first row here is
+uniform float u_x, u_y;
+
+bool may_look(uint head, uint row, uint column) {
+    int i = int(u_first_row + row), j = int(column);
+#if defined(CAUSAL)
+    return j <= i;
+#elif defined(WINDOW)
+    return float(j) >= float(i) - u_x && float(j) <= float(i) + u_y;
+#elif defined(VALID_ONE)
+    return float(j) < u_x;
+#elif defined(VALID_EACH)
+    return float(j) < a[u_a + row];
+#elif defined(WITHIN)  // |j − p| ≤ D, without a rounding
+    float center = a[u_a + head * u_a_head + row];
+    return float(j) - u_x <= center && center <= float(j) + u_x;
+#else
+    return true;
+#endif
+}
+
+void main() {
+    uint cells = u_rows * u_columns;
+    uint head = gl_WorkGroupID.z;
+    for (uint i = gl_GlobalInvocationID.x; i < cells; i += gl_NumWorkGroups.x * GROUP) {
+        uint at = u_result + head * u_result_head + i;
+        float open = may_look(head, i / u_columns, i % u_columns) ? 1.0 : 0.0;
+#ifdef FIRST
+        result[at] = open;
+#else
+        result[at] *= open;
+#endif
+    }
+}

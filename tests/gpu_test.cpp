@@ -1,0 +1,253 @@
+// The graphics card against the processor, whose numbers the reference cases hold to the float64 truth.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <thread>
+
+#include "core/attention/evaluate.h"
+#include "core/attention/normalizers.h"
+#include "core/attention/scores.h"
+#include "core/gpu/choice.h"
+#include "core/io/session.h"
+#include "tests/gpu_fixture.h"
+#include "tests/random_attention.h"
+
+namespace attnscope {
+namespace {
+
+/// Both sides sum float32 in their own order, and m is the largest magnitude of the stage and of those before
+/// it, whose errors it inherits: the reference's promise for a card, 1e-5 · max(1, m).
+constexpr double k_tolerance = 1e-5;
+
+class GpuTest : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string why;
+        gpu_ = test::shared_gpu(&why);
+        if (!gpu_) GTEST_SKIP() << why;
+    }
+
+    /// Every stage, the guards around each, and that anything was computed there at all.
+    void compare(const Experiment& e, Backend* gpu) {
+        const Trace expected = evaluate(e), actual = evaluate(e, {}, {.backend = gpu});
+        ASSERT_EQ(actual.records.size(), expected.records.size());
+        double m = 1;
+        int on_card = 0;
+        for (const auto& [stage, inputs, settings, milliseconds, computed] : expected.records) {
+            const Stage* other = actual.find(stage->name());
+            ASSERT_NE(other, nullptr) << stage->name();
+            const auto truth = stage->buffer.host().values(), values = other->buffer.host().values();
+            ASSERT_EQ(values.size(), truth.size()) << stage->name();
+            test::Difference difference;
+            for (std::size_t i = 0; i < truth.size(); ++i) {
+                if (std::isfinite(truth[i])) m = std::max(m, double{std::abs(truth[i])});
+                difference.add(values[i], truth[i]);
+            }
+            EXPECT_TRUE(difference.same_kind) << stage->name();
+            EXPECT_LE(difference.largest, k_tolerance * m) << stage->name() << ", m " << m;
+            on_card += other->buffer.is_on_device();
+            if (const auto there = std::dynamic_pointer_cast<const GpuValues>(other->buffer.device())) {
+                EXPECT_TRUE(there->guards_are_whole()) << stage->name();
+                expect_same_range(other->buffer.range(), values);
+            }
+        }
+        EXPECT_GT(on_card, 0);
+    }
+
+    static void expect_same_range(const ValueRange& range, std::span<const float> values) {
+        float low = INFINITY, high = -INFINITY;
+        std::size_t finite = 0;
+        for (const float x : values)
+            if (std::isfinite(x)) {
+                low = std::min(low, x);
+                high = std::max(high, x);
+                ++finite;
+            }
+        EXPECT_EQ(range.finite, finite);
+        if (finite > 0) {
+            EXPECT_EQ(range.min, low);
+            EXPECT_EQ(range.max, high);
+        }
+        EXPECT_EQ(range.finite + range.nan + range.plus_infinity + range.minus_infinity, values.size());
+    }
+
+    GpuBackend* gpu_ = nullptr;
+};
+
+/// Q, K and V are given: N × d, M × d, M × d_v.
+Experiment given(test::Dice& dice, int N, int M, int d, int d_v, float peak = 1) {
+    Experiment e;
+    e.projection = "none";
+    e.given.emplace("query", GivenMatrix(dice.matrix(N, d) * peak));
+    e.given.emplace("key", GivenMatrix(dice.matrix(M, d)));
+    e.given.emplace("value", GivenMatrix(dice.matrix(M, d_v)));
+    e.dim = d;
+    return e;
+}
+
+// Ones, primes, one beside a tile or a work group, and what is very wide or very tall.
+constexpr std::array k_sizes = {
+    std::array{1, 1, 1},    std::array{1, 257, 3},  std::array{257, 1, 2},   std::array{2, 3, 5},
+    std::array{7, 11, 13},  std::array{31, 33, 15}, std::array{32, 32, 16},  std::array{33, 31, 17},
+    std::array{64, 63, 8},  std::array{65, 64, 1},  std::array{127, 5, 4},   std::array{3, 129, 31},
+    std::array{16, 255, 2}, std::array{5, 256, 7},  std::array{1, 1021, 2},  std::array{1021, 2, 3},
+    std::array{17, 19, 67}, std::array{2, 2, 257},  std::array{97, 101, 33}, std::array{4, 4, 4}};
+
+std::vector<std::vector<MaskRule>> masks(int N) {
+    std::vector<std::int64_t> lengths;
+    for (int i = 0; i < N; ++i) lengths.push_back(i * 7 % 5);
+    return {{},
+            {{"causal", {}}},
+            {{"window", {2, 1}}},
+            {{"valid", {3}}},
+            {{"valid", lengths}},
+            {{"causal", {}}, {"valid", {2}}}};
+}
+
+TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
+    int count = 0;
+    test::Dice dice(1);
+    for (const auto& [N, M, d] : k_sizes)
+        for (const ScoreFunction& score : score_functions())
+            for (const std::vector<MaskRule>& mask : masks(N)) {
+                Experiment e = given(dice, N, M, d, 1 + d % 5);
+                e.score = score.name;
+                e.hidden = 1 + count % 9;
+                e.mask = mask;
+                e.scale.kind = Scale::Kind::none;
+                e.position = count % 3 == 0 ? "alibi" : "none";
+                SCOPED_TRACE(e.score + " " + std::to_string(N) + " × " + std::to_string(M) + " × " +
+                             std::to_string(d) + ", mask " + std::to_string(mask.size()));
+                ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
+                if (HasFailure()) return;
+                ++count;
+            }
+    EXPECT_EQ(count, 720);
+}
+
+TEST_F(GpuTest, EveryNormalisationOfFlatAndPeakedScoresIsTheProcessors) {
+    int count = 0;
+    test::Dice dice(2);
+    for (const auto& [N, M, d] : k_sizes)
+        for (const Normalizer& normalizer : normalizers())
+            for (const char* axis : {"keys", "queries"})
+                for (const float peak : {0.0f, 1.0f, 3000.0f}) {
+                    Experiment e = given(dice, N, M, d, 2, peak);
+                    e.normalizer = normalizer.name;
+                    e.softmax_axis = axis;
+                    e.hidden = 3;
+                    e.dropout = count % 2 ? 0.4 : 0;
+                    if (count % 3 == 0) e.mask = {{"causal", {}}};
+                    SCOPED_TRACE(e.normalizer + " " + axis + " " + std::to_string(N) + " × " +
+                                 std::to_string(M) + ", peak " + std::to_string(peak));
+                    ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
+                    if (HasFailure()) return;
+                    ++count;
+                }
+    EXPECT_EQ(count, 480);
+}
+
+TEST_F(GpuTest, AnyOtherExperimentIsTheProcessors) {
+    constexpr int k_count = 900;
+    int count = 0;
+    for (unsigned seed = 1; count < k_count; ++seed) {
+        test::Dice dice(seed);
+        try {
+            const Experiment e = test::random_attention(dice);
+            SCOPED_TRACE("seed " + std::to_string(seed) + " " + to_json({e, {}, {}}));
+            ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
+            if (HasFailure()) return;
+            ++count;
+        } catch (const Error& error) {  // settings that exclude each other
+            ASSERT_NE(error.kind(), ErrorKind::backend) << error.what();
+        }
+    }
+}
+
+TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
+    // A block of 4 KiB holds a row of any of these, and no matrix whole.
+    GpuBackend small(make_egl_context(), {.block_bytes = 4096, .guard = 64});
+    test::Dice dice(3);
+    for (const char* score : {"dot", "general", "cosine", "location"})
+        for (const char* axis : {"keys", "queries"}) {
+            Experiment e = given(dice, 97, 101, 32, 20);
+            e.score = score;
+            e.softmax_axis = axis;
+            e.mask = {{"causal", {}}};
+            e.output_projection = true;
+            e.scale.kind = Scale::Kind::none;
+            ASSERT_NO_FATAL_FAILURE(compare(e, &small)) << score;
+            const Trace trace = evaluate(e, {}, {.backend = &small});
+            for (const char* name : {"scores", "scaled", "masked", "context"})
+                EXPECT_TRUE(trace.find(name)->buffer.is_on_device()) << name;
+        }
+}
+
+TEST_F(GpuTest, ARowOfACardsValuesIsReadAlone) {
+    Experiment e;
+    e.heads = 4;
+    const Trace trace = evaluate(e, {}, {.backend = gpu_}), expected = evaluate(e);
+    const Buffer &weights = trace.find("weights")->buffer, &truth = expected.find("weights")->buffer;
+    ASSERT_TRUE(weights.is_on_device());
+    const Eigen::RowVectorXf row = weights.row(2, 5);
+    EXPECT_LE((row - truth.row(2, 5)).cwiseAbs().maxCoeff(), k_tolerance);
+    EXPECT_EQ(weights.at(2, 5, 3), row(3));
+}
+
+TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
+    Experiment e;
+    const Trace first = evaluate(e, {}, {.backend = gpu_});
+    e.temperature = 2;
+    const Trace second = evaluate(e, first, {.backend = gpu_});
+    EXPECT_EQ(second.find("scores"), first.find("scores"));
+    EXPECT_NE(second.find("weights"), first.find("weights"));
+    EXPECT_NE(evaluate(e, first).find("scores"), first.find("scores")) << "the processor takes over its own";
+    EXPECT_EQ(second.backend, "gpu");
+}
+
+TEST_F(GpuTest, CancellingStopsAndLeavesTheCardUsable) {
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(evaluate({}, {}, {.backend = gpu_, .cancel = stop.get_token()}), Cancelled);
+    test::Dice dice(4);
+    const Experiment large = given(dice, 700, 700, 64, 64);
+    std::stop_source later;
+    std::jthread canceller([&] { later.request_stop(); });
+    try {
+        evaluate(large, {}, {.backend = gpu_, .cancel = later.get_token()});
+    } catch (const Cancelled&) {
+    }
+    ASSERT_NO_FATAL_FAILURE(compare({}, gpu_));
+}
+
+TEST_F(GpuTest, ValuesOutliveTheirBackend) {
+    Trace trace;
+    {
+        GpuBackend own(make_egl_context());
+        trace = evaluate({}, {}, {.backend = &own});
+    }
+    EXPECT_NEAR(trace.find("weights")->buffer.host().head(0).row(0).sum(), 1, 1e-5);
+}
+
+TEST(GpuChoiceTest, TheProcessorIsTakenWhereItIsAskedForOrThereIsNoCard) {
+    EXPECT_EQ(choose_backend(BackendWish::cpu).backend, nullptr);
+    const BackendChoice without = choose_backend(BackendWish::automatic, []() -> std::unique_ptr<GlContext> {
+        throw Error(ErrorKind::backend, "none");
+    });
+    EXPECT_EQ(without.backend, nullptr);
+    EXPECT_EQ(without.reason, "none");
+    EXPECT_THROW(parse_backend("cuda"), Error);
+}
+
+TEST_F(GpuTest, ARendererOnTheProcessorIsNeverChosenByItself) {
+    if (!gpu_->info().is_software) GTEST_SKIP() << "this renderer is a card: " << gpu_->info().renderer;
+    const BackendChoice choice = choose_backend(BackendWish::automatic);
+    EXPECT_EQ(choice.backend, nullptr);
+    EXPECT_TRUE(choice.reason.ends_with("computes on the processor")) << choice.reason;
+}
+
+}  // namespace
+}  // namespace attnscope

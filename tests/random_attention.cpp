@@ -1,0 +1,112 @@
+#include "tests/random_attention.h"
+
+#include <cmath>
+
+#include "core/attention/evaluate.h"
+#include "core/attention/normalizers.h"
+#include "core/attention/scores.h"
+#include "core/random/initializers.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+#include "tests/image_fixture.h"
+
+namespace attnscope::test {
+namespace {
+
+Experiment random_settings(Dice& dice) {
+    Experiment e;
+    e.text = random_text(dice);
+    if (dice.one_in(3)) e.text2 = random_text(dice);
+    e.tokenizer = dice.name_of(tokenizers());
+    e.vocabulary = dice.name_of(vocabulary_rules());
+    e.table_size = dice.of({0, 10, 40});
+    e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
+    e.heads = dice.of({1, 1, 2, 3});
+    e.dim = e.heads * (dice.one_in(3) ? dice.from_to(1, 5) : 2 * dice.from_to(1, 4));
+    e.embedding = dice.name_of(initializers());
+    e.position = dice.of<const char*>({"none", "sinusoidal", "rope", "alibi"});
+    e.rope_layout = dice.of<const char*>({"interleaved", "half"});
+    e.projection = dice.one_in(6) ? "none" : dice.name_of(projection_rules());
+    e.projection_seed = dice.seed();
+    e.projection_bias = dice.one_in(3);
+    if (dice.one_in(4)) e.key_size = e.heads * 2 * dice.from_to(1, 3);
+    if (dice.one_in(4)) e.value_size = e.heads * dice.from_to(1, 5);
+    e.score = dice.name_of(score_functions());
+    e.score_seed = dice.seed();
+    e.hidden = dice.from_to(1, 9);
+    e.sharpening = dice.of({1.0, 2.5, 0.1});
+    e.scale = {dice.of({Scale::Kind::sqrt, Scale::Kind::none, Scale::Kind::number}), 0.3};
+    e.normalizer = dice.one_in(2) ? "softmax" : dice.name_of(normalizers());
+    e.softmax_axis = dice.of<const char*>({"keys", "keys", "queries"});
+    e.temperature = dice.of({1.0, 1.0, 0.7});
+    e.local_window = dice.from_to(1, 8) / 2.0;
+    e.dropout = dice.of({0.0, 0.0, 0.1, 0.5});
+    e.dropout_seed = Seed(dice.below(1000));
+    e.training = !dice.one_in(4);
+    e.output_projection = dice.one_in(2);
+    e.block = dice.of<const char*>({"none", "none", "post-norm", "pre-norm"});
+    e.activation = dice.of<const char*>({"relu", "gelu"});
+    e.feed_forward_size = dice.of({0, 5});
+    e.block_seed = dice.seed();
+    if (e.text2.empty() && dice.one_in(4)) {
+        e.image = GivenImage(gradient(dice.from_to(1, 40), dice.from_to(1, 40)));
+        e.grid = dice.from_to(1, 4);
+        e.patch_size = dice.from_to(1, 6);
+        e.image_seed = dice.seed();
+    }
+    return e;
+}
+
+/// Some of what `trace` has, and more that fits it, given.
+void give(Dice& dice, const Trace& trace, Experiment& e) {
+    const int N = trace.find("weights")->shape().rows, M = trace.find("weights")->shape().columns;
+    const auto set = [&](std::string_view name, Matrix values) {
+        e.given.insert_or_assign(std::string(name), GivenMatrix(std::move(values)));
+    };
+    for (const GivenName& known : given_names())
+        if (const Stage* stage = trace.find(known.name); stage && dice.one_in(2)) {
+            const Shape& shape = stage->shape();
+            const int rows = shape.heads * shape.rows;
+            const bool zeros_and_ones = known.name == "mask" || known.name == "dropout_keep";
+            if (known.name == "value" && dice.one_in(3)) {  // as wide as it likes
+                set(known.name, dice.matrix(rows, e.heads * dice.from_to(1, 5)));
+                continue;
+            }
+            set(known.name,
+                zeros_and_ones ? dice.bits(rows, shape.columns) : dice.matrix(rows, shape.columns));
+        }
+    if (dice.one_in(6)) {
+        Matrix bias = dice.matrix(N, M);
+        if (dice.one_in(2)) bias(dice.below(N), dice.below(M)) = -INFINITY;
+        set("mask_additive", std::move(bias));
+    }
+    if (e.score == "additive" && dice.one_in(2)) set("b_a", dice.matrix(1, e.hidden));
+    if (dice.one_in(8)) set("embedding_v", dice.matrix(M, e.dim));
+    if (dice.one_in(20)) set("scores", dice.matrix(N, M));
+    const int width = [&] {
+        for (const char* name : {"norm_2", "residual_2", "output", "concat"})
+            if (const Stage* stage = trace.find(name)) return stage->shape().columns;
+        return trace.find("context")->shape().columns;
+    }();
+    if (dice.one_in(6)) {
+        set("W_out", dice.matrix(5, width));
+        if (dice.one_in(2)) set("b_out", dice.matrix(1, 5));
+        if (dice.one_in(2)) set("targets", Matrix::Constant(1, N, static_cast<float>(dice.below(5))));
+    } else if (dice.one_in(6)) {
+        set("loss_weights", dice.matrix(N, width));
+    }
+}
+
+}  // namespace
+
+Experiment random_attention(Dice& dice) {
+    Experiment e = random_settings(dice);
+    const int queries = evaluate(e).find("weights")->shape().rows;
+    for (int rules = dice.below(3); rules > 0; --rules) e.mask.push_back(random_rule(dice, queries));
+    const Trace trace = evaluate(e);
+    if (!dice.one_in(3)) give(dice, trace, e);
+    evaluate(e);
+    return e;
+}
+
+}  // namespace attnscope::test

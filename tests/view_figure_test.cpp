@@ -1,0 +1,237 @@
+#include "core/picture/view_figure.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/attention/evaluate.h"
+#include "core/error.h"
+#include "core/io/examples.h"
+#include "core/picture/render_png.h"
+#include "core/picture/word_lines.h"
+
+namespace attnscope {
+namespace {
+
+/// An image whose patches (grid × grid) have one colour each.
+GivenImage patchwork(int grid) {
+    constexpr int k_side = 8;
+    Image image{grid * k_side, grid * k_side, {}};
+    for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x) {
+            const int patch = y / k_side * grid + x / k_side;
+            for (const int factor : {40, 90, 170})
+                image.rgb.push_back(static_cast<std::uint8_t>((patch + 1) * factor));
+        }
+    return GivenImage(std::move(image));
+}
+
+Session looking_at(int grid) {
+    Session session;
+    session.experiment.text = "a tree under the sun";
+    session.experiment.image = patchwork(grid);
+    session.experiment.grid = grid;
+    session.presentation.cell_size = 32;
+    session.presentation.values = false;
+    return session;
+}
+
+Figure figure_of(const char* view, const Session& session) {
+    const Trace trace = evaluate(session.experiment);
+    const ViewFigure& found = *find_view_figure(view);
+    return found.make(trace, *found.stage(trace), {}, session.presentation);
+}
+
+Rgb8 pixel(const Pixels& pixels, int x, int y) {
+    const std::uint8_t* at = pixels.bytes.data() + 3 * (static_cast<std::ptrdiff_t>(y) * pixels.width + x);
+    return {at[0], at[1], at[2]};
+}
+
+TEST(image_figure_test, the_weights_of_the_locked_word_stand_over_their_patches) {
+    Session session = looking_at(3);
+    session.presentation.locked = Cell{4, 0};
+    const Trace trace = evaluate(session.experiment);
+    const Figure figure = figure_of("image", session);
+    ASSERT_EQ(figure.rows, 3);
+    ASSERT_EQ(figure.columns, 3);
+    for (int patch = 0; patch < 9; ++patch)
+        EXPECT_EQ(figure.values[std::size_t(patch)], trace.find("weights")->buffer.at(0, 4, patch));
+    EXPECT_EQ(figure.title, "weights of “sun”");
+    EXPECT_NE(figure.subtitle.find("3\u00A0×\u00A03\u00A0patches"), std::string::npos) << figure.subtitle;
+    EXPECT_EQ(figure.row_labels, (std::vector<std::string>{"1", "2", "3"}));
+    // Words are compared: one scale for all of them.
+    EXPECT_EQ(figure.scale.max, double{trace.find("weights")->buffer.range(0).max});
+    session.presentation.locked.reset();
+    EXPECT_EQ(figure_of("image", session).title, "weights of “a”");
+    session.presentation.title = "Figure 3";
+    EXPECT_EQ(figure_of("image", session).title, "Figure 3");
+    EXPECT_TRUE(figure_of("image", session).subtitle.starts_with("weights\u00A0of\u00A0“a”"));
+}
+
+TEST(image_figure_test, the_picture_shows_through_the_colours_of_the_weights) {
+    const Figure figure = figure_of("image", looking_at(3));
+    const TextFace face;
+    const FigureLayout layout = lay_out(figure, face);
+    const Pixels pixels = render_pixels(figure, face);
+    for (int patch = 0; patch < 9; ++patch) {
+        const Box cell = layout.cell(figure, patch / 3, patch % 3);
+        const Rgb8 seen = pixel(pixels, cell.x + cell.width / 2, cell.y + cell.height / 2);
+        const Rgb8 behind = figure.image->patches[std::size_t(patch)];
+        EXPECT_EQ(behind.red, std::uint8_t((patch + 1) * 40));
+        // 58 % of the colour over 42 % of the picture; cairo rounds each to a byte.
+        const Rgb8 fill = figure.fill(std::size_t(patch));
+        EXPECT_NEAR(seen.red, 0.42 * behind.red + 0.58 * fill.red, 2) << patch;
+        EXPECT_NEAR(seen.green, 0.42 * behind.green + 0.58 * fill.green, 2) << patch;
+        EXPECT_NEAR(seen.blue, 0.42 * behind.blue + 0.58 * fill.blue, 2) << patch;
+        EXPECT_NEAR(seen.blue, figure.surface(std::size_t(patch)).blue, 2) << patch;
+    }
+}
+
+TEST(image_figure_test, hard_attention_leaves_its_patch_bare_and_closed_ones_are_hatched) {
+    Session session = looking_at(3);
+    session.experiment.normalizer = "hard";
+    session.experiment.mask = {{"window", {0, 4}}};
+    const Figure figure = figure_of("image", session);
+    EXPECT_EQ(std::ranges::count(figure.marks, CellMark::chosen), 1);
+    EXPECT_EQ(std::ranges::count(figure.marks, CellMark::masked), 4);
+    for (std::size_t patch = 0; patch < 9; ++patch) {
+        EXPECT_EQ(figure.marks[patch] == CellMark::masked, patch > 4) << patch;
+        EXPECT_EQ(figure.marks[patch] == CellMark::chosen, figure.values[patch] == 1) << patch;
+        EXPECT_EQ(figure.cover(patch) == 0, figure.values[patch] == 1) << patch;
+    }
+    EXPECT_EQ(lay_out(figure, TextFace()).legend.size(), 2u);
+}
+
+TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
+    Session session = looking_at(32);
+    session.experiment.patch_size = 1;
+    session.presentation.cell_size = 48;
+    const Figure figure = figure_of("image", session);
+    EXPECT_EQ(lay_out(figure, TextFace()).matrix.width, 32 * 48 - 1);
+    session.presentation.cell_size = 512;
+    EXPECT_THROW(figure_of("image", session), Error);
+    session.presentation.cell_size = 0;
+    EXPECT_THROW(figure_of("image", session), Error);
+}
+
+TEST(image_figure_test, without_a_picture_there_is_none) {
+    const ViewFigure& view = *find_view_figure("image");
+    EXPECT_EQ(view.stage(evaluate(Experiment{})), nullptr);
+    Session session = looking_at(3);
+    session.experiment.dropout = 0.5;
+    EXPECT_EQ(view.stage(evaluate(session.experiment))->name(), "weights_dropped");
+    EXPECT_EQ(find_view_figure("pipeline"), nullptr);
+}
+
+// ---- alignment
+
+Session aligning(const std::string& normalizer = "softmax") {
+    Session session = load_example("bahdanau-alignment");
+    session.experiment.normalizer = normalizer;
+    session.presentation.cell_size = 32;
+    session.presentation.values = false;
+    return session;
+}
+
+TEST(alignment_figure_test, its_words_are_the_sources_and_those_that_the_steps_say) {
+    const Figure figure = figure_of("alignment", aligning());
+    EXPECT_EQ(figure.title, "alignment");
+    ASSERT_TRUE(figure.lines);
+    EXPECT_EQ(figure.lines->words.size(), 12u);
+    EXPECT_EQ(figure.lines->words[1], "agreement");
+    EXPECT_EQ(figure.lines->words, figure.column_labels);
+    EXPECT_EQ(figure.row_labels.front(), "l'accord");
+    EXPECT_EQ(figure.row_labels.back(), "<eos>");
+    EXPECT_EQ(figure.lines->row, -1);
+    EXPECT_EQ(figure.lines->meeting, "");
+    Session session = aligning();
+    session.presentation.locked = Cell{4, 2};
+    EXPECT_EQ(figure_of("alignment", session).lines->row, 4);
+    // A locked source word is of no step.
+    session.presentation.stage = "annotations";
+    EXPECT_EQ(figure_of("alignment", session).lines->row, -1);
+}
+
+TEST(alignment_figure_test, without_attention_all_words_meet) {
+    Session session = load_example("encoder-decoder");
+    const Figure figure = figure_of("alignment", session);
+    EXPECT_EQ(figure.title, "decoder_context");
+    EXPECT_EQ(figure.lines->meeting, "last state");
+    EXPECT_EQ(figure.lines->words.size(), 12u);
+    EXPECT_NE(figure.subtitle.find("no\u00A0alignment"), std::string::npos);
+    EXPECT_EQ(find_view_figure("alignment")->stage(evaluate(Experiment{})), nullptr);
+}
+
+TEST(alignment_figure_test, a_line_goes_from_each_step_to_the_word_it_looks_at) {
+    Session session = aligning("hard");
+    session.presentation.locked = Cell{3, 0};
+    const Figure figure = figure_of("alignment", session);
+    const TextFace face;
+    const FigureLayout layout = lay_out(figure, face);
+    const Pixels pixels = render_pixels(figure, face);
+    const auto at_word = [&](int word) {
+        const double y = layout.lines.y + (word + 0.5) * layout.word_pitch;
+        return pixel(pixels, layout.lines.x + 2, static_cast<int>(y));
+    };
+    for (int j = 0; j < figure.columns; ++j) {
+        bool seen = false;
+        for (int i = 0; i < figure.rows; ++i) seen |= figure.values[figure.cell(i, j)] == 1;
+        EXPECT_EQ(at_word(j) != figure.theme->background, seen) << j;
+    }
+    const Box row = layout.cell(figure, 3, 0), other = layout.cell(figure, 5, 0);
+    EXPECT_EQ(pixel(pixels, layout.lines.right() - 2, row.y + row.height / 2), figure.theme->accent);
+    EXPECT_NE(pixel(pixels, layout.lines.right() - 2, other.y + other.height / 2), figure.theme->accent);
+}
+
+TEST(alignment_figure_test, nothing_overlaps_or_leaves_the_picture) {
+    const TextFace face;
+    for (const int source : {1, 3, 40, 200})
+        for (const int target : {1, 12, 90})
+            for (const int cell : {2, 8, 16, 48}) {
+                Session session = aligning();
+                session.experiment.text = session.experiment.text2 = "";
+                for (int i = 0; i < source; ++i) session.experiment.text += " word" + std::to_string(i);
+                for (int i = 0; i < target; ++i) session.experiment.text2 += " mot" + std::to_string(i);
+                session.presentation.cell_size = cell;
+                const Figure figure = figure_of("alignment", session);
+                const FigureLayout layout = lay_out(figure, face);
+                double words = 0, steps = 0;
+                for (const AxisLabel& label : layout.words.labels) words = std::max(words, label.width);
+                for (const AxisLabel& label : layout.rows.labels) steps = std::max(steps, label.width);
+                EXPECT_GE(layout.lines.x - 8 - words, 20) << source << " " << target << " " << cell;
+                EXPECT_LE(layout.lines.right() + 8 + steps, layout.matrix.x - 8);
+                EXPECT_LE(layout.lines.bottom() + 24, layout.size.height);
+                EXPECT_LE(layout.word_pitch * source, layout.lines.height + 1);
+                for (std::size_t i = 1; i < layout.words.labels.size(); ++i)
+                    EXPECT_GE(
+                        (layout.words.labels[i].index - layout.words.labels[i - 1].index) * layout.word_pitch,
+                        layout.words.style.size);
+            }
+}
+
+TEST(word_lines_test, the_strongest_are_kept_and_drawn_last) {
+    const ColorScale scale{find_colormap("viridis"), 0, 0.5};
+    const float weights[] = {0.1f, 0.001f, 0.5f, std::nanf(""), 0.25f, INFINITY};
+    const auto lines = word_lines(weights, scale, 10);
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_EQ(lines[0].column, 0);
+    EXPECT_EQ(lines[1].column, 4);
+    EXPECT_EQ(lines[2].column, 2);
+    EXPECT_EQ(lines[1].strength, 0.5);
+    EXPECT_EQ(lines[2].strength, 1);
+    EXPECT_EQ(word_lines(weights, scale, 1).front().column, 2);
+    EXPECT_EQ(word_lines({}, scale, 1).size(), 0u);
+    for (const int rows : {1, 13, 300, 4096}) EXPECT_LE((lines_per_row(rows) - 1) * rows, 1500) << rows;
+}
+
+TEST(word_lines_test, heights_are_those_of_the_curve) {
+    for (const double t : {0.0, 0.1, 0.25, 0.5, 0.8, 1.0}) {
+        const double u = 1 - t;  // handles at (1/2, 0) and (1/2, 1)
+        const double x = 3 * u * u * t * 0.5 + 3 * u * t * t * 0.5 + t * t * t;
+        const double y = 3 * u * t * t + t * t * t;
+        EXPECT_NEAR(line_height(x), y, 1e-6) << t;  // 30 halvings
+    }
+}
+
+}  // namespace
+}  // namespace attnscope
