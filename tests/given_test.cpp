@@ -219,6 +219,122 @@ TEST_F(PaintingTest, AMaskThatNoLongerFitsKeepsThePictureAndSaysBothShapes) {
     EXPECT_EQ(document().trace()->rows.size(), 9U);
 }
 
+class AlignmentPaintingTest : public PaintingTest {
+protected:
+    void SetUp() override {
+        Session session = load_example("bahdanau-alignment");
+        session.presentation.view = "pipeline";
+        session.presentation.stage = "alignment_mask";
+        session.experiment.mask = {{"causal", {}}};
+        start(session);
+    }
+    float open(int step, int word) {
+        return document().trace()->find("alignment_mask")->buffer.at(0, step, word);
+    }
+    float weight(int step, int word) {
+        return document().trace()->find("alignment")->buffer.at(0, step, word);
+    }
+};
+
+TEST_F(AlignmentPaintingTest, AClickOpensACellAndUndoTakesItBack) {
+    ASSERT_EQ(open(2, 5), 0);
+    click(cell_place(2, 5));
+    ASSERT_TRUE(painted()) << document().problem();
+    EXPECT_EQ(open(2, 5), 1);
+    EXPECT_GT(weight(2, 5), 0);
+    EXPECT_FALSE(document().presentation().locked);
+    press(Key::z, k_ctrl);
+    EXPECT_FALSE(painted());
+    EXPECT_EQ(open(2, 5), 0);
+}
+
+TEST_F(AlignmentPaintingTest, ADragClosesWhatItPassesAndIsOneStep) {
+    const ImVec2 from = cell_place(9, 0), to = cell_place(9, 6);
+    drag(from, {to.x - from.x, 0}, 2);
+    for (int j = 0; j <= 6; ++j) EXPECT_EQ(open(9, j), 0) << j;
+    EXPECT_EQ(weight(9, 3), 0);
+    press(Key::z, k_ctrl);
+    EXPECT_FALSE(painted());
+}
+
+TEST_F(AlignmentPaintingTest, PresetsAreOffered) {
+    click(place_of("attnscope", {"presets"}));
+    click(place_of("##Popup", {"Checker"}));
+    ASSERT_TRUE(painted());
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j) EXPECT_EQ(open(i, j), (i + j) % 2 == 0) << i << ", " << j;
+}
+
+TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
+    document().change([](Session& s) {
+        s.experiment.mask.clear();
+        s.presentation.view = "alignment";
+        s.presentation.stage = "alignment";
+    });
+    settle();
+    ASSERT_EQ(document().trace()->find("alignment_mask"), nullptr);
+    click(place_of("/experiment_", {"By hand", "paint", "paint…"}));
+    ASSERT_TRUE(painted());
+    EXPECT_EQ(focused().stage->name(), "alignment_mask");
+    EXPECT_EQ(mask().minCoeff(), 1);
+    press(Key::z, k_ctrl);
+    EXPECT_FALSE(painted());
+    EXPECT_EQ(document().presentation().stage, "alignment") << "one step";
+}
+
+TEST_F(AlignmentPaintingTest, AGreedyDecodersMaskIsForAllOfItsSteps) {
+    document().change([](Session& s) {
+        s.experiment.decode = "greedy";
+        s.experiment.max_steps = 20;
+    });
+    settle();
+    ASSERT_EQ(document().problem(), "");
+    click(cell_place(0, 2));
+    EXPECT_EQ(document().problem(), "");
+    ASSERT_TRUE(painted());
+    EXPECT_EQ(mask().rows(), 20);
+    EXPECT_EQ(open(0, 2), 1);
+}
+
+TEST_F(AlignmentPaintingTest, GivingItGivesTheMask) {
+    press(Key::g, k_ctrl);
+    EXPECT_EQ(interaction().give_form.name, "mask");
+    EXPECT_EQ(interaction().give_form.values.rows(),
+              document().trace()->find("alignment_mask")->shape().rows);
+}
+
+TEST_F(PaintingTest, WhatTheWindowClosesIsLeftAloneAndSaidSo) {
+    document().change([](Session& s) {
+        s.experiment.normalizer = "local-m";
+        s.experiment.local_window = 2;
+    });
+    settle();
+    ASSERT_EQ(open(1, 6), 0);
+    const Experiment before = document().experiment();
+    click(cell_place(1, 6));
+    EXPECT_FALSE(painted());
+    EXPECT_FALSE(document().presentation().locked);
+    EXPECT_EQ(document().experiment(), before);
+    EXPECT_NE(interaction().notice.text.find("local window, D = 2"), std::string::npos)
+        << interaction().notice.text;
+    click(cell_place(1, 2));
+    EXPECT_EQ(open(1, 2), 0) << "within it the mask decides";
+    EXPECT_EQ(mask().sum(), 63);
+    EXPECT_EQ(interaction().notice.text, "");
+}
+
+TEST(GivenTest, WhatAGivenBiasClosesIsKnown) {
+    Session session;
+    session.experiment.text = "one two three";
+    Matrix bias = Matrix::Zero(3, 3);
+    bias(0, 1) = -INFINITY;
+    session.experiment.given.insert_or_assign("mask_additive", GivenMatrix(bias));
+    Document document(session, {}, [] {});
+    document.settle();
+    EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 0, 1), "the given bias of −∞");
+    EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 1, 0), "");
+}
+
 class GivingTest : public PaintingTest {
 protected:
     void SetUp() override { InterfaceTest::SetUp(); }

@@ -51,13 +51,21 @@ protected:
         workspace.reset();
     }
 
-    /// Opens a session with nothing locked.
+    /// Opens a session with nothing locked and its note closed.
     void start(Session session, int width = 1600, int height = 1000, float scale = 1) {
+        SavedState state;
+        state.closed_note = session.note;
+        start_with(state, std::move(session), width, height, scale);
+    }
+    /// The same, with its note.
+    void start_noted(Session session, int width = 1600, int height = 1000, float scale = 1) {
+        start_with({}, std::move(session), width, height, scale);
+    }
+    void start_with(SavedState state, Session session, int width, int height, float scale) {
         workspace.reset();
         open(width, height, scale);
         if (!window) return;
         session.presentation.locked.reset();
-        SavedState state;
         state.session = std::move(session);
         state.scale = scale;
         workspace = std::make_unique<Workspace>(state, EvaluateOptions{}, [] {});

@@ -29,6 +29,7 @@ SavedState some_state() {
     state.height = 789;
     state.scale = 1.75;
     state.export_folder = "/pictures";
+    state.closed_note = "a note";
     return state;
 }
 

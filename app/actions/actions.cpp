@@ -101,12 +101,15 @@ void next_head(ActionContext& c, int step) {
     });
 }
 
-/// Escape closes what is open, then unlocks; it never quits.
+/// Escape closes the dialog, else unlocks, else closes the note; it never quits.
 void escape(ActionContext& c) {
+    const bool unlocks = locked_cell(c.document.presentation(), c.document.trace().get()).has_value();
     if (c.interaction.dialog != Dialog::none)
         c.interaction.dialog = Dialog::none;
-    else
+    else if (unlocks)
         c.document.change([](Session& s) { s.presentation.locked.reset(); });
+    else
+        c.saved.closed_note = c.document.session().note;
     c.interaction.notice = {};
 }
 
@@ -114,6 +117,7 @@ void escape(ActionContext& c) {
 void open_unnamed_with_theme(ActionContext& c, Session session) {
     session.presentation.theme = c.document.presentation().theme;
     c.document.open(std::move(session), "");
+    c.saved.closed_note.clear();
     c.interaction.zoom = {};
 }
 
@@ -458,10 +462,8 @@ bool can_be_opened(const std::filesystem::path& path) {
 }
 
 void open_example(ActionContext& context, const std::string& name) {
-    Session example = load_example(name);
-    const std::string note = example.note;
-    open_unnamed_with_theme(context, std::move(example));
-    say(context, note);
+    open_unnamed_with_theme(context, load_example(name));
+    say(context, "opened the example " + name);
 }
 
 void open_file(ActionContext& context, const std::string& file) {
@@ -481,6 +483,7 @@ void open_file(ActionContext& context, const std::string& file) {
         if (is_image(bytes) && !has_png_session(bytes)) return open_picture(context, path);
     }
     context.document.open(load_session(path), extension == ".json" ? path : "");
+    context.saved.closed_note.clear();
     context.interaction.zoom = {};
     remember_file(context.saved, path);
     say(context, "opened " + path);

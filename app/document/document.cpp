@@ -64,6 +64,8 @@ UndoPoint Document::point() const {
 
 void Document::go_to(const UndoPoint& point) {
     restore(session_, point);
+    // A note speaks of the session that was opened with it.
+    if (point.home != home_) session_.note = homes_[point.home].content.note;
     home_ = point.home;
     session_changed();
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/attention/masks.h"
+#include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/io/read_matrix.h"
 
@@ -34,7 +36,36 @@ const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) 
     return values.rows() == queries && values.cols() == keys ? &values : nullptr;
 }
 
+/// Further from the centre than the window reaches; a centre that is NaN is near nothing.
+bool outside_window(const Trace& trace, const Stage& center, int head, int query, int key) {
+    const double distance = std::abs(key - static_cast<double>(center.buffer.at(head, query, 0)));
+    return !(distance <= trace.experiment.local_window);
+}
+
 }  // namespace
+
+std::string_view mask_stage(const Experiment& experiment) {
+    return experiment.mechanism == "seq2seq" ? "alignment_mask" : "mask";
+}
+
+std::string given_name_of(std::string_view stage) {
+    const std::string_view name = stage == "alignment_mask" ? "mask" : stage;
+    const bool known = std::ranges::find(given_names(), name, &GivenName::name) != given_names().end();
+    return known ? std::string(name) : "";
+}
+
+std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
+    const Experiment& e = trace.experiment;
+    const auto bias = e.given.find("mask_additive");
+    if (bias != e.given.end() && e.mechanism == "attention" && bias->second.values()(query, key) == -INFINITY)
+        return "the given bias of −∞";
+    const Stage* center = trace.find(e.mechanism == "seq2seq" ? "alignment_center" : "center");
+    if (!center) return "";
+    const int last = center->shape().heads - 1;
+    for (int h = head < 0 ? 0 : std::min(head, last); h <= (head < 0 ? last : std::min(head, last)); ++h)
+        if (!outside_window(trace, *center, h, query, key)) return "";
+    return "the local window, D = " + std::to_string(e.local_window);
+}
 
 std::span<const MaskPreset> mask_presets() { return k_presets; }
 
@@ -68,9 +99,13 @@ void paint_mask(Document& document, Matrix mask, const std::string& gesture) {
 
 GivenSize given_size(const Trace& trace, std::string_view name) {
     const Experiment& e = trace.experiment;
-    const Stage* mask = trace.find("mask");
-    const int N = mask ? mask->shape().rows : rows_of(trace, "embedding", trace.rows);
-    const int M = mask ? mask->shape().columns : static_cast<int>(trace.columns.size());
+    const bool decodes = e.mechanism == "seq2seq";
+    const Stage* mask = decodes ? &main_stage(trace) : trace.find("mask");
+    // A greedy decoder may end before its last step; its mask is for all of them.
+    const int N = decodes && e.decode == "greedy" ? e.max_steps
+                  : mask                          ? mask->shape().rows
+                                                  : rows_of(trace, "embedding", trace.rows);
+    const int M = mask && !decodes ? mask->shape().columns : static_cast<int>(trace.columns.size());
     const int d = e.dim, h = e.heads, keys = e.key_columns(), values = e.value_columns();
     const int d_k = keys / h, hidden = e.hidden, units = e.feed_forward_columns();
     const Stage* table = trace.find("table");
@@ -108,8 +143,10 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
     if (!trace) return Matrix::Zero(1, 1);
     const Stage* stage = trace->find(name);
     // The mask on show has a local window and a closing bias in it, which are not the given one's.
-    if (name == "mask" && stage)
-        return editable_mask(experiment, stage->shape().rows, stage->shape().columns);
+    if (name == "mask" && trace->find(mask_stage(experiment))) {
+        const GivenSize size = given_size(*trace, name);
+        return editable_mask(experiment, size.rows, size.columns);
+    }
     if (stage && (stage->shape().heads == 1 || name == "dropout_keep")) {
         const Shape& shape = stage->shape();
         Matrix values(shape.heads * shape.rows, shape.columns);

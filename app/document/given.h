@@ -19,6 +19,15 @@ struct MaskPreset {
 };
 std::span<const MaskPreset> mask_presets();
 
+/// The stage that shows which pairs are open: "mask", or "alignment_mask" of a decoder.
+std::string_view mask_stage(const Experiment& experiment);
+/// What of given_names() decides a stage: the mask for either of those, else what is called so; empty if
+/// nothing.
+std::string given_name_of(std::string_view stage);
+/// What keeps a pair closed whatever the mask says, in all heads where `head` is −1: "the local window, D =
+/// 2", "the given bias of −∞"; empty if nothing does.
+std::string closed_beyond_mask(const Trace& trace, int head, int query, int key);
+
 /// The rules and the given mask in one: 0 where one of them closes, else 1, or what is given instead. A given
 /// mask of another size counts for nothing. Throws as mask_matrix().
 Matrix editable_mask(const Experiment& experiment, int queries, int keys);

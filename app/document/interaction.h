@@ -70,7 +70,8 @@ struct GiveForm {
 /// those before is there, as each change of it copies the mask.
 struct MaskStroke {
     bool active = false;
-    bool opens = false;  ///< what it passes; else it closes
+    bool refused = false;  ///< it began on a cell that painting cannot open, and does nothing
+    bool opens = false;    ///< what it passes; else it closes
     Cell last;
     int count = 0;  ///< strokes so far, so that each is an undo step of its own
     std::vector<Cell> cells = {};

@@ -28,13 +28,18 @@ void read_window(SavedState& kept, const std::string& text) {
     state.height = std::clamp(json.value("height", state.height), 480, 16384);
     state.scale = std::clamp(json.value("scale", state.scale), k_least_scale, k_largest_scale);
     state.export_folder = json.value("export_folder", "");
+    state.closed_note = json.value("closed_note", "");
     kept = std::move(state);
 }
 
 std::string window_json(const SavedState& state) {
-    const Json json = {{"file", state.file},   {"recent_files", state.recent_files},
-                       {"width", state.width}, {"height", state.height},
-                       {"scale", state.scale}, {"export_folder", state.export_folder}};
+    const Json json = {{"file", state.file},
+                       {"recent_files", state.recent_files},
+                       {"width", state.width},
+                       {"height", state.height},
+                       {"scale", state.scale},
+                       {"export_folder", state.export_folder},
+                       {"closed_note", state.closed_note}};
     return json.dump(2) + "\n";
 }
 

@@ -17,10 +17,6 @@ constexpr float k_cell_width = 66;
 constexpr float k_cell_height = 24;
 constexpr float k_number_width = 44;  ///< of the rows' numbers
 
-bool can_be_given(std::string_view name) {
-    return std::ranges::find(given_names(), name, &GivenName::name) != given_names().end();
-}
-
 std::string size_text(Eigen::Index rows, Eigen::Index columns) {
     return std::to_string(rows) + " × " + std::to_string(columns);
 }
@@ -238,8 +234,8 @@ void finish(Ui& ui, GiveForm& form) {
 void give_dialog(Ui& ui) {
     GiveForm& form = ui.state.give_form;
     if (ui.state.dialog_opens) {
-        const std::string& stage = ui.document.presentation().stage;
-        start_with(ui, form, can_be_given(stage) ? stage : form.name);
+        const std::string focused = given_name_of(ui.document.presentation().stage);
+        start_with(ui, form, focused.empty() ? form.name : focused);
         form.applying = false;
     }
     name_row(ui, form);

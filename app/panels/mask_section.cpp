@@ -9,7 +9,8 @@ namespace attnscope {
 namespace {
 
 std::string open_cells(Ui& ui) {
-    const Stage* mask = ui.document.trace() ? ui.document.trace()->find("mask") : nullptr;
+    const Stage* mask =
+        ui.document.trace() ? ui.document.trace()->find(mask_stage(ui.document.experiment())) : nullptr;
     if (!mask) return "";
     const std::size_t all = mask->shape().size(), open = all - mask->buffer.range().zero;
     return std::to_string(open) + " of " + std::to_string(all) + " open";
@@ -110,11 +111,14 @@ std::string size_text(const GivenMatrix& matrix) {
     return std::to_string(matrix.values().rows()) + " × " + std::to_string(matrix.values().cols());
 }
 
-void show_stage(Ui& ui, const std::string& name) {
-    ui.document.change([&](Session& session) {
-        if (session.presentation.stage != name) session.presentation.locked.reset();
-        session.presentation.stage = name;
-    });
+void show_stage(Ui& ui, const std::string& name, const std::string& gesture = {}) {
+    ui.document.change(
+        [&](Session& session) {
+            if (session.presentation.stage != name) session.presentation.locked.reset();
+            session.presentation.stage = name;
+            session.presentation.view = "pipeline";
+        },
+        gesture);
     ui.state.zoom = {};
 }
 
@@ -123,9 +127,23 @@ void given_fields(Ui& ui, const std::string& name, const GivenMatrix& matrix, fl
     const float remove = ui.px(26);
     if (small_button(ui, "show", size_text(matrix), "Show it in the focus, where its cells can be changed",
                      width - remove - ui.px(4)))
-        show_stage(ui, name);
+        show_stage(ui, name == "mask" ? std::string(mask_stage(ui.document.experiment())) : name);
     ImGui::SameLine(0, ui.px(4));
     if (small_button(ui, "remove", "×", "Take it back", remove)) take_back(ui.document, name);
+}
+
+/// Brings the mask into focus. Where no rule closes anything a decoder has none: then one that is all open is
+/// given.
+void begin_painting(Ui& ui) {
+    const std::string stage(mask_stage(ui.document.experiment()));
+    const Trace* trace = ui.document.trace().get();
+    const std::string gesture = "paint…";
+    if (trace && !trace->find(stage)) {
+        const GivenSize size = given_size(*trace, "mask");
+        paint_mask(ui.document, editable_mask(ui.document.experiment(), size.rows, size.columns), gesture);
+    }
+    show_stage(ui, stage, gesture);
+    ui.document.end_gesture();
 }
 
 /// The mask that was painted, or the way to one.
@@ -135,7 +153,7 @@ void painted_row(Ui& ui) {
     option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", [&](float width) {
         if (mask != given.end()) return given_fields(ui, "mask", GivenMatrix(mask->second), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag in it", width))
-            show_stage(ui, "mask");
+            begin_painting(ui);
     });
 }
 

@@ -17,6 +17,11 @@ void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
 /// How high the sentence panel is with its chips in as many lines as they need, at most three, and one in a
 /// low window.
 float sentence_panel_height(Ui& ui, float window_width, float window_height);
+/// What the open session or example says of itself, until it is closed: its name and at most three lines, cut
+/// where they do not hold all.
+void note_strip(Ui& ui, const Area& area);
+/// 0 where there is nothing to say. Below `room` pixels, which are left over, it takes fewer lines.
+float note_strip_height(Ui& ui, float width, float room);
 /// Every setting of the experiment, in the order of the computation.
 void experiment_panel(Ui& ui, const Area& area);
 /// Its section of the picture that is looked at.

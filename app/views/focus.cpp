@@ -269,7 +269,9 @@ void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
     const std::string column = shown.trace->label(info.columns, cell.column);
     const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
     const std::string between = row.empty() || column.empty() ? "" : of_keys ? " → " : " · ";
-    const std::string said = shown.closed(cell.row, cell.column) ? "closed by the mask"
+    const std::string other = is_painted(shown) ? closed_elsewhere(shown, cell) : "";
+    const std::string said = !other.empty()                        ? "closed by " + other
+                             : shown.closed(cell.row, cell.column) ? "closed by the mask"
                              : is_painted(shown)
                                  ? (value != 0 ? "open" : "closed") + std::string(" — click or drag to paint")
                                  : exact_text(value);

@@ -11,7 +11,16 @@ namespace attnscope {
 namespace {
 
 Matrix mask_now(Ui& ui, const ShownStage& shown) {
-    return editable_mask(ui.document.experiment(), shown.rows(), shown.columns());
+    const GivenSize size = given_size(*shown.trace, "mask");
+    return editable_mask(ui.document.experiment(), size.rows, size.columns);
+}
+
+/// Painting a cell that something else closes too would show nothing: says so. True if it does.
+bool refuses(Ui& ui, const ShownStage& shown, const Cell& at) {
+    const std::string other = closed_elsewhere(shown, at);
+    if (other.empty() || ui.document.stale()) return false;
+    ui.state.notice = {"this cell is closed by " + other + ": painting cannot open it", true};
+    return true;
 }
 
 /// The mask after `edit`, which may be refused: rules that do not fit become the notice.
@@ -54,9 +63,13 @@ void take_cells(Ui& ui, const ShownStage& shown) {
 
 void begin_stroke(Ui& ui, const ShownStage& shown, const Cell& at) {
     MaskStroke& stroke = ui.state.stroke;
+    // The click is the mask's, though nothing comes of it.
+    stroke = {.active = false, .refused = refuses(ui, shown, at), .last = at, .count = stroke.count};
+    if (stroke.refused) return;
+    ui.state.notice = {};
     try {
-        const bool open =
-            may_look(ui.document.experiment(), shown.rows(), shown.columns(), at.row, at.column);
+        const GivenSize size = given_size(*shown.trace, "mask");
+        const bool open = may_look(ui.document.experiment(), size.rows, size.columns, at.row, at.column);
         stroke = {.active = true, .opens = !open, .last = at, .count = stroke.count + 1, .cells = {at}};
     } catch (const std::exception& error) {
         ui.state.notice = {error.what(), true};
@@ -72,10 +85,14 @@ unsigned field_id() { return ImGui::GetID("focused cell"); }
 
 }  // namespace
 
-bool is_painted(const ShownStage& shown) { return shown.stage->name() == "mask"; }
+bool is_painted(const ShownStage& shown) {
+    return shown.stage->name() == mask_stage(shown.trace->experiment);
+}
 
-bool may_be_given(const ShownStage& shown) {
-    return std::ranges::find(given_names(), shown.stage->name(), &GivenName::name) != given_names().end();
+bool may_be_given(const ShownStage& shown) { return !given_name_of(shown.stage->name()).empty(); }
+
+std::string closed_elsewhere(const ShownStage& shown, const Cell& cell) {
+    return closed_beyond_mask(*shown.trace, shown.head_index(), cell.row, cell.column);
 }
 
 bool is_typed_into(const ShownStage& shown) {
@@ -88,7 +105,8 @@ bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const Cell at{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
     if (ImGui::IsItemActivated() && !ImGui::GetIO().KeyShift) begin_stroke(ui, shown, at);
-    const bool was_active = stroke.active;
+    const bool was_active = stroke.active || stroke.refused;
+    stroke.refused = stroke.refused && ImGui::IsItemActive();
     stroke.active = stroke.active && ImGui::IsItemActive();
     if (stroke.active && at != stroke.last) add_line(stroke.cells, std::exchange(stroke.last, at), at);
     if (!stroke.active || !ui.document.busy()) take_cells(ui, shown);
@@ -98,7 +116,9 @@ bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
 void end_stroke(Ui& ui) {
     MaskStroke& stroke = ui.state.stroke;
     const Presentation& presentation = ui.document.presentation();
-    if (const auto mask = shown_stage(*ui.document.trace(), "mask", presentation)) take_cells(ui, *mask);
+    const Trace& trace = *ui.document.trace();
+    if (const auto mask = shown_stage(trace, mask_stage(trace.experiment), presentation))
+        take_cells(ui, *mask);
     stroke = {.last = {}, .count = stroke.count};
 }
 
@@ -120,6 +140,7 @@ void stroke_cells(Ui& ui, const FocusLayout& layout) {
 }
 
 void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
+    if (refuses(ui, shown, cell)) return;
     change_mask(ui, shown, [&](Matrix& mask) {
         float& value = mask(cell.row, cell.column);
         value = value == 0 ? 1 : 0;

@@ -7,6 +7,8 @@ namespace attnscope {
 
 /// The stage is the mask, which clicks and drags paint.
 bool is_painted(const ShownStage& shown);
+/// What keeps a cell of the mask closed that painting cannot open; empty if nothing does.
+std::string closed_elsewhere(const ShownStage& shown, const Cell& cell);
 /// Its values are given, so that a cell can be typed into.
 bool is_typed_into(const ShownStage& shown);
 /// It may be given.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float k_tab_height = 37;
 constexpr float k_least_focus = 180;            ///< units that it needs to show anything
-constexpr float k_least_focus_and_strip = 240;  ///< that are left to it where there is a strip
+constexpr float k_least_focus_and_strip = 208;  ///< that are left to it where there is a strip
 
 /// A word that opens a menu, right-aligned at `right`; returns its left end.
 float menu_word(Ui& ui, const char* id, float right, float y, const std::string& text,

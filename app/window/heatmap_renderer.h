@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "core/gpu/gl.h"
 #include "app/window/heatmap_tiles.h"
+#include "core/gpu/gl.h"
 #include "core/picture/color.h"
 #include "core/picture/theme.h"
 

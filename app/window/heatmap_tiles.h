@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/gpu/gl.h"
 #include "core/attention/tensor.h"
+#include "core/gpu/gl.h"
 
 namespace attnscope {
 

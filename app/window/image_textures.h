@@ -5,8 +5,8 @@
 
 #include <list>
 
-#include "core/gpu/gl.h"
 #include "core/attention/image.h"
+#include "core/gpu/gl.h"
 
 namespace attnscope {
 

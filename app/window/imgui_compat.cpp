@@ -332,6 +332,15 @@ float font_size(const ImFont& font) {
 #endif
 }
 
+const char* line_end(const ImFont& font, const char* text, const char* end, float width) {
+#if IMGUI_VERSION_NUM < 19200
+    const char* at = font.CalcWordWrapPositionA(1, text, end, width);
+#else
+    const char* at = const_cast<ImFont&>(font).CalcWordWrapPosition(font_size(font), text, end, width);
+#endif
+    return at > text ? at : text + 1;
+}
+
 bool has_glyph(ImFont& font, char32_t code) {
     if (code > IM_UNICODE_CODEPOINT_MAX) return false;
 #if IMGUI_VERSION_NUM < 19200

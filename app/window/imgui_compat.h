@@ -81,6 +81,8 @@ void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chos
 void choose_font_builder(ImFontAtlas& atlas);
 /// Height of a line in pixels.
 float font_size(const ImFont& font);
+/// Where a line of `text` that is at most `width` pixels wide ends: between words, where it can.
+const char* line_end(const ImFont& font, const char* text, const char* end, float width);
 /// False where a fallback is drawn.
 bool has_glyph(ImFont& font, char32_t code);
 /// Uploads the atlas of the current context again after it was rebuilt.

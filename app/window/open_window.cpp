@@ -40,6 +40,7 @@ int open_window(std::optional<Session> session, const std::string& file, const E
     if (session) {
         state.session = std::move(*session);
         state.file = file;
+        state.closed_note.clear();
     }
     Window::Options look{.window = {}, .theme = "dark", .interface_scale = static_cast<float>(state.scale)};
     look.window.width = state.width;

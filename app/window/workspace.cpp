@@ -23,7 +23,7 @@ constexpr float k_narrow = 1280;  ///< units; below it the side panels give way 
 
 /// The areas of the window, from the outside in.
 struct Areas {
-    Area menu, sentence, experiment, center, inspector, status;
+    Area menu, sentence, note, experiment, center, inspector, status;
 };
 
 /// A side panel takes at most its share of the window, and goes where that would be too little to read.
@@ -35,6 +35,8 @@ float side_width(bool open, float wanted, float share, float least) {
 Areas lay_out(Ui& ui, ImVec2 size) {
     const float menu = ui.px(k_menu_height);
     const float sentence = menu + sentence_panel_height(ui, size.x, size.y);
+    const float spare = size.y - ui.px(k_fewest_units_high);
+    const float note = sentence + note_strip_height(ui, size.x, spare);
     const float status = size.y - ui.px(k_status_height);
     const bool narrow = size.x < ui.px(k_narrow);
     const float left = side_width(ui.state.experiment_panel_open, ui.px(ui.state.experiment_panel_width),
@@ -44,9 +46,10 @@ Areas lay_out(Ui& ui, ImVec2 size) {
                             size.x * (narrow ? k_inspector_share : 0.25f), ui.px(k_least_inspector));
     return {.menu = {{0, 0}, {size.x, menu}},
             .sentence = {{0, menu}, {size.x, sentence}},
-            .experiment = {{0, sentence}, {left, status}},
-            .center = {{left, sentence}, {right, status}},
-            .inspector = {{right, sentence}, {size.x, status}},
+            .note = {{0, sentence}, {size.x, note}},
+            .experiment = {{0, note}, {left, status}},
+            .center = {{left, note}, {right, status}},
+            .inspector = {{right, note}, {size.x, status}},
             .status = {{0, status}, {size.x, size.y}}};
 }
 
@@ -226,6 +229,7 @@ void Workspace::draw(FrameInput& frame) {
     ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
     menu_bar(ui, areas.menu, c, run_it);
     sentence_panel(ui, areas.sentence, sentences_, run_it);
+    note_strip(ui, areas.note);
     pipeline_view(ui, areas.center, run_it);
     if (areas.experiment.width() > 0) {
         experiment_panel(ui, areas.experiment);

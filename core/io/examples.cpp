@@ -1,5 +1,8 @@
 #include "core/io/examples.h"
 
+#include <functional>
+#include <map>
+
 #include "core/error.h"
 #include "core/io/embedded.h"
 #include "core/io/options.h"
@@ -20,6 +23,16 @@ Session load_example(std::string_view name) {
     throw Error(ErrorKind::bad_input,
                 "there is no example \"" + std::string(name) + "\"" +
                     (near.empty() ? ": `attnscope examples` lists them" : "; did you mean " + near + "?"));
+}
+
+std::string example_with_note(std::string_view note) {
+    static const std::map<std::string, std::string, std::less<>> names = [] {
+        std::map<std::string, std::string, std::less<>> found;
+        for (const std::string& name : example_names()) found.emplace(load_example(name).note, name);
+        return found;
+    }();
+    const auto at = names.find(note);
+    return at == names.end() ? "" : at->second;
 }
 
 }  // namespace attnscope

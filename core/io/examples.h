@@ -14,4 +14,7 @@ std::vector<std::string> example_names();
 /// Throws Error(bad_input) with the nearest name, or all of them, for a name that is none.
 Session load_example(std::string_view name);
 
+/// The example that says this of itself; empty if none does.
+std::string example_with_note(std::string_view note);
+
 }  // namespace attnscope

@@ -41,7 +41,7 @@ double label_size(double pitch) { return pitch >= 18 ? 13 : pitch >= 14 ? 11 : 1
 /// Every label of an axis that has room, `pitch` pixels from one to the next: words from the first, numbers
 /// at round values and the first.
 AxisLayout axis_of(double pitch, const TextFace& face, const std::vector<std::string>& labels, Axis axis,
-                   const std::vector<bool>* flagged) {
+                   const std::vector<bool>& flagged) {
     AxisLayout result;
     result.style = {.font = Font::sans, .size = label_size(pitch), .max_width = k_max_label};
     const double room = result.style.size + 2;
@@ -53,7 +53,7 @@ AxisLayout axis_of(double pitch, const TextFace& face, const std::vector<std::st
         const bool crowded = is_numbered(axis) && i > 0 && i * pitch < room;
         if (!wanted || crowded) continue;
         std::string text = face.displayable(labels[static_cast<std::size_t>(i)]);
-        if (flagged && (*flagged)[static_cast<std::size_t>(i)]) text = "∅ " + text;
+        if (flagged[static_cast<std::size_t>(i)]) text = "∅ " + text;
         const double width = text.empty() ? 0 : face.extent(text, result.style).width;
         if (width > 0) result.labels.push_back({i, std::move(text), width});
     }
@@ -245,7 +245,8 @@ void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& lay
     const auto count = static_cast<double>(std::max<std::size_t>(figure.lines->words.size(), 1));
     const double height = figure.rows * figure.cell_size, least = std::min(figure.cell_size, k_word_pitch);
     layout.word_pitch = std::max(height / count, least);
-    layout.words = axis_of(layout.word_pitch, face, figure.lines->words, Axis::key_token, nullptr);
+    layout.words = axis_of(layout.word_pitch, face, figure.lines->words, Axis::key_token,
+                           std::vector<bool>(figure.lines->words.size()));
     layout.lines.height = static_cast<int>(std::ceil(std::max(height, layout.word_pitch * count)));
     layout.lines.width = std::clamp(grid(0.5 * layout.lines.height), k_min_lines, k_max_lines);
 }
@@ -285,9 +286,9 @@ std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
 
 FigureLayout lay_out(const Figure& figure, const TextFace& face) {
     FigureLayout layout;
-    layout.rows = axis_of(figure.cell_size, face, figure.row_labels, figure.row_axis, &figure.fully_masked);
+    layout.rows = axis_of(figure.cell_size, face, figure.row_labels, figure.row_axis, figure.fully_masked);
     layout.columns = axis_of(figure.cell_size, face, figure.column_labels, figure.column_axis,
-                             &figure.fully_masked_columns);
+                             figure.fully_masked_columns);
     layout.columns.angle = angle_of(figure, layout.columns);
     const double row_labels = widest(layout.rows);
     if (figure.lines) lay_out_lines(figure, face, layout);

@@ -1,0 +1,119 @@
+// What a session says of itself: what to look at, and what to try.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "app/panels/panels.h"
+#include "app/window/imgui_compat.h"
+#include "app/window/widgets.h"
+#include "core/io/examples.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_margin = 16, k_padding = 7, k_line = 18;
+constexpr float k_cross = 22;    ///< the button that closes
+constexpr float k_widest = 980;  ///< units; longer lines are hard to read
+constexpr int k_most_lines = 3;
+
+bool shows(const Ui& ui) {
+    const std::string& note = ui.document.session().note;
+    return !note.empty() && note != ui.saved.closed_note;
+}
+
+std::string name_of_note(const Document& document) {
+    const std::string example = example_with_note(document.session().note);
+    return example.empty() ? std::filesystem::path(document.file()).stem().string() : example;
+}
+
+struct NoteText {
+    std::string name;
+    float indent;  ///< of the first line, which begins with the name
+    float width;   ///< of the lines
+    std::vector<std::string> lines;
+    bool cut;
+};
+
+/// The note in at most `most` lines as wide as `width` pixels, the name before the first.
+NoteText lay_out_note(Ui& ui, float width, int most) {
+    ImFont* font = ui.fonts.body;
+    NoteText text{name_of_note(ui.document), 0, std::min(width, ui.px(k_widest)), {}, false};
+    if (!text.name.empty()) {
+        text.name = fitted(ui.fonts.strong, text.name, text.width / 2);
+        text.indent = text_width(ui.fonts.strong, text.name) + ui.px(10);
+    }
+    std::string note = ui.document.session().note;
+    std::ranges::replace(note, '\n', ' ');
+    const char* at = note.data();
+    const char* const end = at + note.size();
+    while (at < end) {
+        const float room = text.width - (text.lines.empty() ? text.indent : 0);
+        if (std::ssize(text.lines) == most - 1) {
+            const std::string rest(at, end);
+            text.lines.push_back(fitted(font, rest, room));
+            text.cut = text.lines.back() != rest;
+            break;
+        }
+        const char* stop = compat::line_end(*font, at, end, room);
+        text.lines.emplace_back(at, stop);
+        at = stop;
+        while (at < end && *at == ' ') ++at;
+    }
+    return text;
+}
+
+float text_room(Ui& ui, float width) { return width - ui.px(2 * k_margin + k_cross + 12); }
+
+float height_of(Ui& ui, std::size_t lines) {
+    return ui.px(2 * k_padding + k_line * static_cast<float>(lines));
+}
+
+/// A × that is drawn, so that it looks alike in every font.
+bool cross(Ui& ui, ImVec2 at) {
+    const float size = ui.px(k_cross), r = ui.px(4);
+    ImGui::SetCursorScreenPos(at);
+    const bool clicked = ImGui::InvisibleButton("close note", {size, size});
+    const bool hovered = ImGui::IsItemHovered();
+    tooltip(ui, "Close; Esc does too once nothing is locked");
+    const KeyboardUse keys = keyboard_use(ui, ImGui::GetID("close note"), {at, {at.x + size, at.y + size}});
+    const ImVec2 c{at.x + size / 2, at.y + size / 2};
+    const ImU32 color = ink(hovered ? ui.theme.text : ui.theme.secondary);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddLine({c.x - r, c.y - r}, {c.x + r, c.y + r}, color, ui.px(1.4f));
+    list->AddLine({c.x - r, c.y + r}, {c.x + r, c.y - r}, color, ui.px(1.4f));
+    return clicked || keys.pressed;
+}
+
+}  // namespace
+
+float note_strip_height(Ui& ui, float width, float room) {
+    if (!shows(ui)) return 0;
+    const int lines = static_cast<int>((room - ui.px(2 * k_padding)) / ui.px(k_line));
+    return height_of(ui,
+                     lay_out_note(ui, text_room(ui, width), std::clamp(lines, 1, k_most_lines)).lines.size());
+}
+
+void note_strip(Ui& ui, const Area& area) {
+    if (area.height() <= 0) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
+    list->AddRectFilled(area.min, {area.min.x + ui.px(3), area.max.y}, ink(ui.theme.accent, 0.8f));
+    list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
+    const int most = static_cast<int>((area.height() - ui.px(2 * k_padding)) / ui.px(k_line) + 0.5f);
+    const NoteText note = lay_out_note(ui, text_room(ui, area.width()), most);
+    const float left = area.min.x + ui.px(k_margin), top = area.min.y + ui.px(k_padding + 1);
+    ImGui::SetCursorScreenPos({left, area.min.y});
+    ImGui::InvisibleButton("note", {note.width, area.height()});
+    if (note.cut) tooltip(ui, ui.document.session().note);
+    draw_text(list, ui.fonts.strong, {left, top}, ink(ui.theme.text), note.name);
+    for (std::size_t i = 0; i < note.lines.size(); ++i)
+        draw_text(list, ui.fonts.body,
+                  {left + (i == 0 ? note.indent : 0), top + ui.px(k_line) * static_cast<float>(i)},
+                  ink(ui.theme.secondary), note.lines[i]);
+    if (cross(ui, {area.max.x - ui.px(k_margin + k_cross) + ui.px(6), area.min.y + ui.px(k_padding - 2)}))
+        ui.saved.closed_note = ui.document.session().note;
+}
+
+}  // namespace attnscope
