@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include <cmath>
 #include <limits>
 
@@ -130,6 +132,21 @@ TEST(figure_test, what_is_not_finite_has_marks_of_its_own_and_is_counted_in_the_
     ASSERT_EQ(layout.legend.size(), 3u);
     EXPECT_EQ(layout.legend[0].text, "NaN (1)");
     EXPECT_TRUE(lay_out(diagonal(2, 48), face).legend.empty());
+}
+
+TEST(figure_test, a_subtitle_breaks_between_its_facts_and_loses_none) {
+    Figure figure = diagonal(2, 24);
+    const std::vector<std::string> facts = {"a formula of a length", "8 × 8",       "rows are queries",
+                                            "columns are keys",      "head 1 of 4", "softmax over the keys"};
+    figure.subtitle = side_by_side(facts[0], {facts.begin() + 1, facts.end()});
+    const FigureLayout layout = lay_out(figure, TextFace());
+    std::istringstream lines(layout.subtitle_text);
+    std::vector<std::string> found;
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count)
+        for (const std::string& fact : side_by_side_parts(line)) found.push_back(fact);
+    EXPECT_GT(count, 1) << layout.subtitle_text;
+    EXPECT_EQ(found, facts);
 }
 
 TEST(figure_test, values_beyond_a_fixed_range_are_told) {

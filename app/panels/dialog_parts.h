@@ -17,6 +17,8 @@ std::string home_folder();
 
 /// What is wrong with the form; nothing if it is empty.
 void problem_line(Ui& ui, const std::string& problem);
+/// The same in two lines that are there without a problem too, so that what stands below does not move.
+void problem_lines(Ui& ui, const std::string& problem);
 
 /// A label, and the control beside it.
 template <typename Control>

@@ -134,6 +134,13 @@ void problem_line(Ui& ui, const std::string& problem) {
     ImGui::PopStyleColor();
 }
 
+void problem_lines(Ui& ui, const std::string& problem) {
+    const float top = ImGui::GetCursorPosY();
+    problem_line(ui, problem);
+    const float room = ImGui::GetTextLineHeight() * 2, taken = ImGui::GetCursorPosY() - top;
+    ImGui::SetCursorPosY(top + std::max(taken, room + ImGui::GetStyle().ItemSpacing.y));
+}
+
 void dialogs(Ui& ui, ActionContext& context) {
     take_export(ui);
     if (ui.state.dialog == Dialog::none) return;

@@ -241,7 +241,7 @@ void give_dialog(Ui& ui) {
     name_row(ui, form);
     source_rows(ui, form);
     grid(ui, form);
-    problem_line(ui, form.problem);
+    problem_lines(ui, form.problem);
     if (ImGui::Button("Apply", {ui.px(110), 0})) apply(ui, form);
     ImGui::SameLine();
     ImGui::BeginDisabled(!ui.document.experiment().is_given(form.name));

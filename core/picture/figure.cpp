@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-/// A line that breaks here ends with the dot.
+/// Not beside a fact that begins a line.
 const std::string k_between = "\u00A0\u00A0·  ";
 
 /// At most so many pixels of a picture's side are labels, colour bar, title and margins.
@@ -128,6 +128,30 @@ std::string side_by_side(const std::string& first, const std::vector<std::string
     for (const std::string& fact : others)
         if (!fact.empty()) text += k_between + unbroken(fact);
     return text;
+}
+
+std::vector<std::string> side_by_side_parts(std::string_view facts) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at != facts.npos;) {
+        const std::size_t end = facts.find(k_between, at);
+        parts.emplace_back(facts.substr(at, end == facts.npos ? end : end - at));
+        at = end == facts.npos ? end : end + k_between.size();
+    }
+    return parts;
+}
+
+std::string side_by_side_lines(std::string_view facts, const std::function<bool(const std::string&)>& fits) {
+    std::string text, line;
+    for (const std::string& part : side_by_side_parts(facts)) {
+        const std::string longer = line.empty() ? part : line + k_between + part;
+        if (line.empty() || fits(longer)) {
+            line = longer;
+            continue;
+        }
+        text += line + "\n";
+        line = part;
+    }
+    return text + line;
 }
 
 void set_title(Figure& figure, const Presentation& presentation, const std::string& name,

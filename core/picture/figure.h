@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/attention/image.h"
@@ -99,6 +101,10 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
 /// Facts for a subtitle, side by side: a line may break between them and within the first. Empty ones are
 /// left out.
 std::string side_by_side(const std::string& first, const std::vector<std::string>& others);
+/// The facts again, one by one.
+std::vector<std::string> side_by_side_parts(std::string_view facts);
+/// The facts in lines of which each `fits`, where one fact alone does; no line ends or begins with a dot.
+std::string side_by_side_lines(std::string_view facts, const std::function<bool(const std::string&)>& fits);
 /// The presentation's title, and then `name` before the facts; else `name` is the title.
 void set_title(Figure& figure, const Presentation& presentation, const std::string& name,
                const std::string& facts);

@@ -35,8 +35,8 @@ void draw_title(const Pen& pen) {
     const FigureLayout& layout = pen.layout;
     const double title = pen.face.extent(layout.title_text, layout.title_style).ascent;
     pen.text(layout.title_text, layout.title_style, pen.theme().text, layout.title.x, layout.title.y + title);
-    const double subtitle = pen.face.extent(pen.figure.subtitle, layout.subtitle_style).ascent;
-    pen.text(pen.figure.subtitle, layout.subtitle_style, pen.theme().secondary, layout.subtitle.x,
+    const double subtitle = pen.face.extent(pen.layout.subtitle_text, layout.subtitle_style).ascent;
+    pen.text(pen.layout.subtitle_text, layout.subtitle_style, pen.theme().secondary, layout.subtitle.x,
              layout.subtitle.y + subtitle);
 }
 

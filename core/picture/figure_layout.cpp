@@ -141,7 +141,11 @@ void place_title(const Figure& figure, const TextFace& face, FigureLayout& layou
     layout.subtitle_style = {.font = Font::sans, .size = 13, .max_width = text_width, .wrap = true};
     layout.title_text = face.displayable(figure.title, Blanks::kept);
     const TextExtent first = face.extent(layout.title_text, layout.title_style);
-    const TextExtent second = face.extent(figure.subtitle, layout.subtitle_style);
+    const TextStyle one_line{.font = layout.subtitle_style.font, .size = layout.subtitle_style.size};
+    layout.subtitle_text = side_by_side_lines(figure.subtitle, [&](const std::string& line) {
+        return face.extent(line, one_line).width <= text_width;
+    });
+    const TextExtent second = face.extent(layout.subtitle_text, layout.subtitle_style);
     layout.title = {k_margin, k_margin, grid(first.width), grid(first.height)};
     layout.subtitle = {k_margin, layout.title.bottom() + 4, grid(second.width), grid(second.height)};
 }

@@ -60,6 +60,7 @@ struct FigureLayout {
     Box title;
     std::string title_text;
     Box subtitle;
+    std::string subtitle_text;  ///< in lines
     TextStyle title_style;
     TextStyle subtitle_style;
     Box matrix;               ///< without the gap after the last cell
