@@ -141,6 +141,7 @@ std::vector<std::string> values_of(const Option& option, const Experiment& e) {
         {"dropout", {"0.3", "0"}},
         {"sharpening", {"3"}},
         {"temperature", {"2"}},
+        {"local-window", {"0", "1", "1.5", "2", "3", "8", "33"}},
     };
     if (option.name == "text") return {turned(e.text), "something else that is typed"};
     if (option.name == "text2") return {turned(e.text2.empty() ? e.text : e.text2), "", "two keys"};

@@ -325,8 +325,9 @@ TEST_F(ExperimentPanelTest, ASectionFoldsAndUnfolds) {
 
 using PlacesTest = InterfaceTest;
 
-/// window_test.sh asks this where to click.
+/// window_test.sh asks this where to click in a window that opens for the first time.
 TEST_F(PlacesTest, AreWrittenForScripts) {
+    start_noted(load_example("scaled-dot-product"));
     const ImVec2 sentence = sentence_field();
     const ImVec2 seed = field_of("Seed", {"seed", "drag"});
     std::printf("place sentence %d %d\nplace seed %d %d\n", static_cast<int>(sentence.x),
