@@ -114,6 +114,17 @@ TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
     EXPECT_THROW(figure_of("image", session), Error);
 }
 
+TEST(image_figure_test, patches_are_marked_one_by_one_and_not_by_rows_and_columns) {
+    Session session = looking_at(3);
+    session.experiment.softmax_axis = "queries";
+    session.experiment.mask = {{"valid", {1}}};  // the first patch alone
+    const Figure figure = figure_of("image", session);
+    EXPECT_EQ(figure.fully_masked_columns, std::vector<bool>(3, false));
+    EXPECT_EQ(figure.fully_masked, std::vector<bool>(3, false));
+    EXPECT_EQ(figure.marks[0], CellMark::value);
+    EXPECT_EQ(figure.marks[8], CellMark::masked);
+}
+
 TEST(image_figure_test, without_a_picture_there_is_none) {
     const ViewFigure& view = *find_view_figure("image");
     EXPECT_EQ(view.stage(evaluate(Experiment{})), nullptr);

@@ -47,6 +47,7 @@ void cut_into_patches(Figure& figure, int query, int grid) {
     cut(figure.marks);
     figure.rows = figure.columns = grid;
     figure.fully_masked.assign(static_cast<std::size_t>(grid), false);
+    figure.fully_masked_columns = figure.fully_masked;
     figure.row_labels.clear();
     for (int i = 1; i <= grid; ++i) figure.row_labels.push_back(std::to_string(i));
     figure.column_labels = figure.row_labels;
