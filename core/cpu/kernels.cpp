@@ -76,10 +76,28 @@ void softmax_row(const float* x, Eigen::Index n, float* out) {
 
 }  // namespace
 
-void product(const ConstStrided& A, const ConstStrided& B, Strided out) { out.noalias() = A * B; }
+namespace {
+
+/// Whether B is so small that adding up in double costs nothing that a person could see.
+bool is_small(const ConstStrided& B) {
+    constexpr Eigen::Index k_numbers = 64 * 64;
+    return B.size() <= k_numbers;
+}
+
+}  // namespace
+
+void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
+    if (is_small(B))
+        out.noalias() = (A.cast<double>() * B.cast<double>()).cast<float>();
+    else
+        out.noalias() = A * B;
+}
 
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out) {
-    out.noalias() = A * B.transpose();
+    if (is_small(B))
+        out.noalias() = (A.cast<double>() * B.cast<double>().transpose()).cast<float>();
+    else
+        out.noalias() = A * B.transpose();
 }
 
 void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out) {

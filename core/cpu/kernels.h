@@ -13,6 +13,9 @@ namespace attnscope {
 using Strided = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstStrided = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 
+// Where B has few numbers the products add up in double: what a person reads off a small example is then
+// right to the last digit and the same on every machine, whose vectors else decide the order of the terms.
+
 /// out = A B; A n × k, B k × m, out n × m, which overlaps neither.
 void product(const ConstStrided& A, const ConstStrided& B, Strided out);
 /// out = A Bᵀ; A n × k, B m × k, out n × m, which overlaps neither.
