@@ -138,6 +138,9 @@ void main() {
     float deviation = sqrt(sum_of(own) / float(u_columns) + 1e-5);
     for (uint j = thread(); j < u_columns; j += GROUP)
         result[to + j] = (a[from + j] - mean) / deviation * b[u_b + j] + c[u_c + j];
+#elif defined(LARGEST)  // one number: NaN if there is one, −∞ if there is nothing else
+    vec2 row = maximum_and_sum();
+    if (thread() == 0u) result[u_result + gl_WorkGroupID.z * u_result_head + gl_WorkGroupID.x] = row.x;
 #elif defined(NORM)  // one number: √Σx²
     float own = 0.0;
     for (uint j = thread(); j < u_columns; j += GROUP) own += a[from + j] * a[from + j];

@@ -23,6 +23,9 @@ public:
     virtual std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
                                                         std::span<const StagePtr> inputs,
                                                         std::stop_token cancel) = 0;
+    /// What a person has to know although it goes on: a shader that they edit does not compile. Empty:
+    /// nothing.
+    virtual std::string complaint() const { return ""; }
     /// Bytes that a trace may take there.
     virtual std::size_t memory() const = 0;
 };

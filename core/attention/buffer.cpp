@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -97,6 +98,9 @@ struct Buffer::State {
         ValueRange range;
         std::once_flag pyramid_once;
         std::vector<Tensor> pyramid;  ///< levels 1, 2, …
+        std::once_flag largest_once;
+        std::vector<float> row_largest;
+        std::map<int, Eigen::RowVectorXf> rows;  ///< copied lately from the card; guarded by device_mutex
     };
     explicit State(const Shape& own) : shape(own), head(static_cast<std::size_t>(own.heads)) {}
 
@@ -157,16 +161,27 @@ void Buffer::keep_on_device(std::shared_ptr<const DeviceValues> copy) const {
 
 float Buffer::at(int head, int row, int column) const {
     assert(row >= 0 && row < shape().rows && column >= 0 && column < shape().columns);
-    if (state_->is_here) return host().head(head)(row, column);
+    if (state_->is_here || is_small()) return host().head(head)(row, column);
     return this->row(head, row)(column);
+}
+
+/// So small that copying all of it takes no longer than copying a row.
+bool Buffer::is_small() const {
+    constexpr std::size_t k_numbers = 64 * 1024;
+    return shape().size() <= k_numbers;
 }
 
 Eigen::RowVectorXf Buffer::row(int head, int row) const {
     assert(row >= 0 && row < shape().rows);
-    if (state_->is_here) return host().head(head).row(row);
+    if (state_->is_here || is_small()) return host().head(head).row(row);
+    constexpr std::size_t k_most_rows = 256;  // more than have numbers on a screen
+    std::map<int, Eigen::RowVectorXf>& rows = state_->head.at(static_cast<std::size_t>(head)).rows;
+    const std::lock_guard lock(state_->device_mutex);
+    if (const auto found = rows.find(row); found != rows.end()) return found->second;
     Eigen::RowVectorXf numbers(shape().columns);
     state_->device->read(head, row, 1, numbers.data());
-    return numbers;
+    if (rows.size() >= k_most_rows) rows.clear();
+    return rows.emplace(row, std::move(numbers)).first->second;
 }
 
 const ValueRange& Buffer::range(int head) const {
@@ -187,10 +202,26 @@ const ValueRange& Buffer::range() const {
     return state_->all;
 }
 
+const std::vector<float>& Buffer::row_largest(int head) const {
+    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
+    std::call_once(own.largest_once, [&] {
+        if (state_->is_on_device && !state_->is_here) {
+            own.row_largest = state_->device->row_largest(head);
+            return;
+        }
+        const ConstMatrixView values = host().head(head);
+        for (Eigen::Index i = 0; i < values.rows(); ++i)
+            own.row_largest.push_back(values.row(i).maxCoeff<Eigen::PropagateNaN>());
+    });
+    return own.row_largest;
+}
+
 const Buffer& Buffer::mean() const {
     if (shape().heads == 1) return *this;
-    std::call_once(state_->mean_once,
-                   [&] { state_->mean = std::make_unique<const Buffer>(mean_of(host())); });
+    std::call_once(state_->mean_once, [&] {
+        state_->mean = state_->is_on_device ? std::make_unique<const Buffer>(state_->device->mean())
+                                            : std::make_unique<const Buffer>(mean_of(host()));
+    });
     return *state_->mean;
 }
 

@@ -32,6 +32,10 @@ public:
     /// `count` rows of one head from `first` on, row by row, copied into `rows`.
     virtual void read(int head, int first, int count, float* rows) const = 0;
     virtual ValueRange range(int head) const = 0;
+    /// As Buffer has it.
+    virtual std::vector<float> row_largest(int head) const = 0;
+    /// The mean over the heads, 1 × rows × columns, on the same card.
+    virtual std::shared_ptr<const DeviceValues> mean() const = 0;
 };
 
 /// Immutable values of one stage, in this machine's memory or on a graphics card. Every const member may be
@@ -47,9 +51,9 @@ public:
     const Shape& shape() const;
     /// All values, here.
     const Tensor& host() const;
-    /// Copies no more than it needs from a card: a row, if it is not here yet.
+    /// Copies from a card what is not here yet: a row, or all of a small tensor.
     float at(int head, int row, int column) const;
-    /// columns() numbers; of a card's values only these are copied.
+    /// columns() numbers; likewise.
     Eigen::RowVectorXf row(int head, int row) const;
 
     /// The values on the card: the truth if is_on_device(), else what keep_on_device() was given or nullptr.
@@ -61,6 +65,9 @@ public:
     /// Over one head (from 0), or over all of them.
     const ValueRange& range(int head) const;
     const ValueRange& range() const;
+
+    /// The largest value of each row of one head, NaN where a row has one: −∞ is a row of nothing else.
+    const std::vector<float>& row_largest(int head) const;
 
     /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head.
     const Buffer& mean() const;
@@ -74,6 +81,7 @@ public:
 
 private:
     struct State;
+    bool is_small() const;
     std::unique_ptr<State> state_;
 };
 

@@ -58,7 +58,7 @@ void explain_norm(Proof& proof, const Question& q) {
     const Stage* x = first ? (pre_norm ? block_input(q.trace) : q.trace.find("residual_1"))
                            : q.trace.find(pre_norm ? "residual_1" : "residual_2");
     const std::string prefix = first ? "ln1" : "ln2";
-    const Eigen::ArrayXd row = x->buffer.host().head(0).row(q.row).transpose().cast<double>();
+    const Eigen::ArrayXd row = x->buffer.row(0, q.row).transpose().cast<double>();
     const double mean = row.mean();
     const double deviation = std::sqrt((row - mean).square().mean() + k_layer_norm_epsilon);
     const double centered = row(q.column) - mean;
@@ -77,8 +77,7 @@ void explain_active(Proof& proof, const Question& q) {
 }
 
 void explain_log_probs(Proof& proof, const Question& q) {
-    const Eigen::ArrayXd row =
-        q.trace.find("logits")->buffer.host().head(0).row(q.row).transpose().cast<double>();
+    const Eigen::ArrayXd row = q.trace.find("logits")->buffer.row(0, q.row).transpose().cast<double>();
     const double largest = row.maxCoeff();
     const double log_sum = largest + std::log((row - largest).exp().sum());
     proof.steps.push_back({"logit", row(q.column)});

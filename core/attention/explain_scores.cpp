@@ -33,14 +33,14 @@ void add_hidden_terms(Proof& proof, const Question& q, const char* v) {
 void add_general_terms(Proof& proof, const Question& q, const Stage& Q, const Stage& K) {
     proof.terms_title = "(q W) · k, term by term";
     const ConstMatrixView W = q.trace.find("W_score")->buffer.host().head(0);
-    const Eigen::RowVectorXf projected = Q.buffer.host().head(head_of(Q, q.head)).row(q.row) * W;
+    const Eigen::RowVectorXf projected = Q.buffer.row(head_of(Q, q.head), q.row) * W;
     for (int c = 0; c < K.shape().columns; ++c)
         add_term(proof, q.trace.label(Axis::feature, c), projected(c),
                  K.buffer.at(head_of(K, q.head), q.column, c));
 }
 
 double norm_of(const Stage& stage, int head, int row) {
-    return stage.buffer.host().head(head_of(stage, head)).row(row).cast<double>().norm();
+    return stage.buffer.row(head_of(stage, head), row).cast<double>().norm();
 }
 
 /// The cosine's steps after q · k: ÷ the norms, × β.
@@ -72,15 +72,15 @@ bool closed(const Question& q) { return is_closed(q, q.head, q.column); }
 
 /// The softmax of this cell along its row (or its column, where the weights sum over the queries).
 void add_softmax_steps(Proof& proof, const Question& q, const char* stage) {
-    const ConstMatrixView masked = q.trace.find("masked")->buffer.host().head(q.head);
+    const Buffer& masked = q.trace.find("masked")->buffer;
     const bool over_queries = q.trace.experiment.over_queries();
-    const Eigen::VectorXf cells =
-        over_queries ? Eigen::VectorXf(masked.col(q.column)) : Eigen::VectorXf(masked.row(q.row));
+    const Eigen::VectorXf cells = over_queries ? Eigen::VectorXf(masked.host().head(q.head).col(q.column))
+                                               : Eigen::VectorXf(masked.row(q.head, q.row));
     const float largest = cells.maxCoeff<Eigen::PropagateNaN>();
     double sum = 0;
     for (const float x : cells)
         if (x != -INFINITY) sum += std::exp(static_cast<double>(x) - largest);
-    const double difference = static_cast<double>(masked(q.row, q.column)) - largest;
+    const double difference = static_cast<double>(cells(over_queries ? q.row : q.column)) - largest;
     const std::string line = over_queries ? "column" : "row";
     proof.steps.push_back({"− " + line + " max " + short_number(largest, 3), difference});
     proof.steps.push_back({"exp", std::exp(difference)});
@@ -168,7 +168,7 @@ void explain_biased(Proof& proof, const Question& q) {
 }
 
 bool nothing_open(const Question& q, int head) {
-    return (q.trace.find("masked")->buffer.host().head(head).row(q.row).array() == -INFINITY).all();
+    return (q.trace.find("masked")->buffer.row(head, q.row).array() == -INFINITY).all();
 }
 
 std::string closed_remark(const Question& q) {
@@ -212,7 +212,7 @@ void explain_weights(Proof& proof, const Question& q) {
         proof.steps.push_back({"weight", q.at(stage)});
     } else if (q.trace.experiment.normalizer == "hard") {
         const float largest =
-            q.trace.find("masked")->buffer.host().head(q.head).row(q.row).maxCoeff<Eigen::PropagateNaN>();
+            q.trace.find("masked")->buffer.row(q.head, q.row).maxCoeff<Eigen::PropagateNaN>();
         proof.steps.push_back({"row max", largest});
         proof.steps.push_back(
             {q.at("weights") == 1 ? "the first largest: 1" : "not the first largest: 0", q.at("weights")});

@@ -396,7 +396,7 @@ bool Trace::fully_masked(int row) const {
     const Stage* masked = find(experiment.mechanism == "seq2seq" ? "alignment_masked" : "masked");
     if (!masked || row < 0 || row >= masked->shape().rows) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
-        if (!(masked->buffer.host().head(h).row(row).array() == -INFINITY).all()) return false;
+        if (masked->buffer.row_largest(h)[static_cast<std::size_t>(row)] != -INFINITY) return false;
     return true;
 }
 

@@ -247,6 +247,8 @@ GpuBackend::~GpuBackend() {
     device_->post([kernels = std::move(kernels_)] {});
 }
 
+std::string GpuBackend::complaint() const { return kernels_->programs().problem(); }
+
 std::size_t GpuBackend::memory() const {
     return device_->info().memory ? device_->info().memory : available_memory();
 }

@@ -21,6 +21,7 @@ public:
     std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
                                                 std::span<const StagePtr> inputs,
                                                 std::stop_token cancel) override;
+    std::string complaint() const override;
     std::size_t memory() const override;
     const GpuInfo& info() const { return device_->info(); }
 

@@ -5,6 +5,7 @@
 
 #include "core/attention/evaluate.h"
 #include "core/error.h"
+#include "core/gpu/backend.h"
 
 namespace attnscope {
 namespace {
@@ -35,8 +36,8 @@ std::string times(double ratio) {
     return text;
 }
 
-BackendChoice faster(std::unique_ptr<GpuBackend> gpu) {
-    if (gpu->info().is_software) return {nullptr, gpu->info().renderer + " computes on the processor"};
+BackendChoice faster(std::shared_ptr<GpuBackend> gpu) {
+    if (gpu->info().is_software) return {nullptr, gpu->info().renderer + " is a software renderer"};
     const Experiment e = trial();
     const double on_cpu = milliseconds_of(e, nullptr), on_gpu = milliseconds_of(e, gpu.get());
     const std::string& card = gpu->info().renderer;
@@ -58,12 +59,12 @@ BackendChoice choose_backend(BackendWish wish,
                              const std::function<std::unique_ptr<GlContext>()>& make_context) {
     if (wish == BackendWish::cpu) return {nullptr, "as asked"};
     if (wish == BackendWish::gpu) {
-        auto gpu = std::make_unique<GpuBackend>(make_context());
+        auto gpu = std::make_shared<GpuBackend>(make_context());
         std::string reason = gpu->info().renderer + ", as asked";
         return {std::move(gpu), std::move(reason)};
     }
     try {
-        return faster(std::make_unique<GpuBackend>(make_context()));
+        return faster(std::make_shared<GpuBackend>(make_context()));
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::backend && error.kind() != ErrorKind::too_large) throw;
         return {nullptr, error.what()};

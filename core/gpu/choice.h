@@ -5,7 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "core/gpu/backend.h"
+#include "core/attention/backend.h"
+#include "core/gpu/context.h"
 
 namespace attnscope {
 
@@ -15,8 +16,8 @@ enum class BackendWish { automatic, cpu, gpu };
 BackendWish parse_backend(std::string_view word);
 
 struct BackendChoice {
-    std::unique_ptr<GpuBackend> backend;  ///< nullptr: the processor
-    std::string reason;                   ///< "llvmpipe computes on the processor": for the status bar
+    std::shared_ptr<Backend> backend;  ///< nullptr: the processor
+    std::string reason;                ///< "llvmpipe is a software renderer": for the status bar
 };
 
 /// For `gpu` a backend or Error(backend). For `automatic` the faster one at attention of 1024 tokens with 256

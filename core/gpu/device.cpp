@@ -21,13 +21,6 @@ std::size_t limit(GLenum name) {
     return static_cast<std::size_t>(std::max<GLint64>(value, 0));
 }
 
-bool computes_on_the_processor(const std::string& renderer) {
-    constexpr std::array k_names = {"llvmpipe", "softpipe", "swrast", "SwiftShader", "Software"};
-    for (const char* name : k_names)
-        if (renderer.find(name) != std::string::npos) return true;
-    return false;
-}
-
 std::size_t free_memory() {
     // Both count in KiB.
     std::array<GLint, 4> free{};
@@ -40,14 +33,11 @@ std::size_t free_memory() {
 
 GpuInfo read_info() {
     const GlVersion version = require_gl_33();
-    if (version.number < 43)
-        throw Error(ErrorKind::backend, "backend gpu needs OpenGL 4.3 and this driver (" + version.renderer +
-                                            ") has " + std::to_string(version.number / 10) + "." +
-                                            std::to_string(version.number % 10) +
-                                            ": use backend cpu, or update the graphics driver");
+    if (const std::string reason = why_no_compute(version); !reason.empty())
+        throw Error(ErrorKind::backend, reason);
     return {.version = version.number,
             .renderer = version.renderer,
-            .is_software = computes_on_the_processor(version.renderer),
+            .is_software = version.is_software,
             .block_bytes = limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE),
             .block_alignment = limit(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT),
             .shared_bytes = limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE),
@@ -155,6 +145,7 @@ void GpuDevice::pause() {
 }
 
 void GpuDevice::check() {
+    if (gl::was_reset()) throw Error(ErrorKind::backend, "the graphics card was reset and its work is lost");
     const std::vector<std::string>& errors = state_->log.errors();
     if (errors.size() == state_->errors_seen) return;
     state_->errors_seen = errors.size();

@@ -45,7 +45,8 @@ public:
     /// On the device's thread: between two dispatches of a long run. Does what is asked for soon.
     void pause();
 
-    /// Whatever the driver has complained of since the last call, as Error(backend).
+    /// That the card was reset, or whatever the driver has complained of since the last call, as
+    /// Error(backend). On the device's thread.
     void check();
 
 private:

@@ -80,13 +80,23 @@ EGLConfig choose_config(EGLDisplay display) {
 
 EGLContext create_context(EGLDisplay display, EGLContext shared) {
     const EGLConfig config = choose_config(display);
-    for (const auto& [major, minor] : {std::pair{4, 5}, std::pair{3, 3}}) {
+    struct Wish {
+        EGLint major, minor, when_reset;
+    };
+    constexpr EGLint k_tell = EGL_LOSE_CONTEXT_ON_RESET, k_nothing = EGL_NO_RESET_NOTIFICATION;
+    for (const Wish& wish :
+         {Wish{4, 5, k_tell}, Wish{4, 5, k_nothing}, Wish{3, 3, k_tell}, Wish{3, 3, k_nothing}}) {
+        // What nobody needs is not asked for: an older EGL does not know it.
+        const EGLint last =
+            wish.when_reset == k_tell ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY : EGL_NONE;
         const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
-                                     major,
+                                     wish.major,
                                      EGL_CONTEXT_MINOR_VERSION,
-                                     minor,
+                                     wish.minor,
                                      EGL_CONTEXT_OPENGL_PROFILE_MASK,
                                      EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                     last,
+                                     wish.when_reset,
                                      EGL_NONE};
         const EGLContext context = eglCreateContext(display, config, shared, attributes);
         if (context != EGL_NO_CONTEXT) return context;

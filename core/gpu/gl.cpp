@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <regex>
 
 #include "core/error.h"
 
@@ -28,7 +29,6 @@ std::string log_of(GLuint id, GLint length, Get get) {
     std::string log(static_cast<std::size_t>(std::max(length, 1)), '\0');
     get(id, length, nullptr, log.data());
     while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
-    std::replace(log.begin(), log.end(), '\n', '|');
     return log;
 }
 
@@ -44,8 +44,9 @@ Name<free_shader> compile(GLenum kind, const Shader::Source& source, std::span<c
     glGetShaderiv(shader.id(), GL_COMPILE_STATUS, &done);
     glGetShaderiv(shader.id(), GL_INFO_LOG_LENGTH, &length);
     if (!done) {
-        throw Error(ErrorKind::backend, "shader " + std::string(source.name) + " does not compile: " +
-                                            log_of(shader.id(), length, glGetShaderInfoLog));
+        throw Error(ErrorKind::backend,
+                    "a shader does not compile: " +
+                        located_log(source.name, log_of(shader.id(), length, glGetShaderInfoLog)));
     }
     return shader;
 }
@@ -61,6 +62,17 @@ void GLAPIENTRY on_message(GLenum, GLenum type, GLuint, GLenum, GLsizei length, 
 bool has_debug_output() { return epoxy_gl_version() >= 43 || epoxy_has_gl_extension("GL_KHR_debug"); }
 
 }  // namespace
+
+std::string located_log(std::string_view file, std::string_view log) {
+    // "0:12(3): error: …", "0(12) : error C1008: …", "ERROR: 0:12: …"
+    static const std::regex place(R"((?:^|\n)(?:ERROR: )?\d+[:(](\d+)(?:\(\d+\))?\)?\s*:\s*([^\n]*))");
+    std::cmatch match;
+    std::string line(log);
+    if (std::regex_search(log.data(), log.data() + log.size(), match, place))
+        line = std::string(file) + ":" + match[1].str() + ": " + match[2].str();
+    std::replace(line.begin(), line.end(), '\n', '|');
+    return line;
+}
 
 void free_buffer(GLuint id) { glDeleteBuffers(1, &id); }
 void free_program(GLuint id) { glDeleteProgram(id); }
@@ -90,8 +102,9 @@ void Shader::link(std::span<const Name<free_shader>> shaders, const std::string&
     glGetProgramiv(program_.id(), GL_LINK_STATUS, &done);
     glGetProgramiv(program_.id(), GL_INFO_LOG_LENGTH, &length);
     if (!done)
-        throw Error(ErrorKind::backend,
-                    names + " not link: " + log_of(program_.id(), length, glGetProgramInfoLog));
+        throw Error(
+            ErrorKind::backend,
+            names + " not link: " + located_log("", log_of(program_.id(), length, glGetProgramInfoLog)));
 }
 
 void Shader::use() const { glUseProgram(program_.id()); }
@@ -130,6 +143,8 @@ void Storage::read(std::size_t first, std::span<float> numbers) const {
 
 Fence::Fence() : sync_(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)) {}
 Fence::~Fence() { glDeleteSync(sync_); }
+
+bool was_reset() { return epoxy_gl_version() >= 45 && glGetGraphicsResetStatus() != GL_NO_ERROR; }
 
 bool Fence::wait(double seconds) const {
     const GLenum state =

@@ -39,6 +39,10 @@ void free_texture(GLuint id);
 void free_vertex_array(GLuint id);
 void free_framebuffer(GLuint id);
 
+/// A compiler's log with its first complaint at the head, as "FILE:LINE: what is wrong", where the driver's
+/// manner of naming a line is known (Mesa, NVIDIA, AMD, Intel, Apple); one line.
+std::string located_log(std::string_view file, std::string_view log);
+
 /// A vertex and a fragment shader, or a compute shader, linked.
 class Shader {
 public:
@@ -155,6 +159,10 @@ private:
 
 /// The bound framebuffer's lower left rectangle, as Pixels.
 Pixels read_pixels(int width, int height);
+
+/// The graphics card was reset since the current context was made: nothing of what it held is left. Known
+/// from OpenGL 4.5 on, else false.
+bool was_reset();
 
 /// Collects what the driver complains about while this object lives (KHR_debug; nothing where it lacks that).
 class DebugLog {

@@ -3,6 +3,7 @@
 #include <epoxy/gl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "core/error.h"
@@ -21,7 +22,24 @@ int version_limit() {
     return static_cast<int>(10 * major + minor);
 }
 
+std::string number_text(int number) {
+    return std::to_string(number / 10) + "." + std::to_string(number % 10);
+}
+
+bool computes_on_the_processor(const std::string& renderer) {
+    constexpr std::array k_names = {"llvmpipe", "softpipe", "swrast", "SwiftShader", "Software"};
+    for (const char* name : k_names)
+        if (renderer.find(name) != std::string::npos) return true;
+    return false;
+}
+
 }  // namespace
+
+std::string why_no_compute(const GlVersion& version) {
+    if (version.number >= 43) return "";
+    return "backend gpu needs OpenGL 4.3 and this driver (" + version.renderer + ") has " +
+           number_text(version.number) + ": use backend cpu, or update the graphics driver";
+}
 
 GlVersion require_gl_33() {
     const int number = std::min(epoxy_gl_version(), version_limit());
@@ -29,11 +47,10 @@ GlVersion require_gl_33() {
     const std::string renderer = name ? name : "unknown";
     if (number < 33) {
         throw Error(ErrorKind::backend,
-                    "OpenGL 3.3 is needed and this driver (" + renderer + ") has " +
-                        std::to_string(number / 10) + "." + std::to_string(number % 10) +
+                    "OpenGL 3.3 is needed and this driver (" + renderer + ") has " + number_text(number) +
                         "; update the graphics driver, or use `attnscope render`, which needs no OpenGL");
     }
-    return {.number = number, .renderer = renderer};
+    return {.number = number, .renderer = renderer, .is_software = computes_on_the_processor(renderer)};
 }
 
 }  // namespace attnscope

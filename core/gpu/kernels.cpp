@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "core/attention/evaluate_options.h"
 
@@ -15,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t k_most_groups = 65535;  ///< that every driver takes in one direction
 constexpr double k_longest_wait = 0.001;      ///< seconds, between two looks at who else wants something
 constexpr std::size_t k_range_groups = 256;
-constexpr std::size_t k_range_numbers = 6;
+constexpr std::size_t k_range_numbers = 7;
 constexpr std::uint32_t k_columns_numbers = 3;
 
 std::size_t size(int n) { return static_cast<std::size_t>(n); }
@@ -219,31 +220,63 @@ void GpuKernels::softmax_over_rows(const GpuMatrices& masked, const GpuMatrices&
 }
 
 void GpuKernels::split(const GpuMatrices& x, const GpuMatrices& heads) {
-    GpuProgram& program = programs_.get("heads.comp", {"SPLIT", "GROUP " + std::to_string(group())});
-    for_parts(program, heads.shape, size(x.shape.columns), 0, heads.shape.columns, [&](const Part& part) {
-        bind(program, 0, "a", {x, false}, part);
-        bind(program, 3, "result", {heads, false}, part);
-        program.set("u_rows", word(part.rows));
-        program.set("u_width", word(size(heads.shape.columns)));
-        program.set("u_columns", word(size(x.shape.columns)));
-        program.set("u_first_head", word(part.head));
-        glDispatchCompute(groups_for(part.rows * size(heads.shape.columns), size(group())), 1,
-                          word(part.heads));
-    });
+    regroup("SPLIT", x, heads, heads.shape, x.shape);
 }
 
 void GpuKernels::join(const GpuMatrices& heads, const GpuMatrices& x) {
-    GpuProgram& program = programs_.get("heads.comp", {"JOIN", "GROUP " + std::to_string(group())});
-    for_parts(program, heads.shape, size(x.shape.columns), 0, heads.shape.columns, [&](const Part& part) {
-        bind(program, 0, "a", {heads, false}, part);
-        bind(program, 3, "result", {x, false}, part);
+    regroup("JOIN", heads, x, heads.shape, x.shape);
+}
+
+void GpuKernels::regroup(const char* kind, const GpuMatrices& from, const GpuMatrices& to, const Shape& heads,
+                         const Shape& joined) {
+    GpuProgram& program = programs_.get("heads.comp", {kind, "GROUP " + std::to_string(group())});
+    for_parts(program, heads, size(joined.columns), 0, heads.columns, [&](const Part& part) {
+        bind(program, 0, "a", {from, false}, part);
+        bind(program, 3, "result", {to, false}, part);
         program.set("u_rows", word(part.rows));
-        program.set("u_width", word(size(heads.shape.columns)));
-        program.set("u_columns", word(size(x.shape.columns)));
+        program.set("u_width", word(size(heads.columns)));
+        program.set("u_columns", word(size(joined.columns)));
         program.set("u_first_head", word(part.head));
-        glDispatchCompute(groups_for(part.rows * size(heads.shape.columns), size(group())), 1,
-                          word(part.heads));
+        glDispatchCompute(groups_for(part.rows * size(heads.columns), size(group())), 1, word(part.heads));
     });
+}
+
+namespace {
+
+/// While it lives nobody's cancelling stops the kernels.
+class Uncancelled {
+public:
+    explicit Uncancelled(std::stop_token& cancel) : cancel_(cancel), before_(std::exchange(cancel, {})) {}
+    ~Uncancelled() { cancel_ = std::move(before_); }
+    Uncancelled(const Uncancelled&) = delete;
+    Uncancelled& operator=(const Uncancelled&) = delete;
+
+private:
+    std::stop_token& cancel_;
+    std::stop_token before_;
+};
+
+}  // namespace
+
+void GpuKernels::rows_largest(const GpuMatrices& values, const GpuMatrices& largest) {
+    const Uncancelled whole(cancel_);
+    rows("LARGEST", {{values}}, largest);
+}
+
+void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean) {
+    const Uncancelled whole(cancel_);
+    gl::Storage storages[] = {gl::Storage(mean.shape.size()), gl::Storage(mean.shape.size())};
+    GpuMatrices sum = values;
+    sum.shape.heads = 1;
+    for (int h = 1; h < values.shape.heads; ++h) {
+        GpuMatrices head = values;
+        head.first += size(h) * values.shape.head_size();
+        head.shape.heads = 1;
+        const GpuMatrices next{&storages[h % 2], 0, mean.shape};
+        cells("cells.comp", {"SUM"}, {{sum}, {head}}, next);
+        sum = next;
+    }
+    cells("cells.comp", {"SCALE"}, {{sum}}, mean, {.x = 1, .y = static_cast<float>(values.shape.heads)});
 }
 
 ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
@@ -275,6 +308,7 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
             whole.nan += counted(3);
             whole.plus_infinity += counted(4);
             whole.minus_infinity += counted(5);
+            whole.zero += counted(6);
         }
     }
     return whole;

@@ -62,6 +62,13 @@ public:
     void join(const GpuMatrices& heads, const GpuMatrices& x);
 
     ValueRange range(const GpuMatrices& values, int head);
+    /// The largest of each row, n × 1; NaN where there is one. Not cut short by the cancelling of others'
+    /// work.
+    void rows_largest(const GpuMatrices& values, const GpuMatrices& largest);
+    /// h × n × m: n × m. Likewise.
+    void mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean);
+
+    const GpuPrograms& programs() const { return programs_; }
 
 private:
     /// Some rows of one head, or some whole heads.
@@ -71,6 +78,8 @@ private:
     void for_parts(GpuProgram& program, const Shape& shape, std::size_t widest_row, std::size_t whole_head,
                    double work_per_row, const std::function<void(const Part&)>& dispatch);
     void bind(GpuProgram& program, int binding, const char* name, const Operand& operand, const Part& part);
+    void regroup(const char* kind, const GpuMatrices& from, const GpuMatrices& to, const Shape& heads,
+                 const Shape& joined);
     std::size_t block_floats() const;
     int group() const;
     std::vector<std::string> tile_for(const Shape& C) const;

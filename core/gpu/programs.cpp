@@ -1,5 +1,8 @@
 #include "core/gpu/programs.h"
 
+#include <utility>
+
+#include "core/error.h"
 #include "core/gpu/shaders.h"
 
 namespace attnscope {
@@ -19,9 +22,28 @@ void GpuProgram::set(const char* name, float value) { glUniform1f(at(name), valu
 GpuProgram& GpuPrograms::get(std::string_view file, const std::vector<std::string>& defines) {
     std::string key(file);
     for (const std::string& define : defines) key += '\n' + define;
-    const auto found = programs_.find(key);
-    if (found != programs_.end()) return found->second;
-    return programs_.try_emplace(key, file, defines).first->second;
+    Entry& entry = programs_[key];
+    const std::uint64_t stamp = shader_stamp(file);
+    if (entry.program && entry.stamp == stamp) return *entry.program;
+    std::string problem;
+    try {
+        auto program = std::make_unique<GpuProgram>(file, defines);
+        replaced_.push_back(std::exchange(entry.program, std::move(program)));
+    } catch (const Error& error) {
+        if (!entry.program) throw;
+        problem = error.what();
+    }
+    entry.stamp = stamp;
+    const std::lock_guard lock(mutex_);
+    problems_.insert_or_assign(std::string(file), problem);
+    return *entry.program;
+}
+
+std::string GpuPrograms::problem() const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [file, problem] : problems_)
+        if (!problem.empty()) return problem;
+    return "";
 }
 
 }  // namespace attnscope

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +34,24 @@ private:
     std::map<std::string, GLint, std::less<>> uniforms_;
 };
 
-/// By file and defines. On the device's thread only.
+/// By file and defines. On the device's thread only, but for problem().
 class GpuPrograms {
 public:
+    /// A shader that was saved since is compiled again; if it does not compile the last good one stays.
+    /// Throws Error(backend) if there is none.
     GpuProgram& get(std::string_view file, const std::vector<std::string>& defines);
+    /// Why a saved shader is not in use: file, line and what the compiler says; empty if all are.
+    std::string problem() const;
 
 private:
-    std::map<std::string, GpuProgram> programs_;
+    struct Entry {
+        std::unique_ptr<GpuProgram> program;
+        std::uint64_t stamp = 0;
+    };
+    std::map<std::string, Entry> programs_;
+    std::vector<std::unique_ptr<GpuProgram>> replaced_;  ///< who asked for one may still use it
+    mutable std::mutex mutex_;
+    std::map<std::string, std::string, std::less<>> problems_;  ///< by file
 };
 
 }  // namespace attnscope

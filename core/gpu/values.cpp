@@ -39,14 +39,43 @@ void GpuValues::read(int head, int first, int count, float* rows) const {
     const std::size_t size = static_cast<std::size_t>(count) * columns;
     for (std::size_t done = 0; done < size; done += k_copied_at_once) {
         const std::size_t part = std::min(k_copied_at_once, size - done);
-        device_->run_soon([&] { storage_->read(from + done, {rows + done, part}); });
+        device_->run_soon([&] {
+            storage_->read(from + done, {rows + done, part});
+            device_->check();
+        });
     }
 }
 
 ValueRange GpuValues::range(int head) const {
     ValueRange range;
-    device_->run_soon([&] { range = kernels_->range(matrices(), head); });
+    device_->run_soon([&] {
+        range = kernels_->range(matrices(), head);
+        device_->check();
+    });
     return range;
+}
+
+std::vector<float> GpuValues::row_largest(int head) const {
+    std::vector<float> largest(static_cast<std::size_t>(shape_.rows));
+    device_->run_soon([&] {
+        GpuMatrices matrix = matrices();
+        matrix.first += static_cast<std::size_t>(head) * shape_.head_size();
+        matrix.shape.heads = 1;
+        gl::Storage column(largest.size());
+        kernels_->rows_largest(matrix, {&column, 0, {.heads = 1, .rows = shape_.rows, .columns = 1}});
+        column.read(0, largest);
+    });
+    return largest;
+}
+
+std::shared_ptr<const DeviceValues> GpuValues::mean() const {
+    const Shape one{.heads = 1, .rows = shape_.rows, .columns = shape_.columns};
+    std::shared_ptr<GpuValues> mean;
+    device_->run_soon([&] {
+        mean = std::make_shared<GpuValues>(device_, kernels_, one, guard_);
+        kernels_->mean_over_heads(matrices(), mean->matrices());
+    });
+    return mean;
 }
 
 bool GpuValues::guards_are_whole() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/attention/buffer.h"
 #include "core/gpu/device.h"
@@ -32,6 +33,8 @@ public:
     const Shape& shape() const override { return shape_; }
     void read(int head, int first, int count, float* rows) const override;
     ValueRange range(int head) const override;
+    std::vector<float> row_largest(int head) const override;
+    std::shared_ptr<const DeviceValues> mean() const override;
 
     GpuMatrices matrices() const { return {storage_.get(), guard_, shape_}; }
     const GpuDevice* device() const { return device_.get(); }

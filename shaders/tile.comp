@@ -1,0 +1,59 @@
+#version 430 core
+// A tile of a heatmap from a matrix that lies on the card: each texel stands for a block of cells, as pooled_cells in
+// app/window/heatmap_tiles.cpp has it: NaN if an open one is, else +∞, else the value of largest magnitude (of two the
+// positive one), else −∞; k_closed where the mask closes all of them.
+
+layout(local_size_x = SIDE, local_size_y = SIDE) in;
+
+layout(std430, binding = 0) restrict readonly buffer A { float a[]; };
+layout(std430, binding = 1) restrict readonly buffer Open { float open_cells[]; };
+layout(r32f, binding = 0) restrict writeonly uniform image2D tile;
+
+uniform uint u_a, u_open;                        // where the matrix's rows here begin, and the mask's
+uniform uint u_rows, u_columns;                  // of the matrix: how many here, and how many in a row
+uniform uint u_column;                           // of the matrix, that the first texel begins with
+uniform uint u_block_rows, u_block_columns;      // of cells, that a texel stands for
+uniform uint u_tile_rows, u_tile_columns;        // of texels here, as the matrix lies
+uniform uint u_first;                            // of the texture's rows (columns, if transposed), the first here
+
+const float k_infinity = uintBitsToFloat(0x7f800000u);
+const float k_closed = -uintBitsToFloat(0x7f7fffffu);
+
+bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
+
+float stronger(float p, float q) {
+    if (is_nan(p) || is_nan(q)) return uintBitsToFloat(0x7fc00000u);
+    if (p == k_infinity || q == k_infinity) return k_infinity;
+    if (p == -k_infinity) return q;
+    if (q == -k_infinity) return p;
+    if (abs(p) != abs(q)) return abs(p) > abs(q) ? p : q;
+    return max(p, q);
+}
+
+void main() {
+    uvec2 texel = gl_GlobalInvocationID.xy;
+    if (texel.x >= u_tile_columns || texel.y >= u_tile_rows) return;
+    uint first_row = texel.y * u_block_rows, first_column = u_column + texel.x * u_block_columns;
+    uint end_row = min(first_row + u_block_rows, u_rows);
+    uint end_column = min(first_column + u_block_columns, u_columns);
+    float strongest = k_closed;
+    bool any = false;
+    for (uint row = first_row; row < end_row; ++row) {
+        for (uint column = first_column; column < end_column; ++column) {
+            uint cell = row * u_columns + column;
+#ifdef MASK
+            if (open_cells[u_open + cell] == 0.0) continue;
+#endif
+            float value = a[u_a + cell];
+            // A number that happens to be the mark of a closed cell is its neighbour.
+            if (value == k_closed) value = -uintBitsToFloat(0x7f7ffffeu);
+            strongest = any ? stronger(strongest, value) : value;
+            any = true;
+        }
+    }
+    ivec2 place = ivec2(texel.x, u_first + texel.y);
+#ifdef TRANSPOSED
+    place = place.yx;
+#endif
+    imageStore(tile, place, vec4(strongest));
+}
