@@ -17,7 +17,8 @@ std::string file_to_save(std::vector<std::string> words) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     std::string told = "not opened";
-    const auto open = [&](std::optional<Session>, const std::string& file, const EvaluateOptions&) {
+    const auto open = [&](std::optional<Session>, const std::string& file, const EvaluateOptions&,
+                          const std::string&) {
         told = file;
         return 0;
     };

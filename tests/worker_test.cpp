@@ -8,6 +8,9 @@
 #include <future>
 #include <thread>
 
+#include "core/error.h"
+#include "tests/fake_backend.h"
+
 namespace attnscope {
 namespace {
 
@@ -174,6 +177,113 @@ TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
     ASSERT_TRUE(first && first->trace && second && second->trace);
     EXPECT_EQ(first->trace->find("query"), second->trace->find("query"));
     EXPECT_NE(first->trace->find("weights"), second->trace->find("weights"));
+}
+
+std::function<BackendChoice()> choosing(std::shared_ptr<Backend> backend) {
+    return [=] { return BackendChoice{backend, "as the test asked"}; };
+}
+
+WorkResult result_of(Worker& worker) {
+    worker.wait();
+    return worker.take().value_or(WorkResult{});
+}
+
+TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
+    const auto card = std::make_shared<test::FakeBackend>();
+    Worker worker({}, {});
+    worker.request(with_seed(1));
+    worker.wait();
+    EXPECT_FALSE(worker.backend().on_card);
+    worker.compute_on(choosing(card));
+    EXPECT_TRUE(worker.busy());
+    const WorkResult result = result_of(worker);
+    ASSERT_TRUE(result.trace) << result.error;
+    EXPECT_EQ(result.trace->backend, "gpu");
+    EXPECT_EQ(result.experiment, with_seed(1));
+    EXPECT_GT(card->steps, 0);
+    EXPECT_TRUE(worker.backend().on_card);
+    EXPECT_EQ(worker.backend().reason, "as the test asked");
+
+    worker.compute_on(choosing(nullptr));
+    EXPECT_EQ(result_of(worker).trace->backend, "cpu");
+    EXPECT_FALSE(worker.backend().on_card);
+}
+
+TEST(WorkerBackendTest, WhereThereIsNoneTheProcessorComputesAndTheReasonIsKnown) {
+    Worker worker({}, {});
+    worker.compute_on([]() -> BackendChoice { throw Error(ErrorKind::backend, "no OpenGL 4.3"); });
+    worker.request(with_seed(1));
+    EXPECT_EQ(result_of(worker).trace->backend, "cpu");
+    EXPECT_EQ(worker.backend().reason, "no OpenGL 4.3");
+}
+
+TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
+    const auto card = std::make_shared<test::FakeBackend>(
+        [](const Step&, const Shape&) -> std::shared_ptr<const DeviceValues> {
+            throw Error(ErrorKind::backend, "the card is lost");
+        });
+    Worker worker({}, {});
+    worker.compute_on(choosing(card));
+    worker.wait();
+    worker.request(with_seed(1));
+    const WorkResult result = result_of(worker);
+    ASSERT_TRUE(result.trace) << result.error;
+    EXPECT_EQ(result.trace->backend, "cpu");
+    EXPECT_EQ(result.notice, "the card is lost (the processor computes)");
+    EXPECT_FALSE(worker.backend().on_card);
+    const int steps = card->steps;
+    worker.request(with_seed(2));
+    EXPECT_EQ(result_of(worker).notice, "");
+    EXPECT_EQ(card->steps, steps) << "a lost card is asked again";
+}
+
+TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
+    std::atomic<bool> full = true;
+    const auto card = std::make_shared<test::FakeBackend>(
+        [&](const Step&, const Shape&) -> std::shared_ptr<const DeviceValues> {
+            if (full) throw Error(ErrorKind::too_large, "the card is full");
+            return nullptr;
+        });
+    Worker worker({}, {});
+    worker.compute_on(choosing(card));
+    worker.wait();
+    worker.request(with_seed(1));
+    const WorkResult result = result_of(worker);
+    ASSERT_TRUE(result.trace) << result.error;
+    EXPECT_EQ(result.trace->backend, "cpu");
+    EXPECT_EQ(result.notice, "the card is full (the processor computes)");
+    full = false;
+    worker.request(with_seed(2));
+    EXPECT_EQ(result_of(worker).trace->backend, "gpu");
+}
+
+TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
+    const auto card = std::make_shared<test::FakeBackend>(
+        [](const Step& step, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
+            return std::holds_alternative<step::Context>(step) ? std::make_shared<test::LostValues>(shape)
+                                                               : nullptr;
+        });
+    Worker worker({}, {});
+    worker.compute_on(choosing(card));
+    worker.request(with_seed(1));
+    WorkResult result = result_of(worker);
+    ASSERT_TRUE(result.trace && result.trace->backend == "gpu") << result.error;
+    worker.leave_card("the card is lost");
+    result = result_of(worker);
+    ASSERT_TRUE(result.trace) << result.error;
+    EXPECT_EQ(result.trace->backend, "cpu");
+    EXPECT_EQ(worker.backend().reason, "the card is lost");
+    EXPECT_NO_THROW(result.trace->find("context")->buffer.host());
+}
+
+TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
+    Worker worker({}, {});
+    worker.request(with_seed(1));
+    const auto first = result_of(worker).trace;
+    worker.compute_again();
+    const auto second = result_of(worker).trace;
+    ASSERT_TRUE(first && second);
+    EXPECT_NE(first->find("query"), second->find("query"));
 }
 
 }  // namespace

@@ -125,9 +125,28 @@ template <const char* theme>
 void set_theme(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.theme = theme; });
 }
+template <const char* theme>
+bool is_theme(const ActionContext& c) {
+    return c.document.presentation().theme == theme;
+}
 constexpr char k_dark[] = "dark";
 constexpr char k_light[] = "light";
 constexpr char k_contrast[] = "contrast";
+
+template <const char* backend>
+void set_backend(ActionContext& c) {
+    c.saved.backend = backend;
+}
+constexpr char k_auto[] = "auto";
+constexpr char k_cpu[] = "cpu";
+constexpr char k_gpu[] = "gpu";
+
+template <const char* backend>
+bool is_backend(const ActionContext& c) {
+    return c.saved.backend == backend;
+}
+std::string why_no_card(const ActionContext& c) { return c.interaction.why_no_card; }
+bool may_use_card(const ActionContext& c) { return c.interaction.why_no_card.empty(); }
 
 void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
 
@@ -159,6 +178,10 @@ void remove_picture(ActionContext& c) {
 template <const char* view>
 void set_view(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.view = view; });
+}
+template <const char* view>
+bool is_view(const ActionContext& c) {
+    return c.document.presentation().view == view;
 }
 constexpr char k_pipeline[] = "pipeline";
 constexpr char k_alignment[] = "alignment";
@@ -297,10 +320,30 @@ const std::array k_actions = {
            may_have_image,
            [](ActionContext& c) { look_at(c, drawn_picture()); }},
     Action{"edit.remove_picture", "Edit", "Remove the picture", {}, false, has_image, remove_picture},
-    Action{"view.pipeline", "View", "Pipeline", {Key::digit_1, {}}, false, always, set_view<k_pipeline>},
-    Action{
-        "view.alignment", "View", "Alignment", {Key::digit_5, {}}, false, translates, set_view<k_alignment>},
-    Action{"view.image", "View", "Image", {Key::digit_7, {}}, false, has_image, set_view<k_image>},
+    Action{"view.pipeline",
+           "View",
+           "Pipeline",
+           {Key::digit_1, {}},
+           false,
+           always,
+           set_view<k_pipeline>,
+           is_view<k_pipeline>},
+    Action{"view.alignment",
+           "View",
+           "Alignment",
+           {Key::digit_5, {}},
+           false,
+           translates,
+           set_view<k_alignment>,
+           is_view<k_alignment>},
+    Action{"view.image",
+           "View",
+           "Image",
+           {Key::digit_7, {}},
+           false,
+           has_image,
+           set_view<k_image>,
+           is_view<k_image>},
     Action{"view.previous_stage",
            "View",
            "Previous stage",
@@ -336,9 +379,16 @@ const std::array k_actions = {
            false,
            always,
            [](ActionContext& c) { c.interaction.zoom = {}; }},
-    Action{"view.dark", "View", "Dark theme", {}, false, always, set_theme<k_dark>},
-    Action{"view.light", "View", "Light theme", {}, false, always, set_theme<k_light>},
-    Action{"view.contrast", "View", "High-contrast theme", {}, false, always, set_theme<k_contrast>},
+    Action{"view.dark", "View", "Dark theme", {}, false, always, set_theme<k_dark>, is_theme<k_dark>},
+    Action{"view.light", "View", "Light theme", {}, false, always, set_theme<k_light>, is_theme<k_light>},
+    Action{"view.contrast",
+           "View",
+           "High-contrast theme",
+           {},
+           false,
+           always,
+           set_theme<k_contrast>,
+           is_theme<k_contrast>},
     Action{"view.larger",
            "View",
            "Larger interface",
@@ -375,6 +425,24 @@ const std::array k_actions = {
            true,
            always,
            [](ActionContext& c) { c.interaction.inspector_open = !c.interaction.inspector_open; }},
+    Action{"compute.auto",
+           "Compute",
+           "Automatic: the faster one",
+           {},
+           false,
+           always,
+           set_backend<k_auto>,
+           is_backend<k_auto>},
+    Action{"compute.cpu", "Compute", "Processor", {}, false, always, set_backend<k_cpu>, is_backend<k_cpu>},
+    Action{"compute.gpu",
+           "Compute",
+           "Graphics card",
+           {},
+           false,
+           may_use_card,
+           set_backend<k_gpu>,
+           is_backend<k_gpu>,
+           why_no_card},
     Action{"help.palette",
            "Help",
            "Search actions",

@@ -36,6 +36,10 @@ struct Action {
     bool while_typing;  ///< the shortcut works in a text field too
     bool (*enabled)(const ActionContext&);
     void (*run)(ActionContext&);
+    /// It is one of several, and the one that holds now.
+    bool (*chosen)(const ActionContext&) = nullptr;
+    /// For one that is not enabled.
+    std::string (*why_not)(const ActionContext&) = nullptr;
 };
 
 std::span<const Action> actions();

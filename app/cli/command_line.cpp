@@ -12,6 +12,7 @@
 #include "core/attention/evaluate.h"
 #include "core/error.h"
 #include "core/gpu/choice.h"
+#include "core/gpu/shaders.h"
 #include "core/io/examples.h"
 #include "core/io/export.h"
 #include "core/io/file.h"
@@ -24,7 +25,7 @@ namespace {
 
 /// What decides how, and never what, is computed.
 struct HowArguments {
-    std::string backend = "auto";
+    std::string backend;  ///< empty: not given
     int threads = 0;
 
     void add_to(CLI::App& command) {
@@ -36,6 +37,12 @@ struct HowArguments {
             ->check(CLI::Range(0, 1024))
             ->option_text("N")
             ->group("Computation");
+        command
+            .add_option_function<std::string>(
+                "--shaders", use_shader_folder,
+                "Read shaders from this folder; the window takes each that is saved")
+            ->option_text("DIR")
+            ->group("Computation");
     }
     /// For the commands that evaluate once, where to look for the faster one takes longer than it spares:
     /// auto is the processor.
@@ -45,7 +52,7 @@ struct HowArguments {
     }
 
 private:
-    std::unique_ptr<Backend> backend_;
+    std::shared_ptr<Backend> backend_;
 };
 
 /// Everything the command line can say.
@@ -202,9 +209,10 @@ void require_nothing_before(const CLI::App& app) {
 }
 
 int open(Arguments& arguments, const OpenWindow& open_window) {
-    const EvaluateOptions options = arguments.window_how.options();
-    if (arguments.window.empty()) return open_window(std::nullopt, "", options);
-    return open_window(arguments.window.session(), arguments.window.file_to_save(), options);
+    const HowArguments& how = arguments.window_how;
+    const EvaluateOptions options{.threads = how.threads};
+    if (arguments.window.empty()) return open_window(std::nullopt, "", options, how.backend);
+    return open_window(arguments.window.session(), arguments.window.file_to_save(), options, how.backend);
 }
 
 }  // namespace
@@ -266,8 +274,8 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         if (*recipe_command) return print_recipe(arguments);
         if (*examples_command) return print_examples();
         if (*measure_command)
-            return measure(arguments.measure.session(), arguments.measure_how.options(),
-                           arguments.measurement);
+            return measure(arguments.measure.session(), {.threads = arguments.measure_how.threads},
+                           arguments.measure_how.backend, arguments.measurement);
         return open(arguments, open_window);
     } catch (const CLI::Success& success) {
         std::ostringstream help;

@@ -12,9 +12,9 @@
 namespace attnscope {
 
 /// Opens the window on a session and the file that Save writes, or on the last session if there is none, and
-/// returns the exit code.
-using OpenWindow =
-    std::function<int(std::optional<Session>, const std::string& file, const EvaluateOptions&)>;
+/// returns the exit code. `backend` is --backend's word, empty where it is not given.
+using OpenWindow = std::function<int(std::optional<Session>, const std::string& file, const EvaluateOptions&,
+                                     const std::string& backend)>;
 
 /// Runs the program. Returns 0 when done and 2 for wrong usage (one line on standard error): a flag, or a
 /// value that cannot be used and does not come from FILE. Throws Error for what fails (main turns it into

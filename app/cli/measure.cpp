@@ -69,9 +69,10 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-SavedState state_of(const Session& session) {
+SavedState state_of(const Session& session, const std::string& backend) {
     SavedState state;
     state.session = session;
+    state.backend = backend;
     return state;
 }
 
@@ -82,10 +83,11 @@ struct Stand {
     FrameCallbacks callbacks;
     std::vector<double> frame_ms;
 
-    Stand(const Session& session, const EvaluateOptions& options)
+    Stand(const Session& session, const EvaluateOptions& options, const std::string& backend)
         : window({}),
-          workspace(state_of(session), options, window.waker()),
+          workspace(state_of(session, backend), options, window.waker()),
           callbacks(workspace.callbacks()) {
+        workspace.offer_card(window.gl_version(), [this] { return window.share_context(); });
         const auto draw = callbacks.draw;
         callbacks.draw = [this, draw](FrameInput& frame) {
             if (frame.last_frame_milliseconds > 0) frame_ms.push_back(frame.last_frame_milliseconds);
@@ -95,6 +97,8 @@ struct Stand {
 
     void step() { window.step(callbacks); }
     bool shows_the_session() { return !workspace.document().stale(); }
+    /// Where the card is asked for, it has computed what is on screen.
+    bool rests() { return shows_the_session() && !workspace.document().busy(); }
     /// Frames until the current experiment is on screen.
     void step_until_shown() {
         for (int i = 0; i < k_most_frames_to_wait && !shows_the_session(); ++i) step();
@@ -212,10 +216,12 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
         ->option_text("N");
 }
 
-int measure(const Session& session, const EvaluateOptions& options, const MeasureRequest& request) {
-    Stand stand(session, options);
+int measure(const Session& session, const EvaluateOptions& options, const std::string& backend,
+            const MeasureRequest& request) {
+    Stand stand(session, options, backend == "gpu" ? backend : "cpu");
     stand.step_until_shown();
     const double first_frame_ms = process_age_ms();
+    for (int i = 0; i < k_most_frames_to_wait && (i < 2 || !stand.rests()); ++i) stand.step();
 
     Change change = nullptr;
     for (const MeasuredAction& action : k_actions)
@@ -240,7 +246,8 @@ int measure(const Session& session, const EvaluateOptions& options, const Measur
         {"change_to_picture_ms", change ? Json(median(changes.milliseconds)) : Json(nullptr)},
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},
-        {"resident_mb", resident_mb()}};
+        {"resident_mb", resident_mb()},
+        {"backend", stand.workspace.document().trace()->backend}};
     write_file("-", result.dump() + "\n");
     return 0;
 }

@@ -25,8 +25,13 @@ void add_measure_options(CLI::App& command, MeasureRequest& request);
 /// `first_frame_ms`         from the start of the process to its first frame with a picture
 /// `frame_ms`               drawing one frame, without waiting for the screen
 /// `change_to_picture_ms`   from a change to the end of the first frame that shows its result; null for
-/// `idle` `cpu_percent`            of one core, over the action `resident_mb`            after it Neither
-/// reads nor writes the saved session. Throws Error(backend) without a display.
-int measure(const Session& session, const EvaluateOptions& options, const MeasureRequest& request);
+///                          `idle`
+/// `cpu_percent`            of one core, over the action
+/// `resident_mb`            after it
+/// `backend`                what computed the last trace
+/// The processor computes, unless `backend` is "gpu". Neither reads nor writes the saved session. Throws
+/// Error(backend) without a display.
+int measure(const Session& session, const EvaluateOptions& options, const std::string& backend,
+            const MeasureRequest& request);
 
 }  // namespace attnscope

@@ -102,6 +102,7 @@ void Document::ask() {
 bool Document::update() {
     std::optional<WorkResult> result = worker_.take();
     if (!result) return false;
+    if (!result->notice.empty()) notice_ = std::move(result->notice);
     if (result->trace) {
         trace_ = std::move(result->trace);
         if (trace_->experiment == session_.experiment) problem_.clear();
@@ -109,6 +110,12 @@ bool Document::update() {
         problem_ = std::move(result->error);
     }
     return true;
+}
+
+void Document::leave_card(const std::string& why) {
+    trace_.reset();
+    notice_ = why + " (the processor computes)";
+    worker_.leave_card(why);
 }
 
 void Document::settle() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/document/history.h"
@@ -27,6 +28,15 @@ public:
     bool busy() const { return worker_.busy(); }
     /// Why the current experiment has no trace; empty if it has one, or will have.
     const std::string& problem() const { return problem_; }
+    /// What a person has to know of the newest trace: the graphics card is lost. Empty from then on.
+    std::string take_notice() { return std::exchange(notice_, {}); }
+
+    /// As Worker has them.
+    void compute_on(std::function<BackendChoice()> choose) { worker_.compute_on(std::move(choose)); }
+    void compute_again() { worker_.compute_again(); }
+    BackendReport backend() const { return worker_.backend(); }
+    /// The card on which the trace lies is lost: there is none until the processor has computed it.
+    void leave_card(const std::string& why);
 
     /// Changes the session by `edit`, as one undo step, or as part of the running one if `gesture` is that of
     /// the last change. Undo covers the experiment, the head and the focused stage; the rest of the
@@ -70,7 +80,7 @@ private:
     std::size_t home_ = 0;
     History history_;
     std::shared_ptr<const Trace> trace_;
-    std::string problem_;
+    std::string problem_, notice_;
     Experiment asked_;
     Worker worker_;
 };

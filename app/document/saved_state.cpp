@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/gpu/choice.h"
 #include "core/io/file.h"
 #include "core/io/options.h"
 
@@ -29,6 +30,8 @@ void read_window(SavedState& kept, const std::string& text) {
     state.scale = std::clamp(json.value("scale", state.scale), k_least_scale, k_largest_scale);
     state.export_folder = json.value("export_folder", "");
     state.closed_note = json.value("closed_note", "");
+    state.backend = json.value("backend", state.backend);
+    parse_backend(state.backend);
     kept = std::move(state);
 }
 
@@ -39,7 +42,8 @@ std::string window_json(const SavedState& state) {
                        {"height", state.height},
                        {"scale", state.scale},
                        {"export_folder", state.export_folder},
-                       {"closed_note", state.closed_note}};
+                       {"closed_note", state.closed_note},
+                       {"backend", state.backend}};
     return json.dump(2) + "\n";
 }
 

@@ -19,7 +19,8 @@ struct SavedState {
     int width = 1600, height = 1000;        ///< of the window, in screen coordinates
     double scale = 1;                       ///< of the interface, k_least_scale … k_largest_scale
     std::string export_folder;
-    std::string closed_note;  ///< the note that was closed, and stays so until a session is opened
+    std::string backend = "auto";  ///< what is to compute: a word of parse_backend
+    std::string closed_note;       ///< the note that was closed, and stays so until a session is opened
 
     bool operator==(const SavedState&) const = default;
 };

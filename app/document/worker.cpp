@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/attention/backend.h"
 #include "core/attention/evaluate.h"
 #include "core/error.h"
 
@@ -12,6 +13,37 @@ namespace {
 /// What every picture asks of a stage, so that the window finds it computed.
 void prepare_for_drawing(const Trace& trace) {
     for (const StageRecord& record : trace.records) record.stage->buffer.range();
+}
+
+/// Throws Error(backend), and what else evaluate throws; but not Cancelled.
+WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
+    WorkResult result{experiment, nullptr, {}, {}};
+    try {
+        auto trace = std::make_shared<const Trace>(evaluate(experiment, previous, options));
+        prepare_for_drawing(*trace);
+        result.trace = std::move(trace);
+    } catch (const Cancelled&) {
+    }
+    return result;
+}
+
+/// Only the card's errors are left to the caller: those that the processor may not have.
+WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
+                           const EvaluateOptions& options) {
+    try {
+        return evaluate_one(experiment, previous, options);
+    } catch (const Error& error) {
+        const bool cards = error.kind() == ErrorKind::backend || error.kind() == ErrorKind::too_large;
+        if (options.backend && cards) throw;
+        return {experiment, nullptr, error.what(), {}};
+    } catch (const std::bad_alloc&) {
+        return {experiment,
+                nullptr,
+                "there is not enough memory for this experiment: shorten the sentence or use fewer heads",
+                {}};
+    } catch (const std::exception& error) {
+        return {experiment, nullptr, error.what(), {}};
+    }
 }
 
 }  // namespace
@@ -29,9 +61,26 @@ Worker::~Worker() {
 
 void Worker::request(Experiment experiment) {
     const std::lock_guard lock(mutex_);
-    asked_ = std::move(experiment);
-    cancel_.request_stop();
+    newest_ = std::move(experiment);
+    ask_again();
+}
+
+void Worker::compute_on(std::function<BackendChoice()> choose) {
+    const std::lock_guard lock(mutex_);
+    choose_ = std::move(choose);
     changed_.notify_all();
+}
+
+void Worker::leave_card(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    use_processor(why);
+    ask_again();
+}
+
+void Worker::compute_again() {
+    const std::lock_guard lock(mutex_);
+    forget_traces();
+    ask_again();
 }
 
 std::optional<WorkResult> Worker::take() {
@@ -41,52 +90,101 @@ std::optional<WorkResult> Worker::take() {
 
 bool Worker::busy() const {
     const std::lock_guard lock(mutex_);
-    return asked_ || evaluating_;
+    return asked_ || evaluating_ || choose_;
+}
+
+BackendReport Worker::backend() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
 }
 
 void Worker::wait() const {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !asked_ && !evaluating_; });
+    changed_.wait(lock, [&] { return !asked_ && !evaluating_ && !choose_; });
+}
+
+/// The lock is held in all that follows, but while something is computed.
+void Worker::ask_again() {
+    asked_ = newest_;
+    cancel_.request_stop();
+    changed_.notify_all();
+}
+
+/// Nothing is taken over from what was computed so far, or is being computed.
+void Worker::forget_traces() {
+    previous_ = std::make_shared<const Trace>();
+    ++forgotten_;
+}
+
+void Worker::use_processor(const std::string& why) {
+    card_.reset();
+    report_ = {.on_card = false, .reason = why};
+    forget_traces();
 }
 
 void Worker::run(std::stop_token stop) {
     std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [&] { return asked_.has_value(); })) {
-        Experiment experiment = *std::exchange(asked_, std::nullopt);
-        cancel_ = std::stop_source{};
+    while (changed_.wait(lock, stop, [&] { return asked_ || choose_; })) {
         evaluating_ = true;
-        const std::stop_token cancel = cancel_.get_token();
-        lock.unlock();
-        WorkResult result = evaluate_one(std::move(experiment), cancel);
-        lock.lock();
+        bool news = true;
+        if (asked_) {
+            WorkResult result = evaluate_newest(lock);
+            news = result.trace || !result.error.empty();
+            if (news && result.trace) previous_ = result.trace;
+            if (news) result_ = std::move(result);
+        } else {
+            choose(lock);
+        }
         evaluating_ = false;
-        if (result.trace) previous_ = result.trace;
-        const bool superseded = !result.trace && result.error.empty();
-        if (!superseded) result_ = std::move(result);
         changed_.notify_all();
-        if (superseded || !wake_) continue;
+        if (!news || !wake_) continue;
         lock.unlock();
         wake_();
         lock.lock();
     }
 }
 
-/// Neither trace nor error: cancelled.
-WorkResult Worker::evaluate_one(Experiment experiment, std::stop_token cancel) {
-    WorkResult result{std::move(experiment), nullptr, {}};
+void Worker::choose(std::unique_lock<std::mutex>& lock) {
+    const std::function<BackendChoice()> choose = std::exchange(choose_, nullptr);
+    lock.unlock();
+    BackendChoice choice;
     try {
-        EvaluateOptions options = options_;
-        options.cancel = cancel;
-        auto trace = std::make_shared<const Trace>(evaluate(result.experiment, *previous_, options));
-        prepare_for_drawing(*trace);
-        result.trace = std::move(trace);
-    } catch (const Cancelled&) {
-    } catch (const std::bad_alloc&) {
-        result.error =
-            "there is not enough memory for this experiment: shorten the sentence or use fewer heads";
-    } catch (const std::exception& error) {
-        result.error = error.what();
+        choice = choose();
+    } catch (const Error& error) {
+        choice.reason = error.what();
     }
+    lock.lock();
+    const bool same = choice.backend == card_;
+    report_ = {.on_card = choice.backend != nullptr, .reason = std::move(choice.reason)};
+    card_ = std::move(choice.backend);
+    if (!same && newest_ && !asked_) ask_again();
+}
+
+WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
+    const Experiment experiment = *std::exchange(asked_, std::nullopt);
+    const std::shared_ptr<const Trace> previous = previous_;
+    const std::shared_ptr<Backend> card = card_;
+    const int forgotten = forgotten_;
+    cancel_ = std::stop_source{};
+    EvaluateOptions options = options_;
+    options.cancel = cancel_.get_token();
+    options.backend = card.get();
+    lock.unlock();
+    WorkResult result;
+    std::string lost, notice;
+    try {
+        result = evaluate_or_say(experiment, *previous, options);
+        if (card) notice = card->complaint();
+    } catch (const Error& error) {
+        notice = std::string(error.what()) + " (the processor computes)";
+        if (error.kind() == ErrorKind::backend) lost = error.what();
+        options.backend = nullptr;
+        result = evaluate_or_say(experiment, {}, options);
+    }
+    lock.lock();
+    if (forgotten != forgotten_) return {};
+    if (!lost.empty()) use_processor(lost);
+    result.notice = std::move(notice);
     return result;
 }
 

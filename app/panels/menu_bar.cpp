@@ -10,19 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* k_menus[] = {"File", "Edit", "View", "Examples", "Help"};
-
-void action_items(Ui& ui, ActionContext& context, std::string_view menu,
-                  const std::function<void(const Action&)>& run) {
-    for (const Action& action : actions()) {
-        if (action.menu != menu) continue;
-        const std::string title(action.title);
-        if (ImGui::MenuItem(title.c_str(), shortcut_text(action.shortcut).c_str(), false,
-                            action.enabled(context)))
-            run(action);
-    }
-    (void)ui;
-}
+constexpr const char* k_menus[] = {"File", "Edit", "View", "Compute", "Examples", "Help"};
 
 void recent_items(ActionContext& context) {
     if (context.saved.recent_files.empty()) return;
@@ -61,6 +49,19 @@ void search_field(Ui& ui, const Area& area, float left, const std::function<void
 }
 
 }  // namespace
+
+void action_items(Ui& ui, ActionContext& context, std::string_view menu,
+                  const std::function<void(const Action&)>& run) {
+    for (const Action& action : actions()) {
+        if (action.menu != menu) continue;
+        const std::string title(action.title);
+        const bool enabled = action.enabled(context);
+        if (ImGui::MenuItem(title.c_str(), shortcut_text(action.shortcut).c_str(),
+                            action.chosen && action.chosen(context), enabled))
+            run(action);
+        if (!enabled && action.why_not) tooltip(ui, action.why_not(context));
+    }
+}
 
 void menu_bar(Ui& ui, const Area& area, ActionContext& context,
               const std::function<void(const Action&)>& run) {

@@ -7,6 +7,9 @@
 
 namespace attnscope {
 
+/// The actions of one menu, in a popup that is open.
+void action_items(Ui& ui, ActionContext& context, std::string_view menu,
+                  const std::function<void(const Action&)>& run);
 /// Menus and the search field. `run` is called with the action picked.
 void menu_bar(Ui& ui, const Area& area, ActionContext& context,
               const std::function<void(const Action&)>& run);
@@ -28,8 +31,9 @@ void experiment_panel(Ui& ui, const Area& area);
 void image_section(Ui& ui);
 /// The locked or hovered cell as a proof.
 void inspector_panel(Ui& ui, const Area& area);
-/// What computes, how long it took, what is wrong.
-void status_bar(Ui& ui, const Area& area);
+/// What computes and why, which can be changed there; how long it took, what is wrong.
+void status_bar(Ui& ui, const Area& area, ActionContext& context,
+                const std::function<void(const Action&)>& run);
 /// What it says of a trace: "8 tokens · d 16 · 2 heads", "4 queries · 6 keys · 1 head".
 std::string sizes_text(const Trace& trace);
 /// The dialog that is open, if one is.

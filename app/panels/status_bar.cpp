@@ -64,6 +64,41 @@ std::string file_text(const Document& document) {
     return name + (document.modified() ? " · changed" : document.file().empty() ? "" : " · saved");
 }
 
+/// "GPU · NVIDIA H100 is 12 times as fast as the processor"; without the reason where it has no room.
+std::string backend_text(const Ui& ui, float room) {
+    const Trace* trace = ui.document.trace().get();
+    const bool on_card = trace && trace->backend == "gpu";
+    const std::string name = on_card ? "GPU" : ui.processor;
+    const BackendReport report = ui.document.backend();
+    const std::string whole = report.reason.empty() ? name : name + " · " + report.reason;
+    return text_width(ui.fonts.caption, whole) <= room ? whole : name;
+}
+
+/// What computes, and a list of what else could; returns its right end.
+float backend_button(Ui& ui, const Area& area, ActionContext& context, float room,
+                     const std::function<void(const Action&)>& run) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const std::string text = backend_text(ui, room);
+    const float width = text_width(ui.fonts.caption, text) + ui.px(32);
+    ImGui::SetCursorScreenPos(area.min);
+    const bool clicked = ImGui::InvisibleButton("backend", {width, area.height()});
+    const bool hovered = ImGui::IsItemHovered();
+    const std::string reason = ui.document.backend().reason;
+    tooltip(ui, (reason.empty() ? "" : reason + "\n") + "Where to compute: click to choose");
+    const Area place{{area.min.x + ui.px(8), area.min.y + ui.px(3)},
+                     {area.min.x + width - ui.px(8), area.max.y - ui.px(3)}};
+    if (keyboard_use(ui, ImGui::GetID("backend"), place).pressed || clicked)
+        ImGui::OpenPopup("backend choice");
+    draw_text(list, ui.fonts.caption, {area.min.x + ui.px(16), area.min.y + ui.px(7)},
+              ink(hovered ? ui.theme.text : ui.theme.secondary), text);
+    ImGui::SetNextWindowPos({area.min.x + ui.px(8), area.min.y}, ImGuiCond_Always, {0, 1});
+    if (ImGui::BeginPopup("backend choice")) {
+        action_items(ui, context, "Compute", run);
+        ImGui::EndPopup();
+    }
+    return area.min.x + width;
+}
+
 /// A bar, what it means and a cross that cancels, left of `right`; returns its left end.
 float export_progress(Ui& ui, const Area& area, float right) {
     if (!ui.exporter.takes_long()) return right;
@@ -95,7 +130,8 @@ std::string sizes_text(const Trace& trace) {
     return text + (heads ? " · " + counted(trace.experiment.heads, "head") : "");
 }
 
-void status_bar(Ui& ui, const Area& area) {
+void status_bar(Ui& ui, const Area& area, ActionContext& context,
+                const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     list->AddLine(area.min, {area.max.x, area.min.y}, ink(ui.theme.line));
@@ -121,8 +157,9 @@ void status_bar(Ui& ui, const Area& area) {
         tooltip(ui, problem);
         return;
     }
+    // Sizes and times go before the reason.
+    x = backend_button(ui, area, context, end - x - ui.px(520), run) + ui.px(20);
     const float evaluated_x = x;
-    item(trace && trace->backend == "gpu" ? "GPU" : ui.backend, ui.theme.secondary);
     if (trace) {
         item("evaluated in " + fixed_text(trace->milliseconds, trace->milliseconds < 10 ? 2 : 0) + " ms",
              ui.theme.secondary);

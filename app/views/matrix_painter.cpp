@@ -50,6 +50,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.columns = shown.columns();
     source.values = [&buffer, head](int level) { return buffer.pooled(head, level); };
     source.levels = buffer.levels() + 1;  // with the matrix itself
+    source.card_values = {buffer.device(), head};
     source.transposed = transposed;
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;
@@ -60,6 +61,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
         const Buffer* open = &mask->buffer;
         const int masked_head = mask_head(*mask, head);
         source.open = [open, masked_head](int level) { return open->pooled(masked_head, level); };
+        source.card_open = {open->device(), masked_head};
         source.key ^= mask_key(*shown.trace, mask->name()) << 8;
     }
     return source;

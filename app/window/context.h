@@ -17,6 +17,8 @@ struct GLFWcursor;
 
 namespace attnscope {
 
+struct SpareWindow;
+
 /// A window and its OpenGL core context (3.3 or later), which is current from then on. All input becomes
 /// InputEvents in pixels of the framebuffer. One at a time, on the main thread.
 class GlfwWindow {
@@ -63,6 +65,10 @@ public:
     bool take_damage();
     void present();
 
+    /// Another context that has this one's buffers, textures and programs, for any thread. Called here, on
+    /// the main thread; what uses it must be gone before the window. Throws Error(backend).
+    std::unique_ptr<GlContext> share();
+
     /// Ends a wait; from any thread, while the window lives.
     static void wake();
 
@@ -75,6 +81,7 @@ private:
     std::string title_;
     GlVersion version_;
     std::unique_ptr<Cursors> cursors_;
+    std::vector<std::shared_ptr<SpareWindow>> spares_;
     std::vector<InputEvent> events_;
     bool damaged_ = true;
     friend struct GlfwCallbacks;

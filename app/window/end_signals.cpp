@@ -27,15 +27,18 @@ EndSignals::~EndSignals() {
 }
 
 void EndSignals::watch(std::function<void()> asked) {
-    thread_ = std::thread([this, asked = std::move(asked)] { wait(asked); });
+    const std::lock_guard lock(mutex_);
+    call_ = std::move(asked);
+    if (!thread_.joinable()) thread_ = std::thread([this] { wait(); });
 }
 
-void EndSignals::wait(const std::function<void()>& asked) {
+void EndSignals::wait() {
     int signal = 0;
     while (!ends_) {
         if (sigwait(&signals_, &signal) != 0 || ends_ || signal == SIGUSR1) continue;
         if (asked_.exchange(true)) _exit(128 + signal);
-        asked();
+        const std::lock_guard lock(mutex_);
+        call_();
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <thread>
 
 namespace attnscope {
@@ -19,15 +20,17 @@ public:
     EndSignals(const EndSignals&) = delete;
     EndSignals& operator=(const EndSignals&) = delete;
 
-    /// `asked` is called once, from another thread, after asked() has become true.
+    /// `asked` is called once, from another thread, after asked() has become true; the newest one given.
     void watch(std::function<void()> asked);
     bool asked() const { return asked_; }
 
 private:
-    void wait(const std::function<void()>& asked);
+    void wait();
 
     sigset_t signals_{}, before_{};
     std::atomic<bool> asked_ = false, ends_ = false;
+    std::mutex mutex_;
+    std::function<void()> call_;
     std::thread thread_;
 };
 

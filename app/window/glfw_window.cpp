@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
 
 #include "app/window/context.h"
@@ -33,18 +34,23 @@ Room screen_room() {
     return {width > 0 ? width : k_unknown, height > 0 ? height : k_unknown};
 }
 
-GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
+void ask_for_context(int major, int minor) {
     glfwDefaultWindowHints();
     glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_API);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
+    glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+}
+
+GLFWwindow* create(const GlfwWindow::Options& options, int major, int minor) {
+    ask_for_context(major, minor);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHint(GLFW_MAXIMIZED, options.maximized ? GLFW_TRUE : GLFW_FALSE);
-    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
     const Room room = screen_room();
     return glfwCreateWindow(std::max(std::min(options.width, room.width), GlfwWindow::k_min_width),
                             std::max(std::min(options.height, room.height), GlfwWindow::k_min_height),
@@ -71,6 +77,36 @@ struct GlfwWindow::Cursors {
     Cursors(const Cursors&) = delete;
     Cursors& operator=(const Cursors&) = delete;
 };
+
+/// GLFW has no context without a window: one that is never shown. It is used again when its user is gone.
+struct SpareWindow {
+    GLFWwindow* window = nullptr;
+    std::atomic<bool> in_use = true;
+};
+
+namespace {
+
+class SpareContext : public GlContext {
+public:
+    explicit SpareContext(std::shared_ptr<SpareWindow> spare) : spare_(std::move(spare)) {}
+    ~SpareContext() override {
+        if (glfwGetCurrentContext() == spare_->window) SpareContext::release();
+        spare_->in_use = false;
+    }
+    SpareContext(const SpareContext&) = delete;
+    SpareContext& operator=(const SpareContext&) = delete;
+
+    void make_current() override { glfwMakeContextCurrent(spare_->window); }
+    void release() override { glfwMakeContextCurrent(nullptr); }
+    std::unique_ptr<GlContext> share() override {
+        throw Error(ErrorKind::backend, "only the window makes contexts that share with it");
+    }
+
+private:
+    std::shared_ptr<SpareWindow> spare_;
+};
+
+}  // namespace
 
 /// What GLFW calls; the window behind it is its user pointer.
 struct GlfwCallbacks {
@@ -169,7 +205,23 @@ void GlfwWindow::open(const Options& options) {
     glfwShowWindow(window_);
 }
 
+std::unique_ptr<GlContext> GlfwWindow::share() {
+    auto spare = std::ranges::find_if(spares_, [](const auto& each) { return !each->in_use; });
+    if (spare == spares_.end()) {
+        ask_for_context(version_.number / 10, version_.number % 10);
+        GLFWwindow* window = glfwCreateWindow(16, 16, title_.c_str(), nullptr, window_);
+        if (!window)
+            throw Error(ErrorKind::backend,
+                        "the graphics driver gives no second context (" + last_glfw_error() + ")");
+        spare = spares_.insert(spares_.end(), std::make_shared<SpareWindow>());
+        (*spare)->window = window;
+    }
+    (*spare)->in_use = true;
+    return std::make_unique<SpareContext>(*spare);
+}
+
 GlfwWindow::~GlfwWindow() {
+    for (const auto& spare : spares_) glfwDestroyWindow(spare->window);
     cursors_.reset();
     glfwDestroyWindow(window_);
     glfwTerminate();

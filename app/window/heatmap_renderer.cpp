@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "app/window/imgui_compat.h"
+#include "core/error.h"
 #include "core/gpu/shaders.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/colormap.h"
@@ -17,6 +19,11 @@ constexpr double k_smallest_gapped_cell = 6;
 // With no owner; others' keys without one are hashes of contents.
 constexpr std::uint64_t k_falling_key = 0x66616c6c;
 constexpr std::uint64_t k_rising_key = 0x72697365;
+
+std::uint64_t stamp_of_shaders() {
+    return (shader_stamp("heatmap.vert") * 31 + shader_stamp("heatmap.frag")) * 31 +
+           shader_stamp("tile.comp");
+}
 
 void set_color(GLint at, Rgb8 color) {
     glUniform3f(at, static_cast<float>(color.red) / 255, static_cast<float>(color.green) / 255,
@@ -53,11 +60,15 @@ HeatmapRenderer::Program::Program(std::span<const std::string> defines)
           .dot = find("u_dot")};
 }
 
+HeatmapRenderer::Programs::Programs()
+    : colors({}),
+      hatched_colors(std::vector<std::string>{"HATCH"}),
+      marked_colors(std::vector<std::string>{"HATCH", "MARKS"}),
+      dots(std::vector<std::string>{"DOTS"}) {}
+
 HeatmapRenderer::HeatmapRenderer(const Theme& theme)
-    : colors_({}),
-      hatched_colors_(std::vector<std::string>{"HATCH"}),
-      marked_colors_(std::vector<std::string>{"HATCH", "MARKS"}),
-      dots_(std::vector<std::string>{"DOTS"}),
+    : programs_(std::make_unique<Programs>()),
+      shaders_stamp_(stamp_of_shaders()),
       falling_(256, 1),
       rising_(1, 256),
       theme_(&theme) {
@@ -78,6 +89,15 @@ void HeatmapRenderer::begin_frame() {
     records_.clear();
     drawn_.clear();
     tiles_.begin_frame();
+    const std::uint64_t before = std::exchange(shaders_stamp_, stamp_of_shaders());
+    if (shaders_stamp_ == before) return;
+    tiles_.forget();
+    try {
+        programs_ = std::make_unique<Programs>();
+        problem_.clear();
+    } catch (const Error& error) {
+        problem_ = error.what();
+    }
 }
 
 std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDrawList& list,
@@ -214,9 +234,9 @@ void HeatmapRenderer::render(const Record& record, const ImVec4& clip) const {
 
 const HeatmapRenderer::Program& HeatmapRenderer::program_for(const HeatmapLook& look,
                                                              HeatmapTiles::Needs needs) const {
-    if (look.style == HeatmapLook::Style::dots) return dots_;
-    if (needs == HeatmapTiles::Needs::colors) return colors_;
-    return needs == HeatmapTiles::Needs::hatch ? hatched_colors_ : marked_colors_;
+    if (look.style == HeatmapLook::Style::dots) return programs_->dots;
+    if (needs == HeatmapTiles::Needs::colors) return programs_->colors;
+    return needs == HeatmapTiles::Needs::hatch ? programs_->hatched_colors : programs_->marked_colors;
 }
 
 void HeatmapRenderer::draw_pieces(const Record& record, HeatmapTiles::Needs needs) const {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "app/window/heatmap_tiles.h"
@@ -46,8 +47,11 @@ public:
     /// A number for HeatmapLook::table, beyond those of colormaps().
     int add_table(const ColorTable& table);
 
-    /// Before the first draw of a frame.
+    /// Before the first draw of a frame. Takes shaders that were saved since; those that do not build leave
+    /// the last good ones.
     void begin_frame();
+    /// Why saved shaders are not in use: file, line and what the compiler says; empty if they are.
+    const std::string& problem() const { return problem_; }
     /// The whole matrix from `top_left` to `bottom_right` (pixels, may reach far beyond the clip rectangle,
     /// within which it is drawn).
     void draw(ImDrawList& list, const HeatmapSource& source, ImVec2 top_left, ImVec2 bottom_right,
@@ -79,6 +83,11 @@ private:
         gl::Shader shader;
         Uniforms at{};
     };
+    /// One for each thing that a tile's cells may need.
+    struct Programs {
+        Programs();
+        Program colors, hatched_colors, marked_colors, dots;
+    };
     struct Piece {
         const HeatmapTiles::Tile* tile;
         std::array<float, 4> rectangle;
@@ -108,10 +117,9 @@ private:
     std::vector<Piece> pieces_in_sight(const ImDrawList& list, const HeatmapSource& source,
                                        const Placed& placed);
 
-    Program colors_;
-    Program hatched_colors_;
-    Program marked_colors_;
-    Program dots_;
+    std::unique_ptr<Programs> programs_;
+    std::uint64_t shaders_stamp_;
+    std::string problem_;
     gl::VertexArray no_vertices_;
     std::vector<gl::Texture2D> tables_;
     Matrix falling_;  ///< 255 … 0

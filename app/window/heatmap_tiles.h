@@ -2,71 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <vector>
 
-#include "core/attention/tensor.h"
+#include "app/window/card_tiles.h"
+#include "app/window/heatmap_source.h"
 #include "core/gpu/gl.h"
 
 namespace attnscope {
 
-/// A matrix to draw, and where its smaller copies come from.
-struct HeatmapSource {
-    /// Level 0 is the matrix, rows × columns; level l, if there is one, has each 2^l × 2^l block as one cell,
-    /// as Buffer::pooled gives it.
-    using Levels = std::function<ConstMatrixView(int level)>;
-
-    int rows = 0;
-    int columns = 0;
-    Levels values;
-    Levels open;     ///< the mask, of the same shapes: a block of zeros is closed and hatched; none: all open
-    int levels = 1;  ///< how many levels both have; what is missing is pooled here
-    bool transposed = false;  ///< drawn as columns × rows
-
-    /// Same values, same key: with `owner` unique to the owner (head, which mask), without it to the content.
-    std::uint64_t key = 0;
-    /// What the values live in. A texture is never taken for those of another owner, even one at the same
-    /// address.
-    std::shared_ptr<const void> owner;
-
-    /// A matrix that outlives the frame.
-    static HeatmapSource of(ConstMatrixView values, std::uint64_t key);
-
-    int drawn_rows() const { return transposed ? columns : rows; }
-    int drawn_columns() const { return transposed ? rows : columns; }
-};
-
-/// How far rows and columns are pooled: a drawn cell stands for 2^rows × 2^columns of the matrix, as drawn.
-struct Pooling {
-    int rows = 0;
-    int columns = 0;
-    bool operator==(const Pooling&) const = default;
-};
-
-/// The least pooling with cells of at least one pixel, if one of the matrix has `width` × `height`.
-Pooling pooling_for(double width, double height);
-
-/// A block of the drawn (pooled) matrix.
-struct TileRange {
-    int row = 0;
-    int column = 0;
-    int rows = 0;
-    int columns = 0;
-};
-
-/// In a pooled matrix: the mask closes all cells of the block.
-inline constexpr float k_closed_cell = -std::numeric_limits<float>::max();
-
-/// The block's cells, row by row: NaN if there is one among its open cells, else +∞, else the value of
-/// largest magnitude (the positive one of two), else −∞; k_closed_cell where none is open.
-std::vector<float> pooled_cells(const HeatmapSource& source, Pooling pooling, TileRange range);
-
 /// Textures of the tiles that were drawn lately.
 class HeatmapTiles {
 public:
-    static constexpr int k_size = 256;  ///< cells along an edge
+    static constexpr int k_size = k_tile_size;
 
     /// Forgets tiles that 60 frames did not use, and the oldest ones above `k_budget` bytes.
     void begin_frame();
@@ -78,14 +26,19 @@ public:
         Needs needs;
         std::uint64_t last_frame;
     };
-    /// Tile (tile_row, tile_column) of the drawn matrix; uploaded unless it is there. Valid until
-    /// begin_frame.
+    /// Tile (tile_row, tile_column) of the drawn matrix; made on the card from values that lie there, else
+    /// uploaded, unless it is there. Valid until begin_frame.
     const Tile& tile(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
 
     std::size_t bytes() const { return bytes_; }
     std::size_t uploads() const { return uploads_; }  ///< since construction
+    std::size_t made_on_card() const { return made_on_card_; }
+    /// Makes all of them again when they are drawn next.
+    void forget();
 
 private:
+    Tile make(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
+
     static constexpr std::size_t k_budget = std::size_t{256} << 20;
     static constexpr std::uint64_t k_unused_frames = 60;
 
@@ -105,12 +58,8 @@ private:
     std::uint64_t frame_ = 0;
     std::size_t bytes_ = 0;
     std::size_t uploads_ = 0;
+    std::size_t made_on_card_ = 0;
+    CardTiles card_;
 };
-
-/// The range of tile (tile_row, tile_column).
-TileRange tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
-
-/// Rows or columns after pooling by 2^`level`, the last block possibly not full.
-int pooled_size(int size, int level);
 
 }  // namespace attnscope

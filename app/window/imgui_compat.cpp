@@ -294,6 +294,16 @@ void add_character(char32_t code) {
 
 void set_focus(bool focused) { ImGui::GetIO().AddFocusEvent(focused); }
 
+void close_windows() {
+#if IMGUI_VERSION_NUM < 19130
+    ImGui::ErrorCheckEndFrameRecover(nullptr);
+#else
+    const bool asserts = std::exchange(ImGui::GetIO().ConfigErrorRecoveryEnableAssert, false);
+    ImGui::ErrorRecoveryTryToRecoverState(&ImGui::GetCurrentContext()->StackSizesInNewFrame);
+    ImGui::GetIO().ConfigErrorRecoveryEnableAssert = asserts;
+#endif
+}
+
 ImDrawCallback reset_render_state() {
 #if IMGUI_VERSION_NUM < 19280
     return ImDrawCallback_ResetRenderState;

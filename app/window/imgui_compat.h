@@ -68,6 +68,9 @@ void leave_field();
 /// Closes the menus and lists that are open, and leaves dialogs. False if there are none. Between frames.
 bool close_menus();
 
+/// Ends what was begun in this frame and is not ended: drawing it threw.
+void close_windows();
+
 /// For ImDrawList::AddCallback after one that changed OpenGL's state.
 ImDrawCallback reset_render_state();
 

@@ -7,10 +7,13 @@
 #include "app/window/end_signals.h"
 #include "app/window/window.h"
 #include "app/window/workspace.h"
+#include "core/gpu/shaders.h"
 #include "core/io/examples.h"
 
 namespace attnscope {
 namespace {
+
+constexpr double k_seconds_between_looks = 0.25;  ///< at shaders that may have been saved
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -30,27 +33,19 @@ SavedState with_placement(SavedState state, const Window& window) {
     return state;
 }
 
-}  // namespace
-
-int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options) {
-    EndSignals end;
-    std::string problem;
-    const std::optional<SavedState> kept = load_state(state_folder(), problem);
-    SavedState state = kept.value_or(first_state());
-    if (session) {
-        state.session = std::move(*session);
-        state.file = file;
-        state.closed_note.clear();
-    }
+/// Shows `state` until the window closes, and leaves it as it is then. `problem` is said at once. True if the
+/// graphics card was reset.
+bool show(SavedState& state, const std::string& problem, const EvaluateOptions& options, EndSignals& end,
+          Keeper& keeper) {
     Window::Options look{.window = {}, .theme = "dark", .interface_scale = static_cast<float>(state.scale)};
     look.window.width = state.width;
     look.window.height = state.height;
     Window window(look);
     Workspace workspace(state, options, window.waker());
+    workspace.offer_card(window.gl_version(), [&] { return window.share_context(); });
     if (!problem.empty()) workspace.notice(problem, true);
     end.watch(window.waker());
 
-    Keeper keeper(state_folder(), kept.value_or(SavedState{}));
     bool fonts_looked_at = false;
     std::string failure;
     const auto say = [&](const std::string& text, bool is_problem) {
@@ -68,6 +63,7 @@ int open_window(std::optional<Session> session, const std::string& file, const E
                                                    static_cast<float>(frame.height) / monitor));
         window.set_title(workspace.title());
         if (workspace.quits() || end.asked()) window.close();
+        if (!shader_folder().empty()) window.request_frame_in(k_seconds_between_looks);
         // The fonts are read for the first frame.
         const std::string& fonts = window.host().layer().font_warning();
         if (!std::exchange(fonts_looked_at, true) && problem.empty() && !fonts.empty()) say(fonts, true);
@@ -78,8 +74,31 @@ int open_window(std::optional<Session> session, const std::string& file, const E
         say(failure.empty() ? "the session is kept for the next start again" : failure, !failure.empty());
     };
     window.run(callbacks);
-    keeper.look(with_placement(workspace.state(), window), now());
+    state = with_placement(workspace.state(), window);
+    keeper.look(state, now());
     keeper.keep();
+    return window.lost();
+}
+
+}  // namespace
+
+int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options,
+                const std::string& backend) {
+    EndSignals end;
+    std::string problem;
+    const std::optional<SavedState> kept = load_state(state_folder(), problem);
+    SavedState state = kept.value_or(first_state());
+    if (session) {
+        state.session = std::move(*session);
+        state.file = file;
+        state.closed_note.clear();
+    }
+    if (!backend.empty()) state.backend = backend;
+    Keeper keeper(state_folder(), kept.value_or(SavedState{}));
+    while (show(state, problem, options, end, keeper)) {
+        state.backend = "cpu";
+        problem = "the graphics card was reset: this is a new window, and the processor computes";
+    }
     return 0;
 }
 

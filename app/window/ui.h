@@ -30,9 +30,9 @@ struct Ui {
     HeatmapRenderer& heatmaps;
     ImageTextures& images;
     std::function<void(const std::string&)> copy;
-    float scale;      ///< pixels per unit of the layout
-    double frame_ms;  ///< what the last frames took, for the status bar
-    const std::string& backend;
+    float scale;                   ///< pixels per unit of the layout
+    double frame_ms;               ///< what the last frames took, for the status bar
+    const std::string& processor;  ///< "CPU · AVX2"
 
     float px(float units) const { return units * scale; }
 };

@@ -121,8 +121,9 @@ bool Window::draw(const FrameCallbacks& callbacks) {
     window_.set_cursor(ImGui::GetMouseCursor());
     window_.wait(0);  // a key is read by the keyboard layout of the moment: the sooner the better
     if (shown) window_.present();
+    lost_ = gl::was_reset();
     frames_left_ = std::max(0, frames_left_ - 1);
-    return close;
+    return close || lost_;
 }
 
 bool Window::step(const FrameCallbacks& callbacks) {

@@ -38,6 +38,8 @@ public:
     void request_frame_in(double seconds);
     /// Ends run() after the frame in hand, without asking.
     void close() { closing_ = true; }
+    /// The graphics card was reset: run() has ended, and only a new window can draw.
+    bool lost() const { return lost_; }
     /// A function for other threads: draws a frame soon. It stays callable after the window is gone.
     std::function<void()> waker() const;
 
@@ -53,6 +55,7 @@ public:
     float content_scale() const { return window_.content_scale(); }
     GlfwWindow::Placement placement() const { return window_.placement(); }
     const GlVersion& gl_version() const { return window_.gl_version(); }
+    std::unique_ptr<GlContext> share_context() { return window_.share(); }
     FrameHost& host() { return host_; }
     gl::Pixels pixels() const;
 
@@ -72,6 +75,7 @@ private:
     double last_frame_ = 0;
     FrameHost::Size size_{.width = GlfwWindow::k_min_width, .height = GlfwWindow::k_min_height, .scale = 1};
     bool closing_ = false;
+    bool lost_ = false;
 };
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include "app/views/views.h"
 #include "app/window/imgui_compat.h"
 #include "core/error.h"
+#include "core/gpu/shaders.h"
 
 namespace attnscope {
 namespace {
@@ -103,7 +104,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       document_(saved_.session, std::move(options), wake),
       exporter_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
-      backend_(instruction_set()) {
+      processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
     if (saved_.file.empty()) return;
     try {
@@ -197,8 +198,63 @@ void Workspace::on_drop(const std::vector<std::string>& paths) {
     wants_frame_ = true;
 }
 
+void Workspace::offer_card(const GlVersion& version,
+                           std::function<std::unique_ptr<GlContext>()> make_context) {
+    make_context_ = std::move(make_context);
+    interaction_.why_no_card = why_no_compute(version);
+    why_not_faster_ = version.is_software ? version.renderer + " is a software renderer" : "";
+}
+
+/// Not before the first picture, which would wait for it.
+void Workspace::choose_backend_as_asked() {
+    if (!make_context_ || !document_.trace() || saved_.backend == chosen_backend_) return;
+    chosen_backend_ = saved_.backend;
+    const BackendWish wish = parse_backend(chosen_backend_);
+    const auto context = std::make_shared<std::unique_ptr<GlContext>>();
+    std::string problem = interaction_.why_no_card;
+    if (wish == BackendWish::automatic && problem.empty()) problem = why_not_faster_;
+    try {
+        if (wish != BackendWish::cpu && problem.empty()) *context = make_context_();
+    } catch (const Error& error) {
+        problem = error.what();
+    }
+    if (wish == BackendWish::gpu && !problem.empty()) interaction_.notice = {problem, true};
+    document_.compute_on([wish, context, problem] {
+        return choose_backend(wish, [&] {
+            if (!problem.empty()) throw Error(ErrorKind::backend, problem);
+            return std::move(*context);
+        });
+    });
+}
+
+/// What they are for is drawn and computed again.
+void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
+    const std::uint64_t before = std::exchange(shaders_stamp_, shaders_stamp());
+    if (shaders_stamp_ == before) return;
+    wants_frame_ = true;
+    const std::string& problem = heatmaps.problem();
+    interaction_.notice = {problem.empty() ? "the shaders are read again" : problem, !problem.empty()};
+    document_.compute_again();
+    if (!document_.backend().on_card) chosen_backend_.clear();  // a broken one may have been why
+}
+
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
+    if (std::string notice = document_.take_notice(); !notice.empty())
+        interaction_.notice = {std::move(notice), true};
+    take_saved_shaders(frame.heatmaps);
+    choose_backend_as_asked();
+    try {
+        draw_all(frame);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::backend) throw;
+        compat::close_windows();
+        document_.leave_card(error.what());
+        wants_frame_ = true;
+    }
+}
+
+void Workspace::draw_all(FrameInput& frame) {
     const Theme& theme = *find_theme(this->theme());
     Ui ui{document_,
           interaction_,
@@ -211,7 +267,7 @@ void Workspace::draw(FrameInput& frame) {
           copy_,
           frame.scale,
           frame.last_frame_milliseconds,
-          backend_};
+          processor_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token.reset();
@@ -240,7 +296,7 @@ void Workspace::draw(FrameInput& frame) {
         inspector_panel(ui, areas.inspector);
         splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
     }
-    status_bar(ui, areas.status);
+    status_bar(ui, areas.status, c, run_it);
     dialogs(ui, c);
     ImGui::End();
     if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;

@@ -2,8 +2,8 @@
 // and a measurement host the same workspace.
 #pragma once
 
-#include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "app/actions/actions.h"
@@ -14,6 +14,9 @@
 #include "app/window/frame.h"
 #include "app/window/text_field.h"
 #include "app/window/ui.h"
+#include "core/gpu/context.h"
+#include "core/gpu/gl_version.h"
+#include "core/gpu/shaders.h"
 
 namespace attnscope {
 
@@ -32,6 +35,10 @@ public:
     Document& document() { return document_; }
     Interaction& interaction() { return interaction_; }
     Exporter& exporter() { return exporter_; }
+    /// From now on what SavedState::backend says computes: maybe the graphics card, of which `version` is
+    /// known, in a context that `make_context` makes, called on this thread, and that shares with the
+    /// window's.
+    void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
     /// Runs an action of the registry, as a menu or a key does.
     void run(const Action& action);
 
@@ -47,6 +54,9 @@ public:
 
 private:
     void draw(FrameInput& frame);
+    void draw_all(FrameInput& frame);
+    void choose_backend_as_asked();
+    void take_saved_shaders(const HeatmapRenderer& heatmaps);
     bool on_key(const KeyPress& press);
     bool on_control_key(const KeyPress& press, bool typing);
     bool kept_from(const Action& action) const;
@@ -59,7 +69,11 @@ private:
     Exporter exporter_;
     SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
-    std::string backend_;
+    std::string processor_;
+    std::function<std::unique_ptr<GlContext>()> make_context_;
+    std::string why_not_faster_;  ///< the card, as is known without measuring
+    std::string chosen_backend_;  ///< of saved_.backend; empty: nothing is chosen yet
+    std::uint64_t shaders_stamp_ = shaders_stamp();
     bool wants_frame_ = true;
 };
 

@@ -1,0 +1,120 @@
+// The window on another backend than the processor.
+#include "core/gpu/shaders.h"
+#include "tests/fake_backend.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+class BackendChoiceTest : public InterfaceTest {
+protected:
+    /// `backend` is chosen, with contexts that share the window's.
+    void start_on(const std::string& backend, int dim = 16) {
+        Session session = load_example("scaled-dot-product");
+        session.experiment.dim = dim;
+        SavedState state;
+        state.backend = backend;
+        state.closed_note = session.note;
+        start_with(state, std::move(session), 1600, 1000, 1);
+        if (!window) return;
+        version_ = window->context().gl_version();
+        if (version_.number < 43) GTEST_SKIP() << why_no_compute(version_);
+        offer();
+    }
+    void offer() {
+        workspace->offer_card(
+            version_, [this] { return const_cast<HeadlessContext&>(window->context()).context().share(); });
+        settle();
+    }
+    const std::string& computed_by() { return document().trace()->backend; }
+    HeatmapRenderer& heatmaps() { return window->host().heatmaps(); }
+
+    GlVersion version_;
+};
+
+TEST_F(BackendChoiceTest, TheCardComputesAndDrawsWhatTheProcessorDoes) {
+    start_on("cpu");
+    if (!window || IsSkipped()) return;
+    EXPECT_EQ(computed_by(), "cpu");
+    const gl::Pixels expected = picture();
+    workspace->run(*find_action("compute.gpu"));
+    settle();
+    ASSERT_EQ(computed_by(), "gpu") << document().backend().reason;
+    const std::size_t before = heatmaps().tiles().uploads();
+    const gl::Pixels actual = picture();
+    EXPECT_GT(heatmaps().tiles().made_on_card(), 5U);
+    EXPECT_EQ(heatmaps().tiles().uploads(), before)
+        << "a matrix that lies on the card was read back to draw it";
+    // A number on the edge of two steps of the colour map may fall to the other side; the status bar differs.
+    int differ = 0;
+    for (int y = 0; y < 960; ++y)
+        for (int x = 0; x < 1600; ++x)
+            for (const int shift : {8, 16, 24}) {
+                const auto channel = [&](const gl::Pixels& p) {
+                    return static_cast<int>(p.at(x, y) >> shift & 255);
+                };
+                differ += std::abs(channel(actual) - channel(expected)) > 12;
+            }
+    EXPECT_LT(differ, 200);
+}
+
+TEST_F(BackendChoiceTest, AutomaticNeverTakesASoftwareRendererAndSaysSo) {
+    start_on("auto");
+    if (!window || IsSkipped()) return;
+    if (!version_.is_software) GTEST_SKIP() << "this renderer is a card: " << version_.renderer;
+    EXPECT_EQ(computed_by(), "cpu");
+    EXPECT_EQ(document().backend().reason, version_.renderer + " is a software renderer");
+}
+
+TEST_F(BackendChoiceTest, WithoutComputeShadersTheChoiceIsDisabledAndSaysWhy) {
+    start_on("auto");
+    if (!window || IsSkipped()) return;
+    version_.number = 42;
+    offer();
+    const Action& action = *find_action("compute.gpu");
+    const std::function<void(const std::string&)> copy;
+    SavedState saved;
+    ActionContext c{document(), interaction(), saved, copy};
+    EXPECT_FALSE(action.enabled(c));
+    EXPECT_NE(action.why_not(c).find("needs OpenGL 4.3"), std::string::npos) << action.why_not(c);
+}
+
+TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
+    start_on("cpu");
+    if (!window || IsSkipped()) return;
+    const Session session = document().session();
+    document().compute_on([] {
+        return BackendChoice{
+            std::make_shared<test::FakeBackend>(
+                [](const Step& step, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
+                    return std::holds_alternative<step::Context>(step)
+                               ? std::make_shared<test::LostValues>(shape)
+                               : nullptr;
+                }),
+            "a test"};
+    });
+    document().settle();
+    ASSERT_EQ(computed_by(), "gpu");
+    step(true);
+    EXPECT_EQ(document().trace(), nullptr) << "what cannot be read was drawn";
+    settle();
+    ASSERT_NE(document().trace(), nullptr);
+    EXPECT_EQ(computed_by(), "cpu");
+    EXPECT_EQ(document().session(), session);
+    EXPECT_EQ(interaction().notice.text, "the card is lost (the processor computes)");
+    EXPECT_TRUE(interaction().notice.problem);
+    picture();
+    EXPECT_FALSE(seen_matrices().empty());
+}
+
+TEST_F(BackendChoiceTest, TheListInTheStatusBarChooses) {
+    start_on("cpu");
+    if (!window || IsSkipped()) return;
+    click(place_of("attnscope", {"backend"}));
+    click(place_of("##Popup", {"Graphics card"}));
+    EXPECT_EQ(computed_by(), "gpu");
+    EXPECT_EQ(workspace->state().backend, "gpu");
+}
+
+}  // namespace
+}  // namespace attnscope

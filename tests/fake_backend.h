@@ -1,0 +1,57 @@
+// A graphics card that tests decide on: it fails when it is told to.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "core/attention/backend.h"
+#include "core/error.h"
+
+namespace attnscope::test {
+
+/// Zeros that cannot be read, as on a card that is lost after it has computed them.
+class LostValues : public DeviceValues {
+public:
+    explicit LostValues(const Shape& shape) : shape_(shape) {}
+    const Shape& shape() const override { return shape_; }
+    void read(int, int, int, float*) const override { throw Error(ErrorKind::backend, "the card is lost"); }
+    ValueRange range(int) const override {
+        ValueRange range;
+        range.finite = range.zero = shape_.head_size();
+        return range;
+    }
+    std::vector<float> row_largest(int) const override {
+        return std::vector<float>(static_cast<std::size_t>(shape_.rows));
+    }
+    std::shared_ptr<const DeviceValues> mean() const override {
+        return std::make_shared<LostValues>(
+            Shape{.heads = 1, .rows = shape_.rows, .columns = shape_.columns});
+    }
+
+private:
+    Shape shape_;
+};
+
+/// Leaves every step to the processor but those that `computes` takes.
+class FakeBackend : public Backend {
+public:
+    using Computes = std::function<std::shared_ptr<const DeviceValues>(const Step&, const Shape&)>;
+    explicit FakeBackend(Computes computes = {}) : computes_(std::move(computes)) {}
+
+    std::string_view name() const override { return "gpu"; }
+    std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
+                                                std::span<const StagePtr>, std::stop_token) override {
+        ++steps;
+        return computes_ ? computes_(step, shape) : nullptr;
+    }
+    std::size_t memory() const override { return std::size_t{1} << 40; }
+
+    std::atomic<int> steps = 0;
+
+private:
+    Computes computes_;
+};
+
+}  // namespace attnscope::test

@@ -1,0 +1,141 @@
+#include "core/gpu/shaders.h"
+
+#include <fstream>
+
+#include "core/attention/evaluate.h"
+#include "core/gpu/backend.h"
+#include "tests/gpu_fixture.h"
+#include "tests/interface.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+/// A folder in which a test edits shaders; the built-in ones come back at its end.
+struct EditedShaders {
+    ~EditedShaders() { use_shader_folder(""); }
+
+    void save(const std::string& name, const std::string& text) const {
+        std::ofstream(folder.file(name), std::ios::binary) << text;
+        // The clock of a file system may be coarser than two saves of a test.
+        std::filesystem::last_write_time(folder.file(name), std::filesystem::file_time_type::clock::now() +
+                                                                std::chrono::seconds(++saves_));
+    }
+    static std::string with(std::string text, const std::string& from, const std::string& to) {
+        const std::size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        return text.replace(at, from.size(), to);
+    }
+    static int line_of(const std::string& text, const std::string& part) {
+        return 1 + static_cast<int>(
+                       std::count(text.begin(), text.begin() + std::ptrdiff_t(text.find(part)), '\n'));
+    }
+
+    test::TemporaryFolder folder;
+    mutable int saves_ = 0;
+};
+
+TEST(ShaderLogTest, NamesFileAndLineAsEveryDriverWritesThem) {
+    EXPECT_EQ(gl::located_log("a.comp", "0:12(3): error: `x' undeclared\n0:13(1): error: y"),
+              "a.comp:12: error: `x' undeclared");
+    EXPECT_EQ(gl::located_log("a.comp", "0(7) : error C1008: undefined variable \"x\"\n"),
+              "a.comp:7: error C1008: undefined variable \"x\"");
+    EXPECT_EQ(gl::located_log("a.comp", "ERROR: 0:31: 'x' : undeclared identifier"),
+              "a.comp:31: 'x' : undeclared identifier");
+    EXPECT_EQ(gl::located_log("a.comp", "no place\nat all"), "no place|at all");
+}
+
+TEST(ShaderFolderTest, WhatItHasNotIsBuiltIn) {
+    EditedShaders edited;
+    EXPECT_THROW(use_shader_folder(edited.folder.path()), Error);
+    edited.save("rows.comp", "mine");
+    use_shader_folder(edited.folder.path());
+    EXPECT_EQ(shader_text("rows.comp"), "mine");
+    EXPECT_NE(shader_text("cells.comp").find("#version"), std::string::npos);
+    EXPECT_EQ(shader_stamp("cells.comp"), 0U);
+    const std::uint64_t before = shaders_stamp();
+    edited.save("rows.comp", "mine too");
+    EXPECT_NE(shaders_stamp(), before);
+    use_shader_folder("");
+    EXPECT_EQ(shaders_stamp(), 0U);
+    EXPECT_NE(shader_text("rows.comp"), "mine too");
+}
+
+TEST(ShaderEditingTest, ASavedShaderComputesAndABrokenOneLeavesTheLastGoodOne) {
+    std::unique_ptr<GpuBackend> gpu;
+    try {
+        gpu = std::make_unique<GpuBackend>(make_egl_context());
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    EditedShaders edited;
+    const std::string original = shader_text("cells.comp");
+    const std::string line = "return a[at_a] * u_x / u_y;";
+    const auto scaled = [&] {
+        return evaluate({}, {}, {.backend = gpu.get()}).find("scaled")->buffer.at(0, 0, 0);
+    };
+    const float expected = scaled();
+    edited.save("cells.comp", EditedShaders::with(original, line, "return 7.0;"));
+    use_shader_folder(edited.folder.path());
+    EXPECT_EQ(scaled(), 7);
+    EXPECT_EQ(gpu->complaint(), "");
+
+    const std::string broken = EditedShaders::with(original, line, "return nothing_of_that_name;");
+    edited.save("cells.comp", broken);
+    EXPECT_EQ(scaled(), 7) << "the last good one is to stay";
+    const std::string place =
+        "cells.comp:" + std::to_string(EditedShaders::line_of(broken, "nothing_of_that_name"));
+    EXPECT_NE(gpu->complaint().find(place), std::string::npos) << gpu->complaint();
+
+    edited.save("cells.comp", original);
+    EXPECT_EQ(scaled(), expected);
+    EXPECT_EQ(gpu->complaint(), "");
+}
+
+TEST(ShaderEditingTest, ABrokenShaderWithoutAGoodOneIsAnErrorOfTheBackend) {
+    EditedShaders edited;
+    edited.save("product.comp", "#version 430 core\nvoid main() { it is broken }\n");
+    use_shader_folder(edited.folder.path());
+    std::unique_ptr<GpuBackend> gpu;
+    try {
+        gpu = std::make_unique<GpuBackend>(make_egl_context());
+    } catch (const Error& error) {
+        GTEST_SKIP() << error.what();
+    }
+    try {
+        evaluate({}, {}, {.backend = gpu.get()});
+        ADD_FAILURE() << "a broken shader computes";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::backend);
+        EXPECT_NE(std::string(error.what()).find("product.comp:2:"), std::string::npos) << error.what();
+    }
+}
+
+class ShaderWindowTest : public InterfaceTest {};
+
+TEST_F(ShaderWindowTest, ASavedHeatmapShaderIsDrawnWithAndABrokenOneIsSaid) {
+    if (!window) return;
+    EditedShaders edited;
+    const gl::Pixels before = picture();
+    const std::string original = shader_text("heatmap.frag");
+    const std::size_t end = original.rfind('}');
+    std::string green = original;
+    green.insert(end, "color = vec4(0.0, 1.0, 0.0, 1.0);\n");
+    edited.save("heatmap.frag", green);
+    use_shader_folder(edited.folder.path());
+    settle();
+    EXPECT_EQ(interaction().notice.text, "the shaders are read again");
+    const gl::Pixels changed = picture();
+    EXPECT_FALSE(changed == before);
+
+    edited.save("heatmap.frag", original + "\nthis is no GLSL\n");
+    settle();
+    EXPECT_TRUE(interaction().notice.problem);
+    EXPECT_NE(interaction().notice.text.find("heatmap.frag:"), std::string::npos)
+        << interaction().notice.text;
+    interaction().notice = {};
+    EXPECT_TRUE(picture() == changed) << "the last good one is to stay";
+}
+
+}  // namespace
+}  // namespace attnscope
