@@ -300,6 +300,24 @@ TEST_F(command_line_test, recipe_refuses_what_trace_refuses) {
     expect_failure(1, run({"recipe", "--out", path("nowhere/a.py")}), {"nowhere"});
 }
 
+TEST_F(command_line_test, a_flag_that_is_not_used_is_said_in_a_line_and_changes_nothing) {
+    const std::string why = " is not used: the mechanism is seq2seq, which has an alignment of its own\n";
+    const Words flags = {"--example", "bahdanau-alignment", "--heads", "4", "--dim", "8", "--block", "none"};
+    for (const Words& command : {Words{"render", "--out", path("out")}, Words{"trace"}, Words{"recipe"}}) {
+        Words all = command;
+        all.insert(all.end(), flags.begin(), flags.end());
+        const Outcome outcome = run(all);
+        EXPECT_EQ(outcome.code, 0) << command[0];
+        EXPECT_EQ(outcome.err, "attnscope: --heads" + why + "attnscope: --block" + why);
+        EXPECT_NE(outcome.out, "");
+    }
+    const std::string session =
+        file("a.json", R"({"version": 1, "experiment": {"mechanism": "seq2seq", "heads": 4}})");
+    EXPECT_EQ(run({"trace", session}).err, "") << "what a file says is no flag";
+    EXPECT_TRUE(
+        run({"--example", "bahdanau-alignment", "--heads", "4"}).err.starts_with("attnscope: --heads" + why));
+}
+
 TEST_F(command_line_test, heads_are_chosen_by_number_all_or_mean) {
     const auto names = [&](const char* head) {
         std::string text;

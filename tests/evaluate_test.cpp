@@ -504,6 +504,21 @@ TEST(StagesTest, a_formula_follows_the_settings) {
     EXPECT_EQ(caption(e, *find_stage_info("mask")), "causal + valid");
 }
 
+TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
+    Experiment e;
+    e.scale = {Scale::Kind::number, 0.5};
+    e.mask = {{"causal", {}}};
+    e.given.emplace("scores", GivenMatrix(Matrix::Zero(2, 2)));
+    for (const char* score : {"dot", "cosine"}) {
+        e.score = score;
+        EXPECT_EQ(formula(e, *find_stage_info("scores")), "given");
+        EXPECT_EQ(caption(e, *find_stage_info("scores")), "given");
+        EXPECT_EQ(formula(e, *find_stage_info("scaled")), "S × s");
+        EXPECT_EQ(formula(e, *find_stage_info("weights")),
+                  "softmax( S × s, masked ) over keys, each row sums to 1");
+    }
+}
+
 TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     Experiment e;
     e.projection = "none";

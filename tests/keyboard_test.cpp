@@ -1,7 +1,11 @@
 // Everything without the mouse.
+#include <filesystem>
 #include <set>
 
+#include "core/io/file.h"
+#include "core/io/session.h"
 #include "tests/interface.h"
+#include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
@@ -20,6 +24,14 @@ protected:
             if (!(document().experiment() == before)) press(Key::z, {.ctrl = true});
         }
         return false;
+    }
+    /// Presses Tab until it is on the control, named as for place_of.
+    void tab_to(const std::string& window_part, const std::vector<std::string>& ids) {
+        const unsigned wanted = id_of(*find_window(window_part), ids);
+        const std::size_t controls = interaction().control.drawn.size();
+        for (std::size_t i = 0; i < controls && interaction().control.id != wanted; ++i) press(Key::tab);
+        EXPECT_EQ(interaction().control.id, wanted) << "Tab does not come to " << ids.back();
+        step_through_input();
     }
 };
 
@@ -95,6 +107,154 @@ TEST_F(KeyboardTest, TabLeavesTheSentence) {
     EXPECT_FALSE(ImGui::GetIO().WantTextInput);
     EXPECT_NE(interaction().control.id, 0U);
     EXPECT_EQ(text(), before);
+}
+
+// Dialogs
+// -----------------------------------------------------------------------------------------------------
+
+TEST_F(KeyboardTest, TabStaysInADialogAndComesBackToWhereItWas) {
+    press(Key::tab);
+    press(Key::tab);
+    const unsigned before = interaction().control.id;
+    const auto behind = interaction().control.drawn;
+    for (const Dialog dialog : {Dialog::open, Dialog::save, Dialog::exporting, Dialog::giving, Dialog::keys,
+                                Dialog::about, Dialog::palette}) {
+        interaction().open(dialog);
+        settle();
+        const auto controls = interaction().control.drawn;
+        ASSERT_FALSE(controls.empty());
+        EXPECT_EQ(std::set<unsigned>(controls.begin(), controls.end()).size(), controls.size());
+        for (std::size_t i = 0; i < 2 * controls.size(); ++i) {
+            const unsigned last = interaction().control.id;
+            press(Key::tab);
+            EXPECT_EQ(std::ranges::count(controls, interaction().control.id), 1);
+            EXPECT_EQ(std::ranges::count(behind, interaction().control.id), 0);
+            if (controls.size() > 1) {
+                EXPECT_NE(interaction().control.id, last) << "Tab is stuck";
+            }
+        }
+        press(Key::escape);
+        EXPECT_EQ(interaction().dialog, Dialog::none);
+        step();
+        EXPECT_EQ(interaction().control.id, before);
+    }
+    EXPECT_FALSE(document().can_undo());
+}
+
+TEST_F(KeyboardTest, APictureIsExportedByKeysAlone) {
+    const test::TemporaryFolder folder;
+    const Presentation before = document().presentation();
+    press(Key::e, {.ctrl = true});
+    ExportForm& form = interaction().export_form;
+    form.folder = folder.path();
+    tab_to("Export##dialog", {"Formats", "csv"});
+    press(Key::space);
+    EXPECT_EQ(form.formats, (std::vector<std::string>{"png", "csv"}));
+    press(Key::tab, {.shift = true});
+    press(Key::tab, {.shift = true});
+    press(Key::tab, {.shift = true});
+    press(Key::enter);
+    EXPECT_EQ(form.formats, (std::vector<std::string>{"csv"})) << "png stands three before csv";
+    tab_to("Export##dialog", {"What", "all"});
+    press(Key::enter);
+    EXPECT_EQ(form.what, ExportForm::What::all);
+    press(Key::tab, {.shift = true});
+    press(Key::space);
+    EXPECT_EQ(form.what, ExportForm::What::stage);
+    tab_to("Export##dialog", {"Title", "##title"});
+    ASSERT_TRUE(ImGui::GetIO().WantTextInput) << "a text field takes the keyboard";
+    play(typing("a b"));
+    press(Key::left);
+    play(typing("c"));
+    EXPECT_EQ(form.presentation.title, "a cb") << "blanks and arrows are the field's";
+    tab_to("Export##dialog", {"Colours", "##choice"});
+    press(Key::right);
+    EXPECT_EQ(form.presentation.colormap, "cividis");
+    tab_to("Export##dialog", {"Cell size", "values in the cells"});
+    press(Key::space);
+    EXPECT_NE(form.presentation.values, before.values);
+    tab_to("Export##dialog", {"Export"});
+    press(Key::enter);
+    workspace->exporter().wait();
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_TRUE(std::filesystem::exists(folder.file("weights.csv"))) << interaction().notice.text;
+    EXPECT_EQ(document().presentation(), before);
+}
+
+TEST_F(KeyboardTest, AFileIsChosenByKeysAlone) {
+    const test::TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("inner"));
+    Session session;
+    session.experiment.seed = 77;
+    write_file(folder.file("inner/a.json"), to_json(Session{}));
+    write_file(folder.file("inner/b.json"), to_json(session));
+    interaction().file_form.folder = folder.path();
+    press(Key::o, {.ctrl = true});
+    press(Key::tab, {.shift = true});
+    press(Key::down);
+    press(Key::enter);
+    EXPECT_EQ(interaction().file_form.folder, folder.file("inner"));
+    press(Key::up);
+    press(Key::enter);
+    EXPECT_EQ(interaction().file_form.folder, folder.path()) << "the folder above";
+    press(Key::down);
+    press(Key::enter);
+    press(Key::down);
+    press(Key::down);
+    EXPECT_EQ(interaction().file_form.name, "b.json");
+    EXPECT_EQ(interaction().dialog, Dialog::open) << "not before Enter";
+    press(Key::enter);
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(document().experiment().seed, Seed(77));
+}
+
+TEST_F(KeyboardTest, AMatrixIsGivenByKeysAlone) {
+    press(Key::g, {.ctrl = true});
+    GiveForm& form = interaction().give_form;
+    form.values = Matrix::Zero(40, 3);
+    press(Key::right);
+    press(Key::down, {.shift = true});
+    press(Key::down, {.shift = true});
+    EXPECT_EQ(form.selected, (Cell{20, 1}));
+    EXPECT_GT(find_window("/grid_")->Scroll.y, 0) << "the cell is out of sight";
+    press(Key::enter);
+    push(pressing(Key::a, {.ctrl = true}));
+    push(typing("2.5"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(form.values(20, 1), 2.5f);
+    press(Key::escape);
+    press(Key::g, {.ctrl = true});
+    const std::string first = form.name;
+    tab_to("Give a matrix##dialog", {"Name", "##name"});
+    press(Key::right);
+    EXPECT_NE(form.name, first);
+    press(Key::left);
+    EXPECT_EQ(form.name, first);
+    tab_to("Give a matrix##dialog", {"Values", "Zeros"});
+    press(Key::enter);
+    EXPECT_TRUE(form.values.isZero(0));
+    tab_to("Give a matrix##dialog", {"Apply"});
+    press(Key::enter);
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::none) << form.problem;
+    EXPECT_TRUE(document().experiment().is_given(first));
+}
+
+TEST_F(KeyboardTest, TheArrowsWalkThroughThePalette) {
+    press(Key::p, {.ctrl = true});
+    push(typing("export"));
+    settle();
+    press(Key::down);
+    press(Key::up);
+    press(Key::enter);
+    EXPECT_EQ(interaction().dialog, Dialog::exporting);
+    press(Key::escape);
+    press(Key::p, {.ctrl = true});
+    press(Key::down);
+    EXPECT_EQ(interaction().palette_entry, 1);
+    press(Key::enter);
+    EXPECT_EQ(interaction().dialog, Dialog::open) << "the second action of the menus";
 }
 
 TEST_F(KeyboardTest, TheControlIsOutlinedAndTheMouseTakesOver) {

@@ -6,21 +6,10 @@
 #include "core/attention/evaluate.h"
 #include "core/io/examples.h"
 #include "core/io/recipe.h"
+#include "tests/translation.h"
 
 namespace attnscope {
 namespace {
-
-Experiment translation() {
-    Experiment e;
-    e.mechanism = "seq2seq";
-    e.text = "I am a student";
-    e.text2 = "je suis étudiant";
-    e.dim = 6;
-    e.encoder_size = 5;
-    e.decoder_size = 4;
-    e.hidden = 7;
-    return e;
-}
 
 std::string recipe_of(const Experiment& e) { return recipe(evaluate(e)); }
 bool contains(const std::string& text, const std::string& part) {

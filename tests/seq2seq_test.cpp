@@ -12,21 +12,10 @@
 #include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/seq2seq/gru.h"
+#include "tests/translation.h"
 
 namespace attnscope {
 namespace {
-
-Experiment translation() {
-    Experiment e;
-    e.mechanism = "seq2seq";
-    e.text = "I am a student";
-    e.text2 = "je suis étudiant";
-    e.dim = 6;
-    e.encoder_size = 5;
-    e.decoder_size = 4;
-    e.hidden = 7;
-    return e;
-}
 
 Experiment with(const std::function<void(Experiment&)>& change) {
     Experiment e = translation();

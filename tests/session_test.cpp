@@ -260,6 +260,14 @@ TEST(session_test, given_matrices_that_are_none_are_refused) {
                    at + " row 1: expected a number, \"nan\", \"inf\" or \"-inf\", not \"x\"");
     expect_refusal(given("[[1,null]]"), at + " row 1: expected a number");
     expect_refusal(given("[[1e39]]"), at + " row 1: 1e+39 is beyond float32");
+    for (const char* whole : {"16777217", "-16777217", "9223372036854775807"})
+        expect_refusal(given("[[1], [" + std::string(whole) + "]]"),
+                       at + " row 2: " + whole + " is a whole number that float32 does not hold: write ");
+    expect_refusal(given("[[100000000000000000001]]"),
+                   at + ": 100000000000000000001 is a whole number that float32 does not hold: write "
+                        "100000002004087734272, or .0 behind it to have it rounded");
+    for (const char* held : {"16777216", "-16777218", "16777217.0", "9223372036854775808", "1e20"})
+        EXPECT_EQ(refusal(given("[[" + std::string(held) + "]]")), "accepted") << held;
     expect_refusal(R"({"experiment": {"given": [1]}})", "file.json: experiment.given: expected an object");
 }
 

@@ -145,6 +145,11 @@ Trace checked_trace(const SessionArguments& given, const Session& start, const S
     }
 }
 
+/// A line for each flag that is given in vain.
+void report_unused(const SessionArguments& given, const Session& session) {
+    for (const std::string& line : given.unused(session.experiment)) print_error(line);
+}
+
 int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     const Session start = given.start(), session = given.with_flags(start);
@@ -154,6 +159,7 @@ int render(Arguments& arguments) {
     request.view_alone = given.gives("view") && !given.gives("stage");
     require_folder(arguments.out);
     const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
+    report_unused(given, session);
     const Interruption interruption;
     print_lines(export_files(trace, session, request, arguments.out,
                              [](const ExportStep&) { return !Interruption::asked(); }));
@@ -169,6 +175,7 @@ int print_trace(Arguments& arguments) {
         given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
     const ExportRequest request{given.stages(), head, {"json"}};
     const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options());
+    report_unused(given, session);
     write_file("-", trace_json(trace, request.stages, head));
     return 0;
 }
@@ -178,6 +185,7 @@ int print_recipe(Arguments& arguments) {
     const Session start = given.start(), session = given.with_flags(start);
     const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {"json"}};
     const Trace trace = checked_trace(given, start, session, request, arguments.recipe_how.options());
+    report_unused(given, session);
     write_file(arguments.recipe_out, recipe(trace));
     return 0;
 }
@@ -212,7 +220,9 @@ int open(Arguments& arguments, const OpenWindow& open_window) {
     const HowArguments& how = arguments.window_how;
     const EvaluateOptions options{.threads = how.threads};
     if (arguments.window.empty()) return open_window(std::nullopt, "", options, how.backend);
-    return open_window(arguments.window.session(), arguments.window.file_to_save(), options, how.backend);
+    Session session = arguments.window.session();
+    report_unused(arguments.window, session);
+    return open_window(std::move(session), arguments.window.file_to_save(), options, how.backend);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "app/cli/session_arguments.h"
 
+#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/error.h"
+#include "core/io/applies.h"
 #include "core/io/examples.h"
 
 namespace attnscope {
@@ -128,6 +130,19 @@ std::vector<std::string> SessionArguments::stages() const {
 
 bool SessionArguments::gives(std::string_view name) const {
     return std::ranges::any_of(flags_, [&](const auto& flag) { return flag.first->name == name; });
+}
+
+std::vector<std::string> SessionArguments::unused(const Experiment& experiment) const {
+    std::vector<std::string> lines;
+    for (const Option& option : options()) {
+        std::string why = gives(option.name) ? why_unused(option, experiment) : "";
+        if (why.empty()) continue;
+        const bool symbol =
+            std::ispunct(static_cast<unsigned char>(why[1]));  // "W_o is given", "Q, K and V are"
+        if (!symbol) why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
+        lines.push_back("--" + std::string(option.name) + " is not used: " + why);
+    }
+    return lines;
 }
 
 }  // namespace attnscope

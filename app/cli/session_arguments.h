@@ -36,6 +36,8 @@ public:
     /// --stage as a list; empty if it is not given or "all".
     std::vector<std::string> stages() const;
     bool gives(std::string_view option) const;
+    /// A line for each flag that changes no number of `experiment`: "--heads is not used: …".
+    std::vector<std::string> unused(const Experiment& experiment) const;
     bool has_file() const { return !file_.empty(); }
 
 private:

@@ -52,6 +52,7 @@ struct FileForm {
     std::string name;
     std::string problem;
     bool picture = false;  ///< what is opened becomes the experiment's image
+    int entry = 0;         ///< of the list, that the keyboard is on; 0: the folder above
 };
 
 /// The dialog that gives a matrix as it is filled in.
@@ -96,6 +97,7 @@ struct ControlFocus {
     int steps = 0;
     bool on_grid = false;  ///< ↑ ↓ are its own too
     int steps_down = 0;
+    unsigned behind = 0;  ///< the one to come back to when the dialog closes
 
     /// To the next control (step 1) or the previous one (−1), around the ends.
     void move(int step);
@@ -117,6 +119,7 @@ struct Interaction {
     FileForm file_form;
     GiveForm give_form;
     std::string palette_text;
+    int palette_entry = 0;  ///< of what is found, that Enter takes
     FieldEdit field;
     MaskStroke stroke;
     std::optional<Cell> edited_cell;  ///< of the focused stage, that is a number field
@@ -137,6 +140,8 @@ struct Interaction {
     int typing_run = 0;  ///< words typed so far; each is an undo step
 
     void open(Dialog which) {
+        if (control.behind == 0) control.behind = control.id;
+        control.id = 0;
         dialog = which;
         dialog_opens = true;
     }

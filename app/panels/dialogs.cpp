@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 #include "app/panels/dialog_parts.h"
 #include "app/panels/panels.h"
-
-#include <imgui_stdlib.h>
 
 namespace attnscope {
 namespace {
@@ -34,7 +33,7 @@ void keys_dialog(Ui& ui) {
         "types a number, dragging steps it.\nTab goes through the controls; Enter and ← → change the one it "
         "is on.\nIn the mask, click and drag paint, right-click offers presets;\na double-click types "
         "into a cell of a given matrix.");
-    if (ImGui::Button("Close", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
 }
 
 void about_dialog(Ui& ui) {
@@ -43,7 +42,7 @@ void about_dialog(Ui& ui) {
         ui,
         "An instrument for looking into the attention mechanism.\nMIT licence. Fonts: Inter, JetBrains Mono "
         "(OFL), DejaVu.");
-    if (ImGui::Button("Close", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
 }
 
 bool matches(std::string_view title, const std::string& text) {
@@ -53,28 +52,47 @@ bool matches(std::string_view title, const std::string& text) {
     return std::ranges::search(title, text, equal).begin() != title.end() || text.empty();
 }
 
+/// What the palette lists, in the order of the menus.
+std::vector<const Action*> found_actions(const ActionContext& context, const std::string& text) {
+    std::vector<const Action*> found;
+    for (const Action& action : actions())
+        if (!action.menu.empty() && action.enabled(context) && matches(action.title, text))
+            found.push_back(&action);
+    return found;
+}
+
+/// ↑ and ↓ go through the list, which has `count` entries, while the text is typed; true if they did.
+bool walk_palette(Ui& ui, int count) {
+    int& entry = ui.state.palette_entry;
+    const int step = compat::key_pressed(Key::down, true) - compat::key_pressed(Key::up, true);
+    entry = std::clamp(entry + step, 0, std::max(count - 1, 0));
+    return step != 0;
+}
+
 void palette_dialog(Ui& ui, ActionContext& context) {
     if (ui.state.dialog_opens) {
         ui.state.palette_text.clear();
+        ui.state.palette_entry = 0;
         ImGui::SetKeyboardFocusHere();
     }
     ImGui::SetNextItemWidth(dialog_width(ui));
-    const bool entered = ImGui::InputTextWithHint("##palette", "Search actions", &ui.state.palette_text,
-                                                  ImGuiInputTextFlags_EnterReturnsTrue);
-    const Action* chosen = nullptr;
-    const Action* first = nullptr;
+    const std::string before = ui.state.palette_text;
+    const bool entered = line_field(ui, "##palette", "Search actions", ui.state.palette_text);
+    if (ui.state.palette_text != before) ui.state.palette_entry = 0;
+    const std::vector<const Action*> found = found_actions(context, ui.state.palette_text);
+    const bool walked = walk_palette(ui, static_cast<int>(found.size()));
+    const Action* const marked =
+        found.empty() ? nullptr : found[static_cast<std::size_t>(ui.state.palette_entry)];
+    const Action* chosen = entered ? marked : nullptr;
     ImGui::BeginChild("found", {dialog_width(ui), list_height(ui, 300)});
-    for (const Action& action : actions()) {
-        if (action.menu.empty() || !action.enabled(context) || !matches(action.title, ui.state.palette_text))
-            continue;
-        if (!first) first = &action;
-        const std::string title(action.title);
-        if (ImGui::Selectable(title.c_str(), first == &action)) chosen = &action;
+    for (const Action* action : found) {
+        const std::string title(action->title);
+        if (ImGui::Selectable(title.c_str(), action == marked)) chosen = action;
+        if (walked && action == marked) ImGui::SetScrollHereY();
         ImGui::SameLine(dialog_width(ui) - ui.px(110));
-        ImGui::TextDisabled("%s", shortcut_text(action.shortcut).c_str());
+        ImGui::TextDisabled("%s", shortcut_text(action->shortcut).c_str());
     }
     ImGui::EndChild();
-    if (entered) chosen = first;
     if (!chosen) return;
     ui.state.dialog = Dialog::none;
     run_action(*chosen, context);
@@ -159,6 +177,8 @@ void dialogs(Ui& ui, ActionContext& context) {
     bool open = true;
     if (ImGui::BeginPopupModal(id.c_str(), &open,
                                ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove)) {
+        // The keyboard goes through its controls alone.
+        ui.state.control.drawn.clear();
         contents(ui, context);
         if (ui.state.dialog != shown) ImGui::CloseCurrentPopup();
         ImGui::EndPopup();

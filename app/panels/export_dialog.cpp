@@ -7,8 +7,6 @@
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 
-#include <imgui_stdlib.h>
-
 namespace attnscope {
 namespace {
 
@@ -54,7 +52,7 @@ void what_to_export(Ui& ui) {
         using What = ExportForm::What;
         const float left = ImGui::GetCursorPosX();
         const auto button = [&](const std::string& label, What what) {
-            if (ImGui::RadioButton(label.c_str(), form.what == what)) form.what = what;
+            if (radio_button(ui, label.c_str(), form.what == what)) form.what = what;
         };
         const auto beside = [&] {
             if (is_wide(ui)) return ImGui::SameLine();
@@ -94,7 +92,7 @@ void what_to_export(Ui& ui) {
             const std::string name(format.name);
             const auto at = std::ranges::find(form.formats, name);
             bool on = at != form.formats.end();
-            if (ImGui::Checkbox(name.c_str(), &on)) {
+            if (check_box(ui, name.c_str(), on)) {
                 if (on)
                     form.formats.push_back(name);
                 else
@@ -107,9 +105,8 @@ void what_to_export(Ui& ui) {
 
 void how_pictures_look(Ui& ui) {
     ExportForm& form = ui.state.export_form;
-    row(ui, "Title", [&] {
-        ImGui::InputTextWithHint("##title", "the stage's name and formula", &form.presentation.title);
-    });
+    row(ui, "Title",
+        [&] { line_field(ui, "##title", "the stage's name and formula", form.presentation.title); });
     row(ui, "Cell size", [&] {
         const DragResult result =
             drag_field(ui, "size", std::to_string(form.presentation.cell_size) + " px", -1, ui.px(110));
@@ -118,7 +115,7 @@ void how_pictures_look(Ui& ui) {
                         std::to_string(std::clamp(form.presentation.cell_size + result.steps, 1, 512)));
         if (result.typed) form_option(form, "cell-size", result.typed->substr(0, result.typed->find(' ')));
         if (is_wide(ui)) ImGui::SameLine();
-        ImGui::Checkbox("values in the cells", &form.presentation.values);
+        check_box(ui, "values in the cells", form.presentation.values);
     });
     form_choice(ui, "Theme", "theme", names_of(themes()));
     std::vector<Choice> maps;
@@ -155,10 +152,10 @@ void running_export(Ui& ui) {
     const std::string files =
         std::to_string(ui.exporter.done()) + " of " + std::to_string(ui.exporter.count()) + " files";
     ImGui::ProgressBar(static_cast<float>(ui.exporter.part()), {dialog_width(ui), 0}, files.c_str());
-    if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.exporter.cancel();
+    if (push_button(ui, "Cancel", ui.px(110))) ui.exporter.cancel();
     tooltip(ui, "Files that are written stay");
     ImGui::SameLine();
-    if (ImGui::Button("Hide", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Hide", ui.px(110))) ui.state.dialog = Dialog::none;
     tooltip(ui, "It goes on; the status bar shows how far it is");
 }
 
@@ -171,17 +168,15 @@ void export_form(Ui& ui) {
         // After a failure too: it is most often the folder.
         if (ui.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
         form.refocus = false;
-        entered = ImGui::InputText("##folder", &form.folder, ImGuiInputTextFlags_EnterReturnsTrue);
+        entered = line_field(ui, "##folder", "", form.folder);
     });
     bool possible = false;
     const std::string summary = what_will_be_written(ui, possible);
     ImGui::TextDisabled("%s", summary.c_str());
     problem_line(ui, form.problem);
-    ImGui::BeginDisabled(!possible);
-    const bool pressed = ImGui::Button("Export", {ui.px(110), 0});
-    ImGui::EndDisabled();
+    const bool pressed = push_button(ui, "Export", ui.px(110), possible);
     ImGui::SameLine();
-    if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Cancel", ui.px(110))) ui.state.dialog = Dialog::none;
     if (!possible || (!pressed && !entered)) return;
     form.problem.clear();
     ui.saved.export_folder = form.folder;
@@ -204,9 +199,11 @@ void export_dialog(Ui& ui) {
     }
     if (ui.exporter.takes_long()) return running_export(ui);
     // What takes shorter would only flicker.
-    ImGui::BeginDisabled(ui.exporter.running());
+    ui.state.control_disabled = ui.exporter.running();
+    ImGui::BeginDisabled(ui.state.control_disabled);
     export_form(ui);
     ImGui::EndDisabled();
+    ui.state.control_disabled = false;
 }
 
 void take_export(Ui& ui) {

@@ -5,8 +5,6 @@
 
 #include "app/panels/dialog_parts.h"
 
-#include <imgui_stdlib.h>
-
 namespace attnscope {
 namespace {
 
@@ -34,20 +32,50 @@ std::vector<Entry> entries_of(const std::string& folder) {
     return entries;
 }
 
-/// The folder's contents; true if a file was double-clicked.
+void enter(FileForm& form, const fs::path& folder) {
+    form.folder = folder.string();
+    form.entry = 0;
+}
+
+/// ↑ and ↓ in the list, which has `count` entries below the folder above; true if the keyboard moved there.
+bool walk_list(FileForm& form, const KeyboardUse& keys, const std::vector<Entry>& entries) {
+    const int last = static_cast<int>(entries.size());
+    form.entry = std::clamp(form.entry + keys.steps_down, 0, last);
+    if (keys.steps_down == 0 || form.entry == 0) return keys.steps_down != 0;
+    const Entry& entry = entries[static_cast<std::size_t>(form.entry - 1)];
+    if (!entry.folder) form.name = entry.name;
+    return true;
+}
+
+/// The folder's contents; true if a file was double-clicked, or Enter pressed on it.
 bool file_list(Ui& ui, FileForm& form) {
     bool chosen = false;
-    ImGui::BeginChild("files", {dialog_width(ui), list_height(ui, 240)}, true);
-    if (ImGui::Selectable("..")) form.folder = fs::path(form.folder).parent_path().string();
-    for (const Entry& entry : entries_of(form.folder)) {
-        const std::string shown = entry.folder ? entry.name + "/" : entry.name;
-        if (!ImGui::Selectable(shown.c_str(), entry.name == form.name, ImGuiSelectableFlags_AllowDoubleClick))
-            continue;
-        if (entry.folder)
-            form.folder = (fs::path(form.folder) / entry.name).string();
-        else
+    const std::vector<Entry> entries = entries_of(form.folder);
+    const unsigned own = ImGui::GetID("list");
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = dialog_width(ui), height = list_height(ui, 240);
+    const KeyboardUse keys = grid_keyboard_use(ui, own, {at, {at.x + width, at.y + height}});
+    const bool walked = walk_list(form, keys, entries), on_list = ui.state.control.id == own;
+    ImGui::BeginChild("files", {width, height}, true);
+    // Draws an entry; true if it was chosen.
+    const auto line = [&](int index, const std::string& shown, bool named) {
+        const bool here = on_list && form.entry == index;
+        const bool clicked =
+            ImGui::Selectable(shown.c_str(), on_list ? here : named, ImGuiSelectableFlags_AllowDoubleClick);
+        if (here && walked) ImGui::SetScrollHereY();
+        if (clicked) form.entry = index;
+        return clicked || (here && keys.pressed);
+    };
+    if (line(0, "..", false)) enter(form, fs::path(form.folder).parent_path());
+    int index = 0;
+    for (const Entry& entry : entries) {
+        if (!line(++index, entry.folder ? entry.name + "/" : entry.name, entry.name == form.name)) continue;
+        if (entry.folder) {
+            enter(form, fs::path(form.folder) / entry.name);
+        } else {
             form.name = entry.name;
-        chosen = !entry.folder && ImGui::IsMouseDoubleClicked(0);
+            chosen = keys.pressed || ImGui::IsMouseDoubleClicked(0);
+        }
     }
     ImGui::EndChild();
     return chosen;
@@ -59,21 +87,21 @@ void file_dialog(Ui& ui, ActionContext& context, bool saving) {
     FileForm& form = ui.state.file_form;
     if (ui.state.dialog_opens) {
         form.problem.clear();
+        form.entry = 0;
         if (form.folder.empty()) form.folder = home_folder();
         if (saving)
             form.name = ui.document.file().empty() ? "session.json"
                                                    : fs::path(ui.document.file()).filename().string();
     }
-    row(ui, "Folder", [&] { ImGui::InputText("##folder", &form.folder); });
+    row(ui, "Folder", [&] { line_field(ui, "##folder", "", form.folder); });
     const bool chosen = file_list(ui, form);
     if (ui.state.dialog_opens) ImGui::SetKeyboardFocusHere();
     bool entered = false;
-    row(ui, "File",
-        [&] { entered = ImGui::InputText("##name", &form.name, ImGuiInputTextFlags_EnterReturnsTrue); });
+    row(ui, "File", [&] { entered = line_field(ui, "##name", "", form.name); });
     problem_line(ui, form.problem);
-    const bool pressed = ImGui::Button(saving ? "Save" : "Open", {ui.px(110), 0});
+    const bool pressed = push_button(ui, saving ? "Save" : "Open", ui.px(110));
     ImGui::SameLine();
-    if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Cancel", ui.px(110))) ui.state.dialog = Dialog::none;
     if (!pressed && !entered && !chosen) return;
     try {
         const std::string path = (fs::path(form.folder) / form.name).string();

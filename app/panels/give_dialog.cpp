@@ -8,8 +8,6 @@
 #include "core/io/read_matrix.h"
 #include "core/picture/number_text.h"
 
-#include <imgui_stdlib.h>
-
 namespace attnscope {
 namespace {
 
@@ -44,8 +42,19 @@ void paste(GiveForm& form) {
     take_values(form, [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
 }
 
+/// The name that stands so many further in the list, around its ends.
+std::string stepped_name(const std::string& name, int steps) {
+    const auto at = std::ranges::find(given_names(), name, &GivenName::name) - given_names().begin();
+    const auto count = std::ssize(given_names());
+    return std::string(given_names()[static_cast<std::size_t>(((at + steps) % count + count) % count)].name);
+}
+
 void name_row(Ui& ui, GiveForm& form) {
     row(ui, "Name", [&] {
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const Area area{at, {at.x + ImGui::CalcItemWidth(), at.y + ImGui::GetFrameHeight()}};
+        const KeyboardUse keys = keyboard_use(ui, ImGui::GetID("##name"), area);
+        if (const int steps = keys.steps + keys.pressed) start_with(ui, form, stepped_name(form.name, steps));
         if (!ImGui::BeginCombo("##name", form.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
         for (const GivenName& each : given_names()) {
             const std::string name(each.name);
@@ -69,18 +78,17 @@ void source_rows(Ui& ui, GiveForm& form) {
     const float read = ui.px(70);
     row(ui, "File", [&] {
         ImGui::SetNextItemWidth(dialog_width(ui) - ui.px(110 + 8) - read);
-        const bool entered = ImGui::InputTextWithHint("##file", "CSV or NPY", &form.file,
-                                                      ImGuiInputTextFlags_EnterReturnsTrue);
+        const bool entered = line_field(ui, "##file", "CSV or NPY", form.file);
         ImGui::SameLine();
-        if (ImGui::Button("Read", {read, 0}) || entered)
+        if (push_button(ui, "Read", read) || entered)
             take_values(form, [&] { return read_matrix(form.file); });
     });
     row(ui, "Values", [&] {
-        if (ImGui::Button("Present ones")) start_with(ui, form, form.name);
+        if (push_button(ui, "Present ones")) start_with(ui, form, form.name);
         ImGui::SameLine();
-        if (ImGui::Button("Paste")) paste(form);
+        if (push_button(ui, "Paste")) paste(form);
         ImGui::SameLine();
-        if (ImGui::Button("Zeros")) form.values.setZero();
+        if (push_button(ui, "Zeros")) form.values.setZero();
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         ImGui::TextDisabled("%s", size_text(form.values.rows(), form.values.cols()).c_str());
@@ -92,15 +100,16 @@ void select(GiveForm& form, int row, int column) {
                      std::clamp(column, 0, static_cast<int>(form.values.cols()) - 1)};
 }
 
-/// Moves with the arrows, and begins to type with Enter, while nothing is typed into.
-void grid_keys(Ui& ui, GiveForm& form, unsigned field) {
+/// The arrows move, Enter begins to type, Ctrl+V pastes, while nothing is typed into. The grid has the
+/// keyboard where no other control has.
+void grid_keys(Ui& ui, GiveForm& form, unsigned field, const Area& area) {
+    unsigned& focused = ui.state.control.id;
+    if (focused == 0) focused = field;
+    const KeyboardUse keys = grid_keyboard_use(ui, field, area);
     if (ImGui::GetIO().WantTextInput || ui.state.field.typing == field) return;
     const Cell at = form.selected;
-    if (compat::key_pressed(Key::left, true)) select(form, at.row, at.column - 1);
-    if (compat::key_pressed(Key::right, true)) select(form, at.row, at.column + 1);
-    if (compat::key_pressed(Key::up, true)) select(form, at.row - 1, at.column);
-    if (compat::key_pressed(Key::down, true)) select(form, at.row + 1, at.column);
-    if (compat::key_pressed(Key::enter)) begin_typing(ui, field, exact_text(form.values(at.row, at.column)));
+    if (keys.steps || keys.steps_down) select(form, at.row + keys.steps_down, at.column + keys.steps);
+    if (keys.pressed) begin_typing(ui, field, exact_text(form.values(at.row, at.column)));
     if (compat::key_pressed(Key::v) && ImGui::GetIO().KeyCtrl) paste(form);
 }
 
@@ -172,10 +181,19 @@ void draw_grid(Ui& ui, const GiveForm& form, const GridPlace& place) {
     list->AddRect(chosen.min, {chosen.max.x + 1, chosen.max.y + 1}, ink(ui.theme.accent));
 }
 
+/// Scrolls to the selected cell where it is not in sight.
+void keep_in_sight(const Area& cell) {
+    const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+    if (cell.min.x < at.x || cell.max.x > at.x + size.x) ImGui::SetScrollFromPosX(cell.min.x - at.x);
+    if (cell.min.y < at.y || cell.max.y > at.y + size.y) ImGui::SetScrollFromPosY(cell.min.y - at.y);
+}
+
 void grid(Ui& ui, GiveForm& form) {
-    ImGui::BeginChild("grid", {dialog_width(ui), list_height(ui, 260)}, true,
-                      ImGuiWindowFlags_HorizontalScrollbar);
+    const Cell before = form.selected;
+    const ImVec2 at = ImGui::GetCursorScreenPos(), size{dialog_width(ui), list_height(ui, 260)};
     const unsigned field = ImGui::GetID("cell");
+    grid_keys(ui, form, field, {at, {at.x + size.x, at.y + size.y}});
+    ImGui::BeginChild("grid", size, true, ImGuiWindowFlags_HorizontalScrollbar);
     const GridPlace place = place_grid(ui, form);
     draw_grid(ui, form, place);
     if (ui.state.field.typing == field) {
@@ -190,10 +208,10 @@ void grid(Ui& ui, GiveForm& form) {
                     form.selected = {i, j};
                     begin_typing(ui, field, exact_text(form.values(i, j)));
                 }
-    grid_keys(ui, form, field);
     ImGui::SetCursorScreenPos({place.origin.x - ui.px(k_number_width), place.origin.y - place.height});
     ImGui::Dummy({ui.px(k_number_width) + place.width * static_cast<float>(form.values.cols()),
                   place.height * static_cast<float>(form.values.rows() + 1)});
+    if (form.selected != before) keep_in_sight(place.cell(form.selected.row, form.selected.column));
     ImGui::EndChild();
 }
 
@@ -242,16 +260,14 @@ void give_dialog(Ui& ui) {
     source_rows(ui, form);
     grid(ui, form);
     problem_lines(ui, form.problem);
-    if (ImGui::Button("Apply", {ui.px(110), 0})) apply(ui, form);
+    if (push_button(ui, "Apply", ui.px(110))) apply(ui, form);
     ImGui::SameLine();
-    ImGui::BeginDisabled(!ui.document.experiment().is_given(form.name));
-    if (ImGui::Button("Take back", {ui.px(110), 0})) {
+    if (push_button(ui, "Take back", ui.px(110), ui.document.experiment().is_given(form.name))) {
         take_back(ui.document, form.name);
         ui.state.dialog = Dialog::none;
     }
-    ImGui::EndDisabled();
     ImGui::SameLine();
-    if (ImGui::Button("Cancel", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Cancel", ui.px(110))) ui.state.dialog = Dialog::none;
     finish(ui, form);
 }
 

@@ -97,6 +97,44 @@ KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area) {
     return keys;
 }
 
+namespace {
+
+/// Whether the newest item, whose id is that of `label`, was pressed with the mouse or the keyboard.
+bool is_pressed(Ui& ui, const char* label, bool clicked) {
+    const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    return keyboard_use(ui, ImGui::GetID(label), area).pressed || clicked;
+}
+
+}  // namespace
+
+bool push_button(Ui& ui, const char* label, float width, bool enabled) {
+    ImGui::BeginDisabled(!enabled);
+    const bool clicked = ImGui::Button(label, {width, 0});
+    ImGui::EndDisabled();
+    return enabled && is_pressed(ui, label, clicked);
+}
+
+bool check_box(Ui& ui, const char* label, bool& on) {
+    bool shown = on;
+    const bool pressed = is_pressed(ui, label, ImGui::Checkbox(label, &shown));
+    if (pressed) on = !on;
+    return pressed;
+}
+
+bool radio_button(Ui& ui, const char* label, bool on) {
+    return is_pressed(ui, label, ImGui::RadioButton(label, on));
+}
+
+bool line_field(Ui& ui, const char* id, const char* hint, std::string& text) {
+    ControlFocus& control = ui.state.control;
+    const unsigned own = ImGui::GetID(id);
+    if (control.id == own && (control.moved || control.pressed)) ImGui::SetKeyboardFocusHere();
+    const bool entered = ImGui::InputTextWithHint(id, hint, &text, ImGuiInputTextFlags_EnterReturnsTrue);
+    if (ImGui::IsItemActive() && !ui.state.control_disabled) control.id = own;
+    keyboard_use(ui, own, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()});
+    return entered;
+}
+
 void begin_typing(Ui& ui, unsigned id, const std::string& text) {
     FieldEdit& edit = ui.state.field;
     edit = {id, text, true, 0, edit.gestures};

@@ -26,6 +26,14 @@ KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area);
 /// The same for a control whose cells the arrows go through, up and down too.
 KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area);
 
+/// A button, a box to tick and a dot to choose by, as ImGui draws them, which Tab reaches, too. True if it
+/// was pressed; the box has turned over then.
+bool push_button(Ui& ui, const char* label, float width = 0, bool enabled = true);
+bool check_box(Ui& ui, const char* label, bool& on);
+bool radio_button(Ui& ui, const char* label, bool on);
+/// A line of text that takes the keyboard when Tab comes to it; true if Enter was pressed in it.
+bool line_field(Ui& ui, const char* id, const char* hint, std::string& text);
+
 /// One of several values, with what is shown for it.
 struct Choice {
     std::string value;

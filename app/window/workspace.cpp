@@ -172,7 +172,7 @@ bool Workspace::on_key(const KeyPress& press) {
     }
     if (!dialog && compat::popup_is_open() && moves_in_lists(press))
         return press.key == Key::enter && compat::press_focused_item() && (wants_frame_ = true);
-    if (!dialog && on_control_key(press, typing)) return wants_frame_ = true;
+    if (on_control_key(press, typing)) return wants_frame_ = true;
     const Action* action = action_for(press, typing || dialog);
     if (!action || kept_from(*action)) return false;
     ActionContext c = context();
@@ -274,7 +274,8 @@ void Workspace::draw_all(FrameInput& frame) {
     ControlFocus& control = interaction_.control;
     control.drawn.clear();
     control.on_grid = false;
-    if (ImGui::IsMouseClicked(0)) control.id = 0;
+    if (interaction_.dialog == Dialog::none && control.behind) control.id = std::exchange(control.behind, 0);
+    if (ImGui::IsMouseClicked(0)) control.id = control.behind = 0;
     compat::set_keyboard_navigation(interaction_.dialog == Dialog::none &&
                                     (control.id != 0 || compat::popup_is_open()));
     const auto run_it = [this](const Action& action) { run(action); };

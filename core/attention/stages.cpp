@@ -179,8 +179,9 @@ std::string projection_text(const Experiment& e, std::string_view side, const st
     return text;
 }
 
-/// The score function as a product of matrices, or of a query and a key.
+/// The score function as a product of matrices, or of a query and a key; given scores by their symbol.
 std::string score_text(const Experiment& e) {
+    if (e.is_given("scores")) return "S";
     return e.score == "dot" ? "Q Kᵀ" : std::string(find_score_function(e.score)->formula);
 }
 
@@ -299,6 +300,7 @@ std::string caption(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
     if (e.mechanism == "seq2seq") return seq2seq_caption(e, info);
     if (name == "query" || name == "key" || name == "value") return std::string(info.symbol);
+    if (name == "scores" && e.is_given(name)) return "given";
     if (name == "scores" && e.score != "dot") return e.score;
     if (name == "scaled") {
         if (e.scale.kind == Scale::Kind::none) return e.temperature == 1 ? "× 1" : "÷ T";

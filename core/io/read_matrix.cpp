@@ -211,15 +211,6 @@ std::string decimal_comma_in(std::string_view line) {
     return {};
 }
 
-/// Whether a whole number, written without point and exponent, is not what float32 made of it.
-bool is_rounded_whole(std::string_view cell, float value) {
-    cell.remove_prefix(cell.starts_with('-') || cell.starts_with('+') ? 1 : 0);
-    cell.remove_prefix(std::min(cell.find_first_not_of('0'), cell.size()));
-    constexpr std::size_t k_always_held = 7;  // digits; 2²⁴ has eight
-    return cell.size() > k_always_held && leading_digits(cell) == cell.size() &&
-           cell != fixed_text(std::abs(value), 0);
-}
-
 float checked_number(const Line& line, std::size_t column, std::string_view source) {
     const std::string& cell = line.cells[column];
     const std::string where =
@@ -384,6 +375,14 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
 }
 
 }  // namespace
+
+bool is_rounded_whole(std::string_view text, float value) {
+    text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+    text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+    constexpr std::size_t k_always_held = 7;  // digits; 2²⁴ has eight
+    return text.size() > k_always_held && leading_digits(text) == text.size() &&
+           text != fixed_text(std::abs(value), 0);
+}
 
 void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source) {
     constexpr std::size_t k_longest = 65'536, k_most = std::size_t{1} << 26;

@@ -28,6 +28,9 @@ Matrix matrix_from_csv(std::string_view text, std::string_view source);
 /// round, or says that the file is cut off.
 Matrix matrix_from_npy(std::string_view bytes, std::string_view source);
 
+/// Whether `text` is a whole number without point and exponent and `value`, what float32 made of it, another.
+bool is_rounded_whole(std::string_view text, float value);
+
 /// rows × columns that a matrix may have here: 1 … 65,536 each, 2²⁶ cells in all.
 void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source);
 

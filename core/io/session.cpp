@@ -13,7 +13,9 @@
 #include "core/io/jpeg.h"
 #include "core/io/options.h"
 #include "core/io/png.h"
+#include "core/io/read_matrix.h"
 #include "core/io/svg.h"
+#include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {
@@ -43,11 +45,19 @@ Json number_json(float value) {
     return value;
 }
 
+[[noreturn]] void refuse_rounded(std::string_view source, const std::string& where, const std::string& whole,
+                                 float value) {
+    refuse(source, where,
+           whole + " is a whole number that float32 does not hold: write " + fixed_text(value, 0) +
+               ", or .0 behind it to have it rounded");
+}
+
 float number_from(const Json& json, std::string_view source, const std::string& where) {
     if (json.is_number()) {
         const auto value = json.get<float>();
         if (std::isinf(value))
             refuse(source, where, quoted_value(json) + " is beyond float32: write \"inf\"");
+        if (is_rounded_whole(json.dump(), value)) refuse_rounded(source, where, json.dump(), value);
         return value;
     }
     if (json == "nan") return std::numeric_limits<float>::quiet_NaN();
@@ -147,8 +157,11 @@ public:
             refuse(source_, "", "the field " + quoted_value(path()) + " stands twice: remove one of them");
         return true;
     }
-    bool number_float(double, const std::string& text) override {
+    bool number_float(double number, const std::string& text) override {
         if (lists_ == 0 && objects_.size() == k_depth_of_options) typed[path()] = text;
+        // JSON keeps a whole number of more than 64 bits as floating point.
+        const auto value = static_cast<float>(number);
+        if (lists_ > 0 && is_rounded_whole(text, value)) refuse_rounded(source_, path(), text, value);
         return true;
     }
     bool start_object(std::size_t) override {
