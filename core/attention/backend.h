@@ -17,13 +17,15 @@ public:
 
     /// "gpu": as --backend and Trace::backend have it.
     virtual std::string_view name() const = 0;
+    /// What computes, by the driver's own name, for a person to read.
+    virtual std::string card() const { return std::string(name()); }
     /// The step's result, of the given shape; nullptr for one that is left to the processor. Copies inputs to
     /// where it needs them. Throws Cancelled when asked to; Error(backend) if it cannot go on,
     /// Error(too_large) if the result does not fit.
     virtual std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
                                                         std::span<const StagePtr> inputs,
                                                         std::stop_token cancel) = 0;
-    /// Bytes that a trace may take there.
+    /// Bytes that are free there now; 0 if it has no memory of its own.
     virtual std::size_t memory() const = 0;
 };
 

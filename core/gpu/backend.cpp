@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/attention/evaluate_options.h"
-#include "core/attention/memory.h"
 #include "core/attention/positions.h"
 
 namespace attnscope {
@@ -247,9 +246,11 @@ GpuBackend::~GpuBackend() {
     device_->post([kernels = std::move(kernels_)] {});
 }
 
-std::size_t GpuBackend::memory() const {
-    return device_->info().memory ? device_->info().memory : available_memory();
+std::string GpuBackend::card() const {
+    return info().renderer + (info().is_software ? ", a software renderer on the processor" : "");
 }
+
+std::size_t GpuBackend::memory() const { return device_->free_memory(); }
 
 std::shared_ptr<const DeviceValues> GpuBackend::compute(const Step& step, const Shape& shape,
                                                         std::span<const StagePtr> inputs,

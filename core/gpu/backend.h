@@ -18,6 +18,8 @@ public:
     ~GpuBackend() override;
 
     std::string_view name() const override { return "gpu"; }
+    /// Says so where it computes on the processor.
+    std::string card() const override;
     std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
                                                 std::span<const StagePtr> inputs,
                                                 std::stop_token cancel) override;
