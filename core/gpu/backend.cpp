@@ -252,6 +252,12 @@ std::string GpuBackend::card() const {
 
 std::size_t GpuBackend::memory() const { return device_->free_memory(); }
 
+std::uint64_t GpuBackend::take_nanoseconds() {
+    std::uint64_t nanoseconds = 0;
+    device_->run([&] { nanoseconds = kernels_->take_nanoseconds(); });
+    return nanoseconds;
+}
+
 std::shared_ptr<const DeviceValues> GpuBackend::compute(const Step& step, const Shape& shape,
                                                         std::span<const StagePtr> inputs,
                                                         std::stop_token cancel) {

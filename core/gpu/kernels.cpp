@@ -34,6 +34,12 @@ std::size_t GpuKernels::block_floats() const {
     return std::min<std::size_t>((bytes - std::min(slack, bytes / 2)) / sizeof(float), 0x7fffffff);
 }
 
+/// nullptr where nothing is timed.
+GpuStopwatch* GpuKernels::stopwatch() {
+    if (options_.timed && !stopwatch_) stopwatch_ = std::make_unique<GpuStopwatch>();
+    return stopwatch_.get();
+}
+
 int GpuKernels::group() const { return std::min(256, device_.info().group_size); }
 
 void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t widest_row,
@@ -42,6 +48,7 @@ void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t 
     const std::size_t rows = size(shape.rows), heads = size(shape.heads), block = block_floats();
     const std::size_t rows_in_block = block / std::max<std::size_t>(widest_row, 1);
     if (rows_in_block == 0 || whole_head > block) throw DoesNotFit{};
+    GpuStopwatch* const watch = stopwatch();
     Part part{0, 0, 0, 0};
     while (part.head < heads) {
         if (cancel_.stop_requested()) throw Cancelled{};
@@ -56,10 +63,13 @@ void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t 
 
         const Clock::time_point start = Clock::now();
         program.use();
+        if (watch) watch->start();
         dispatch(part);
+        if (watch) watch->stop();
         glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
         const gl::Fence fence;
         while (!fence.wait(k_longest_wait)) device_.pause();
+        if (watch) nanoseconds_ += watch->nanoseconds();
         device_.pause();
         const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
         // What is over at once says little; one slow piece must not be followed by a slower one.
@@ -252,6 +262,7 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
     ValueRange whole;
     std::vector<float> parts(k_range_groups * k_range_numbers);
     const std::size_t count = values.shape.head_size(), block = block_floats();
+    GpuStopwatch* const watch = stopwatch();
     for (std::size_t from = 0; from < count; from += block) {
         const std::size_t some = std::min(block, count - from);
         const std::size_t groups = std::clamp<std::size_t>(some / size(group()), 1, k_range_groups);
@@ -262,8 +273,11 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
         bind(program, 0, "a", {line, true}, {0, 1, 0, 1});
         glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 3, range_scratch_->id());
         program.set("u_count", word(some));
+        if (watch) watch->start();
         glDispatchCompute(word(groups), 1, 1);
+        if (watch) watch->stop();
         range_scratch_->read(0, std::span(parts).first(groups * k_range_numbers));
+        if (watch) nanoseconds_ += watch->nanoseconds();
         for (std::size_t g = 0; g < groups; ++g) {
             const float* part = parts.data() + g * k_range_numbers;
             const auto counted = [&](int i) { return std::size_t{std::bit_cast<std::uint32_t>(part[i])}; };
