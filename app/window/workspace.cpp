@@ -8,6 +8,7 @@
 #include "app/views/views.h"
 #include "app/window/imgui_compat.h"
 #include "core/error.h"
+#include "core/gpu/choice.h"
 
 namespace attnscope {
 namespace {
@@ -89,6 +90,14 @@ std::string instruction_set() {
 #endif
 }
 
+/// A card for comparisons, opened without a display at the first of them.
+ParityRun::GiveBackend own_card() {
+    return [card = std::shared_ptr<Backend>()]() mutable {
+        if (!card) card = choose_backend(BackendWish::gpu).backend;
+        return card;
+    };
+}
+
 }  // namespace
 
 float scale_that_fits(double scale, float width, float height) {
@@ -100,8 +109,9 @@ float scale_that_fits(double scale, float width, float height) {
 
 Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake)
     : saved_(std::move(state)),
-      document_(saved_.session, std::move(options), wake),
+      document_(saved_.session, options, wake),
       exporter_(wake),
+      parity_(own_card(), std::move(options), wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       backend_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
@@ -200,17 +210,8 @@ void Workspace::on_drop(const std::vector<std::string>& paths) {
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
     const Theme& theme = *find_theme(this->theme());
-    Ui ui{document_,
-          interaction_,
-          saved_,
-          exporter_,
-          frame.fonts,
-          theme,
-          frame.heatmaps,
-          frame.images,
-          copy_,
-          frame.scale,
-          frame.last_frame_milliseconds,
+    Ui ui{document_, interaction_,   saved_,       exporter_, parity_,     frame.fonts,
+          theme,     frame.heatmaps, frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
           backend_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();

@@ -10,6 +10,7 @@
 #include "app/document/document.h"
 #include "app/document/exporter.h"
 #include "app/document/interaction.h"
+#include "app/document/parity_run.h"
 #include "app/document/saved_state.h"
 #include "app/window/frame.h"
 #include "app/window/text_field.h"
@@ -32,6 +33,7 @@ public:
     Document& document() { return document_; }
     Interaction& interaction() { return interaction_; }
     Exporter& exporter() { return exporter_; }
+    ParityRun& parity() { return parity_; }
     /// Runs an action of the registry, as a menu or a key does.
     void run(const Action& action);
 
@@ -57,6 +59,7 @@ private:
     Document document_;
     Interaction interaction_;
     Exporter exporter_;
+    ParityRun parity_;
     SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
     std::string backend_;
