@@ -76,8 +76,10 @@ private:
     struct Part {
         std::size_t head, heads, row, rows;
     };
+    /// Rows are cut in multiples of `tile` where a block holds as many: a work group takes as long for less.
     void for_parts(GpuProgram& program, const Shape& shape, std::size_t widest_row, std::size_t whole_head,
-                   double work_per_row, const std::function<void(const Part&)>& dispatch);
+                   double work_per_row, const std::function<void(const Part&)>& dispatch,
+                   std::size_t tile = 1);
     void bind(GpuProgram& program, int binding, const char* name, const Operand& operand, const Part& part);
     std::size_t block_floats() const;
     int group() const;
