@@ -3,23 +3,15 @@
 #include <benchmark/benchmark.h>
 
 #include <cmath>
-#include <random>
 #include <string>
 
+#include "bench/random_tensor.h"
 #include "core/attention/evaluate.h"
 #include "core/cpu/kernels.h"
 #include "core/cpu/row_blocks.h"
 
 namespace attnscope {
 namespace {
-
-Tensor random_tensor(const Shape& shape, double deviation, unsigned seed) {
-    Tensor tensor(shape);
-    std::mt19937 engine(seed);
-    std::normal_distribution<float> normal(0, static_cast<float>(deviation));
-    for (float& value : tensor.values()) value = normal(engine);
-    return tensor;
-}
 
 /// Multi-head self-attention of X (N × d) without a mask, its memory allocated once: every head's weights
 /// (heads × N × N) and the output (N × d) are kept, the scores are not.

@@ -25,7 +25,7 @@ Trace evaluate(const Experiment& experiment, const Trace& previous, const Evalua
 
 std::size_t trace_bytes(const Experiment& experiment, int queries, int keys) {
     return experiment.mechanism == "seq2seq" ? seq2seq_trace_bytes(experiment, queries, keys)
-                                             : attention_trace_bytes(experiment, queries, keys);
+                                             : attention_trace_bytes(experiment, queries, keys).whole;
 }
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "core/attention/backend.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/random/initializers.h"
@@ -467,7 +468,55 @@ TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated
     const std::string message = message_of(
         [&] { evaluate(e, {}, {.threads = 0, .memory_limit = std::size_t{1} << 30, .cancel = {}}); });
     EXPECT_NE(message.find("4096 × 4096 tokens with 64 heads need"), std::string::npos) << message;
-    EXPECT_NE(message.find("1024 MiB are free"), std::string::npos) << message;
+    EXPECT_NE(message.find("MiB of this machine's memory and 1024 MiB are free"), std::string::npos)
+        << message;
+}
+
+/// A card that has so much memory and leaves every step to the processor.
+class FakeBackend : public Backend {
+public:
+    explicit FakeBackend(std::size_t memory) : memory_(memory) {}
+    std::string_view name() const override { return "gpu"; }
+    std::shared_ptr<const DeviceValues> compute(const Step&, const Shape&, std::span<const StagePtr>,
+                                                std::stop_token) override {
+        return nullptr;
+    }
+    std::size_t memory() const override { return memory_; }
+
+private:
+    std::size_t memory_;
+};
+
+TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_rest_against_this_machines) {
+    constexpr std::size_t k_mib = std::size_t{1} << 20;
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 512; ++i) e.text += "w ";
+    e.heads = 4;
+    const auto said = [&](std::size_t on_card, std::size_t here) -> std::string {
+        FakeBackend backend(on_card);
+        try {
+            evaluate(e, {}, {.threads = 0, .backend = &backend, .memory_limit = here, .cancel = {}});
+            return "";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::too_large);
+            return error.what();
+        }
+    };
+    const std::size_t whole = trace_bytes(e, 512, 512);
+    ASSERT_GT(whole, 20 * k_mib);
+    EXPECT_EQ(said(2 * whole, k_mib), "") << "scores and weights lie on the card";
+    EXPECT_EQ(
+        said(10 * k_mib, 2 * whole),
+        "512 × 512 tokens with 4 heads need " + std::to_string(whole / k_mib) +
+            " MiB of the graphics card's memory and 9 MiB are free: shorten the sentence or use fewer heads");
+    EXPECT_NE(said(2 * whole, 1000).find("MiB of this machine's memory and 0 MiB are free"),
+              std::string::npos)
+        << said(2 * whole, 1000);
+    EXPECT_NE(said(0, k_mib).find("MiB of this machine's memory and 1 MiB are free"), std::string::npos)
+        << "a backend without memory of its own takes this machine's: " << said(0, k_mib);
+    e.dropout = 0.5;
+    EXPECT_NE(said(4 * whole, 2 * k_mib), "") << "which weights dropout keeps is drawn here";
 }
 
 TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_alone) {

@@ -71,8 +71,8 @@ const std::vector<Rule> k_rules = {
     {"",
      {"core/attention/evaluate.h"},
      "only the worker and the command line start computations",
-     {"core/attention/", "core/evaluate.", "core/gpu/choice.", "app/document/worker.", "app/cli/", "tests/",
-      "bench/"}},
+     {"core/attention/", "core/evaluate.", "core/gpu/choice.", "app/document/worker.",
+      "app/document/parity_run.", "app/cli/", "tests/", "bench/"}},
 };
 
 bool starts_with_any(std::string_view path, const std::vector<std::string>& prefixes) {

@@ -45,9 +45,11 @@ TEST_P(ScreenTest, DrawsEveryDialogAndPanel) {
 }
 
 TEST_P(ScreenTest, DialogsFitIntoTheWindow) {
-    for (const Dialog dialog :
-         {Dialog::open, Dialog::save, Dialog::exporting, Dialog::keys, Dialog::about, Dialog::palette}) {
+    for (const Dialog dialog : {Dialog::open, Dialog::save, Dialog::exporting, Dialog::keys, Dialog::about,
+                                Dialog::palette, Dialog::parity}) {
         interaction().open(dialog);
+        settle();
+        workspace->parity().wait();
         settle();
         const ImGuiWindow* shown = find_window("##dialog");
         ASSERT_TRUE(shown && shown->Active);

@@ -35,6 +35,7 @@ public:
     void compute_on(std::function<BackendChoice()> choose) { worker_.compute_on(std::move(choose)); }
     void compute_again() { worker_.compute_again(); }
     BackendReport backend() const { return worker_.backend(); }
+    std::shared_ptr<Backend> card() const { return worker_.card(); }
     /// The card on which the trace lies is lost: there is none until the processor has computed it.
     void leave_card(const std::string& why);
 

@@ -33,7 +33,7 @@ struct Notice {
     bool problem = false;
 };
 
-enum class Dialog { none, open, save, exporting, giving, keys, about, palette };
+enum class Dialog { none, open, save, exporting, giving, keys, about, palette, parity };
 
 /// The export dialog as it is filled in.
 struct ExportForm {

@@ -98,6 +98,11 @@ BackendReport Worker::backend() const {
     return report_;
 }
 
+std::shared_ptr<Backend> Worker::card() const {
+    const std::lock_guard lock(mutex_);
+    return card_;
+}
+
 void Worker::wait() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !asked_ && !evaluating_ && !choose_; });

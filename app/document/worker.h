@@ -47,6 +47,8 @@ public:
     /// Computes every stage of the newest experiment again: what computes it has changed.
     void compute_again();
     BackendReport backend() const;
+    /// nullptr: the processor computes.
+    std::shared_ptr<Backend> card() const;
     /// The newest result since the last call, if there is one.
     std::optional<WorkResult> take();
     /// True from request() or compute_on() until what comes of it can be taken.

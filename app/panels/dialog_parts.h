@@ -9,7 +9,7 @@
 namespace attnscope {
 
 /// How wide a dialog's contents are, and how high a list of `units` in it: less where the window is small.
-float dialog_width(const Ui& ui);
+float dialog_width(const Ui& ui, float units = 440);
 float list_height(const Ui& ui, float units);
 
 /// $HOME, else the current folder.
@@ -37,6 +37,8 @@ void file_dialog(Ui& ui, ActionContext& context, bool saving);
 void export_dialog(Ui& ui);
 /// A matrix given outright: pasted, from a file, or cell by cell.
 void give_dialog(Ui& ui);
+/// Both backends on the experiment, stage by stage.
+void parity_dialog(Ui& ui);
 /// Closes the export dialog when the export is done, and says what came of it.
 void take_export(Ui& ui);
 

@@ -107,6 +107,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::keys: return "Keys";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search actions";
+        case Dialog::parity: return "Processor and graphics card";
         case Dialog::none: break;
     }
     return "";
@@ -121,15 +122,16 @@ void contents(Ui& ui, ActionContext& context) {
         case Dialog::keys: return keys_dialog(ui);
         case Dialog::about: return about_dialog(ui);
         case Dialog::palette: return palette_dialog(ui, context);
+        case Dialog::parity: return parity_dialog(ui);
         case Dialog::none: return;
     }
 }
 
 }  // namespace
 
-float dialog_width(const Ui& ui) {
-    constexpr float k_width = 440, k_around = 56;
-    return std::min(ui.px(k_width), ImGui::GetIO().DisplaySize.x - ui.px(k_around));
+float dialog_width(const Ui& ui, float units) {
+    constexpr float k_around = 56;
+    return std::min(ui.px(units), ImGui::GetIO().DisplaySize.x - ui.px(k_around));
 }
 
 float list_height(const Ui& ui, float units) {
@@ -161,6 +163,7 @@ void problem_lines(Ui& ui, const std::string& problem) {
 
 void dialogs(Ui& ui, ActionContext& context) {
     take_export(ui);
+    if (ui.state.dialog != Dialog::parity) ui.parity.cancel();
     if (ui.state.dialog == Dialog::none) return;
     const Dialog shown = ui.state.dialog;
     const std::string id = std::string(title_of(shown)) + "##dialog";

@@ -9,6 +9,7 @@
 #include "app/document/document.h"
 #include "app/document/exporter.h"
 #include "app/document/interaction.h"
+#include "app/document/parity_run.h"
 #include "app/document/saved_state.h"
 #include "app/window/heatmap_renderer.h"
 #include "app/window/image_textures.h"
@@ -25,6 +26,7 @@ struct Ui {
     Interaction& state;
     SavedState& saved;
     Exporter& exporter;
+    ParityRun& parity;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;

@@ -90,6 +90,15 @@ std::string instruction_set() {
 #endif
 }
 
+/// For comparisons: the card that computes, else one of their own, opened without a display at the first.
+ParityRun::GiveBackend card_of(const Document& document) {
+    return [&document, own = std::shared_ptr<Backend>()]() mutable {
+        if (auto card = document.card()) return card;
+        if (!own) own = choose_backend(BackendWish::gpu).backend;
+        return own;
+    };
+}
+
 }  // namespace
 
 float scale_that_fits(double scale, float width, float height) {
@@ -101,8 +110,9 @@ float scale_that_fits(double scale, float width, float height) {
 
 Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake)
     : saved_(std::move(state)),
-      document_(saved_.session, std::move(options), wake),
+      document_(saved_.session, options, wake),
       exporter_(wake),
+      parity_(card_of(document_), std::move(options), wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
@@ -256,17 +266,8 @@ void Workspace::draw(FrameInput& frame) {
 
 void Workspace::draw_all(FrameInput& frame) {
     const Theme& theme = *find_theme(this->theme());
-    Ui ui{document_,
-          interaction_,
-          saved_,
-          exporter_,
-          frame.fonts,
-          theme,
-          frame.heatmaps,
-          frame.images,
-          copy_,
-          frame.scale,
-          frame.last_frame_milliseconds,
+    Ui ui{document_, interaction_,   saved_,       exporter_, parity_,     frame.fonts,
+          theme,     frame.heatmaps, frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
           processor_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();

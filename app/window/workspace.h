@@ -10,6 +10,7 @@
 #include "app/document/document.h"
 #include "app/document/exporter.h"
 #include "app/document/interaction.h"
+#include "app/document/parity_run.h"
 #include "app/document/saved_state.h"
 #include "app/window/frame.h"
 #include "app/window/text_field.h"
@@ -39,6 +40,7 @@ public:
     /// known, in a context that `make_context` makes, called on this thread, and that shares with the
     /// window's.
     void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
+    ParityRun& parity() { return parity_; }
     /// Runs an action of the registry, as a menu or a key does.
     void run(const Action& action);
 
@@ -67,6 +69,7 @@ private:
     Document document_;
     Interaction interaction_;
     Exporter exporter_;
+    ParityRun parity_;
     SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
     std::string processor_;

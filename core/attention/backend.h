@@ -17,6 +17,8 @@ public:
 
     /// "gpu": as --backend and Trace::backend have it.
     virtual std::string_view name() const = 0;
+    /// What computes, by the driver's own name, for a person to read.
+    virtual std::string card() const { return std::string(name()); }
     /// The step's result, of the given shape; nullptr for one that is left to the processor. Copies inputs to
     /// where it needs them. Throws Cancelled when asked to; Error(backend) if it cannot go on,
     /// Error(too_large) if the result does not fit.
@@ -26,7 +28,7 @@ public:
     /// What a person has to know although it goes on: a shader that they edit does not compile. Empty:
     /// nothing.
     virtual std::string complaint() const { return ""; }
-    /// Bytes that a trace may take there.
+    /// Bytes that are free there now; 0 if it has no memory of its own.
     virtual std::size_t memory() const = 0;
 };
 

@@ -34,11 +34,16 @@ Trace AttentionEvaluation::run() {
     return std::move(trace_);
 }
 
-std::size_t attention_trace_bytes(const Experiment& e, int queries, int keys) {
+TraceBytes attention_trace_bytes(const Experiment& e, int queries, int keys) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
     const std::size_t N = size(queries), M = size(keys), h = size(e.heads);
     const std::size_t widest = size(std::max({e.dim, e.key_columns(), e.value_columns()}));
     const std::size_t rows = std::max(size(e.table_size), N + M);
+    // table, weights; embedding and positions
+    std::size_t made_here = rows * widest + 4 * widest * widest + 2 * (N + M) * widest;
+    for (const char* name : {"scores", "mask", "mask_additive"})
+        if (e.is_given(name)) made_here += N * M;
+    if (e.dropout > 0) made_here += h * N * M;
     // scores, scaled, masked, weights; mask
     std::size_t squares = 4 * h * N * M + N * M;
     const ScoreFunction* function = find_score_function(e.score);
@@ -48,13 +53,19 @@ std::size_t attention_trace_bytes(const Experiment& e, int queries, int keys) {
     if (e.normalizer == "local-p") squares += 3 * h * N * M;
     if (e.dropout > 0) squares += 2 * h * N * M;
     std::size_t narrow = rows * widest + 4 * widest * widest + 10 * (N + M) * widest;
-    if (e.image) narrow += (M + widest) * size(e.patch_columns()) * 4 / 3;
+    if (e.image) {
+        const std::size_t patches = (M + widest) * size(e.patch_columns()) * 4 / 3;
+        narrow += patches;
+        made_here += patches;
+    }
     if (e.block != "none") {
         const std::size_t hidden = size(e.feed_forward_columns());
         narrow += 2 * hidden * widest + N * (2 * hidden + 5 * widest);
+        made_here += 2 * hidden * widest;
     }
     // 1/3 more for pooled levels, 1/h for the mean of the heads
-    return (squares + squares / 3 + 4 * N * M + narrow) * sizeof(float);
+    return {.whole = (squares + squares / 3 + 4 * N * M + narrow) * sizeof(float),
+            .made_here = made_here * sizeof(float)};
 }
 
 }  // namespace attnscope

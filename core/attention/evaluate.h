@@ -12,7 +12,7 @@ namespace attnscope {
 /// whose settings and inputs are those of the previous trace's is taken over; one that comes out equal to it,
 /// bit for bit, is taken over too, so that what follows from it is spared as well. Throws Error(bad_input)
 /// for an experiment that check() refuses, that has no tokens, or whose shapes do not fit; Error(too_large),
-/// before anything is allocated, if both traces and their pictures would not fit in memory.
+/// before anything is allocated, if both traces and their pictures would not fit in memory, here or there.
 Trace evaluate(const Experiment& experiment, const Trace& previous = {}, const EvaluateOptions& options = {});
 
 /// Bytes that a trace of N queries, M keys takes, with what drawing derives from it.

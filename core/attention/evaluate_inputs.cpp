@@ -1,4 +1,5 @@
 // From text to the embeddings that attention reads.
+#include "core/attention/backend.h"
 #include "core/attention/evaluate.h"
 #include "core/attention/evaluation.h"
 #include "core/attention/memory.h"
@@ -65,16 +66,27 @@ void AttentionEvaluation::count_tokens() {
     if (N_ > k_max_tokens || M_ > k_max_tokens || N_ < 1 || M_ < 1)
         throw Error(ErrorKind::too_large, std::to_string(N_) + " queries and " + std::to_string(M_) +
                                               " keys: each may be 1 to " + std::to_string(k_max_tokens));
+    require_memory();
+}
+
+/// The old trace stays on screen until the new one is whole, so only what is free now counts.
+void AttentionEvaluation::require_memory() const {
     // A tenth is left to what else grows meanwhile.
-    const std::size_t limit = options_.memory_limit ? options_.memory_limit : available_memory() / 10 * 9;
-    // The old trace stays on screen until the new one is whole.
-    const std::size_t needed = trace_bytes(e_, N_, M_);
-    if (needed > limit)
-        throw Error(ErrorKind::too_large, std::to_string(N_) + " × " + std::to_string(M_) + " tokens with " +
-                                              std::to_string(e_.heads) + " heads need " +
-                                              std::to_string(needed >> 20) + " MiB and " +
-                                              std::to_string(limit >> 20) +
-                                              " MiB are free: shorten the sentence or use fewer heads");
+    const auto most_of = [](std::size_t bytes) { return bytes / 10 * 9; };
+    const TraceBytes bytes = attention_trace_bytes(e_, N_, M_);
+    const std::size_t here = options_.memory_limit ? options_.memory_limit : most_of(available_memory());
+    const std::size_t there = options_.backend ? options_.backend->memory() : 0;
+    if (there > 0) require_bytes(bytes.whole, most_of(there), "the graphics card's memory");
+    require_bytes(there > 0 ? bytes.made_here : bytes.whole, here, "this machine's memory");
+}
+
+void AttentionEvaluation::require_bytes(std::size_t needed, std::size_t limit,
+                                        const std::string& memory) const {
+    if (needed <= limit) return;
+    throw Error(ErrorKind::too_large,
+                std::to_string(N_) + " × " + std::to_string(M_) + " tokens with " + std::to_string(e_.heads) +
+                    " heads need " + std::to_string(needed >> 20) + " MiB of " + memory + " and " +
+                    std::to_string(limit >> 20) + " MiB are free: shorten the sentence or use fewer heads");
 }
 
 std::string AttentionEvaluation::table_settings() const {

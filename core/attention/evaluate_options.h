@@ -12,7 +12,7 @@ class Backend;
 struct EvaluateOptions {
     int threads = 0;               ///< 0: one for each core
     Backend* backend = nullptr;    ///< nullptr: the processor computes every step
-    std::size_t memory_limit = 0;  ///< bytes; 0: most of available_memory()
+    std::size_t memory_limit = 0;  ///< bytes, of this machine; 0: most of available_memory()
     std::stop_token cancel = {};   ///< looked at between stages
 };
 

@@ -29,6 +29,8 @@ private:
     // evaluate_inputs.cpp: from text to X and Y.
     void read_tokens();
     void count_tokens();
+    void require_memory() const;
+    void require_bytes(std::size_t needed, std::size_t limit, const std::string& memory) const;
     void embed();
     StagePtr annotations();
     void add_positions();
@@ -104,7 +106,11 @@ private:
     StagePtr output_;  ///< the last stage so far of N × d
 };
 
-/// trace_bytes of attention.
-std::size_t attention_trace_bytes(const Experiment& experiment, int queries, int keys);
+struct TraceBytes {
+    std::size_t whole;      ///< trace_bytes
+    std::size_t made_here;  ///< of it what no backend computes: table, weights, embeddings, what is given
+};
+/// Of attention.
+TraceBytes attention_trace_bytes(const Experiment& experiment, int queries, int keys);
 
 }  // namespace attnscope

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/attention/evaluate_options.h"
-#include "core/attention/memory.h"
 #include "core/attention/positions.h"
 
 namespace attnscope {
@@ -249,8 +248,16 @@ GpuBackend::~GpuBackend() {
 
 std::string GpuBackend::complaint() const { return kernels_->programs().problem(); }
 
-std::size_t GpuBackend::memory() const {
-    return device_->info().memory ? device_->info().memory : available_memory();
+std::string GpuBackend::card() const {
+    return info().renderer + (info().is_software ? ", a software renderer on the processor" : "");
+}
+
+std::size_t GpuBackend::memory() const { return device_->free_memory(); }
+
+std::uint64_t GpuBackend::take_nanoseconds() {
+    std::uint64_t nanoseconds = 0;
+    device_->run([&] { nanoseconds = kernels_->take_nanoseconds(); });
+    return nanoseconds;
 }
 
 std::shared_ptr<const DeviceValues> GpuBackend::compute(const Step& step, const Shape& shape,

@@ -21,16 +21,6 @@ std::size_t limit(GLenum name) {
     return static_cast<std::size_t>(std::max<GLint64>(value, 0));
 }
 
-std::size_t free_memory() {
-    // Both count in KiB.
-    std::array<GLint, 4> free{};
-    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
-        glGetIntegerv(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX, free.data());
-    else if (epoxy_has_gl_extension("GL_ATI_meminfo"))
-        glGetIntegerv(GL_TEXTURE_FREE_MEMORY_ATI, free.data());
-    return static_cast<std::size_t>(std::max(free[0], 0)) << 10;
-}
-
 GpuInfo read_info() {
     const GlVersion version = require_gl_33();
     if (const std::string reason = why_no_compute(version); !reason.empty())
@@ -41,8 +31,7 @@ GpuInfo read_info() {
             .block_bytes = limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE),
             .block_alignment = limit(GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT),
             .shared_bytes = limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE),
-            .group_size = static_cast<int>(limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS)),
-            .memory = free_memory()};
+            .group_size = static_cast<int>(limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS))};
 }
 
 }  // namespace
@@ -142,6 +131,18 @@ void GpuDevice::pause() {
     std::unique_lock lock(mutex_);
     while (do_next(soon_, lock)) {
     }
+}
+
+std::size_t GpuDevice::free_memory() {
+    if (info_.is_software) return 0;
+    std::array<GLint, 4> free{};  // KiB
+    run_soon([&] {
+        if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
+            glGetIntegerv(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX, free.data());
+        else if (epoxy_has_gl_extension("GL_ATI_meminfo"))
+            glGetIntegerv(GL_TEXTURE_FREE_MEMORY_ATI, free.data());
+    });
+    return static_cast<std::size_t>(std::max(free[0], 0)) << 10;
 }
 
 void GpuDevice::check() {

@@ -22,7 +22,6 @@ struct GpuInfo {
     std::size_t block_alignment = 0;  ///< bytes, of where such a block begins in a buffer
     std::size_t shared_bytes = 0;     ///< of a work group
     int group_size = 0;               ///< invocations in a work group
-    std::size_t memory = 0;           ///< bytes that are free; 0 if it does not say
 };
 
 /// Runs work on a thread of its own, where the context is current, one piece after the other.
@@ -35,6 +34,9 @@ public:
     GpuDevice& operator=(const GpuDevice&) = delete;
 
     const GpuInfo& info() const { return info_; }
+    /// Bytes of the card's own memory that are free now; 0 if it has none or does not say. Not from the
+    /// device's own thread.
+    std::size_t free_memory();
 
     /// Runs `work` there and waits for it; throws what it throws. Not from the device's own thread.
     void run(const std::function<void()>& work);

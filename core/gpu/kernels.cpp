@@ -35,21 +35,29 @@ std::size_t GpuKernels::block_floats() const {
     return std::min<std::size_t>((bytes - std::min(slack, bytes / 2)) / sizeof(float), 0x7fffffff);
 }
 
+/// nullptr where nothing is timed.
+GpuStopwatch* GpuKernels::stopwatch() {
+    if (options_.timed && !stopwatch_) stopwatch_ = std::make_unique<GpuStopwatch>();
+    return stopwatch_.get();
+}
+
 int GpuKernels::group() const { return std::min(256, device_.info().group_size); }
 
 void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t widest_row,
                            std::size_t whole_head, double work_per_row,
-                           const std::function<void(const Part&)>& dispatch) {
+                           const std::function<void(const Part&)>& dispatch, std::size_t tile) {
     const std::size_t rows = size(shape.rows), heads = size(shape.heads), block = block_floats();
     const std::size_t rows_in_block = block / std::max<std::size_t>(widest_row, 1);
     if (rows_in_block == 0 || whole_head > block) throw DoesNotFit{};
+    GpuStopwatch* const watch = stopwatch();
     Part part{0, 0, 0, 0};
     while (part.head < heads) {
         if (cancel_.stop_requested()) throw Cancelled{};
         const double wanted =
             std::max(1.0, program.rate * options_.slice_seconds / std::max(work_per_row, 1.0));
-        const std::size_t most =
+        const std::size_t at_once =
             std::min({rows_in_block, k_most_groups, static_cast<std::size_t>(std::min(wanted, 1e9))});
+        const std::size_t most = std::min(rows_in_block, std::max(at_once / tile, std::size_t{1}) * tile);
         part.heads = part.row == 0 ? std::clamp<std::size_t>(most / rows, 1, heads - part.head) : 1;
         if (whole_head > 0) part.heads = std::min(part.heads, block / whole_head);
         part.rows = std::min(most, rows - part.row);
@@ -57,10 +65,13 @@ void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t 
 
         const Clock::time_point start = Clock::now();
         program.use();
+        if (watch) watch->start();
         dispatch(part);
+        if (watch) watch->stop();
         glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
         const gl::Fence fence;
         while (!fence.wait(k_longest_wait)) device_.pause();
+        if (watch) nanoseconds_ += watch->nanoseconds();
         device_.pause();
         const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
         // What is over at once says little; one slow piece must not be followed by a slower one.
@@ -123,30 +134,32 @@ void GpuKernels::product(const GpuMatrices& A, const GpuMatrices& B, bool transp
         const std::size_t columns = transposed ? some : m, terms = transposed ? k : some;
         const std::size_t side = defines.front() == "TILE 128" ? 128 : 32;
         const bool in_parts = some < b_rows;
-        for_parts(program, C.shape, std::max(m, k), in_parts ? block_floats() : B.shape.head_size(),
-                  static_cast<double>(columns * std::max<std::size_t>(terms, 1)), [&](const Part& part) {
-                      bind(program, 0, "a", {A, false}, part);
-                      GpuMatrices B_part = B;
-                      if (in_parts) {
-                          const std::size_t head = B.shape.heads == 1 ? 0 : part.head;
-                          B_part.first += head * B.shape.head_size() + from * b_row;
-                          B_part.shape.heads = 1;
-                          B_part.shape.rows = static_cast<int>(some);
-                      }
-                      bind(program, 1, "b", {B_part, true}, part);
-                      bind(program, 2, "c", {C, false}, part);
-                      if (bias) bind(program, 3, "bias", {*bias, true}, part);
-                      program.set("u_a_row", word(k));
-                      program.set("u_b_row", word(b_row));
-                      program.set("u_c_row", word(m));
-                      program.set("u_n", word(part.rows));
-                      program.set("u_m", word(columns));
-                      program.set("u_k", word(terms));
-                      program.set("u_a_column", word(transposed ? 0 : from));
-                      program.set("u_c_column", word(transposed ? from : 0));
-                      glDispatchCompute(groups_for(columns, side), groups_for(part.rows, side),
-                                        word(part.heads));
-                  });
+        for_parts(
+            program, C.shape, std::max(m, k), in_parts ? block_floats() : B.shape.head_size(),
+            static_cast<double>(columns * std::max<std::size_t>(terms, 1)),
+            [&](const Part& part) {
+                bind(program, 0, "a", {A, false}, part);
+                GpuMatrices B_part = B;
+                if (in_parts) {
+                    const std::size_t head = B.shape.heads == 1 ? 0 : part.head;
+                    B_part.first += head * B.shape.head_size() + from * b_row;
+                    B_part.shape.heads = 1;
+                    B_part.shape.rows = static_cast<int>(some);
+                }
+                bind(program, 1, "b", {B_part, true}, part);
+                bind(program, 2, "c", {C, false}, part);
+                if (bias) bind(program, 3, "bias", {*bias, true}, part);
+                program.set("u_a_row", word(k));
+                program.set("u_b_row", word(b_row));
+                program.set("u_c_row", word(m));
+                program.set("u_n", word(part.rows));
+                program.set("u_m", word(columns));
+                program.set("u_k", word(terms));
+                program.set("u_a_column", word(transposed ? 0 : from));
+                program.set("u_c_column", word(transposed ? from : 0));
+                glDispatchCompute(groups_for(columns, side), groups_for(part.rows, side), word(part.heads));
+            },
+            side);
     }
 }
 
@@ -285,6 +298,7 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
     ValueRange whole;
     std::vector<float> parts(k_range_groups * k_range_numbers);
     const std::size_t count = values.shape.head_size(), block = block_floats();
+    GpuStopwatch* const watch = stopwatch();
     for (std::size_t from = 0; from < count; from += block) {
         const std::size_t some = std::min(block, count - from);
         const std::size_t groups = std::clamp<std::size_t>(some / size(group()), 1, k_range_groups);
@@ -295,8 +309,11 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
         bind(program, 0, "a", {line, true}, {0, 1, 0, 1});
         glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 3, range_scratch_->id());
         program.set("u_count", word(some));
+        if (watch) watch->start();
         glDispatchCompute(word(groups), 1, 1);
+        if (watch) watch->stop();
         range_scratch_->read(0, std::span(parts).first(groups * k_range_numbers));
+        if (watch) nanoseconds_ += watch->nanoseconds();
         for (std::size_t g = 0; g < groups; ++g) {
             const float* part = parts.data() + g * k_range_numbers;
             const auto counted = [&](int i) { return std::size_t{std::bit_cast<std::uint32_t>(part[i])}; };

@@ -2,14 +2,18 @@
 // see no more of a storage than the driver allows.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/gpu/device.h"
 #include "core/gpu/programs.h"
+#include "core/gpu/stopwatch.h"
 #include "core/gpu/values.h"
 
 namespace attnscope {
@@ -21,6 +25,7 @@ struct GpuOptions {
     std::size_t block_bytes = 0;  ///< of a storage that a shader sees; 0: the driver's limit
     double slice_seconds = 0.01;  ///< that one dispatch is meant to take
     std::size_t guard = 0;        ///< numbers of a pattern around each tensor, for tests
+    bool timed = false;           ///< each dispatch by the card's own clock, for measurements
 };
 
 /// What a shader calls u_x, u_y and u_width.
@@ -34,6 +39,9 @@ struct GpuNumbers {
 class GpuKernels {
 public:
     GpuKernels(GpuDevice& device, const GpuOptions& options) : device_(device), options_(options) {}
+
+    /// What the card spent on dispatches since the last call; 0 where GpuOptions::timed is off.
+    std::uint64_t take_nanoseconds() { return std::exchange(nanoseconds_, 0); }
 
     /// What stops the kernels that follow.
     void set_cancel(std::stop_token cancel) { cancel_ = std::move(cancel); }
@@ -75,13 +83,16 @@ private:
     struct Part {
         std::size_t head, heads, row, rows;
     };
+    /// Rows are cut in multiples of `tile` where a block holds as many: a work group takes as long for less.
     void for_parts(GpuProgram& program, const Shape& shape, std::size_t widest_row, std::size_t whole_head,
-                   double work_per_row, const std::function<void(const Part&)>& dispatch);
+                   double work_per_row, const std::function<void(const Part&)>& dispatch,
+                   std::size_t tile = 1);
     void bind(GpuProgram& program, int binding, const char* name, const Operand& operand, const Part& part);
     void regroup(const char* kind, const GpuMatrices& from, const GpuMatrices& to, const Shape& heads,
                  const Shape& joined);
     std::size_t block_floats() const;
     int group() const;
+    GpuStopwatch* stopwatch();
     std::vector<std::string> tile_for(const Shape& C) const;
 
     GpuDevice& device_;
@@ -89,6 +100,8 @@ private:
     GpuPrograms programs_;
     std::stop_token cancel_;
     std::unique_ptr<gl::Storage> range_scratch_;
+    std::unique_ptr<GpuStopwatch> stopwatch_;  ///< of one dispatch; nullptr where none is timed
+    std::uint64_t nanoseconds_ = 0;
 };
 
 }  // namespace attnscope

@@ -1,0 +1,106 @@
+#include "app/document/parity_run.h"
+
+#include <utility>
+
+#include "core/attention/evaluate.h"
+#include "core/error.h"
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+
+std::string place_text(const ParityReport& report, const StageDifference& stage,
+                       const std::optional<CellPlace>& place) {
+    if (!place) return "";
+    const std::string head = stage.shape.heads > 1 ? "head " + std::to_string(place->head + 1) : "";
+    const std::string row = report.labels.label(stage.info->rows, place->row);
+    const std::string column = report.labels.label(stage.info->columns, place->column);
+    const bool looks = stage.info->columns == Axis::key_token;
+    const std::string cell = row + (row.empty() || column.empty() ? "" : looks ? " → " : " · ") + column;
+    return head + (head.empty() || cell.empty() ? "" : " · ") + cell;
+}
+
+std::string parity_text(const ParityReport& report) {
+    std::string text =
+        "stage\theads\trows\tcolumns\tabsolute\tabsolute at\trelative\trelative at\tother kind\tcpu ms\tgpu "
+        "ms\n";
+    for (const StageDifference& stage : report.stages) {
+        text += std::string(stage.info->name) + "\t" + std::to_string(stage.shape.heads) + "\t" +
+                std::to_string(stage.shape.rows) + "\t" + std::to_string(stage.shape.columns) + "\t" +
+                exact_text(stage.absolute) + "\t" + place_text(report, stage, stage.absolute_at) + "\t" +
+                exact_text(stage.relative) + "\t" + place_text(report, stage, stage.relative_at) + "\t" +
+                std::to_string(stage.other_kind) + "\t" + exact_text(stage.milliseconds_a) + "\t" +
+                exact_text(stage.milliseconds_b) + "\n";
+    }
+    return text;
+}
+
+ParityRun::ParityRun(GiveBackend give_backend, EvaluateOptions options, std::function<void()> wake)
+    : give_backend_(std::move(give_backend)), options_(std::move(options)), wake_(std::move(wake)) {}
+
+void ParityRun::start(Experiment experiment) {
+    if (running()) return;
+    phase_ = Phase::processor;
+    thread_ = std::jthread([this, experiment = std::move(experiment)](std::stop_token cancel) mutable {
+        run(std::move(experiment), std::move(cancel));
+    });
+}
+
+void ParityRun::run(Experiment experiment, std::stop_token cancel) {
+    auto report = std::make_shared<ParityReport>();
+    report->labels.experiment = experiment;
+    try {
+        compare_both(*report, experiment, cancel);
+    } catch (const Cancelled&) {
+        report = nullptr;
+    } catch (const std::bad_alloc&) {
+        report->problem =
+            "there is not enough memory for both results: shorten the sentence or use fewer heads";
+    } catch (const std::exception& error) {
+        report->problem = error.what();
+    }
+    if (report) {
+        const std::lock_guard lock(mutex_);
+        report_ = std::move(report);
+    }
+    enter(Phase::idle);
+}
+
+void ParityRun::compare_both(ParityReport& report, const Experiment& experiment, std::stop_token cancel) {
+    if (experiment.mechanism == "seq2seq")
+        throw Error(
+            ErrorKind::backend,
+            "sequence to sequence is the processor's with either backend: there is nothing to compare");
+    const std::shared_ptr<Backend> backend = give_backend_();
+    EvaluateOptions options = options_;
+    options.cancel = cancel;
+    options.backend = nullptr;
+    const Trace on_cpu = evaluate(experiment, {}, options);
+    enter(Phase::card);
+    options.backend = backend.get();
+    const Trace on_card = evaluate(experiment, {}, options);
+    enter(Phase::comparing);
+    report.stages = compare(on_cpu, on_card, cancel);
+    report.labels = on_cpu;
+    report.labels.records.clear();
+    report.card = backend->card();
+    report.compiled = used_.lock() != backend;
+    used_ = backend;
+    report.cpu_milliseconds = on_cpu.milliseconds;
+    report.gpu_milliseconds = on_card.milliseconds;
+}
+
+void ParityRun::enter(Phase phase) {
+    phase_ = phase;
+    if (wake_) wake_();
+}
+
+std::shared_ptr<const ParityReport> ParityRun::report() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+}
+
+void ParityRun::wait() {
+    if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace attnscope

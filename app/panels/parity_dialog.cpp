@@ -1,0 +1,185 @@
+// Both backends on the experiment that is open: how far their stages are apart, and what each took.
+#include <algorithm>
+#include <array>
+
+#include "app/panels/dialog_parts.h"
+#include "core/picture/number_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_columns = 7;
+constexpr std::array<const char*, k_columns> k_titles = {
+    "stage", "shape", "largest |Δ|", "in the cell", "relative |Δ|", "CPU ms", "GPU ms"};
+constexpr std::array<float, k_columns> k_widths = {142, 104, 84, 0, 84, 74, 74};  ///< 0: what is left
+constexpr std::array<bool, k_columns> k_numbers = {false, true, true, false, true, true, true};
+
+/// The table needs more than other dialogs do.
+float table_width(Ui& ui) { return dialog_width(ui, 900); }
+
+/// To a microsecond, so that the points stand below each other.
+std::string milliseconds_text(double milliseconds) { return fixed_text(milliseconds, 3); }
+
+std::string shape_text(const Shape& shape) {
+    return (shape.per_head ? std::to_string(shape.heads) + " × " : "") + std::to_string(shape.rows) + " × " +
+           std::to_string(shape.columns);
+}
+
+/// In the column that is open, at its right end where it holds numbers.
+void cell(Ui& ui, int column, ImFont* font, const std::string& text, Rgb8 color) {
+    ImGui::PushFont(font);
+    ImGui::PushStyleColor(ImGuiCol_Text, ink(color));
+    const float room = ImGui::GetContentRegionAvail().x;
+    const std::string shown = fitted(font, legible(text, *font), room);
+    if (k_numbers[static_cast<std::size_t>(column)])
+        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0f, room - text_width(font, shown)));
+    ImGui::TextUnformatted(shown.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+    if (shown != text) tooltip(ui, text);
+}
+
+void header(Ui& ui) {
+    for (int i = 0; i < k_columns; ++i) {
+        const float width = k_widths[static_cast<std::size_t>(i)];
+        ImGui::TableSetupColumn(
+            k_titles[static_cast<std::size_t>(i)],
+            width > 0 ? ImGuiTableColumnFlags_WidthFixed : ImGuiTableColumnFlags_WidthStretch, ui.px(width));
+    }
+    ImGui::TableSetupScrollFreeze(0, 1);
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (int i = 0; i < k_columns; ++i) {
+        ImGui::TableSetColumnIndex(i);
+        cell(ui, i, ui.fonts.caption, k_titles[static_cast<std::size_t>(i)], ui.theme.secondary);
+    }
+}
+
+/// Focuses the stage and locks its worst cell.
+void go_to(Ui& ui, const StageDifference& stage) {
+    const std::optional<CellPlace> place = stage.other_kind_at ? stage.other_kind_at : stage.absolute_at;
+    ui.document.change([&](Session& session) {
+        Presentation& presentation = session.presentation;
+        presentation.view = "pipeline";
+        presentation.stage = stage.info->name;
+        presentation.locked = place ? std::optional(Cell{place->row, place->column}) : std::nullopt;
+        if (place && stage.shape.heads > 1) presentation.head = {HeadChoice::Kind::one, place->head};
+    });
+    ui.state.zoom = {};
+    ui.state.dialog = Dialog::none;
+}
+
+void stage_row(Ui& ui, const ParityReport& report, const StageDifference& stage) {
+    const Theme& theme = ui.theme;
+    const std::string name(stage.info->name);
+    const bool other = stage.other_kind > 0;
+    ImGui::TableNextColumn();
+    const bool has_picture = stage.info->unit != Unit::token_id;
+    ImGui::PushStyleColor(ImGuiCol_Text, ink(other ? theme.warning : theme.text));
+    if (ImGui::Selectable(
+            name.c_str(), false,
+            ImGuiSelectableFlags_SpanAllColumns | (has_picture ? 0 : ImGuiSelectableFlags_Disabled)))
+        go_to(ui, stage);
+    ImGui::PopStyleColor();
+    const std::string place = other ? std::to_string(stage.other_kind) + " NaN, ∞ or closed on one side only"
+                                    : place_text(report, stage, stage.absolute_at);
+    const std::array<std::string, k_columns> texts = {"",
+                                                      shape_text(stage.shape),
+                                                      short_text(stage.absolute),
+                                                      place,
+                                                      short_text(stage.relative),
+                                                      milliseconds_text(stage.milliseconds_a),
+                                                      milliseconds_text(stage.milliseconds_b)};
+    for (int i = 1; i < k_columns; ++i) {
+        ImGui::TableNextColumn();
+        const bool faint = i == 1 || texts[static_cast<std::size_t>(i)] == "0";
+        cell(ui, i, k_numbers[static_cast<std::size_t>(i)] ? ui.fonts.mono : ui.fonts.body,
+             texts[static_cast<std::size_t>(i)],
+             other && i == 3 ? theme.warning
+             : faint         ? theme.faint
+                             : theme.text);
+    }
+}
+
+void table(Ui& ui, const ParityReport& report) {
+    const float row = ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y;
+    const float height = std::min(row * static_cast<float>(report.stages.size() + 1) + ui.px(4),
+                                  ImGui::GetIO().DisplaySize.y - ui.px(270));
+    if (!ImGui::BeginTable("stages", k_columns, ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY,
+                           {table_width(ui), std::max(height, 4 * row)}))
+        return;
+    header(ui);
+    for (const StageDifference& stage : report.stages) stage_row(ui, report, stage);
+    ImGui::EndTable();
+}
+
+/// A name, and a time in numbers that stand below each other.
+void total(Ui& ui, const char* name, double milliseconds, const std::string& remark) {
+    ImGui::TextUnformatted(name);
+    ImGui::SameLine(ui.px(142));
+    ImGui::PushFont(ui.fonts.mono);
+    const std::string text = milliseconds_text(milliseconds) + " ms";
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() +
+                         std::max(0.0f, ui.px(90) - text_width(ui.fonts.mono, text)));
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopFont();
+    ImGui::SameLine(0, ui.px(20));
+    const std::string shown = fitted(ImGui::GetFont(), remark, ImGui::GetContentRegionAvail().x);
+    ImGui::TextDisabled("%s", shown.c_str());
+}
+
+void totals(Ui& ui, const ParityReport& report) {
+    total(ui, "Processor", report.cpu_milliseconds, "");
+    total(ui, "Graphics card", report.gpu_milliseconds, report.card);
+}
+
+void progress(Ui& ui) {
+    using Phase = ParityRun::Phase;
+    const Phase phase = ui.parity.phase();
+    const char* what = phase == Phase::comparing ? "3 of 3: comparing every cell"
+                       : phase == Phase::card    ? "2 of 3: the graphics card computes"
+                                                 : "1 of 3: the processor computes";
+    const float done = phase == Phase::comparing ? 2.0f / 3 : phase == Phase::card ? 1.0f / 3 : 0;
+    ImGui::ProgressBar(done, {table_width(ui), ImGui::GetFrameHeight()}, what);
+    ImGui::TextDisabled("Each side evaluates the experiment from nothing. Closing this stops it.");
+}
+
+}  // namespace
+
+void parity_dialog(Ui& ui) {
+    // Asked first: a run that ends now has its report by then.
+    const bool idle = !ui.parity.running();
+    std::shared_ptr<const ParityReport> report = ui.parity.report();
+    if (report && !(report->experiment() == ui.document.experiment())) report = nullptr;
+    if (!report && idle) ui.parity.start(ui.document.experiment());
+    const bool running = ui.parity.running();
+    ImGui::Dummy({table_width(ui), 0});
+    if (running)
+        progress(ui);
+    else if (report && report->problem.empty())
+        totals(ui, *report);
+    if (report && !report->problem.empty() && !running) problem_line(ui, report->problem);
+    const bool has_table = report && report->problem.empty();
+    if (has_table) {
+        table(ui, *report);
+        const char* times =
+            report->compiled ? "The card compiled its shaders meanwhile: run again for its time without that."
+                             : "Each side evaluated the experiment from nothing.";
+        ImGui::TextDisabled(
+            "A click shows the stage and locks the cell. Relative: |Δ| ÷ the larger of both, above 1e-6.");
+        ImGui::TextDisabled("%s", times);
+    }
+    ImGui::BeginDisabled(running);
+    if (ImGui::Button("Run again", {ui.px(110), 0})) ui.parity.start(ui.document.experiment());
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    ImGui::BeginDisabled(!has_table);
+    if (ImGui::Button("Copy as text", {ui.px(110), 0})) {
+        ui.copy(parity_text(*report));
+        ui.state.notice = {"copied the comparison as tab-separated text", false};
+    }
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    if (ImGui::Button("Close", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,182 @@
+// Both backends on one experiment, in the background.
+#include "app/document/parity_run.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+/// A tensor that counts as a card's.
+class FakeValues : public DeviceValues {
+public:
+    explicit FakeValues(Tensor values) : values_(std::move(values)) {}
+    const Shape& shape() const override { return values_.shape(); }
+    void read(int head, int first, int count, float* rows) const override {
+        const ConstMatrixView from = values_.head(head);
+        std::copy_n(from.row(first).data(), from.cols() * count, rows);
+    }
+    ValueRange range(int) const override { return {}; }
+
+private:
+    const Tensor values_;
+};
+
+/// It computes the scaled scores, one cell of them wrong by 1, and leaves all else to the processor.
+class WrongCard : public Backend {
+public:
+    std::string_view name() const override { return "gpu"; }
+    std::string card() const override { return "a card that errs"; }
+    std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
+                                                std::span<const StagePtr> inputs, std::stop_token) override {
+        const auto* scale = std::get_if<step::Scale>(&step);
+        if (!scale) return nullptr;
+        Tensor scaled(shape);
+        for (int h = 0; h < shape.heads; ++h)
+            scaled.head(h) = inputs[0]->buffer.host().head(h) * scale->factor / scale->divisor;
+        scaled.head(1)(2, 0) += 1;
+        return std::make_shared<FakeValues>(std::move(scaled));
+    }
+    std::size_t memory() const override { return 0; }
+};
+
+/// Its first step takes until it is cancelled.
+class SlowCard : public WrongCard {
+public:
+    std::shared_ptr<const DeviceValues> compute(const Step&, const Shape&, std::span<const StagePtr>,
+                                                std::stop_token cancel) override {
+        computing = true;
+        computing.notify_all();
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any().wait(lock, cancel, [] { return false; });
+        throw Cancelled{};
+    }
+    std::atomic<bool> computing = false;
+};
+
+Experiment two_heads() {
+    Experiment e;
+    e.text = "the cat sat";
+    e.heads = 2;
+    return e;
+}
+
+std::shared_ptr<const ParityReport> report_of(ParityRun& run, const Experiment& experiment) {
+    run.start(experiment);
+    run.wait();
+    return run.report();
+}
+
+TEST(ParityRunTest, says_for_each_stage_how_far_the_card_is_from_the_processor) {
+    const auto card = std::make_shared<WrongCard>();
+    ParityRun run([&] { return card; }, {}, {});
+    EXPECT_EQ(run.report(), nullptr);
+    const auto report = report_of(run, two_heads());
+    ASSERT_NE(report, nullptr);
+    EXPECT_FALSE(run.running());
+    EXPECT_EQ(report->problem, "");
+    EXPECT_EQ(report->experiment(), two_heads());
+    EXPECT_EQ(report->card, "a card that errs");
+    EXPECT_GT(report->cpu_milliseconds, 0);
+    EXPECT_GT(report->gpu_milliseconds, 0);
+    EXPECT_TRUE(report->labels.records.empty()) << "the matrices are not kept";
+    std::size_t wrong = 0;
+    for (const StageDifference& stage : report->stages) {
+        const bool after = stage.info->name == "scaled" || stage.info->name == "masked" ||
+                           stage.info->name == "weights" || stage.info->name == "context" ||
+                           stage.info->name == "concat";
+        EXPECT_EQ(stage.absolute > 0, after) << stage.info->name;
+        if (stage.info->name != "scaled") continue;
+        ++wrong;
+        EXPECT_NEAR(stage.absolute, 1, 1e-5);
+        EXPECT_EQ(place_text(*report, stage, stage.absolute_at), "head 2 · sat → the");
+        EXPECT_EQ(place_text(*report, stage, std::nullopt), "");
+    }
+    EXPECT_EQ(wrong, 1U);
+}
+
+TEST(ParityRunTest, only_the_first_run_on_a_card_compiles) {
+    const auto card = std::make_shared<WrongCard>();
+    ParityRun run([&] { return card; }, {}, {});
+    EXPECT_TRUE(report_of(run, two_heads())->compiled);
+    EXPECT_FALSE(report_of(run, two_heads())->compiled);
+}
+
+TEST(ParityRunTest, the_text_is_a_line_for_each_stage_in_columns) {
+    const auto card = std::make_shared<WrongCard>();
+    ParityRun run([&] { return card; }, {}, {});
+    const auto report = report_of(run, two_heads());
+    const std::string text = parity_text(*report);
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(text, '\n')), report->stages.size() + 1);
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(text, '\t')), 10 * (report->stages.size() + 1));
+    EXPECT_NE(text.find("\nscaled\t2\t3\t3\t"), std::string::npos) << text;
+    EXPECT_NE(text.find("\thead 2 · sat → the\t"), std::string::npos) << text;
+    EXPECT_NE(text.find("\nkey\t1\t3\t16\t0\t\t0\t\t0\t"), std::string::npos) << text;
+}
+
+TEST(ParityRunTest, without_a_card_it_says_why) {
+    ParityRun run([]() -> std::shared_ptr<Backend> { throw Error(ErrorKind::backend, "no card here"); }, {},
+                  {});
+    const auto report = report_of(run, two_heads());
+    ASSERT_NE(report, nullptr);
+    EXPECT_EQ(report->problem, "no card here");
+    EXPECT_TRUE(report->stages.empty());
+    EXPECT_EQ(report->experiment(), two_heads());
+}
+
+TEST(ParityRunTest, sequence_to_sequence_is_the_processors_on_both_sides) {
+    int asked = 0;
+    ParityRun run(
+        [&]() -> std::shared_ptr<Backend> {
+            ++asked;
+            return std::make_shared<WrongCard>();
+        },
+        {}, {});
+    Experiment e;
+    e.mechanism = "seq2seq";
+    e.text2 = "le chat";
+    const auto report = report_of(run, e);
+    ASSERT_NE(report, nullptr);
+    EXPECT_NE(report->problem.find("the processor's with either backend"), std::string::npos)
+        << report->problem;
+    EXPECT_EQ(asked, 0);
+}
+
+TEST(ParityRunTest, a_cancelled_run_ends_and_leaves_the_report_before) {
+    const auto slow = std::make_shared<SlowCard>();
+    std::shared_ptr<Backend> card = std::make_shared<WrongCard>();
+    ParityRun run([&] { return card; }, {}, {});
+    const auto before = report_of(run, two_heads());
+    card = slow;
+    run.start({});
+    slow->computing.wait(false);
+    EXPECT_TRUE(run.running());
+    EXPECT_EQ(run.phase(), ParityRun::Phase::card);
+    run.start(two_heads());  // nothing, while another one runs
+    run.cancel();
+    run.wait();
+    EXPECT_FALSE(run.running());
+    EXPECT_EQ(run.report(), before);
+}
+
+TEST(ParityRunTest, ending_cancels_and_each_phase_wakes) {
+    std::atomic<int> wakes = 0;
+    {
+        const auto slow = std::make_shared<SlowCard>();
+        ParityRun run([&] { return slow; }, {}, [&] { ++wakes; });
+        run.start({});
+        slow->computing.wait(false);
+        EXPECT_EQ(wakes, 1);
+    }
+    EXPECT_EQ(wakes, 2);
+    ParityRun run([] { return std::make_shared<WrongCard>(); }, {}, [&] { ++wakes; });
+    report_of(run, two_heads());
+    EXPECT_EQ(wakes, 5);
+}
+
+}  // namespace
+}  // namespace attnscope
