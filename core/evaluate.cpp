@@ -3,12 +3,14 @@
 
 #include "core/attention/backend.h"
 #include "core/attention/evaluation.h"
+#include "core/attention/given_values.h"
 #include "core/seq2seq/evaluation.h"
 
 namespace attnscope {
 
 Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
     check(experiment);
+    check_given_cells(experiment);
     const bool recurrent = experiment.mechanism == "seq2seq";  // step after step: the processor's
     const std::string backend(options.backend && !recurrent ? options.backend->name() : "cpu");
     // Backends differ in the last bits, so neither takes over the other's.

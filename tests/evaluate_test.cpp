@@ -11,6 +11,7 @@
 #include "core/attention/backend.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/io/examples.h"
 #include "core/random/initializers.h"
 
 namespace attnscope {
@@ -539,6 +540,76 @@ TEST(StagesTest, the_operands_of_a_stage_stand_where_the_mathematics_puts_them) 
     EXPECT_EQ(operand(trace, "embedding_kv")->name(), "embedding");
     EXPECT_EQ(operand(evaluate({}), "query")->name(), "query");
     EXPECT_EQ(operand(trace, ""), nullptr);
+}
+
+std::string refusal(const Experiment& e) {
+    try {
+        evaluate(e);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+        return error.what();
+    }
+    return "";
+}
+
+TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
+    Experiment e;
+    e.score = "additive";
+    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
+    EXPECT_EQ(refusal(e),
+              "v_a is 1 × 16, but 1 × 8 (its commas read as separators: write decimals with a point) is "
+              "needed here");
+    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, -5)));
+    EXPECT_EQ(refusal(e), "v_a is 1 × 16, but 1 × 8 is needed here");
+    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 15, 5)));
+    EXPECT_EQ(refusal(e), "v_a is 1 × 15, but 1 × 8 is needed here");
+}
+
+TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
+    Experiment e;
+    e.projection = "mha";
+    e.output_projection = true;
+    e.given.insert_or_assign("value", GivenMatrix(Matrix::Ones(8, 3)));
+    EXPECT_EQ(refusal(e),
+              "value has 3 columns and projection mha draws a W_o for 16: give W_o as out × 3, or choose "
+              "another projection");
+    e.given.insert_or_assign("W_o", GivenMatrix(Matrix::Ones(2, 3)));
+    EXPECT_EQ(evaluate(e).find("output")->shape().columns, 2);
+}
+
+TEST(EvaluateTest, rope_has_heads_of_all_three_also_where_there_is_one) {
+    Experiment e;
+    EXPECT_EQ(evaluate(e).find("value_heads"), nullptr);
+    e.position = "rope";
+    const Trace trace = evaluate(e);
+    for (const char* name : {"query_heads", "key_heads", "value_heads"}) {
+        ASSERT_NE(trace.find(name), nullptr) << name;
+        EXPECT_TRUE(trace.find(name)->shape().per_head) << name;
+    }
+    EXPECT_EQ(Matrix(trace.find("value_heads")->buffer.host().head(0)),
+              Matrix(trace.find("value")->buffer.host().head(0)));
+    EXPECT_EQ(formula(e, *find_stage_info("value_heads")), "V");
+}
+
+TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
+    Experiment e;
+    Matrix mask = Matrix::Ones(8, 8);
+    mask(3, 4) = NAN;
+    e.given.insert_or_assign("mask", GivenMatrix(mask));
+    const std::string said = "mask: row 4, column 5 is nan: a mask holds 1 (may look) and 0 (closed)";
+    EXPECT_EQ(refusal(e), said);
+    e.mechanism = "seq2seq";
+    EXPECT_EQ(refusal(e), said);
+}
+
+TEST(StagesTest, without_projections_keys_are_of_their_own_side) {
+    Experiment e;
+    EXPECT_EQ(unprojected_text(e), "Q = K = V = X");
+    e.text2 = "two words";
+    EXPECT_EQ(unprojected_text(e), "Q = X, K = V = Y");
+    EXPECT_EQ(unprojected_text(load_example("scalar-cross-attention").experiment), "Q = X, K = V = Y");
+    e.given.insert_or_assign("embedding_v", GivenMatrix(Matrix::Ones(2, 16)));
+    EXPECT_EQ(unprojected_text(e), "Q = X, K = Y, V = Y_v");
 }
 
 TEST(StagesTest, a_formula_follows_the_settings) {

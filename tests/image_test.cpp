@@ -162,6 +162,7 @@ TEST(image_file_test, a_file_cut_off_anywhere_is_refused) {
     // After the last pixel stand a checksum and an empty chunk, which a picture can do without.
     for (std::size_t size = 0; size < png.size() - 16; size += 7)
         ASSERT_TRUE(refusal(png.substr(0, size)).starts_with("photo is ")) << size;
+    EXPECT_NE(refusal(png.substr(0, png.size() / 2)).find(": copy it again"), std::string::npos);
     for (std::size_t size = 0; size < jpeg.size() - 2; size += 7)
         ASSERT_TRUE(refusal(jpeg.substr(0, size)).starts_with("photo is ")) << size;
 }
@@ -188,11 +189,13 @@ TEST(image_file_test, what_is_no_picture_is_refused_with_what_to_do) {
 TEST(image_file_test, a_huge_picture_is_refused_by_its_header) {
     std::string png = png_of(gradient(2, 2));
     png.replace(16, 8, big_endian(40000) + big_endian(40000));
-    EXPECT_EQ(refusal(png), "photo has 40000 × 40000 pixels, more than attnscope takes: make it smaller");
+    EXPECT_EQ(refusal(png),
+              "photo has 40000 × 40000 pixels, and the limit is 64000000 in all: make it smaller");
     std::string jpeg = jpeg_of(8, 8, 1, std::vector<std::uint8_t>(64, 9));
     const std::size_t frame = jpeg.find("\xFF\xC0");
     jpeg.replace(frame + 5, 4, "\xFF\xDC\xFF\xDC");
-    EXPECT_EQ(refusal(jpeg), "photo has 65500 × 65500 pixels, more than attnscope takes: make it smaller");
+    EXPECT_EQ(refusal(jpeg),
+              "photo has 65500 × 65500 pixels, and the limit is 64000000 in all: make it smaller");
 }
 
 // ---- patches

@@ -211,8 +211,17 @@ TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
               std::string::npos);
     EXPECT_NE(refusal(matrix_from_npy, std::string("\x93NUMPY\x01\x00", 8)).find("cut off"),
               std::string::npos);
-    EXPECT_NE(refusal(matrix_from_npy, npy(header("<f4", "(9999999, 9999999)"), "1")).find("more than"),
-              std::string::npos);
+    EXPECT_EQ(
+        refusal(matrix_from_npy, npy(header("<f4", "(9999999, 9999999)"), "1")),
+        "a.csv: it has 9999999 × 9999999 numbers, and a matrix may have up to 65536 rows and columns and "
+        "67108864 numbers in all: give a part of it");
+    for (const char* shape : {"(-2, 2)", "(2, -2)", "(1 2)", "(a,)", "(1,,2)"})
+        EXPECT_EQ(refusal(matrix_from_npy, npy(header("<f4", shape), std::string(16, '\0'))),
+                  std::string("a.csv: its NPY header says the shape ") + shape +
+                      ", which is none: save it again with numpy.save");
+    EXPECT_EQ(refusal(matrix_from_npy, npy(header("<f4", "(1, 2)"), std::string(11, '\0'))),
+              "a.csv: 3 bytes stand behind its 1 × 2 numbers: save one array alone with numpy.save");
+    EXPECT_EQ(matrix_from_npy(npy(header("<f4", "(1L, 2L)"), std::string(8, '\0')), "a"), matrix({{0, 0}}));
 }
 
 TEST(read_matrix_test, a_file_of_another_kind_is_refused_without_quoting_its_bytes) {

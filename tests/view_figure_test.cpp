@@ -163,6 +163,14 @@ TEST(alignment_figure_test, its_words_are_the_sources_and_those_that_the_steps_s
     EXPECT_EQ(figure_of("alignment", session).lines->row, -1);
 }
 
+TEST(alignment_figure_test, its_axes_are_steps_and_source_words) {
+    const Session session = load_example("bahdanau-alignment");
+    const Trace trace = evaluate(session.experiment);
+    const Figure figure = make_figure(trace, *trace.find("alignment"), {}, session.presentation);
+    EXPECT_NE(figure.subtitle.find("steps\u00A0×\u00A0source\u00A0words"), std::string::npos)
+        << figure.subtitle;
+}
+
 TEST(alignment_figure_test, without_attention_all_words_meet) {
     Session session = load_example("encoder-decoder");
     const Figure figure = figure_of("alignment", session);

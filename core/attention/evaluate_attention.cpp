@@ -321,6 +321,12 @@ void AttentionEvaluation::join_heads() {
     }
     if (e_.output_projection || is_given("W_o")) {
         const StagePtr W = projection_weight("W_o", &ProjectionWeights::W_o);
+        const int width = output_->shape().columns, drawn = W->shape().columns;
+        if (width != drawn && !is_given("W_o"))
+            throw Error(ErrorKind::bad_input,
+                        "value has " + std::to_string(width) + " columns and projection " + e_.projection +
+                            " draws a W_o for " + std::to_string(drawn) + ": give W_o as out × " +
+                            std::to_string(width) + ", or choose another projection");
         output_ = linear("output", output_, W, projection_bias("b_o", &ProjectionWeights::b_o));
     }
 }

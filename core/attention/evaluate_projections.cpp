@@ -82,7 +82,7 @@ void AttentionEvaluation::split_heads() {
     if (e_.heads == 1 && !rotate) return;
     Q_ = split("query_heads", Q_, rotate);
     K_ = split("key_heads", K_, rotate);
-    if (e_.heads > 1) V_ = split("value_heads", V_, false);
+    V_ = split("value_heads", V_, false);
 }
 
 }  // namespace attnscope

@@ -1,6 +1,7 @@
 #include "core/attention/stage_builder.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 #include "core/attention/backend.h"
@@ -14,6 +15,16 @@ bool same(const Buffer& a, const Buffer& b) {
     if (a.shape() != b.shape() || a.is_on_device() || b.is_on_device()) return false;
     const std::span<const float> left = a.host().values(), right = b.host().values();
     return std::memcmp(left.data(), right.data(), left.size_bytes()) == 0;
+}
+
+/// Whether a matrix of rows × columns numbers with a decimal comma, "1,5", reads as this one of whole
+/// numbers.
+bool may_be_decimal_commas(const ConstMatrixView& matrix, Eigen::Index rows, Eigen::Index columns) {
+    if (matrix.rows() != rows || matrix.cols() != 2 * columns) return false;
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i)
+        for (Eigen::Index j = 0; j < matrix.cols(); ++j)
+            if (matrix(i, j) != std::floor(matrix(i, j)) || (j % 2 == 1 && matrix(i, j) < 0)) return false;
+    return true;
 }
 
 }  // namespace
@@ -78,9 +89,11 @@ void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns
 
 void require_shape(const Stage& stage, Eigen::Index rows, Eigen::Index columns) {
     const Shape& shape = stage.shape();
-    if (shape.rows != rows || shape.columns != columns)
-        refuse_shape(stage.name(), shape.rows, shape.columns,
-                     std::to_string(rows) + " × " + std::to_string(columns));
+    if (shape.rows == rows && shape.columns == columns) return;
+    std::string expected = std::to_string(rows) + " × " + std::to_string(columns);
+    if (may_be_decimal_commas(stage.buffer.host().head(0), rows, columns))
+        expected += " (its commas read as separators: write decimals with a point)";
+    refuse_shape(stage.name(), shape.rows, shape.columns, expected);
 }
 
 }  // namespace attnscope

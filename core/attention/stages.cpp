@@ -224,6 +224,9 @@ std::string parameter_text(const Experiment& e, std::string_view name) {
     return "drawn by linear";
 }
 
+/// Keys and values are not of the queries' tokens.
+bool has_own_keys(const Experiment& e) { return !e.text2.empty() || e.image || e.is_given("embedding_kv"); }
+
 }  // namespace
 
 std::span<const StageInfo> stage_table() { return k_stages; }
@@ -240,7 +243,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
     if (e.mechanism == "seq2seq") return seq2seq_formula(e, info);
     const bool pre_norm = e.block == "pre-norm", positions = e.position == "sinusoidal";
-    const bool two_sides = !e.text2.empty() || e.image || e.is_given("embedding_kv");
+    const bool two_sides = has_own_keys(e);
     const std::string plus = positions ? " + PE" : "";
     const std::string X = pre_norm ? "N₁" : positions ? "(X" + plus + ")" : "X";
     const std::string Y = !two_sides ? X : positions ? "(Y" + plus + ")" : "Y";
@@ -260,7 +263,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     const std::string cut = e.heads > 1 ? " cut into h blocks of d_k columns" : "";
     if (name == "query_heads") return "Q" + cut + turned;
     if (name == "key_heads") return "K" + cut + turned;
-    if (name == "value_heads") return "V cut into h blocks of d_v columns";
+    if (name == "value_heads") return e.heads > 1 ? "V cut into h blocks of d_v columns" : "V";
     if (name == "score_hidden")
         return e.score == "concat"
                    ? "tanh( W_c [q; k] )"
@@ -318,10 +321,22 @@ std::string caption(const Experiment& e, const StageInfo& info) {
     return std::string(info.caption);
 }
 
+std::string unprojected_text(const Experiment& e) {
+    const bool two_sides = has_own_keys(e);
+    const std::string keys = two_sides ? "Y" : "X";
+    if (e.is_given("embedding_v")) return "Q = X, K = " + keys + ", V = Y_v";
+    return two_sides ? "Q = X, K = V = Y" : "Q = K = V = X";
+}
+
 const Stage& main_stage(const Trace& trace) {
     for (const std::string_view name : {"weights", "alignment", "decoder_context"})
         if (const Stage* stage = trace.find(name)) return *stage;
     return *trace.records.front().stage;
+}
+
+const Stage& focused_stage(const Trace& trace, std::string_view wanted) {
+    const Stage* stage = trace.find(wanted);
+    return stage ? *stage : main_stage(trace);
 }
 
 std::string_view mask_of(const StageInfo& info) {

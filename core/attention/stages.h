@@ -14,12 +14,18 @@ bool is_parameter(const StageInfo& info);
 /// to 1".
 std::string formula(const Experiment& experiment, const StageInfo& info);
 
+/// What queries, keys and values are without projections: "Q = K = V = X".
+std::string unprojected_text(const Experiment& experiment);
+
 /// A few words for the line under a thumbnail: "÷ √d_k", "softmax", "causal".
 std::string caption(const Experiment& experiment, const StageInfo& info);
 
 /// What the whole computation is for: `weights`; where words are translated `alignment`, or
 /// `decoder_context` without attention.
 const Stage& main_stage(const Trace& trace);
+
+/// The stage in focus: the one called `wanted`, else, where this experiment has none, the main one.
+const Stage& focused_stage(const Trace& trace, std::string_view wanted);
 
 /// The mask whose closed pairs are cells of this stage that hold nothing, by name; empty for other stages.
 std::string_view mask_of(const StageInfo& info);

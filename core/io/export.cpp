@@ -39,7 +39,9 @@ Figure figure_of(const Trace& trace, const Session& own, const ExportItem& item)
 std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_png(figure_of(trace, own, item), TextFace(), to_json(own), progress);
+    const Figure figure = figure_of(trace, own, item);
+    require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
+    return render_png(figure, TextFace(), to_json(own), progress);
 }
 
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/io/file.h"
 #include "core/io/jpeg.h"
+#include "core/io/picture_size.h"
 #include "core/io/png.h"
 
 namespace attnscope {
@@ -29,12 +30,8 @@ std::int64_t big_endian(std::string_view bytes) {
 void require_bearable_png(std::string_view bytes, std::string_view source) {
     constexpr std::size_t k_width = 16, k_height = 20, k_end = 24;
     if (bytes.size() < k_end) throw_bad(source, "is cut off: copy it again");
-    const std::int64_t width = big_endian(bytes.substr(k_width, 4)),
-                       height = big_endian(bytes.substr(k_height, 4));
-    if (width > 0 && height > k_max_image_pixels / width)
-        throw Error(ErrorKind::too_large, std::string(source) + " has " + std::to_string(width) + " × " +
-                                              std::to_string(height) +
-                                              " pixels, more than attnscope takes: make it smaller");
+    require_bearable_picture(source, big_endian(bytes.substr(k_width, 4)),
+                             big_endian(bytes.substr(k_height, 4)), k_max_image_pixels);
 }
 
 Image over_white(const Pixels& pixels) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/io/picture_size.h"
 
 namespace attnscope {
 namespace {
@@ -144,10 +145,7 @@ Image decode_jpeg(std::string_view bytes, std::string_view source, std::int64_t 
     };
     if (!read_header(reader, bytes)) throw_damaged();
     const jpeg_decompress_struct& jpeg = reader.jpeg;
-    if (std::int64_t{jpeg.image_width} * jpeg.image_height > most_pixels)
-        throw Error(ErrorKind::too_large, std::string(source) + " has " + std::to_string(jpeg.image_width) +
-                                              " × " + std::to_string(jpeg.image_height) +
-                                              " pixels, more than attnscope takes: make it smaller");
+    require_bearable_picture(source, jpeg.image_width, jpeg.image_height, most_pixels);
     if (jpeg.jpeg_color_space == JCS_CMYK || jpeg.jpeg_color_space == JCS_YCCK)
         throw_bad(source, "is a JPEG of four inks (CMYK): save it as RGB");
     const unsigned held = orientation(jpeg);  // the markers go with the decoding

@@ -197,7 +197,7 @@ Pixels decode_png(std::string_view bytes, std::string_view source) {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
     if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size())) {
-        throw_bad(source, std::string("is damaged (") + image.message + ")");
+        throw_bad(source, "is damaged (" + std::string(image.message) + "): copy it again, or save it again");
     }
     image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // what does not say its gamma is of a screen
     image.format = image.format & PNG_FORMAT_FLAG_ALPHA ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
@@ -212,7 +212,7 @@ Pixels decode_png(std::string_view bytes, std::string_view source) {
         throw;
     }
     if (!png_image_finish_read(&image, nullptr, pixels.bytes.data(), 0, nullptr)) {
-        throw_bad(source, std::string("is damaged (") + image.message + ")");
+        throw_bad(source, "is damaged (" + std::string(image.message) + "): copy it again, or save it again");
     }
     return pixels;
 }

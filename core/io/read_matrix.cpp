@@ -338,6 +338,25 @@ std::string value_of(const std::string& header, const std::string& pattern, std:
     return found[1];
 }
 
+/// The sizes of "3, 4" or "3,", as a header spells its shape.
+std::vector<std::size_t> sizes_in(const std::string& shape, std::string_view source) {
+    std::vector<std::size_t> sizes;
+    std::string_view rest = trimmed(shape);
+    while (!rest.empty()) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        std::string_view digits = trimmed(rest.substr(0, comma));
+        if (digits.ends_with('L')) digits.remove_suffix(1);  // Python 2's long
+        std::size_t size = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+        if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
+            refuse(source, "its NPY header says the shape (" + shape +
+                               "), which is none: save it again with numpy.save");
+        sizes.push_back(size);
+        rest = trimmed(rest.substr(std::min(comma + 1, rest.size())));
+    }
+    return sizes;
+}
+
 NpyHeader npy_header(std::string_view bytes, std::string_view source) {
     constexpr std::size_t k_version_at = 6;
     const auto byte = [&](std::size_t at) {
@@ -357,14 +376,7 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
     const std::string header(bytes.substr(start, length));
     const std::string type = value_of(header, R"('descr'\s*:\s*('[^']*'|\[))", source);
     const std::string shape = value_of(header, R"('shape'\s*:\s*\(([^)]*)\))", source);
-    std::vector<std::size_t> sizes;
-    for (std::size_t at = 0; at < shape.size(); ++at) {
-        std::size_t size = 0;
-        const auto [end, error] = std::from_chars(shape.data() + at, shape.data() + shape.size(), size);
-        if (error != std::errc{}) continue;
-        sizes.push_back(size);
-        at = static_cast<std::size_t>(end - shape.data());
-    }
+    const std::vector<std::size_t> sizes = sizes_in(shape, source);
     if (sizes.empty() || sizes.size() > 2)
         refuse(source, "its shape is (" + shape + "): a matrix has two dimensions");
     return {.type = type.size() > 2 ? type.substr(1, type.size() - 2) : "a record",
@@ -389,7 +401,9 @@ void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view
     if (rows == 0 || columns == 0) refuse(source, "there are no numbers in it");
     if (rows > k_longest || columns > k_longest || rows * columns > k_most)
         refuse(source, "it has " + std::to_string(rows) + " × " + std::to_string(columns) +
-                           " numbers, more than attnscope takes");
+                           " numbers, and a matrix may have up to " + std::to_string(k_longest) +
+                           " rows and columns and " + std::to_string(k_most) +
+                           " numbers in all: give a part of it");
 }
 
 Matrix matrix_from_csv(std::string_view text, std::string_view source) {
@@ -434,7 +448,13 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
         refuse(source, "its numbers are of the type " + quoted(header.type) +
                            ": save it as float32, numpy.save(file, array.astype('float32'))");
     require_matrix_size(header.rows, header.columns, source);
-    if (bytes.size() - header.data < header.rows * header.columns * type->size)
+    const std::size_t held = bytes.size() - header.data,
+                      announced = header.rows * header.columns * type->size;
+    if (held > announced)
+        refuse(source, std::to_string(held - announced) + " bytes stand behind its " +
+                           std::to_string(header.rows) + " × " + std::to_string(header.columns) +
+                           " numbers: save one array alone with numpy.save");
+    if (held < announced)
         refuse(source, "the NPY file is cut off: " + std::to_string(header.rows) + " × " +
                            std::to_string(header.columns) + " numbers are announced; copy it again");
     const bool swapped = header.type[0] == (std::endian::native == std::endian::little ? '>' : '<');

@@ -132,7 +132,7 @@ void AttentionRecipe::heads() {
     };
     split(Q_, rotate);
     split(K_, rotate);
-    if (cut) split(V_, false);
+    split(V_, false);
 }
 
 }  // namespace attnscope

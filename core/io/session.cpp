@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "core/attention/given_values.h"
 #include "core/error.h"
 #include "core/io/file.h"
 #include "core/io/jpeg.h"
@@ -258,6 +259,7 @@ Session session_from_json(std::string_view text, std::string_view source) {
     }
     try {
         check(session.experiment);
+        check_given_cells(session.experiment);
     } catch (const Error& error) {
         refuse(source, "experiment", error.what());
     }

@@ -2,10 +2,11 @@
 
 namespace attnscope {
 
-std::string_view axis_name(Axis axis) {
+std::string_view axis_name(const Experiment& experiment, Axis axis) {
+    const bool decodes = experiment.mechanism == "seq2seq";
     switch (axis) {
-        case Axis::query_token: return "queries";
-        case Axis::key_token: return "keys";
+        case Axis::query_token: return decodes ? "steps" : "queries";
+        case Axis::key_token: return decodes ? "source words" : "keys";
         case Axis::feature:
         case Axis::head_feature: return "features";
         case Axis::key_hidden: return "keys · hidden units";

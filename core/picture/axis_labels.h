@@ -12,7 +12,8 @@ namespace attnscope {
 /// The first `count` of Trace::label.
 std::vector<std::string> axis_labels(const Trace& trace, Axis axis, int count);
 
-/// "queries", "keys", "features", "words"; empty for a single column.
-std::string_view axis_name(Axis axis);
+/// "queries", "keys", "features", "words"; a decoder's queries are "steps" and its keys "source words". Empty
+/// for a single column.
+std::string_view axis_name(const Experiment& experiment, Axis axis);
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/picture/axis_labels.h"
+#include "core/picture/figure_cells.h"
 #include "core/picture/number_text.h"
 #include "core/picture/shown_matrix.h"
 
@@ -28,9 +29,10 @@ std::string unbroken(std::string_view part) {
 
 std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatrix& shown,
                         const HeadChoice& head) {
-    const std::string rows(axis_name(stage.info->rows)), columns(axis_name(stage.info->columns));
+    const Experiment& e = trace.experiment;
+    const std::string rows(axis_name(e, stage.info->rows)), columns(axis_name(e, stage.info->columns));
     return side_by_side(
-        formula(trace.experiment, *stage.info),
+        formula(e, *stage.info),
         {std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()),
          rows + (rows.empty() || columns.empty() ? "" : " × ") + columns, head_fact(stage, head)});
 }
@@ -121,6 +123,11 @@ const Theme& theme_named(const std::string& name) {
     throw Error(ErrorKind::bad_input, "unknown theme \"" + name + "\": use dark, light, contrast or print");
 }
 
+void require_cell_size(int size) {
+    if (size < 1 || size > 512)
+        throw Error(ErrorKind::bad_input, "cell size " + std::to_string(size) + ": use 1 to 512 pixels");
+}
+
 }  // namespace
 
 std::string side_by_side(const std::string& first, const std::vector<std::string>& others) {
@@ -170,8 +177,7 @@ std::string head_fact(const Stage& stage, const HeadChoice& head) {
 }
 
 void require_drawable(std::string_view stage, int rows, int columns, int cell_size) {
-    if (cell_size < 1 || cell_size > 512)
-        throw Error(ErrorKind::bad_input, "cell size " + std::to_string(cell_size) + ": use 1 to 512 pixels");
+    require_cell_size(cell_size);
     const auto fits = [&](std::int64_t cell) {
         const std::int64_t width = cell * columns + k_surroundings;
         const std::int64_t height = cell * rows + k_surroundings;
@@ -223,8 +229,10 @@ std::string Figure::text(std::size_t cell) const {
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    require_drawable(stage.name(), shown.rows(), shown.columns(), presentation.cell_size);
     const ConstMatrixView values = shown.values();
+    require_cell_size(presentation.cell_size);
+    if (static_cast<std::size_t>(values.size()) > k_max_cell_shapes)
+        require_drawable(stage.name(), shown.rows(), shown.columns(), presentation.cell_size);
     Figure figure{
         .title = {},
         .subtitle = {},

@@ -309,6 +309,8 @@ void draw_cell_image_in_document(const Figure& figure, const FigureLayout& layou
 
 }  // namespace
 
+bool needs_pixels(const Figure& figure) { return figure.image || figure.values.size() > k_max_cell_shapes; }
+
 void set_source(cairo_t* cairo, Rgb8 color, double opacity) {
     cairo_set_source_rgba(cairo, color.red / 255.0, color.green / 255.0, color.blue / 255.0, opacity);
 }

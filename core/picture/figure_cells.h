@@ -9,6 +9,8 @@ namespace attnscope {
 /// instead of one shape per cell: quick to draw, no seams where a viewer smooths edges, and an SVG of as many
 /// shapes (about 10 MB) is already slow to open.
 inline constexpr std::size_t k_max_cell_shapes = 65536;
+/// A document of the figure holds pixels, too, and not shapes alone.
+bool needs_pixels(const Figure& figure);
 
 void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo, Medium medium);
 /// Throws Cancelled.

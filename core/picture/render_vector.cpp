@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/io/svg.h"
 #include "core/picture/cairo_handle.h"
+#include "core/picture/figure_cells.h"
 
 namespace attnscope {
 namespace {
@@ -165,7 +166,7 @@ std::string normalized_svg(std::string_view svg) {
 std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress) {
     const FigureLayout layout = lay_out(figure, face);
-    require_picture_size(layout.size);
+    if (needs_pixels(figure)) require_picture_size(layout.size);
     Sink sink;
     CairoSurface surface(
         cairo_svg_surface_create_for_stream(Sink::write, &sink, layout.size.width, layout.size.height));
@@ -176,7 +177,7 @@ std::string render_svg(const Figure& figure, const TextFace& face, std::string_v
 
 std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress) {
     const FigureLayout layout = lay_out(figure, face);
-    require_picture_size(layout.size);
+    if (needs_pixels(figure)) require_picture_size(layout.size);
     const double side = std::max({layout.size.width, layout.size.height, 1});
     const double scale = std::min(k_points_per_pixel, k_longest_page / side);
     Sink sink;
