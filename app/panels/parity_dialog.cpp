@@ -75,10 +75,12 @@ void stage_row(Ui& ui, const ParityReport& report, const StageDifference& stage)
     ImGui::TableNextColumn();
     const bool has_picture = stage.info->unit != Unit::token_id;
     ImGui::PushStyleColor(ImGuiCol_Text, ink(other ? theme.warning : theme.text));
-    if (ImGui::Selectable(
-            name.c_str(), false,
-            ImGuiSelectableFlags_SpanAllColumns | (has_picture ? 0 : ImGuiSelectableFlags_Disabled)))
-        go_to(ui, stage);
+    const bool clicked = ImGui::Selectable(
+        name.c_str(), false,
+        ImGuiSelectableFlags_SpanAllColumns | (has_picture ? 0 : ImGuiSelectableFlags_Disabled));
+    const Area row{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    const bool pressed = has_picture && keyboard_use(ui, ImGui::GetID(name.c_str()), row).pressed;
+    if (clicked || pressed) go_to(ui, stage);
     ImGui::PopStyleColor();
     const std::string place = other ? std::to_string(stage.other_kind) + " NaN, ∞ or closed on one side only"
                                     : place_text(report, stage, stage.absolute_at);
@@ -168,18 +170,14 @@ void parity_dialog(Ui& ui) {
             "A click shows the stage and locks the cell. Relative: |Δ| ÷ the larger of both, above 1e-6.");
         ImGui::TextDisabled("%s", times);
     }
-    ImGui::BeginDisabled(running);
-    if (ImGui::Button("Run again", {ui.px(110), 0})) ui.parity.start(ui.document.experiment());
-    ImGui::EndDisabled();
+    if (push_button(ui, "Run again", ui.px(110), !running)) ui.parity.start(ui.document.experiment());
     ImGui::SameLine();
-    ImGui::BeginDisabled(!has_table);
-    if (ImGui::Button("Copy as text", {ui.px(110), 0})) {
+    if (push_button(ui, "Copy as text", ui.px(110), has_table)) {
         ui.copy(parity_text(*report));
         ui.state.notice = {"copied the comparison as tab-separated text", false};
     }
-    ImGui::EndDisabled();
     ImGui::SameLine();
-    if (ImGui::Button("Close", {ui.px(110), 0})) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
 }
 
 }  // namespace attnscope
