@@ -23,7 +23,7 @@ std::vector<std::string> texts(const AxisLayout& axis) {
 }
 
 /// Weights of n tokens, each looking at itself.
-Figure diagonal(int n, int cell_size) {
+Figure diagonal(int n, std::optional<int> cell_size) {
     const StagePtr weights =
         make_stage(k_weights, 1, n, n, [](int, int r, int c) { return r == c ? 1.f : 0.f; });
     Presentation presentation;
@@ -293,6 +293,21 @@ TEST(figure_test, pictures_that_are_too_large_say_which_cells_to_use) {
     EXPECT_EQ(message(1024, 16, 31), "fits");
     EXPECT_NE(message(1'000'000, 16, 1).find("export it as npy or csv instead"), std::string::npos);
     EXPECT_EQ(message(2'000'000'000, 2'000'000'000, 512).find("fits"), std::string::npos);
+}
+
+TEST(figure_test, cells_of_large_matrices_are_smaller_unless_a_size_is_asked_for) {
+    Presentation presentation;
+    const auto size = [&](int rows, int columns) { return cell_size_of(presentation, rows, columns); };
+    EXPECT_EQ(size(8, 8), 48);
+    EXPECT_EQ(size(32, 32), 48);
+    EXPECT_EQ(size(16, 64), 48);
+    EXPECT_EQ(size(128, 128), 12);
+    EXPECT_EQ(size(7, 512), 8);
+    EXPECT_EQ(size(512, 7), 8);
+    EXPECT_EQ(size(4096, 4096), 1);
+    EXPECT_EQ(diagonal(64, std::nullopt).cell_size, 24);
+    presentation.cell_size = 31;
+    EXPECT_EQ(size(4096, 4096), 31);
 }
 
 TEST(figure_test, an_unknown_theme_and_a_senseless_cell_size_are_refused) {

@@ -311,7 +311,7 @@ public:
         p.range = {static_cast<RangeChoice::Kind>(whole(0, 3)), low, low + std::abs(number()) + 1};
         p.colormap = pick({"viridis", "cividis", "magma"});
         p.theme = pick({"dark", "light", "contrast", "print"});
-        p.cell_size = whole(1, 512);
+        if (whole(0, 3) > 0) p.cell_size = whole(1, 512);
         p.values = coin();
         p.title = text();
         if (coin()) p.locked = Cell{whole(0, 5000), whole(0, 5000)};

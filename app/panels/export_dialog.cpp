@@ -108,11 +108,15 @@ void how_pictures_look(Ui& ui) {
     row(ui, "Title",
         [&] { line_field(ui, "##title", "the stage's name and formula", form.presentation.title); });
     row(ui, "Cell size", [&] {
+        const std::optional<int>& size = form.presentation.cell_size;
         const DragResult result =
-            drag_field(ui, "size", std::to_string(form.presentation.cell_size) + " px", -1, ui.px(110));
-        if (result.steps)
-            form_option(form, "cell-size",
-                        std::to_string(std::clamp(form.presentation.cell_size + result.steps, 1, 512)));
+            drag_field(ui, "size", size ? std::to_string(*size) + " px" : "auto", -1, ui.px(110));
+        tooltip(ui, "auto: smaller cells for larger matrices, so that labels stay legible on a page");
+        if (result.steps) {
+            constexpr int k_first = 48;
+            const int stepped = std::clamp(size.value_or(k_first) + result.steps, 1, 512);
+            form_option(form, "cell-size", std::to_string(stepped));
+        }
         if (result.typed) form_option(form, "cell-size", result.typed->substr(0, result.typed->find(' ')));
         if (is_wide(ui)) ImGui::SameLine();
         check_box(ui, "values in the cells", form.presentation.values);

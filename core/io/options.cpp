@@ -175,7 +175,17 @@ void set_stage(Session& s, const Json& value) {
     s.presentation.stage = std::move(name);
 }
 
+Json cell_size_json(const Session& s) {
+    const std::optional<int>& size = s.presentation.cell_size;
+    return size ? Json(*size) : Json("auto");
+}
+
 void set_cell_size(Session& s, const Json& value) {
+    if (value == "auto") {
+        s.presentation.cell_size.reset();
+        return;
+    }
+    if (value.is_string()) refuse("expected auto or a whole number, not " + quoted_value(value));
     const int size = as_int(value);
     if (size < 1 || size > 512) refuse(std::to_string(size) + " is out of range: use 1 to 512");
     s.presentation.cell_size = size;
@@ -395,8 +405,9 @@ const std::array k_options = {
            [](Session& s, const Json& v) {
                s.presentation.theme = choice(v, {"dark", "light", "contrast", "print"});
            }},
-    Option{"cell-size", "Presentation", "", "PX", "Pixels of an exported cell, 1 to 512", "exported pictures",
-           whole, [](const Session& s) -> Json { return s.presentation.cell_size; }, set_cell_size},
+    Option{"cell-size", "Presentation", "", "auto|PX",
+           "Pixels of an exported cell, 1 to 512; auto: 48, less for large matrices", "exported pictures",
+           word_or_number, cell_size_json, set_cell_size},
     Option{"values", "Presentation", "", "", "Write the numbers into the cells where they fit", "", boolean,
            FIELD(presentation, values, as_boolean)},
     Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",

@@ -50,7 +50,7 @@ struct Presentation {
     RangeChoice range;
     std::string colormap = "viridis";  ///< for probabilities; signed values are drawn on the diverging map
     std::string theme = "dark";        ///< dark, light, contrast, print
-    int cell_size = 48;                ///< pixels of an exported cell, 1 … 512
+    std::optional<int> cell_size;      ///< pixels of an exported cell, 1 … 512; none: by the matrix's size
     bool values = true;                ///< numbers in the cells where they fit
     std::string title;                 ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;

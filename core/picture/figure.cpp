@@ -226,13 +226,22 @@ std::string Figure::text(std::size_t cell) const {
     return cell_text(values[cell]);
 }
 
+int cell_size_of(const Presentation& presentation, int rows, int columns) {
+    constexpr double k_most_pixels = 1536.0 * 1536.0, k_longest = 4096, k_largest = 48;
+    const double by_area = std::sqrt(k_most_pixels / (static_cast<double>(rows) * columns));
+    const double by_side = k_longest / std::max(rows, columns);
+    const double fitting = std::max(1.0, std::min({by_area, by_side, k_largest}));
+    return presentation.cell_size.value_or(static_cast<int>(fitting));
+}
+
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation) {
     const ShownMatrix shown = shown_matrix(stage, head);
     const ConstMatrixView values = shown.values();
-    require_cell_size(presentation.cell_size);
+    const int cell_size = cell_size_of(presentation, shown.rows(), shown.columns());
+    require_cell_size(cell_size);
     if (static_cast<std::size_t>(values.size()) > k_max_cell_shapes)
-        require_drawable(stage.name(), shown.rows(), shown.columns(), presentation.cell_size);
+        require_drawable(stage.name(), shown.rows(), shown.columns(), cell_size);
     Figure figure{
         .title = {},
         .subtitle = {},
@@ -252,7 +261,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .image = {},
         .lines = {},
         .theme = &theme_named(presentation.theme),
-        .cell_size = presentation.cell_size,
+        .cell_size = cell_size,
         .write_values = presentation.values,
     };
     set_title(figure, presentation, std::string(stage.name()), subtitle_of(trace, stage, shown, head));

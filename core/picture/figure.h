@@ -91,6 +91,10 @@ struct Figure {
     std::string text(std::size_t cell) const;
 };
 
+/// The presentation's cell size in pixels. Where it names none, 1 … 48: as many as keep the matrix within
+/// 1536² pixels and 4096 a side, so that its labels, which are of one size, stay legible on a page.
+int cell_size_of(const Presentation& presentation, int rows, int columns);
+
 /// The picture of one matrix: a head's, or the mean over the heads.
 /// Throws Error(bad_input) for a cell size beyond 1 … 512, an unknown theme, and as color_scale();
 /// Error(too_large), naming the cell size to use, if the picture were larger than k_max_picture_side or

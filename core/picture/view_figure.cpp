@@ -58,11 +58,12 @@ void cut_into_patches(Figure& figure, int query, int grid) {
 Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                          const Presentation& presentation) {
     const Experiment& e = trace.experiment;
-    require_drawable("image", e.grid, e.grid, presentation.cell_size);
+    const int cell_size = cell_size_of(presentation, e.grid, e.grid);
+    require_drawable("image", e.grid, e.grid, cell_size);
     Presentation all = presentation;
     all.cell_size = 1;  // only a row of this is drawn
     Figure figure = make_figure(trace, stage, head, all);
-    figure.cell_size = presentation.cell_size;
+    figure.cell_size = cell_size;
     const int query = locked_query(presentation, stage.shape().rows);
     cut_into_patches(figure, query, e.grid);
     const std::string word = "“" + trace.label(Axis::query_token, query) + "”";
