@@ -5,6 +5,7 @@
 #include "app/document/given.h"
 #include "app/document/steps.h"
 #include "app/panels/dialog_parts.h"
+#include "core/attention/stages.h"
 #include "core/io/read_matrix.h"
 #include "core/picture/number_text.h"
 
@@ -234,7 +235,9 @@ void finish(Ui& ui, GiveForm& form) {
 void give_dialog(Ui& ui) {
     GiveForm& form = ui.state.give_form;
     if (ui.state.dialog_opens) {
-        const std::string focused = given_name_of(ui.document.presentation().stage);
+        const Trace* trace = ui.document.trace().get();
+        const std::string_view stage = ui.document.presentation().stage;
+        const std::string focused = given_name_of(trace ? focused_stage(*trace, stage).name() : stage);
         start_with(ui, form, focused.empty() ? form.name : focused);
         form.applying = false;
     }

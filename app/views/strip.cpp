@@ -185,6 +185,10 @@ void point_at(Ui& ui, const Slot& slot, const Area& picture) {
                                      index(mouse.x, picture.min.x, picture.width(), slot.shown.columns())}};
 }
 
+bool is_focused(const Ui& ui, const ShownStage& shown) {
+    return &focused_stage(*shown.trace, ui.document.presentation().stage) == shown.stage.get();
+}
+
 void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const Highlight& lit, bool first) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ShownStage& shown = slot.shown;
@@ -193,7 +197,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
     const float top = area.min.y, bottom = area.max.y - ui.px(band.below);
     const float left = origin + ui.px(slot.x), right = left + ui.px(slot.width),
                 text_right = left + ui.px(slot.span);
-    const bool focused = ui.document.presentation().stage == info.name;
+    const bool focused = is_focused(ui, shown);
 
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
@@ -246,7 +250,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
 /// Scrolls to the focused stage when the focus has moved to it.
 void keep_in_sight(Ui& ui, const Slot& slot, float width) {
     const std::string_view name = slot.shown.stage->name();
-    if (ui.document.presentation().stage != name || ui.state.stage_in_sight == name) return;
+    if (!is_focused(ui, slot.shown) || ui.state.stage_in_sight == name) return;
     ui.state.stage_in_sight = name;
     const float left = ui.px(slot.x), right = ui.px(slot.x + slot.span + 24);
     if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)
