@@ -5,6 +5,7 @@
 #include "app/document/given.h"
 #include "app/document/steps.h"
 #include "app/panels/dialog_parts.h"
+#include "core/attention/given_values.h"
 #include "core/attention/stages.h"
 #include "core/io/read_matrix.h"
 #include "core/picture/number_text.h"
@@ -109,8 +110,10 @@ void grid_keys(Ui& ui, GiveForm& form, unsigned field) {
 void enter_cell(Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
     const Cell at = form.selected;
     try {
-        form.values(at.row, at.column) = parse_cell(text);
-        form.problem.clear();
+        const float value = parse_cell(text);
+        form.problem = why_not_given(form.name, value);
+        if (!form.problem.empty()) return;
+        form.values(at.row, at.column) = value;
     } catch (const std::exception& error) {
         form.problem = error.what();
         return;
@@ -204,6 +207,7 @@ void apply(Ui& ui, GiveForm& form) {
     trial.given.insert_or_assign(form.name, GivenMatrix(form.values));
     try {
         check_edit(trial);
+        check_given_cells(trial);
     } catch (const std::exception& error) {
         form.problem = error.what();
         return;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/attention/given_values.h"
 #include "core/attention/masks.h"
 #include "core/attention/trace.h"
 #include "core/error.h"
@@ -173,6 +174,24 @@ std::string instead_of(std::string_view name, std::span<const std::string> known
     return near.empty() ? ": use one of " + join(known) : "; did you mean " + near + "?";
 }
 
+/// What `read` gives. What a file holds and cannot be used is the file's failure, as if it could not be read.
+template <typename Read>
+auto from_file(const Read& read) {
+    try {
+        return read();
+    } catch (const Error& error) {
+        throw Error(error.kind() == ErrorKind::bad_input ? ErrorKind::io : error.kind(), error.what());
+    }
+}
+
+GivenMatrix given_from_file(const std::string& name, const std::string& path) {
+    return from_file([&] {
+        Matrix values = read_matrix(path);
+        check_given_cells(name, values, path == "-" ? "standard input" : path);
+        return GivenMatrix(std::move(values));
+    });
+}
+
 /// NAME=PATH: the file is read at once.
 void give(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
@@ -182,7 +201,7 @@ void give(Session& s, std::string_view text) {
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
     if (std::ranges::find(known, name) == known.end())
         refuse(quoted_value(name) + " cannot be given" + instead_of(name, known));
-    s.experiment.given.insert_or_assign(name, GivenMatrix(read_matrix(std::string(text.substr(equals + 1)))));
+    s.experiment.given.insert_or_assign(name, given_from_file(name, std::string(text.substr(equals + 1))));
 }
 
 Json image_json(const Session& s) {
@@ -314,7 +333,7 @@ const std::array k_options = {
     Option{"rope-layout", "Position", "", "interleaved|half", "Which features are turned as a pair",
            "mechanism is attention and position is rope", text, FIELD(experiment, rope_layout, as_text)},
     Option{"projection", "Projections", "W", "none|normal|uniform|linear|xavier|mha",
-           "How W_q, W_k, W_v (and W_o) are drawn; none: Q = K = V = X",
+           "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
            "mechanism is attention and the projections are not given", text,
            FIELD(experiment, projection, as_text)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
@@ -347,11 +366,10 @@ const std::array k_options = {
            "mechanism is attention and score is cosine", number, FIELD(experiment, sharpening, as_double)},
     Option{"scale", "Score", "s", "sqrt|none|NUMBER", "What the scores are multiplied by; sqrt: 1/√d_k",
            k_attention, word_or_number, scale_json, set_scale},
-    Option{
-        "mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
-        "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) is read at "
-        "once, 0 closes",
-        k_aligns, list, mask_json, set_mask},
+    Option{"mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
+           "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) of 0 and "
+           "1 is read at once, 0 closes",
+           k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", "softmax|hard|local-m|local-p", "How masked scores become weights",
            k_aligns, text, FIELD(experiment, normalizer, as_text)},
     Option{"softmax-axis", "Softmax", "", "keys|queries",
@@ -550,7 +568,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
             return give(session, argument);
         }
         if (option.type == picture && !is_image_word(argument)) {
-            session.experiment.image = read_image(std::string(argument));
+            session.experiment.image = from_file([&] { return read_image(std::string(argument)); });
             return;
         }
         if (option.type == list) {
@@ -571,7 +589,7 @@ void add_from_text(Session& session, const Option& option, std::string_view argu
     }
     if (argument.starts_with(k_file_rule)) {
         session.experiment.given.insert_or_assign(
-            "mask", GivenMatrix(read_matrix(std::string(argument.substr(k_file_rule.size())))));
+            "mask", given_from_file("mask", std::string(argument.substr(k_file_rule.size()))));
         return;
     }
     Json rules = option.get(session);
