@@ -190,6 +190,8 @@ void export_form(Ui& ui) {
     if (!possible || (!pressed && !entered)) return;
     form.problem.clear();
     ui.saved.export_folder = form.folder;
+    ui.document.change(
+        [&](Session& session) { session.presentation.cell_size = form.presentation.cell_size; });
     Session session = ui.document.session();
     session.presentation = form.presentation;
     ui.exporter.start(ui.document.trace(), std::move(session), request_of(ui), form.folder);
