@@ -33,7 +33,7 @@ std::vector<HeaderWord> header_words(Ui& ui, const ShownStage& shown, bool narro
                                   action("Copy", "edit.copy_matrix")};
     if (may_be_given(shown)) words.push_back(action("Give…", "edit.give"));
     if (is_painted(shown))
-        words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_popup); }});
+        words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_menu); }});
     return words;
 }
 
@@ -50,6 +50,10 @@ void header(Ui& ui, const Area& area, const ShownStage& shown,
         const bool hovered = ImGui::IsItemHovered();
         const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
         if (keyboard_use(ui, ImGui::GetID(word.id), place).pressed || clicked) word.run();
+        if (ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
+            ImGui::SetNextWindowPos({place.max.x, place.max.y}, ImGuiCond_Always, {1, 0});
+            presets_popup(ui, shown, k_presets_menu);
+        }
         draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
                   ink(hovered ? ui.theme.accent : ui.theme.secondary), word.label, Align::right);
         right -= w + ui.px(20);
@@ -377,7 +381,7 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
     column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));
     color_bar(ui, *shown, layout, scale);
-    presets_popup(ui, *shown);
+    presets_popup(ui, *shown, k_presets_popup);
     cell_field(ui, *shown, layout);
 }
 
