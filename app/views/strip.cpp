@@ -87,6 +87,20 @@ float caption_width(Ui& ui, const ShownStage& shown) {
            text_width(ui.fonts.mono_small, shape_text(shown));
 }
 
+/// The smallest or the largest value; empty if no value is finite.
+std::string range_end(const ShownStage& shown, bool upper, int digits) {
+    const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
+    const ValueRange& range = buffer.range(std::max(shown.head_index(), 0));
+    return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
+}
+
+/// Both ends in one digit, side by side.
+float least_range_width(Ui& ui, const ShownStage& shown) {
+    if (shown.stage->info->unit == Unit::boolean) return 0;
+    return text_width(ui.fonts.mono_small, range_end(shown, false, 1)) +
+           text_width(ui.fonts.mono_small, range_end(shown, true, 1)) + ui.px(4);
+}
+
 /// All slots with gaps and pictures `tightness` times as wide (0 … 1) as they like to be, but never so narrow
 /// that names, captions with shapes or ranges touch. Returns the width of all.
 float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
@@ -98,7 +112,8 @@ float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
         slot.x = x;
         const float liked = picture_width(slot.shown), least = liked * (0.7f + 0.3f * tightness);
         slot.span = std::max({least, text_width(ui.fonts.strong, name) / ui.scale,
-                              caption_width(ui, slot.shown) / ui.scale, k_range_width + tightness * 12});
+                              caption_width(ui, slot.shown) / ui.scale, k_range_width + tightness * 12,
+                              least_range_width(ui, slot.shown) / ui.scale});
         slot.width = std::min(liked, slot.span);
         x += slot.span;
     }
@@ -140,13 +155,6 @@ void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names,
                   fitted(ui.fonts.caption, legible(names[std::size_t(i)], *ui.fonts.caption), area.width()),
                   Align::right);
     }
-}
-
-/// The smallest or the largest value; empty if no value is finite.
-std::string range_end(const ShownStage& shown, bool upper, int digits) {
-    const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
-    const ValueRange& range = buffer.range(std::max(shown.head_index(), 0));
-    return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
 }
 
 void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {

@@ -93,8 +93,8 @@ struct Figure {
 
 /// The picture of one matrix: a head's, or the mean over the heads.
 /// Throws Error(bad_input) for a cell size beyond 1 … 512, an unknown theme, and as color_scale();
-/// Error(too_large) as require_drawable(), where there are so many cells that a document of it needs_pixels(),
-/// too.
+/// Error(too_large) as require_drawable(), where there are so many cells that a document of it
+/// needs_pixels(), too.
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
 
