@@ -9,7 +9,7 @@ namespace attnscope {
 enum class ErrorKind {
     bad_input,  ///< what the person gave cannot be used
     too_large,  ///< it could, but not on this machine
-    io,         ///< a file could not be read or written
+    io,         ///< a file could not be read or written, or holds what cannot be used
     backend,    ///< OpenGL, a font, a device is missing or failed
 };
 

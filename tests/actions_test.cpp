@@ -177,6 +177,15 @@ TEST_F(ActionTest, ArrowsMoveAlongTheStripAndStopAtItsEnds) {
     EXPECT_EQ(document.presentation().stage, names[names.size() - 2]);
 }
 
+TEST_F(ActionTest, WhereTheFocusedStageVanishedTheWeightsAreCopiedAndLeft) {
+    document.change([](Session& s) { s.presentation.stage = "score_hidden"; });
+    run("edit.copy_matrix");
+    EXPECT_EQ(interaction.notice.text, "copied weights as tab-separated text");
+    EXPECT_EQ(copied, focused_matrix_text(*document.trace(), Presentation{}));
+    run("view.next_stage");
+    EXPECT_EQ(document.presentation().stage, "context");
+}
+
 TEST_F(ActionTest, MovingTheFocusUnlocksAndShowsTheWhole) {
     document.change([](Session& s) { s.presentation.locked = Cell{1, 1}; });
     interaction.zoom = {4, 0.2, 0.2};

@@ -401,6 +401,16 @@ TEST_F(command_line_test, help_names_every_option) {
     EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 done, 1 failed"), std::string::npos);
 }
 
+TEST_F(command_line_test, help_says_what_an_option_applies_to) {
+    std::istringstream words(run({"--help"}).out);
+    std::string help;  // in one line
+    for (std::string word; words >> word;) help += word + " ";
+    for (const char* part : {"turned as a pair [interleaved] (for: attention and position is rope)",
+                             "not found before [10] (for: seq2seq and decode is greedy)",
+                             "Pixels of an exported cell, 1 to 512 [48] (for: exported pictures) "})
+        EXPECT_NE(help.find(part), std::string::npos) << part;
+}
+
 TEST_F(command_line_test, help_says_something_readable_in_every_row) {
     for (const char* command : {"render", "trace", "recipe", "measure"}) {
         std::istringstream lines(run({command, "--help"}).out);
@@ -575,6 +585,31 @@ TEST_F(command_line_test, a_file_that_cannot_be_read_fails_with_its_name) {
     expect_both_fail(1, {path("absent.json")}, {path("absent.json"), "check the path"});
     expect_both_fail(1, {path("empty")}, {path("empty"), "folder"});
     expect_both_fail(1, {path("a\nb")}, {"cannot read"});
+}
+
+TEST_F(command_line_test, a_flags_file_that_cannot_be_read_or_used_fails_with_its_name) {
+    expect_both_fail(1, {"--given", "scores=" + path("absent.csv")}, {path("absent.csv"), "check the path"});
+    expect_both_fail(1, {"--given", "scores=" + file("words.csv", "1,2\n3,four\n")},
+                     {"--given: " + path("words.csv") + ": line 2, cell 2 \"four\" is not a number"});
+    expect_both_fail(1, {"--mask", "file:" + path("absent.csv")}, {path("absent.csv"), "check the path"});
+    expect_both_fail(1, {"--image", path("absent.png")}, {path("absent.png"), "check the path"});
+    expect_both_fail(1, {"--image", file("broken.png", "no picture")}, {path("broken.png"), "PNG or a JPEG"});
+    expect_both_fail(2, {"--given", "scoers=" + path("words.csv")}, {"did you mean scores?"});
+    expect_both_fail(2, {"--given", path("words.csv")}, {"NAME=PATH"});
+}
+
+TEST_F(command_line_test, a_mask_of_other_numbers_than_0_and_1_is_refused_by_its_cell) {
+    const std::string may = ": a mask holds 1 (may look) and 0 (closed)";
+    for (const std::string number : {"nan", "0.5", "-1", "inf"}) {
+        const std::string mask = file("mask.csv", "1,0\n1," + number + "\n");
+        const std::string said = ": row 2, column 2 is " + number + may;
+        for (const char* flag : {"--mask=file:", "--given=mask="})
+            expect_both_fail(1, {"--text", "one two", flag + mask}, {path("mask.csv") + said});
+    }
+    const std::string session =
+        R"({"experiment": {"text": "one two", "given": {"mask": [[1, 0], ["nan", 1]]}}})";
+    expect_both_fail(1, {file("mask.json", session)},
+                     {path("mask.json"), "mask: row 2, column 1 is nan" + may});
 }
 
 TEST_F(command_line_test, a_picture_without_a_session_fails) {

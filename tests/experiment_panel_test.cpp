@@ -27,6 +27,15 @@ TEST_F(ExperimentPanelTest, DraggingTheSeedIsOneUndoStep) {
     EXPECT_NE(document().experiment().seed, before);
 }
 
+TEST_F(ExperimentPanelTest, AKindOfMaskIsExplainedInAFewWords) {
+    for (const char* kind : {"Causal", "Valid", "Window", "By hand"}) {
+        move(field_of(kind, {"label"}));
+        const ImGuiWindow* tip = find_window("##Tooltip");
+        ASSERT_TRUE(tip && tip->Active) << kind;
+        EXPECT_LT(tip->Size.y, 4 * ImGui::GetFontSize()) << kind << ": two lines at most";
+    }
+}
+
 TEST_F(ExperimentPanelTest, TwoDragsAreTwoSteps) {
     const ImVec2 seed = field_of("Seed", {"seed", "drag"});
     drag(seed, {40, 0});

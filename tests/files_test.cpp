@@ -52,6 +52,21 @@ TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
     EXPECT_EQ(folder.file_count(), 1U);
 }
 
+TEST_F(FilesTest, TheCellSizeOfAnExportIsThatOfTheNext) {
+    press(Key::e, k_ctrl);
+    interaction().export_form.presentation.cell_size = 20;
+    push(pressing(Key::a, k_ctrl));
+    push(typing(folder.path()));
+    play(pressing(Key::enter));
+    workspace->exporter().wait();
+    settle();
+    ASSERT_EQ(interaction().dialog, Dialog::none) << interaction().export_form.problem;
+    press(Key::e, k_ctrl);
+    EXPECT_EQ(interaction().export_form.presentation.cell_size, 20);
+    press(Key::escape);
+    EXPECT_FALSE(document().can_undo());
+}
+
 TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
     Session session = load_example("image-attention");
     session.presentation.locked = Cell{4, 0};

@@ -136,6 +136,51 @@ TEST_F(FocusTest, AThumbnailIsFocusedByAClick) {
     EXPECT_EQ(focused().drawn.columns, 16);
 }
 
+TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
+    Session session = load_example("scaled-dot-product");
+    session.experiment.score = "additive";
+    session.experiment.given.insert_or_assign("mask_additive", GivenMatrix(Matrix::Constant(8, 8, NAN)));
+    session.presentation.stage = "score_hidden";
+    start(std::move(session));
+    const SeenMatrix hidden = focused();
+    click(hidden.at(0.5f, 0.5f));
+    EXPECT_EQ(document().presentation().locked, (Cell{0, 0}));
+    document().change([](Session& s) { s.experiment.score = "dot"; });
+    settle();
+    const gl::Pixels vanished = picture();
+    // Below stand the times, which differ, and the count of what is not finite.
+    const int status = vanished.height - 30;
+    const auto above = [&](const gl::Pixels& pixels) {
+        std::vector<std::uint32_t> colors;
+        for (int y = 0; y < status; ++y)
+            for (int x = 0; x < pixels.width; ++x) colors.push_back(pixels.at(x, y));
+        return colors;
+    };
+    const auto warned = [&](const gl::Pixels& pixels) {
+        int count = 0;
+        for (int y = status; y < pixels.height; ++y)
+            for (int x = 0; x < pixels.width; ++x)
+                count += (pixels.at(x, y) >> 24) > (pixels.at(x, y) >> 8 & 0xFF) + 60;  // amber
+        return count;
+    };
+    document().change([](Session& s) {
+        s.presentation.stage = "weights";
+        s.presentation.locked.reset();
+    });
+    settle();
+    const gl::Pixels focused_by_name = picture();
+    EXPECT_TRUE(above(vanished) == above(focused_by_name));
+    EXPECT_GT(warned(focused_by_name), 0);
+    EXPECT_GT(warned(vanished), 0);
+
+    document().undo();
+    settle();
+    ASSERT_EQ(document().presentation().stage, "score_hidden");
+    click(seen_of("weights", false).at(2.5f, 1.5f));
+    EXPECT_EQ(document().presentation().stage, "weights");
+    EXPECT_EQ(document().presentation().locked, (Cell{1, 2}));
+}
+
 TEST_F(FocusTest, UpAndDownGoThroughTheHeads) {
     document().change([](Session& s) { s.experiment.heads = 2; });
     settle();

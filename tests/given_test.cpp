@@ -172,6 +172,15 @@ TEST_F(PaintingTest, ShiftClickLocksInstead) {
     EXPECT_FALSE(painted());
 }
 
+TEST_F(PaintingTest, ThePresetsOfTheHeaderOpenBelowTheirWord) {
+    const ImRect word = area_of("attnscope", {"presets"});
+    click(word.GetCenter());
+    const ImGuiWindow* list = find_window("##Popup");
+    ASSERT_TRUE(list && list->Active);
+    EXPECT_GE(list->Pos.y, word.Max.y - 1);
+    EXPECT_NEAR(list->Pos.x + list->Size.x, word.Max.x, 2);
+}
+
 TEST_F(PaintingTest, ARightClickOffersPresets) {
     for (const auto& [name, cells] : std::vector<std::pair<std::string, float>>{{"Causal", 36},
                                                                                 {"Invert", 28},
@@ -433,6 +442,29 @@ TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
     EXPECT_EQ(value("query", 2, 1), 7);
     press(Key::z, k_ctrl);
     EXPECT_FALSE(document().experiment().is_given("query"));
+}
+
+TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
+    show("mask");
+    press(Key::g, k_ctrl);
+    ASSERT_EQ(interaction().give_form.name, "mask");
+    for (const char* number : {"nan", "0.5", "-1"}) {
+        click(grid_cell(2, 1));
+        type_over(number);
+        EXPECT_EQ(interaction().give_form.problem,
+                  std::string(number) + ": a mask holds 1 (may look) and 0 (closed)");
+        EXPECT_EQ(interaction().give_form.values(2, 1), 1);
+    }
+    click(grid_cell(2, 1));
+    type_over("0");
+    EXPECT_EQ(interaction().give_form.problem, "");
+    compat::text_bridge().clipboard.set("1 nan\n1 1\n");
+    click(place_of("Give a matrix##dialog", {"Values", "Paste"}));
+    click(button("Apply"));
+    settle();
+    EXPECT_EQ(interaction().give_form.problem,
+              "mask: row 1, column 2 is nan: a mask holds 1 (may look) and 0 (closed)");
+    EXPECT_FALSE(document().experiment().is_given("mask"));
 }
 
 TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {

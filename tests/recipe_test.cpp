@@ -173,6 +173,17 @@ TEST(RecipeTest, LinesAreOfReadableLength) {
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
 }
 
+TEST(RecipeTest, NoLineOfAnExampleIsLongerThanAHundredCharacters) {
+    for (const std::string& name : example_names()) {
+        std::istringstream lines(recipe_of(load_example(name).experiment));
+        for (std::string line; std::getline(lines, line);) {
+            const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+            const auto characters = line.size() - std::size_t(std::ranges::count_if(line, continues));
+            EXPECT_LE(characters, 100u) << name << ": " << line;
+        }
+    }
+}
+
 TEST(RecipeTest, GoesOnWithTheGeneratorAfterDrawsThatItDoesNotUse) {
     Experiment e;
     e.projection_seed.kind = ProjectionSeed::Kind::proceed;

@@ -56,8 +56,11 @@ void save(ActionContext& c) {
 }
 
 void copy_matrix(ActionContext& c) {
-    c.copy(focused_matrix_text(*c.document.trace(), c.document.presentation()));
-    say(c, "copied " + c.document.presentation().stage + " as tab-separated text");
+    const Trace& trace = *c.document.trace();
+    const Presentation& presentation = c.document.presentation();
+    c.copy(focused_matrix_text(trace, presentation));
+    say(c,
+        "copied " + std::string(focused_stage(trace, presentation.stage).name()) + " as tab-separated text");
 }
 
 /// Of the experiment on screen, as the matrices are.
@@ -69,13 +72,13 @@ void copy_recipe(ActionContext& c) {
 /// Moves the focus along the strip.
 void focus_step(ActionContext& c, int step) {
     const Trace& trace = *c.document.trace();
-    const StageInfo* focused = find_stage_info(c.document.presentation().stage);
+    const Stage& focused = focused_stage(trace, c.document.presentation().stage);
     std::vector<std::string> names;
     // Parameters are beside the strip: from one it goes to the next.
-    for (const StagePtr& stage : focused&& is_parameter(*focused) ? trace.parameters() : trace.stages())
+    for (const StagePtr& stage : is_parameter(*focused.info) ? trace.parameters() : trace.stages())
         if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
     if (names.empty()) return;
-    const auto at = std::ranges::find(names, c.document.presentation().stage);
+    const auto at = std::ranges::find(names, focused.name());
     const auto now = at == names.end() ? 0 : at - names.begin();
     const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(names) - 1);
     c.document.change([&](Session& s) {
@@ -582,17 +585,16 @@ void save_file(ActionContext& context, const std::string& file) {
 }
 
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
-    const Stage* stage = trace.find(presentation.stage);
-    if (!stage) throw Error(ErrorKind::bad_input, "there is no stage " + presentation.stage + " to copy");
-    const bool mean = presentation.head.kind == HeadChoice::Kind::mean && stage->shape().heads > 1;
-    const Buffer& values = mean ? stage->buffer.mean() : stage->buffer;
-    const int head = mean ? 0 : std::min(presentation.head.head, stage->shape().heads - 1);
+    const Stage& stage = focused_stage(trace, presentation.stage);
+    const bool mean = presentation.head.kind == HeadChoice::Kind::mean && stage.shape().heads > 1;
+    const Buffer& values = mean ? stage.buffer.mean() : stage.buffer;
+    const int head = mean ? 0 : std::min(presentation.head.head, stage.shape().heads - 1);
     std::string text;
-    for (int j = 0; j < stage->shape().columns; ++j) text += "\t" + trace.label(stage->info->columns, j);
+    for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + trace.label(stage.info->columns, j);
     text += "\n";
-    for (int i = 0; i < stage->shape().rows; ++i) {
-        text += trace.label(stage->info->rows, i);
-        for (int j = 0; j < stage->shape().columns; ++j) text += "\t" + exact_text(values.at(head, i, j));
+    for (int i = 0; i < stage.shape().rows; ++i) {
+        text += trace.label(stage.info->rows, i);
+        for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + exact_text(values.at(head, i, j));
         text += "\n";
     }
     return text;

@@ -235,9 +235,9 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         "attnscope");
     app.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION);
     app.footer(
-        "Exit codes: 0 done, 1 failed (a file or what it holds, what is too large, the display), 2 wrong "
-        "usage "
-        "(a flag or its value); one line says what and what to do.");
+        "Exit codes: 0 done, 1 failed (a file or what it holds, one that a flag names too, what is too "
+        "large, "
+        "the display), 2 wrong usage (a flag or its value); one line says what and what to do.");
     arguments.window.add_to(app);
     arguments.window_how.add_to(app);
 

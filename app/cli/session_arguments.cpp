@@ -37,6 +37,15 @@ Session example_named(const std::string& name) {
     }
 }
 
+/// " (for: attention and position is rope)", or nothing for an option that always applies.
+std::string short_condition(const Option& option) {
+    constexpr std::string_view k_filler = "mechanism is ";
+    std::string text(option.applies);
+    for (std::size_t at = text.find(k_filler); at != text.npos; at = text.find(k_filler))
+        text.erase(at, k_filler.size());
+    return text.empty() ? "" : " (for: " + text + ")";
+}
+
 /// "--values" and "--no-values".
 void add_switch(CLI::App& command, const Option& option, const std::string& help,
                 const std::function<void(const char*)>& keep) {
@@ -64,7 +73,8 @@ void SessionArguments::add_to(CLI::App& command) {
         ->type_name("NAME");
     for (const Option& option : options()) {
         const std::string preset = text_of(Session{}, option);
-        const std::string help = std::string(option.help) + (preset.empty() ? "" : " [" + preset + "]");
+        const std::string help =
+            std::string(option.help) + (preset.empty() ? "" : " [" + preset + "]") + short_condition(option);
         const auto keep = [this, &option](const std::string& value) { flags_.emplace_back(&option, value); };
         const bool repeatable = option.type == OptionType::list || option.type == OptionType::matrices;
         if (option.type == OptionType::boolean) {
@@ -106,6 +116,7 @@ Session SessionArguments::with_flags(Session session) const {
                 set_from_text(session, *option, value);
             }
         } catch (const Error& error) {
+            if (error.kind() != ErrorKind::bad_input) throw;  // a file
             throw UsageError(error.what());
         }
     }

@@ -7,6 +7,7 @@
 #include "app/panels/setting_rows.h"
 #include "core/attention/normalizers.h"
 #include "core/attention/scores.h"
+#include "core/attention/stages.h"
 #include "core/picture/number_text.h"
 #include "core/random/initializers.h"
 #include "core/text/tokenizer.h"
@@ -79,9 +80,9 @@ void projections_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     const bool none = e.projection == "none";
     if (!section_header(ui, "Projections",
-                        none && applies(ui, "projection") ? "Q = K = V = X" : derived_shape(ui, "W_q")))
+                        none && applies(ui, "projection") ? unprojected_text(e) : derived_shape(ui, "W_q")))
         return;
-    std::vector<Choice> rules = {{"none", "none", "Q = K = V = X"}};
+    std::vector<Choice> rules = {{"none", "none", unprojected_text(e)}};
     for (Choice& rule : choices_of(projection_rules())) rules.push_back(std::move(rule));
     ImGui::PushID("projections");  // the embedding has a row of this name
     choice_row(ui, "projection", "Draw", rules);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "app/panels/dialog_parts.h"
+#include "core/attention/stages.h"
 #include "core/io/export.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
@@ -46,6 +47,10 @@ bool has_picture(const Ui& ui) {
     return view && view->stage(*ui.document.trace());
 }
 
+std::string focused_name(const Ui& ui) {
+    return std::string(focused_stage(*ui.document.trace(), ui.document.presentation().stage).name());
+}
+
 void what_to_export(Ui& ui) {
     ExportForm& form = ui.state.export_form;
     row(ui, "What", [&] {
@@ -62,7 +67,7 @@ void what_to_export(Ui& ui) {
             button(ui.document.presentation().view + " view", What::view);
             beside();
         }
-        button(ui.document.presentation().stage, What::stage);
+        button(focused_name(ui), What::stage);
         beside();
         button("all", What::all);
         tooltip(ui, "Every stage of the computation, and the view's own picture");
@@ -132,7 +137,7 @@ ExportRequest request_of(const Ui& ui) {
     const ExportForm& form = ui.state.export_form;
     using What = ExportForm::What;
     ExportRequest request{{}, form.presentation.head, form.formats};
-    if (form.what == What::stage) request.stages = {ui.document.presentation().stage};
+    if (form.what == What::stage) request.stages = {focused_name(ui)};
     if (form.what != What::stage) request.view = ui.document.presentation().view;
     request.view_alone = form.what == What::view;
     return request;
@@ -184,6 +189,8 @@ void export_form(Ui& ui) {
     if (!possible || (!pressed && !entered)) return;
     form.problem.clear();
     ui.saved.export_folder = form.folder;
+    ui.document.change(
+        [&](Session& session) { session.presentation.cell_size = form.presentation.cell_size; });
     Session session = ui.document.session();
     session.presentation = form.presentation;
     ui.exporter.start(ui.document.trace(), std::move(session), request_of(ui), form.folder);

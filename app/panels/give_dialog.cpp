@@ -5,6 +5,8 @@
 #include "app/document/given.h"
 #include "app/document/steps.h"
 #include "app/panels/dialog_parts.h"
+#include "core/attention/given_values.h"
+#include "core/attention/stages.h"
 #include "core/io/read_matrix.h"
 #include "core/picture/number_text.h"
 
@@ -117,8 +119,10 @@ void grid_keys(Ui& ui, GiveForm& form, unsigned field, const Area& area) {
 void enter_cell(Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
     const Cell at = form.selected;
     try {
-        form.values(at.row, at.column) = parse_cell(text);
-        form.problem.clear();
+        const float value = parse_cell(text);
+        form.problem = why_not_given(form.name, value);
+        if (!form.problem.empty()) return;
+        form.values(at.row, at.column) = value;
     } catch (const std::exception& error) {
         form.problem = error.what();
         return;
@@ -221,6 +225,7 @@ void apply(Ui& ui, GiveForm& form) {
     trial.given.insert_or_assign(form.name, GivenMatrix(form.values));
     try {
         check_edit(trial);
+        check_given_cells(trial);
     } catch (const std::exception& error) {
         form.problem = error.what();
         return;
@@ -252,7 +257,9 @@ void finish(Ui& ui, GiveForm& form) {
 void give_dialog(Ui& ui) {
     GiveForm& form = ui.state.give_form;
     if (ui.state.dialog_opens) {
-        const std::string focused = given_name_of(ui.document.presentation().stage);
+        const Trace* trace = ui.document.trace().get();
+        const std::string_view stage = ui.document.presentation().stage;
+        const std::string focused = given_name_of(trace ? focused_stage(*trace, stage).name() : stage);
         start_with(ui, form, focused.empty() ? form.name : focused);
         form.applying = false;
     }

@@ -230,7 +230,15 @@ TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool 
 
 void terms(const Column& c, const Proof& proof) {
     if (proof.terms.empty()) return;
-    heading(c, proof.terms_title, "");
+    // What follows a comma goes below where both do not fit beside each other.
+    const std::size_t comma = proof.terms_title.rfind(", ");
+    const bool fits = text_width(c.ui.fonts.section, proof.terms_title) <= c.width();
+    heading(c, fits ? proof.terms_title : proof.terms_title.substr(0, comma + 1), "");
+    if (!fits && comma != std::string::npos) {
+        draw_text(c.list, c.ui.fonts.section, {c.left, c.y() - c.ui.px(6)}, ink(c.ui.theme.secondary),
+                  proof.terms_title.substr(comma + 2), Align::left, c.width());
+        c.advance(16);
+    }
     double smallest = 0, largest = 0;
     for (const ProofTerm& term : proof.terms) {
         smallest = std::min(smallest, term.product());

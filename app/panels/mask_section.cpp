@@ -89,7 +89,7 @@ void arguments_field(Ui& ui, std::size_t index, float width) {
 
 /// A kind that is off, or one rule of it: `index` counts in the experiment's rules.
 void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optional<std::size_t> index) {
-    option_row(ui, "mask", label.c_str(), [&](float width) {
+    const auto control = [&](float width) {
         const bool pressed = switch_field(ui, "on", index.has_value());
         tooltip(ui, std::string(kind.summary));
         if (pressed) {
@@ -104,7 +104,8 @@ void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optio
         if (!index || kind.arguments.empty()) return;
         ImGui::SameLine(0, ui.px(6));
         arguments_field(ui, *index, width - ui.px(46));
-    });
+    };
+    option_row(ui, "mask", label.c_str(), control, kind.summary);
 }
 
 std::string size_text(const GivenMatrix& matrix) {
@@ -150,11 +151,13 @@ void begin_painting(Ui& ui) {
 void painted_row(Ui& ui) {
     const auto& given = ui.document.experiment().given;
     const auto mask = given.find("mask");
-    option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", [&](float width) {
+    const auto control = [&](float width) {
         if (mask != given.end()) return given_fields(ui, "mask", GivenMatrix(mask->second), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag in it", width))
             begin_painting(ui);
-    });
+    };
+    option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", control,
+               "any pairs, painted in the mask itself or given as a matrix");
 }
 
 }  // namespace
@@ -184,12 +187,15 @@ void given_section(Ui& ui) {
     if (!section_header(ui, "Given", others ? std::to_string(others) + " given" : "")) return;
     for (const auto& [name, matrix] : given)
         if (name != "mask")
-            option_row(ui, "given", name.c_str(),
-                       [&](float width) { given_fields(ui, name, matrix, width); });
-    option_row(ui, "given", "Matrix", [&](float width) {
+            option_row(
+                ui, "given", name.c_str(), [&](float width) { given_fields(ui, name, matrix, width); },
+                std::ranges::find(given_names(), name, &GivenName::name)->what);
+    const auto control = [&](float width) {
         if (small_button(ui, "give", "give…", "Give a matrix outright instead of computing it", width))
             ui.state.open(Dialog::giving);
-    });
+    };
+    option_row(ui, "given", "Matrix", control,
+               "a stage or a weight, typed in a grid, pasted or read from a CSV or NPY file");
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
+#include "core/attention/stages.h"
 #include "core/io/applies.h"
 #include "core/text/tokenizer.h"
 
@@ -192,22 +193,22 @@ void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextFiel
 
 /// Locks the token's cell of the focused stage: its row or, for a key, its column, where there is one.
 void lock_token(Ui& ui, int token, bool as_key) {
-    const Stage* stage = ui.document.trace()->find(ui.document.presentation().stage);
-    if (!stage) return;
+    const Stage& stage = focused_stage(*ui.document.trace(), ui.document.presentation().stage);
     const Axis axis = as_key ? Axis::key_token : Axis::query_token;
-    const bool rows = stage->info->rows == axis && token < stage->shape().rows;
-    const bool columns = as_key && stage->info->columns == axis && token < stage->shape().columns;
+    const bool rows = stage.info->rows == axis && token < stage.shape().rows;
+    const bool columns = as_key && stage.info->columns == axis && token < stage.shape().columns;
     if (!rows && !columns) return;
     const std::optional<Cell> before = locked_cell(ui.document.presentation(), ui.document.trace().get());
     ui.document.change([&](Session& session) {
+        session.presentation.stage = stage.name();
         auto& locked = session.presentation.locked;
         locked = before;
         if (columns)
-            locked = Cell{locked ? locked->row : std::min(token, stage->shape().rows - 1), token};
+            locked = Cell{locked ? locked->row : std::min(token, stage.shape().rows - 1), token};
         else if (locked && locked->row == token)
             locked.reset();
         else
-            locked = Cell{token, std::min(locked ? locked->column : token, stage->shape().columns - 1)};
+            locked = Cell{token, std::min(locked ? locked->column : token, stage.shape().columns - 1)};
     });
 }
 

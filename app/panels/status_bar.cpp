@@ -35,9 +35,7 @@ std::string fully_masked(const Trace& trace) {
 }
 
 std::string warnings(const Trace& trace, const Presentation& presentation) {
-    std::string text;
-    if (const Stage* stage = trace.find(presentation.stage)) text = not_finite(*stage);
-    return text + fully_masked(trace);
+    return not_finite(focused_stage(trace, presentation.stage)) + fully_masked(trace);
 }
 
 /// How many rows ask and how many are looked at: tokens where all are of one sentence.

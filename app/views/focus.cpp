@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/choosing.h"
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
@@ -32,7 +33,7 @@ std::vector<HeaderWord> header_words(Ui& ui, const ShownStage& shown, bool narro
                                   action("Copy", "edit.copy_matrix")};
     if (may_be_given(shown)) words.push_back(action("Give…", "edit.give"));
     if (is_painted(shown))
-        words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_popup); }});
+        words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_menu); }});
     return words;
 }
 
@@ -49,6 +50,10 @@ void header(Ui& ui, const Area& area, const ShownStage& shown,
         const bool hovered = ImGui::IsItemHovered();
         const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
         if (keyboard_use(ui, ImGui::GetID(word.id), place).pressed || clicked) word.run();
+        if (ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
+            ImGui::SetNextWindowPos({place.max.x, place.max.y}, ImGuiCond_Always, {1, 0});
+            presets_popup(ui, shown, k_presets_menu);
+        }
         draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
                   ink(hovered ? ui.theme.accent : ui.theme.secondary), word.label, Align::right);
         right -= w + ui.px(20);
@@ -252,16 +257,6 @@ void pan(Ui& ui, const FocusLayout& layout) {
     zoom.y = step(zoom.y, moved.y, layout.rows);
 }
 
-void toggle_lock(Ui& ui, const Cell& cell) {
-    ui.document.change([&](Session& session) {
-        auto& locked = session.presentation.locked;
-        if (locked == cell)
-            locked.reset();
-        else
-            locked = cell;
-    });
-}
-
 void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
     const StageInfo& info = *shown.stage->info;
     const float value = shown.at(cell.row, cell.column);
@@ -294,7 +289,10 @@ void walk_cells(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
         const Cell from = locked.value_or(Cell{});
         const Cell to{std::clamp(from.row + keys.steps_down, 0, shown.rows() - 1),
                       std::clamp(from.column + keys.steps, 0, shown.columns() - 1)};
-        ui.document.change([&](Session& session) { session.presentation.locked = locked ? to : from; });
+        ui.document.change([&](Session& session) {
+            session.presentation.stage = shown.stage->name();
+            session.presentation.locked = locked ? to : from;
+        });
     }
     if (!keys.pressed || !locked) return;
     if (is_painted(shown)) toggle_cell(ui, shown, *locked);
@@ -320,7 +318,7 @@ void interact_with_matrix(Ui& ui, const ShownStage& shown, const FocusLayout& la
     const bool typed = is_typed_into(shown) && ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
     if (typed) begin_cell(ui, shown, cell);
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
-        toggle_lock(ui, cell);
+        toggle_lock(ui, shown, cell);
     walk_cells(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
 }
 
@@ -355,8 +353,8 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
 
 void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const Trace& trace = *ui.document.trace();
-    auto shown = shown_stage(trace, ui.document.presentation().stage, ui.document.presentation());
-    if (!shown) shown = shown_stage(trace, main_stage(trace).name(), ui.document.presentation());
+    const Presentation& presentation = ui.document.presentation();
+    const auto shown = shown_stage(trace, focused_stage(trace, presentation.stage).name(), presentation);
     header(ui, area, *shown, run);
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const Area body{{area.min.x + ui.px(narrow ? 14 : 24),
@@ -383,7 +381,7 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
     column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));
     color_bar(ui, *shown, layout, scale);
-    presets_popup(ui, *shown);
+    presets_popup(ui, *shown, k_presets_popup);
     cell_field(ui, *shown, layout);
 }
 

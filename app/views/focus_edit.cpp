@@ -5,6 +5,7 @@
 
 #include "app/document/given.h"
 #include "app/window/widgets.h"
+#include "core/attention/given_values.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {
@@ -147,8 +148,8 @@ void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
     });
 }
 
-void presets_popup(Ui& ui, const ShownStage& shown) {
-    if (!ImGui::BeginPopup(k_presets_popup)) return;
+void presets_popup(Ui& ui, const ShownStage& shown, const char* name) {
+    if (!ImGui::BeginPopup(name)) return;
     for (const MaskPreset& preset : mask_presets()) {
         if (ImGui::MenuItem(preset.name.data()))
             change_mask(ui, shown, [&](Matrix& mask) {
@@ -192,6 +193,7 @@ void cell_field(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
         const Cell at = given_cell(shown, cell);
         if (at.row >= values.rows() || at.column >= values.cols()) return;
         values(at.row, at.column) = parse_cell(*typed);
+        check_given_cells(name, values, name);
         give(ui.document, name, std::move(values));
         ui.state.notice = {};
     } catch (const std::exception& error) {

@@ -23,9 +23,10 @@ void end_stroke(Ui& ui);
 void stroke_cells(Ui& ui, const FocusLayout& layout);
 /// Opens a closed cell, and the other way round.
 void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
-/// The list of presets, once it was opened by its name.
+/// The list of presets, once it was opened by its name: at the mouse, or below the header's word.
 inline constexpr const char* k_presets_popup = "mask presets";
-void presets_popup(Ui& ui, const ShownStage& shown);
+inline constexpr const char* k_presets_menu = "mask presets below";
+void presets_popup(Ui& ui, const ShownStage& shown, const char* name);
 
 /// The cell becomes a number field.
 void begin_cell(Ui& ui, const ShownStage& shown, const Cell& cell);

@@ -26,6 +26,8 @@ float menu_word(Ui& ui, const char* id, float right, float y, const std::string&
     const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(id);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, at, ink(lit ? ui.theme.text : ui.theme.secondary),
               text);
+    if (ImGui::IsPopupOpen(id))  // below the word, where it hides none beside it
+        ImGui::SetNextWindowPos({area.max.x, area.max.y}, ImGuiCond_Always, {1, 0});
     if (ImGui::BeginPopup(id)) {
         items();
         ImGui::EndPopup();

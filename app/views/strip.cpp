@@ -87,6 +87,20 @@ float caption_width(Ui& ui, const ShownStage& shown) {
            text_width(ui.fonts.mono_small, shape_text(shown));
 }
 
+/// The smallest or the largest value; empty if no value is finite.
+std::string range_end(const ShownStage& shown, bool upper, int digits) {
+    const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
+    const ValueRange& range = buffer.range(std::max(shown.head_index(), 0));
+    return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
+}
+
+/// Both ends in one digit, side by side.
+float least_range_width(Ui& ui, const ShownStage& shown) {
+    if (shown.stage->info->unit == Unit::boolean) return 0;
+    return text_width(ui.fonts.mono_small, range_end(shown, false, 1)) +
+           text_width(ui.fonts.mono_small, range_end(shown, true, 1)) + ui.px(4);
+}
+
 /// All slots with gaps and pictures `tightness` times as wide (0 … 1) as they like to be, but never so narrow
 /// that names, captions with shapes or ranges touch. Returns the width of all.
 float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
@@ -98,7 +112,8 @@ float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
         slot.x = x;
         const float liked = picture_width(slot.shown), least = liked * (0.7f + 0.3f * tightness);
         slot.span = std::max({least, text_width(ui.fonts.strong, name) / ui.scale,
-                              caption_width(ui, slot.shown) / ui.scale, k_range_width + tightness * 12});
+                              caption_width(ui, slot.shown) / ui.scale, k_range_width + tightness * 12,
+                              least_range_width(ui, slot.shown) / ui.scale});
         slot.width = std::min(liked, slot.span);
         x += slot.span;
     }
@@ -142,13 +157,6 @@ void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names,
     }
 }
 
-/// The smallest or the largest value; empty if no value is finite.
-std::string range_end(const ShownStage& shown, bool upper, int digits) {
-    const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
-    const ValueRange& range = buffer.range(std::max(shown.head_index(), 0));
-    return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
-}
-
 void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ShownStage& shown = slot.shown;
@@ -185,6 +193,10 @@ void point_at(Ui& ui, const Slot& slot, const Area& picture) {
                                      index(mouse.x, picture.min.x, picture.width(), slot.shown.columns())}};
 }
 
+bool is_focused(const Ui& ui, const ShownStage& shown) {
+    return &focused_stage(*shown.trace, ui.document.presentation().stage) == shown.stage.get();
+}
+
 void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const Highlight& lit, bool first) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ShownStage& shown = slot.shown;
@@ -193,7 +205,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
     const float top = area.min.y, bottom = area.max.y - ui.px(band.below);
     const float left = origin + ui.px(slot.x), right = left + ui.px(slot.width),
                 text_right = left + ui.px(slot.span);
-    const bool focused = ui.document.presentation().stage == info.name;
+    const bool focused = is_focused(ui, shown);
 
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
@@ -246,7 +258,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
 /// Scrolls to the focused stage when the focus has moved to it.
 void keep_in_sight(Ui& ui, const Slot& slot, float width) {
     const std::string_view name = slot.shown.stage->name();
-    if (ui.document.presentation().stage != name || ui.state.stage_in_sight == name) return;
+    if (!is_focused(ui, slot.shown) || ui.state.stage_in_sight == name) return;
     ui.state.stage_in_sight = name;
     const float left = ui.px(slot.x), right = ui.px(slot.x + slot.span + 24);
     if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)

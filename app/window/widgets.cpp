@@ -303,7 +303,7 @@ bool applies(const Ui& ui, std::string_view option) {
 }
 
 void option_row(Ui& ui, std::string_view name, const char* label,
-                const std::function<void(float width)>& control) {
+                const std::function<void(float width)>& control, std::string_view help) {
     const Option& option = *find_option(name);
     const std::string disabled = why_unused(option, ui.document.experiment());
     ImGui::PushID(label);
@@ -317,7 +317,7 @@ void option_row(Ui& ui, std::string_view name, const char* label,
 
     ImGui::SetCursorPos({ui.px(k_margin), top});
     ImGui::InvisibleButton("label", {left - ui.px(k_margin + 4), ui.px(k_row_height)});
-    tooltip(ui, enabled ? std::string(option.help) : disabled);
+    tooltip(ui, enabled ? std::string(help.empty() ? option.help : help) : disabled);
     bool reset = enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right);
 
     ImDrawList* list = ImGui::GetWindowDrawList();

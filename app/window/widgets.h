@@ -75,9 +75,9 @@ bool applies(const Ui& ui, std::string_view option);
 
 /// The label, the symbol and the help of one option, its reset on right-click, and the place for its control:
 /// calls `control` with the width left for it. Where the option does not apply the row is disabled and says
-/// why.
+/// why. `help` stands in for that of an option that has several rows.
 void option_row(Ui& ui, std::string_view option, const char* label,
-                const std::function<void(float width)>& control);
+                const std::function<void(float width)>& control, std::string_view help = {});
 
 /// What was wrong with an option's text, with the control's label in place of the flag; without a label, with
 /// the option's name in words.

@@ -148,7 +148,7 @@ struct GivenName {
 };
 /// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and the values'
 ///   own Y), `query`, `key`, `value`, `scores`.
-/// - `mask` (N × M, not 0 = may look) and `mask_additive` (N × M, added to the scaled scores, −∞ closes):
+/// - `mask` (N × M, 1 = may look, 0 not) and `mask_additive` (N × M, added to the scaled scores, −∞ closes):
 ///   they join the mask's rules. `dropout_keep` (h·N × M, the heads one below the other).
 /// - Parameters, which are then not drawn: weights (out × in), biases (1 × out). A bias that is given is
 ///   added whether or not biases are drawn.

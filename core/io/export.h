@@ -64,8 +64,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 /// stages, its lack is an Error(bad_input). Alone, data formats hold the stage that the view shows.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
-/// The bytes of one file. Throws Error(too_large) for a picture beyond what PNG surfaces hold, whatever the
-/// format, so that one that is exported as a PDF can be exported as a PNG as well; Cancelled.
+/// The bytes of one file. Throws Error(too_large) for a picture in pixels beyond what PNG surfaces hold, and
+/// for one in shapes where it has so many cells that it is of pixels, too; Cancelled.
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress = {});
 

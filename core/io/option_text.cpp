@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/attention/given_values.h"
 #include "core/attention/masks.h"
 #include "core/error.h"
 #include "core/io/image.h"
@@ -53,6 +54,24 @@ using enum OptionType;
 
 constexpr std::string_view k_file_rule = "file:";
 
+/// What `read` gives. What a file holds and cannot be used is the file's failure, as if it could not be read.
+template <typename Read>
+auto from_file(const Read& read) {
+    try {
+        return read();
+    } catch (const Error& error) {
+        throw Error(error.kind() == ErrorKind::bad_input ? ErrorKind::io : error.kind(), error.what());
+    }
+}
+
+GivenMatrix given_from_file(const std::string& name, const std::string& path) {
+    return from_file([&] {
+        Matrix values = read_matrix(path);
+        check_given_cells(name, values, path == "-" ? "standard input" : path);
+        return GivenMatrix(std::move(values));
+    });
+}
+
 /// NAME=PATH: the file is read at once.
 void give(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
@@ -62,7 +81,7 @@ void give(Session& s, std::string_view text) {
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
     if (std::ranges::find(known, name) == known.end())
         refuse(quoted_value(name) + " cannot be given" + instead_of(name, known));
-    s.experiment.given.insert_or_assign(name, GivenMatrix(read_matrix(std::string(text.substr(equals + 1)))));
+    s.experiment.given.insert_or_assign(name, given_from_file(name, std::string(text.substr(equals + 1))));
 }
 
 /// A whole number if it is one; else a number or the text itself, so that the setter says what it expects.
@@ -146,7 +165,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
             return give(session, argument);
         }
         if (option.type == picture && !is_image_word(argument)) {
-            session.experiment.image = read_image(std::string(argument));
+            session.experiment.image = from_file([&] { return read_image(std::string(argument)); });
             return;
         }
         if (option.type == list) {
@@ -167,7 +186,7 @@ void add_from_text(Session& session, const Option& option, std::string_view argu
     }
     if (argument.starts_with(k_file_rule)) {
         session.experiment.given.insert_or_assign(
-            "mask", GivenMatrix(read_matrix(std::string(argument.substr(k_file_rule.size())))));
+            "mask", given_from_file("mask", std::string(argument.substr(k_file_rule.size()))));
         return;
     }
     Json rules = option.get(session);

@@ -276,7 +276,7 @@ const std::array k_options = {
     Option{"rope-layout", "Position", "", "interleaved|half", "Which features are turned as a pair",
            "mechanism is attention and position is rope", text, FIELD(experiment, rope_layout, as_text)},
     Option{"projection", "Projections", "W", "none|normal|uniform|linear|xavier|mha",
-           "How W_q, W_k, W_v (and W_o) are drawn; none: Q = K = V = X",
+           "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
            "mechanism is attention and the projections are not given", text,
            FIELD(experiment, projection, as_text)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
@@ -309,11 +309,10 @@ const std::array k_options = {
            "mechanism is attention and score is cosine", number, FIELD(experiment, sharpening, as_double)},
     Option{"scale", "Score", "s", "sqrt|none|NUMBER", "What the scores are multiplied by; sqrt: 1/√d_k",
            k_attention, word_or_number, scale_json, set_scale},
-    Option{
-        "mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
-        "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) is read at "
-        "once, 0 closes",
-        k_aligns, list, mask_json, set_mask},
+    Option{"mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
+           "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) of 0 and "
+           "1 is read at once, 0 closes",
+           k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", "softmax|hard|local-m|local-p", "How masked scores become weights",
            k_aligns, text, FIELD(experiment, normalizer, as_text)},
     Option{"softmax-axis", "Softmax", "", "keys|queries",

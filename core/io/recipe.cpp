@@ -55,7 +55,8 @@ if "--json" in sys.argv:
         return {"-inf": None, "inf": "inf", "nan": "nan"}.get(digits, float(digits))
 
     def tensors(named):
-        return {name: {"shape": list(x.shape), "data": plain(x.tolist())} for name, x in named.items()}
+        data = {name: plain(x.tolist()) for name, x in named.items()}
+        return {name: {"shape": list(x.shape), "data": data[name]} for name, x in named.items()}
 
     print(json.dumps({"stages": tensors(stages), "parameters": tensors(parameters)}))
 else:
@@ -69,7 +70,7 @@ else:
 std::string recipe(const Trace& trace) {
     const bool is_seq2seq = trace.experiment.mechanism == "seq2seq";
     Script script;
-    script.line("# " + title(trace.experiment) + ", with the numbers of attnscope.");
+    script.comment(title(trace.experiment) + ", with the numbers of attnscope.");
     script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");
     script.line(trace.find("patches")
                     ? "\nimport base64\nimport json\nimport sys\nimport zlib\n\nimport torch"

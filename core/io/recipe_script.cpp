@@ -46,11 +46,10 @@ std::string broken(std::span<const std::string> items, const std::string& indent
 
 }  // namespace
 
-void Script::section(const std::string& comment) {
-    text_ += "\n";
-    std::istringstream words(comment);
+void Script::comment(const std::string& words) {
+    std::istringstream stream(words);
     std::string line = "#";
-    for (std::string word; words >> word;) {
+    for (std::string word; stream >> word;) {
         if (width(line) + 1 + width(word) > k_width) {
             text_ += line + "\n";
             line = "#";

@@ -27,8 +27,13 @@ struct GeneratorState {
 /// The script as it grows.
 class Script {
 public:
-    /// A blank line and a comment, broken into lines.
-    void section(const std::string& comment);
+    /// A comment, broken into lines.
+    void comment(const std::string& words);
+    /// A blank line and a comment.
+    void section(const std::string& words) {
+        text_ += "\n";
+        comment(words);
+    }
     void line(const std::string& code) { text_ += code + "\n"; }
     /// `name = torch.tensor([…])`: float32, nine significant digits; a matrix, or its one row.
     void tensor(const std::string& name, const Matrix& values, bool vector);

@@ -97,8 +97,8 @@ int cell_size_of(const Presentation& presentation, int rows, int columns);
 
 /// The picture of one matrix: a head's, or the mean over the heads.
 /// Throws Error(bad_input) for a cell size beyond 1 … 512, an unknown theme, and as color_scale();
-/// Error(too_large), naming the cell size to use, if the picture were larger than k_max_picture_side or
-/// k_max_picture_pixels.
+/// Error(too_large) as require_drawable(), where there are so many cells that a document of it
+/// needs_pixels(), too.
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
 
@@ -120,8 +120,8 @@ inline constexpr int k_max_picture_side = 32767;
 /// 1 GiB while it is drawn.
 inline constexpr std::int64_t k_max_picture_pixels = std::int64_t{1} << 28;
 
-/// Throws Error(bad_input) for a cell size beyond 1 … 512 and Error(too_large) as make_figure does, before
-/// anything is allocated.
+/// Throws Error(bad_input) for a cell size beyond 1 … 512; Error(too_large), naming the cell size to use, if
+/// the picture in pixels were larger than k_max_picture_side or k_max_picture_pixels.
 void require_drawable(std::string_view stage, int rows, int columns, int cell_size);
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ namespace attnscope {
 /// An SVG file, a unit being a pixel of the PNG, with the session inside (none if `session_json` is empty).
 /// Letters are shapes, each kept once and used where it stands: <text> would be set in whatever font the
 /// viewer's machine has, with other widths and without ᵀ or √. Throws Error(too_large) as
-/// require_picture_size(), Cancelled.
+/// require_picture_size() where it needs_pixels(), Cancelled.
 std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress = {});
 
