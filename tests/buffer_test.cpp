@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <future>
 #include <initializer_list>
 #include <limits>
 #include <thread>
@@ -146,6 +147,44 @@ TEST(buffer_test, several_threads_may_ask_at_once) {
     }
     for (std::thread& thread : threads) thread.join();
     for (std::size_t t = 0; t < seen.size(); ++t) EXPECT_EQ(seen[t], seen[t % 4]);
+}
+
+/// Values on a card whose thread wants to know something of the buffer before it answers.
+class AskingValues : public DeviceValues {
+public:
+    const Shape& shape() const override { return shape_; }
+    void read(int, int first, int count, float* rows) const override {
+        ++reads;
+        const auto answered = std::make_shared<std::promise<void>>();
+        std::thread([=, this] {
+            buffer->device();
+            answered->set_value();
+        }).detach();
+        blocked = answered->get_future().wait_for(std::chrono::seconds(10)) != std::future_status::ready;
+        for (int i = 0; i < count * shape_.columns; ++i)
+            rows[i] = static_cast<float>(first * shape_.columns + i);
+    }
+    ValueRange range(int) const override { return {}; }
+    std::vector<float> row_largest(int) const override { return {}; }
+    std::shared_ptr<const DeviceValues> mean() const override { return nullptr; }
+
+    const Buffer* buffer = nullptr;
+    mutable int reads = 0;
+    mutable bool blocked = false;
+
+private:
+    Shape shape_{.heads = 1, .rows = 400, .columns = 300};
+};
+
+TEST(buffer_test, a_row_is_copied_from_the_card_once_and_blocks_nobody) {
+    const auto values = std::make_shared<AskingValues>();
+    const Buffer buffer(values);
+    values->buffer = &buffer;
+    EXPECT_EQ(buffer.at(0, 7, 5), 7 * 300 + 5);
+    EXPECT_EQ(buffer.at(0, 7, 6), 7 * 300 + 6);
+    EXPECT_EQ(buffer.row(0, 7)(299), 7 * 300 + 299);
+    EXPECT_EQ(values->reads, 1);
+    EXPECT_FALSE(values->blocked) << "the card's thread waits for the one that waits for it";
 }
 
 }  // namespace

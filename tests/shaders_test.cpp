@@ -42,6 +42,8 @@ TEST(ShaderLogTest, NamesFileAndLineAsEveryDriverWritesThem) {
               "a.comp:7: error C1008: undefined variable \"x\"");
     EXPECT_EQ(gl::located_log("a.comp", "ERROR: 0:31: 'x' : undeclared identifier"),
               "a.comp:31: 'x' : undeclared identifier");
+    EXPECT_EQ(gl::located_log("a.comp", "0:3(1): warning: `u' unused\n0:8(2): error: `x' undeclared"),
+              "a.comp:8: error: `x' undeclared");
     EXPECT_EQ(gl::located_log("a.comp", "no place\nat all"), "no place|at all");
 }
 

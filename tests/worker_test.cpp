@@ -276,6 +276,18 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
     EXPECT_NO_THROW(result.trace->find("context")->buffer.host());
 }
 
+TEST(WorkerBackendTest, WhatIsWantedAtOnceDoesNotWaitForTheProcessor) {
+    const auto card = std::make_shared<test::FakeBackend>();
+    Worker worker({}, {});
+    worker.request(slow(1));
+    worker.compute_on(choosing(card), true);
+    const WorkResult result = result_of(worker);
+    ASSERT_TRUE(result.trace) << result.error;
+    EXPECT_EQ(result.trace->backend, "gpu");
+    EXPECT_EQ(result.experiment, slow(1));
+    EXPECT_FALSE(worker.busy());
+}
+
 TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
     Worker worker({}, {});
     worker.request(with_seed(1));

@@ -139,6 +139,7 @@ constexpr char k_contrast[] = "contrast";
 template <const char* backend>
 void set_backend(ActionContext& c) {
     c.saved.backend = backend;
+    c.interaction.choose_backend_again = true;
 }
 constexpr char k_auto[] = "auto";
 constexpr char k_cpu[] = "cpu";
@@ -594,7 +595,7 @@ std::string focused_matrix_text(const Trace& trace, const Presentation& presenta
     text += "\n";
     for (int i = 0; i < stage.shape().rows; ++i) {
         text += trace.label(stage.info->rows, i);
-        for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + exact_text(values.at(head, i, j));
+        for (const float value : values.row(head, i)) text += "\t" + exact_text(value);
         text += "\n";
     }
     return text;

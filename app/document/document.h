@@ -32,7 +32,9 @@ public:
     std::string take_notice() { return std::exchange(notice_, {}); }
 
     /// As Worker has them.
-    void compute_on(std::function<BackendChoice()> choose) { worker_.compute_on(std::move(choose)); }
+    void compute_on(std::function<BackendChoice()> choose, bool at_once = false) {
+        worker_.compute_on(std::move(choose), at_once);
+    }
     void compute_again() { worker_.compute_again(); }
     BackendReport backend() const { return worker_.backend(); }
     std::shared_ptr<Backend> card() const { return worker_.card(); }

@@ -136,6 +136,7 @@ struct Interaction {
     bool edit_second_sentence = false;  ///< likewise
     bool second_sentence_open = false;  ///< its field is there, though it is empty
     std::string why_no_card;            ///< why the graphics card cannot compute; empty: it can
+    bool choose_backend_again = false;  ///< also if it is the same one: a card that was lost may be back
     bool quit = false;
     int typing_run = 0;  ///< words typed so far; each is an undo step
 

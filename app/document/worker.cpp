@@ -5,14 +5,18 @@
 
 #include "core/attention/backend.h"
 #include "core/attention/evaluate.h"
+#include "core/attention/stages.h"
 #include "core/error.h"
 
 namespace attnscope {
 namespace {
 
-/// What every picture asks of a stage, so that the window finds it computed.
+/// What every picture asks of a stage, and the status bar of the trace, so that the window finds it computed.
 void prepare_for_drawing(const Trace& trace) {
     for (const StageRecord& record : trace.records) record.stage->buffer.range();
+    const Shape& shape = main_stage(trace).shape();
+    for (int i = 0; i < shape.rows; ++i) trace.fully_masked(i);
+    for (int j = 0; j < shape.columns; ++j) trace.fully_masked_column(j);
 }
 
 /// Throws Error(backend), and what else evaluate throws; but not Cancelled.
@@ -65,9 +69,11 @@ void Worker::request(Experiment experiment) {
     ask_again();
 }
 
-void Worker::compute_on(std::function<BackendChoice()> choose) {
+void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
     const std::lock_guard lock(mutex_);
     choose_ = std::move(choose);
+    choose_at_once_ = at_once;
+    if (at_once && evaluating_) ask_again();
     changed_.notify_all();
 }
 
@@ -124,21 +130,23 @@ void Worker::forget_traces() {
 void Worker::use_processor(const std::string& why) {
     card_.reset();
     report_ = {.on_card = false, .reason = why};
+    result_.reset();
     forget_traces();
 }
 
 void Worker::run(std::stop_token stop) {
     std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [&] { return asked_ || choose_; })) {
+    while (changed_.wait(lock, stop, [&] { return asked_ || choose_; }) && !stop.stop_requested()) {
         evaluating_ = true;
         bool news = true;
-        if (asked_) {
+        if (choose_ && (choose_at_once_ || !asked_)) {
+            choose(lock);
+        } else {
             WorkResult result = evaluate_newest(lock);
             news = result.trace || !result.error.empty();
-            if (news && result.trace) previous_ = result.trace;
+            if (result.trace) previous_ = result.trace;
+            if (news) result.notice = std::exchange(notice_, {});
             if (news) result_ = std::move(result);
-        } else {
-            choose(lock);
         }
         evaluating_ = false;
         changed_.notify_all();
@@ -155,14 +163,16 @@ void Worker::choose(std::unique_lock<std::mutex>& lock) {
     BackendChoice choice;
     try {
         choice = choose();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         choice.reason = error.what();
     }
     lock.lock();
     const bool same = choice.backend == card_;
     report_ = {.on_card = choice.backend != nullptr, .reason = std::move(choice.reason)};
     card_ = std::move(choice.backend);
-    if (!same && newest_ && !asked_) ask_again();
+    if (same) return;
+    forget_traces();
+    if (newest_ && !asked_) ask_again();
 }
 
 WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
@@ -187,9 +197,9 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
         result = evaluate_or_say(experiment, {}, options);
     }
     lock.lock();
+    if (!notice.empty()) notice_ = std::move(notice);
     if (forgotten != forgotten_) return {};
     if (!lost.empty()) use_processor(lost);
-    result.notice = std::move(notice);
     return result;
 }
 

@@ -39,8 +39,8 @@ public:
 
     void request(Experiment experiment);
     /// What `choose` returns computes from then on, also the newest experiment again. It is called on the
-    /// worker's thread, after what is asked for; where it throws Error(backend) it is the processor.
-    void compute_on(std::function<BackendChoice()> choose);
+    /// worker's thread, `at_once` or after what is asked for; where it throws it is the processor.
+    void compute_on(std::function<BackendChoice()> choose, bool at_once = false);
     /// The card that computed the newest trace is gone, says who read from it: the newest experiment is
     /// computed again, by the processor.
     void leave_card(const std::string& why);
@@ -74,6 +74,8 @@ private:
     std::stop_source cancel_;
     bool evaluating_ = false;
     std::function<BackendChoice()> choose_;
+    bool choose_at_once_ = false;
+    std::string notice_;             ///< for the next result
     std::shared_ptr<Backend> card_;  ///< nullptr: the processor
     BackendReport report_;
     std::shared_ptr<const Trace> previous_;

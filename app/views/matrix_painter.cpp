@@ -51,6 +51,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.values = [&buffer, head](int level) { return buffer.pooled(head, level); };
     source.levels = buffer.levels() + 1;  // with the matrix itself
     source.card_values = {buffer.device(), head};
+    if (source.card_values.values) source.card_range = buffer.range(head);
     source.transposed = transposed;
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;

@@ -10,7 +10,8 @@
 namespace attnscope {
 namespace {
 
-constexpr int k_side = 8;  ///< of a work group
+constexpr int k_side = 8;              ///< of a work group
+constexpr std::size_t k_threads = 64;  ///< for one texel
 /// That one dispatch looks at: a few milliseconds on a slow card.
 constexpr std::size_t k_most_cells = std::size_t{1} << 25;
 
@@ -68,7 +69,10 @@ bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, 
     const int at_once = static_cast<int>(
         std::clamp<std::size_t>(std::min(block_floats_, k_most_cells) / row_of_texels, 1, k_tile_size));
 
-    std::vector<std::string> defines{"SIDE " + std::to_string(k_side)};
+    // A thread for each texel, or many for one that stands for many cells.
+    const bool many = (block_rows << pooling.columns) >= k_threads;
+    std::vector<std::string> defines{many ? "THREADS " + std::to_string(k_threads)
+                                          : "SIDE " + std::to_string(k_side)};
     if (open) defines.emplace_back("MASK");
     if (source.transposed) defines.emplace_back("TRANSPOSED");
     GpuProgram& program = programs_.get("tile.comp", defines);
@@ -91,10 +95,14 @@ bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, 
         program.set("u_tile_rows", word(static_cast<std::size_t>(some)));
         program.set("u_tile_columns", word(static_cast<std::size_t>(range.columns)));
         program.set("u_first", word(static_cast<std::size_t>(done)));
-        glDispatchCompute(groups_for(range.columns), groups_for(some), 1);
+        glDispatchCompute(many ? word(static_cast<std::size_t>(range.columns)) : groups_for(range.columns),
+                          many ? word(static_cast<std::size_t>(some)) : groups_for(some), 1);
     }
     glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT);
     glBindImageTexture(0, 0, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_R32F);
+    // What stays bound here is not freed where it belongs.
+    for (const GLuint binding : {0U, 1U}) glBindBufferBase(GL_SHADER_STORAGE_BUFFER, binding, 0);
+    glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
     return true;
 }
 

@@ -14,6 +14,8 @@ public:
     /// the card and a shader can see as much of them as a row of the tile needs. Else false: the texture is
     /// as it was. Throws Error(backend) if the shader does not compile.
     bool fill(const gl::Texture2D& texture, const HeatmapSource& source, Pooling pooling, TileRange range);
+    /// As GpuPrograms has it.
+    std::string problem() const { return programs_.problem(); }
 
 private:
     GpuPrograms programs_;

@@ -187,6 +187,7 @@ GlfwWindow::GlfwWindow(const Options& options) {
 void GlfwWindow::open(const Options& options) {
     title_ = options.title;
     window_ = create(options, 4, 5);
+    if (!window_) window_ = create(options, 4, 3);
     if (!window_) window_ = create(options, 3, 3);
     if (!window_) {
         throw Error(ErrorKind::backend,

@@ -51,7 +51,7 @@ public:
     /// the last good ones.
     void begin_frame();
     /// Why saved shaders are not in use: file, line and what the compiler says; empty if they are.
-    const std::string& problem() const { return problem_; }
+    std::string problem() const { return problem_.empty() ? tiles_.problem() : problem_; }
     /// The whole matrix from `top_left` to `bottom_right` (pixels, may reach far beyond the clip rectangle,
     /// within which it is drawn).
     void draw(ImDrawList& list, const HeatmapSource& source, ImVec2 top_left, ImVec2 bottom_right,

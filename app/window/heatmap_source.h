@@ -31,6 +31,7 @@ struct HeatmapSource {
         int head = 0;
     };
     OnCard card_values, card_open;
+    ValueRange card_range;  ///< of card_values
 
     /// Same values, same key: with `owner` unique to the owner (head, which mask), without it to the content.
     std::uint64_t key = 0;

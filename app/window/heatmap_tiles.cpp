@@ -19,8 +19,7 @@ HeatmapTiles::Needs needs_of(const std::vector<float>& cells) {
 
 /// Of a whole matrix: marks and hatch may be in any of its tiles.
 HeatmapTiles::Needs needs_of(const HeatmapSource& source) {
-    const HeatmapSource::OnCard& card = source.card_values;
-    const ValueRange range = card.values->range(card.head);
+    const ValueRange& range = source.card_range;
     if (range.nan + range.plus_infinity + range.minus_infinity > 0) return HeatmapTiles::Needs::marks;
     return source.open ? HeatmapTiles::Needs::hatch : HeatmapTiles::Needs::colors;
 }

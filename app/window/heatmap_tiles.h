@@ -35,6 +35,8 @@ public:
     std::size_t made_on_card() const { return made_on_card_; }
     /// Makes all of them again when they are drawn next.
     void forget();
+    /// Why a saved shader of theirs is not in use; empty if it is.
+    std::string problem() const { return card_.problem(); }
 
 private:
     Tile make(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);

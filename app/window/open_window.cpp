@@ -7,6 +7,7 @@
 #include "app/window/end_signals.h"
 #include "app/window/window.h"
 #include "app/window/workspace.h"
+#include "core/error.h"
 #include "core/gpu/shaders.h"
 #include "core/io/examples.h"
 
@@ -35,14 +36,14 @@ SavedState with_placement(SavedState state, const Window& window) {
 
 /// Shows `state` until the window closes, and leaves it as it is then. `problem` is said at once. True if the
 /// graphics card was reset.
-bool show(SavedState& state, const std::string& problem, const EvaluateOptions& options, EndSignals& end,
-          Keeper& keeper) {
+bool show(SavedState& state, const std::string& problem, bool may_use_card, const EvaluateOptions& options,
+          EndSignals& end, Keeper& keeper) {
     Window::Options look{.window = {}, .theme = "dark", .interface_scale = static_cast<float>(state.scale)};
     look.window.width = state.width;
     look.window.height = state.height;
     Window window(look);
     Workspace workspace(state, options, window.waker());
-    workspace.offer_card(window.gl_version(), [&] { return window.share_context(); });
+    if (may_use_card) workspace.offer_card(window.gl_version(), [&] { return window.share_context(); });
     if (!problem.empty()) workspace.notice(problem, true);
     end.watch(window.waker());
 
@@ -95,9 +96,13 @@ int open_window(std::optional<Session> session, const std::string& file, const E
     }
     if (!backend.empty()) state.backend = backend;
     Keeper keeper(state_folder(), kept.value_or(SavedState{}));
-    while (show(state, problem, options, end, keeper)) {
-        state.backend = "cpu";
-        problem = "the graphics card was reset: this is a new window, and the processor computes";
+    bool may_use_card = true;
+    while (show(state, problem, may_use_card, options, end, keeper)) {
+        if (!may_use_card)
+            throw Error(ErrorKind::backend,
+                        "the graphics card was reset twice; the session is kept for the next start");
+        may_use_card = false;
+        problem = "the graphics card was reset: this is a new window, in which the processor computes";
     }
     return 0;
 }

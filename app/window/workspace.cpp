@@ -215,9 +215,12 @@ void Workspace::offer_card(const GlVersion& version,
     why_not_faster_ = version.is_software ? version.renderer + " is a software renderer" : "";
 }
 
-/// Not before the first picture, which would wait for it.
+/// Not before the first frame, and a measurement not before the first picture, which would wait for it.
 void Workspace::choose_backend_as_asked() {
-    if (!make_context_ || !document_.trace() || saved_.backend == chosen_backend_) return;
+    const bool first_is_there = document_.trace() || !document_.problem().empty();
+    const bool may_wait = saved_.backend != "gpu";
+    if (!make_context_ || (may_wait ? !first_is_there : frames_ < 2)) return;
+    if (saved_.backend == chosen_backend_ && !std::exchange(interaction_.choose_backend_again, false)) return;
     chosen_backend_ = saved_.backend;
     const BackendWish wish = parse_backend(chosen_backend_);
     const auto context = std::make_shared<std::unique_ptr<GlContext>>();
@@ -229,23 +232,28 @@ void Workspace::choose_backend_as_asked() {
         problem = error.what();
     }
     if (wish == BackendWish::gpu && !problem.empty()) interaction_.notice = {problem, true};
-    document_.compute_on([wish, context, problem] {
-        return choose_backend(wish, [&] {
-            if (!problem.empty()) throw Error(ErrorKind::backend, problem);
-            return std::move(*context);
-        });
-    });
+    document_.compute_on(
+        [wish, context, problem] {
+            return choose_backend(wish, [&] {
+                if (!problem.empty()) throw Error(ErrorKind::backend, problem);
+                return std::move(*context);
+            });
+        },
+        !may_wait);
 }
 
 /// What they are for is drawn and computed again.
 void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
     const std::uint64_t before = std::exchange(shaders_stamp_, shaders_stamp());
-    if (shaders_stamp_ == before) return;
-    wants_frame_ = true;
-    const std::string& problem = heatmaps.problem();
-    interaction_.notice = {problem.empty() ? "the shaders are read again" : problem, !problem.empty()};
-    document_.compute_again();
-    if (!document_.backend().on_card) chosen_backend_.clear();  // a broken one may have been why
+    if (shaders_stamp_ != before) {
+        wants_frame_ = true;
+        interaction_.notice = {"the shaders are read again", false};
+        document_.compute_again();
+        if (!document_.backend().on_card) chosen_backend_.clear();  // a broken one may have been why
+    }
+    const std::string problem = std::exchange(shader_problem_, heatmaps.problem());
+    if (!shader_problem_.empty() && (shader_problem_ != problem || shaders_stamp_ != before))
+        interaction_.notice = {shader_problem_, true};
 }
 
 void Workspace::draw(FrameInput& frame) {
@@ -254,10 +262,13 @@ void Workspace::draw(FrameInput& frame) {
         interaction_.notice = {std::move(notice), true};
     take_saved_shaders(frame.heatmaps);
     choose_backend_as_asked();
+    ++frames_;
+    // What is drawn may have to be read from the card, which can be lost, and take memory there.
+    const bool on_card = document_.trace() && document_.trace()->backend == "gpu";
     try {
         draw_all(frame);
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::backend) throw;
+    } catch (const std::exception& error) {
+        if (!on_card) throw;
         compat::close_windows();
         document_.leave_card(error.what());
         wants_frame_ = true;

@@ -77,6 +77,8 @@ private:
     std::string why_not_faster_;  ///< the card, as is known without measuring
     std::string chosen_backend_;  ///< of saved_.backend; empty: nothing is chosen yet
     std::uint64_t shaders_stamp_ = shaders_stamp();
+    std::string shader_problem_;
+    int frames_ = 0;
     bool wants_frame_ = true;
 };
 

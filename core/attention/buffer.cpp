@@ -100,7 +100,10 @@ struct Buffer::State {
         std::vector<Tensor> pyramid;  ///< levels 1, 2, …
         std::once_flag largest_once;
         std::vector<float> row_largest;
-        std::map<int, Eigen::RowVectorXf> rows;  ///< copied lately from the card; guarded by device_mutex
+        std::once_flag column_largest_once;
+        std::vector<float> column_largest;
+        std::mutex rows_mutex;
+        std::map<int, Eigen::RowVectorXf> rows;  ///< copied lately from the card
     };
     explicit State(const Shape& own) : shape(own), head(static_cast<std::size_t>(own.heads)) {}
 
@@ -175,13 +178,18 @@ Eigen::RowVectorXf Buffer::row(int head, int row) const {
     assert(row >= 0 && row < shape().rows);
     if (state_->is_here || is_small()) return host().head(head).row(row);
     constexpr std::size_t k_most_rows = 256;  // more than have numbers on a screen
-    std::map<int, Eigen::RowVectorXf>& rows = state_->head.at(static_cast<std::size_t>(head)).rows;
-    const std::lock_guard lock(state_->device_mutex);
-    if (const auto found = rows.find(row); found != rows.end()) return found->second;
+    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
+    {
+        const std::lock_guard lock(own.rows_mutex);
+        if (const auto found = own.rows.find(row); found != own.rows.end()) return found->second;
+    }
     Eigen::RowVectorXf numbers(shape().columns);
+    // No lock is held: the card's thread may want this buffer before it answers.
     state_->device->read(head, row, 1, numbers.data());
-    if (rows.size() >= k_most_rows) rows.clear();
-    return rows.emplace(row, std::move(numbers)).first->second;
+    const std::lock_guard lock(own.rows_mutex);
+    if (own.rows.size() >= k_most_rows) own.rows.clear();
+    own.rows.insert_or_assign(row, numbers);
+    return numbers;
 }
 
 const ValueRange& Buffer::range(int head) const {
@@ -214,6 +222,16 @@ const std::vector<float>& Buffer::row_largest(int head) const {
             own.row_largest.push_back(values.row(i).maxCoeff<Eigen::PropagateNaN>());
     });
     return own.row_largest;
+}
+
+const std::vector<float>& Buffer::column_largest(int head) const {
+    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
+    std::call_once(own.column_largest_once, [&] {
+        const ConstMatrixView values = host().head(head);
+        for (Eigen::Index j = 0; j < values.cols(); ++j)
+            own.column_largest.push_back(values.col(j).maxCoeff<Eigen::PropagateNaN>());
+    });
+    return own.column_largest;
 }
 
 const Buffer& Buffer::mean() const {

@@ -68,6 +68,8 @@ public:
 
     /// The largest value of each row of one head, NaN where a row has one: −∞ is a row of nothing else.
     const std::vector<float>& row_largest(int head) const;
+    /// The same of each column; from a card all of it is copied.
+    const std::vector<float>& column_largest(int head) const;
 
     /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head.
     const Buffer& mean() const;

@@ -421,7 +421,7 @@ bool Trace::fully_masked_column(int column) const {
     const Stage* masked = experiment.over_queries() ? find("masked") : nullptr;
     if (!masked || column < 0 || column >= masked->shape().columns) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
-        if (!(masked->buffer.host().head(h).col(column).array() == -INFINITY).all()) return false;
+        if (masked->buffer.column_largest(h)[static_cast<std::size_t>(column)] != -INFINITY) return false;
     return true;
 }
 

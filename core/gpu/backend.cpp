@@ -6,6 +6,7 @@
 
 #include "core/attention/evaluate_options.h"
 #include "core/attention/positions.h"
+#include "core/error.h"
 
 namespace attnscope {
 namespace {
@@ -187,6 +188,9 @@ private:
                               numbers.subspan(done, std::min(k_copied_at_once, numbers.size() - done)));
             device_->pause();
         }
+        // Others may see it as soon as it is kept with its stage.
+        const gl::Fence fence;
+        while (!fence.wait(0.001)) device_->pause();
         return values;
     }
     GpuMatrices copied(const Matrix& matrix) {
@@ -271,6 +275,9 @@ std::shared_ptr<const DeviceValues> GpuBackend::compute(const Step& step, const 
             std::visit(computed, step);
             result = computed.result();
         } catch (const DoesNotFit&) {
+        } catch (const Error& error) {
+            if (error.kind() == ErrorKind::too_large) device_->forgive();
+            throw;
         }
         device_->check();
     });

@@ -145,8 +145,11 @@ std::size_t GpuDevice::free_memory() {
     return static_cast<std::size_t>(std::max(free[0], 0)) << 10;
 }
 
+void GpuDevice::forgive() { state_->errors_seen = state_->log.errors().size(); }
+
 void GpuDevice::check() {
-    if (gl::was_reset()) throw Error(ErrorKind::backend, "the graphics card was reset and its work is lost");
+    is_lost_ = is_lost_ || gl::was_reset();
+    if (is_lost_) throw Error(ErrorKind::backend, "the graphics card was reset and its work is lost");
     const std::vector<std::string>& errors = state_->log.errors();
     if (errors.size() == state_->errors_seen) return;
     state_->errors_seen = errors.size();

@@ -50,6 +50,8 @@ public:
     /// That the card was reset, or whatever the driver has complained of since the last call, as
     /// Error(backend). On the device's thread.
     void check();
+    /// Whatever it has complained of so far is known and no error. On the device's thread.
+    void forgive();
 
 private:
     struct State;
@@ -64,6 +66,7 @@ private:
     std::condition_variable changed_;
     std::deque<std::function<void()>> soon_, later_;
     bool ending_ = false;
+    bool is_lost_ = false;
     std::thread thread_;
 };
 

@@ -85,7 +85,7 @@ EGLContext create_context(EGLDisplay display, EGLContext shared) {
     };
     constexpr EGLint k_tell = EGL_LOSE_CONTEXT_ON_RESET, k_nothing = EGL_NO_RESET_NOTIFICATION;
     for (const Wish& wish :
-         {Wish{4, 5, k_tell}, Wish{4, 5, k_nothing}, Wish{3, 3, k_tell}, Wish{3, 3, k_nothing}}) {
+         {Wish{4, 5, k_tell}, Wish{4, 5, k_nothing}, Wish{4, 3, k_nothing}, Wish{3, 3, k_nothing}}) {
         // What nobody needs is not asked for: an older EGL does not know it.
         const EGLint last =
             wish.when_reset == k_tell ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY : EGL_NONE;

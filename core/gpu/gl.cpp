@@ -4,6 +4,7 @@
 #include <array>
 #include <cassert>
 #include <regex>
+#include <sstream>
 
 #include "core/error.h"
 
@@ -65,11 +66,15 @@ bool has_debug_output() { return epoxy_gl_version() >= 43 || epoxy_has_gl_extens
 
 std::string located_log(std::string_view file, std::string_view log) {
     // "0:12(3): error: …", "0(12) : error C1008: …", "ERROR: 0:12: …"
-    static const std::regex place(R"((?:^|\n)(?:ERROR: )?\d+[:(](\d+)(?:\(\d+\))?\)?\s*:\s*([^\n]*))");
-    std::cmatch match;
+    static const std::regex place(R"((ERROR: )?\d+[:(](\d+)(?:\(\d+\))?\)?\s*:\s*(.*))");
+    std::istringstream lines{std::string(log)};
+    std::smatch match;
+    for (std::string line; std::getline(lines, line);) {
+        const bool is_error = line.find("error") != line.npos || line.find("ERROR") != line.npos;
+        if (is_error && std::regex_match(line, match, place))
+            return std::string(file) + ":" + match[2].str() + ": " + match[3].str();
+    }
     std::string line(log);
-    if (std::regex_search(log.data(), log.data() + log.size(), match, place))
-        line = std::string(file) + ":" + match[1].str() + ": " + match[2].str();
     std::replace(line.begin(), line.end(), '\n', '|');
     return line;
 }

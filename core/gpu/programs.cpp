@@ -35,15 +35,16 @@ GpuProgram& GpuPrograms::get(std::string_view file, const std::vector<std::strin
     }
     entry.stamp = stamp;
     const std::lock_guard lock(mutex_);
-    problems_.insert_or_assign(std::string(file), problem);
+    std::erase_if(problems_, [&](const auto& each) {
+        return each.second.file == file && (each.second.stamp != stamp || each.first == key);
+    });
+    if (!problem.empty()) problems_.insert_or_assign(key, Problem{std::string(file), problem, stamp});
     return *entry.program;
 }
 
 std::string GpuPrograms::problem() const {
     const std::lock_guard lock(mutex_);
-    for (const auto& [file, problem] : problems_)
-        if (!problem.empty()) return problem;
-    return "";
+    return problems_.empty() ? "" : problems_.begin()->second.text;
 }
 
 }  // namespace attnscope

@@ -51,7 +51,11 @@ private:
     std::map<std::string, Entry> programs_;
     std::vector<std::unique_ptr<GpuProgram>> replaced_;  ///< who asked for one may still use it
     mutable std::mutex mutex_;
-    std::map<std::string, std::string, std::less<>> problems_;  ///< by file
+    struct Problem {
+        std::string file, text;
+        std::uint64_t stamp;
+    };
+    std::map<std::string, Problem> problems_;  ///< likewise; of the files as they are now
 };
 
 }  // namespace attnscope

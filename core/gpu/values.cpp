@@ -64,6 +64,7 @@ std::vector<float> GpuValues::row_largest(int head) const {
         gl::Storage column(largest.size());
         kernels_->rows_largest(matrix, {&column, 0, {.heads = 1, .rows = shape_.rows, .columns = 1}});
         column.read(0, largest);
+        device_->check();
     });
     return largest;
 }
@@ -74,6 +75,7 @@ std::shared_ptr<const DeviceValues> GpuValues::mean() const {
     device_->run_soon([&] {
         mean = std::make_shared<GpuValues>(device_, kernels_, one, guard_);
         kernels_->mean_over_heads(matrices(), mean->matrices());
+        device_->check();
     });
     return mean;
 }
