@@ -21,11 +21,11 @@ struct Base {
     Experiment experiment;
 };
 
-GivenMatrix numbers(int rows, int columns) {
+Matrix numbers(int rows, int columns) {
     Matrix matrix(rows, columns);
     for (Eigen::Index i = 0; i < matrix.size(); ++i)
         matrix.data()[i] = 0.3f + 0.7f * static_cast<float>((i * 7 + 3) % 11 - 5);
-    return GivenMatrix(std::move(matrix));
+    return matrix;
 }
 
 /// Flags as the command line takes them, and what is given, over the default experiment made small.
@@ -35,8 +35,12 @@ Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
     session.experiment.text = "one word and another";
     session.experiment.dim = 8;
     for (const auto& [name, value] : flags) set_from_text(session, *find_option(name), value);
-    for (const auto& [name, rows, columns] : given)
-        session.experiment.given.insert_or_assign(name, numbers(rows, columns));
+    for (const auto& [name, rows, columns] : given) {
+        Matrix values = numbers(rows, columns);
+        const std::string_view of = name;
+        if (of == "mask" || of == "dropout_keep") values = (values.array() > 0).cast<float>();
+        session.experiment.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+    }
     return session.experiment;
 }
 

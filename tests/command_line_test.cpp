@@ -407,7 +407,7 @@ TEST_F(command_line_test, help_says_what_an_option_applies_to) {
     for (std::string word; words >> word;) help += word + " ";
     for (const char* part : {"turned as a pair [interleaved] (for: attention and position is rope)",
                              "not found before [10] (for: seq2seq and decode is greedy)",
-                             "Pixels of an exported cell, 1 to 512 [48] (for: exported pictures) "})
+                             "48, less for large matrices [auto] (for: exported pictures) "})
         EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 

@@ -292,7 +292,9 @@ TEST(options_test, a_short_name_is_near_to_few) {
 TEST(options_test, the_end_of_every_range_stands_in_the_help) {
     int ranges = 0;
     for (const Option& option : options()) {
-        if (option.type != OptionType::whole && option.type != OptionType::number) continue;
+        const std::set<OptionType> of_numbers{OptionType::whole, OptionType::number,
+                                              OptionType::word_or_number};
+        if (!of_numbers.contains(option.type)) continue;
         Session session;
         const std::string message = refusal([&] {
             option.set(session, 2'000'000'000);

@@ -113,12 +113,22 @@ TEST(ShaderEditingTest, ABrokenShaderWithoutAGoodOneIsAnErrorOfTheBackend) {
     }
 }
 
-class ShaderWindowTest : public InterfaceTest {};
+class ShaderWindowTest : public InterfaceTest {
+protected:
+    /// Without the status bar, which counts milliseconds.
+    std::vector<std::uint32_t> matrices() {
+        const gl::Pixels pixels = picture();
+        std::vector<std::uint32_t> above;
+        for (int y = 0; y < pixels.height - 40; ++y)
+            for (int x = 0; x < pixels.width; ++x) above.push_back(pixels.at(x, y));
+        return above;
+    }
+};
 
 TEST_F(ShaderWindowTest, ASavedHeatmapShaderIsDrawnWithAndABrokenOneIsSaid) {
     if (!window) return;
     EditedShaders edited;
-    const gl::Pixels before = picture();
+    const auto before = matrices();
     const std::string original = shader_text("heatmap.frag");
     const std::size_t end = original.rfind('}');
     std::string green = original;
@@ -127,7 +137,7 @@ TEST_F(ShaderWindowTest, ASavedHeatmapShaderIsDrawnWithAndABrokenOneIsSaid) {
     use_shader_folder(edited.folder.path());
     settle();
     EXPECT_EQ(interaction().notice.text, "the shaders are read again");
-    const gl::Pixels changed = picture();
+    const auto changed = matrices();
     EXPECT_FALSE(changed == before);
 
     edited.save("heatmap.frag", original + "\nthis is no GLSL\n");
@@ -135,8 +145,7 @@ TEST_F(ShaderWindowTest, ASavedHeatmapShaderIsDrawnWithAndABrokenOneIsSaid) {
     EXPECT_TRUE(interaction().notice.problem);
     EXPECT_NE(interaction().notice.text.find("heatmap.frag:"), std::string::npos)
         << interaction().notice.text;
-    interaction().notice = {};
-    EXPECT_TRUE(picture() == changed) << "the last good one is to stay";
+    EXPECT_TRUE(matrices() == changed) << "the last good one is to stay";
 }
 
 }  // namespace

@@ -52,8 +52,10 @@ Name<free_shader> compile(GLenum kind, const Shader::Source& source, std::span<c
     return shader;
 }
 
-void GLAPIENTRY on_message(GLenum, GLenum type, GLuint, GLenum, GLsizei length, const GLchar* text,
+void GLAPIENTRY on_message(GLenum source, GLenum type, GLuint, GLenum, GLsizei length, const GLchar* text,
                            const void* user) {
+    // What a compiler has to say is asked of it, and thrown.
+    if (source == GL_DEBUG_SOURCE_SHADER_COMPILER) return;
     if (type != GL_DEBUG_TYPE_ERROR && type != GL_DEBUG_TYPE_UNDEFINED_BEHAVIOR) return;
     // The C interface hands the pointer back as const.
     auto* errors = static_cast<std::vector<std::string>*>(const_cast<void*>(user));
