@@ -46,9 +46,16 @@ struct HowArguments {
     }
     /// For the commands that evaluate once, where to look for the faster one takes longer than it spares:
     /// auto is the processor.
-    EvaluateOptions options() {
-        if (backend == "gpu" && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
+    EvaluateOptions options(const Session& session) {
+        const bool recurrent = session.experiment.mechanism == "seq2seq";
+        if (backend == "gpu" && recurrent)
+            print_error("--backend gpu: sequences are computed by the processor");
+        if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
         return {.threads = threads, .backend = backend_.get()};
+    }
+    /// What the backend has to say of an evaluation that went well, on standard error.
+    void report() const {
+        if (backend_ && !backend_->complaint().empty()) print_error(backend_->complaint());
     }
 
 private:
@@ -158,7 +165,8 @@ int render(Arguments& arguments) {
     if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
     request.view_alone = given.gives("view") && !given.gives("stage");
     require_folder(arguments.out);
-    const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options());
+    const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options(session));
+    arguments.render_how.report();
     report_unused(given, session);
     const Interruption interruption;
     print_lines(export_files(trace, session, request, arguments.out,
@@ -174,7 +182,8 @@ int print_trace(Arguments& arguments) {
     const HeadChoice head =
         given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
     const ExportRequest request{given.stages(), head, {"json"}};
-    const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options());
+    const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options(session));
+    arguments.trace_how.report();
     report_unused(given, session);
     write_file("-", trace_json(trace, request.stages, head));
     return 0;
@@ -184,7 +193,8 @@ int print_recipe(Arguments& arguments) {
     const SessionArguments& given = arguments.recipe;
     const Session start = given.start(), session = given.with_flags(start);
     const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {"json"}};
-    const Trace trace = checked_trace(given, start, session, request, arguments.recipe_how.options());
+    const Trace trace = checked_trace(given, start, session, request, arguments.recipe_how.options(session));
+    arguments.recipe_how.report();
     report_unused(given, session);
     write_file(arguments.recipe_out, recipe(trace));
     return 0;

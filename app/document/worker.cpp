@@ -189,7 +189,7 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
     std::string lost, notice;
     try {
         result = evaluate_or_say(experiment, *previous, options);
-        if (card) notice = card->complaint();
+        if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
         notice = std::string(error.what()) + " (the processor computes)";
         if (error.kind() == ErrorKind::backend) lost = error.what();

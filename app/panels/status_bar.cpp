@@ -68,7 +68,11 @@ std::string backend_text(const Ui& ui, float room) {
     const bool on_card = trace && trace->backend == "gpu";
     const std::string name = on_card ? "GPU" : ui.processor;
     const BackendReport report = ui.document.backend();
-    const std::string whole = report.reason.empty() ? name : name + " · " + report.reason;
+    // What computed the trace may be another than what is chosen: a sequence, or one that is not there yet.
+    const bool as_chosen = report.on_card == on_card;
+    const bool recurrent = trace && trace->experiment.mechanism == "seq2seq";
+    const std::string reason = as_chosen ? report.reason : recurrent ? "sequences are the processor's" : "";
+    const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;
 }
 

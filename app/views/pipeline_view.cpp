@@ -189,9 +189,10 @@ void tabs(Ui& ui, const Area& area) {
 
 void nothing_yet(Ui& ui, const Area& area) {
     const bool problem = !ui.document.problem().empty();
+    const char* instead = ui.document.busy() ? "Computing…" : "Type a sentence";
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.title,
               {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f}, ink(ui.theme.faint),
-              problem ? "This experiment cannot be computed" : "Type a sentence", Align::center);
+              problem ? "This experiment cannot be computed" : instead, Align::center);
     if (problem)
         draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
                   {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f + ui.px(32)},

@@ -32,9 +32,8 @@ void set_color(GLint at, Rgb8 color) {
 
 }  // namespace
 
-HeatmapRenderer::Program::Program(std::span<const std::string> defines)
-    : shader({"heatmap.vert", shader_text("heatmap.vert")}, {"heatmap.frag", shader_text("heatmap.frag")},
-             defines) {
+HeatmapRenderer::Program::Program(TextOf text_of, std::span<const std::string> defines)
+    : shader({"heatmap.vert", text_of("heatmap.vert")}, {"heatmap.frag", text_of("heatmap.frag")}, defines) {
     const auto find = [&](const char* name) { return shader.uniform(name); };
     at = {.display = find("u_display"),
           .rectangle = find("u_rectangle"),
@@ -60,18 +59,26 @@ HeatmapRenderer::Program::Program(std::span<const std::string> defines)
           .dot = find("u_dot")};
 }
 
-HeatmapRenderer::Programs::Programs()
-    : colors({}),
-      hatched_colors(std::vector<std::string>{"HATCH"}),
-      marked_colors(std::vector<std::string>{"HATCH", "MARKS"}),
-      dots(std::vector<std::string>{"DOTS"}) {}
+HeatmapRenderer::Programs::Programs(TextOf text_of)
+    : colors(text_of, {}),
+      hatched_colors(text_of, std::vector<std::string>{"HATCH"}),
+      marked_colors(text_of, std::vector<std::string>{"HATCH", "MARKS"}),
+      dots(text_of, std::vector<std::string>{"DOTS"}) {}
+
+/// Of the shaders as they are now; else they stay as they were, at first the built-in ones.
+void HeatmapRenderer::build_programs() {
+    try {
+        programs_ = std::make_unique<Programs>(shader_text);
+        problem_.clear();
+    } catch (const Error& error) {
+        problem_ = error.what();
+        if (!programs_) programs_ = std::make_unique<Programs>(built_in_shader_text);
+    }
+}
 
 HeatmapRenderer::HeatmapRenderer(const Theme& theme)
-    : programs_(std::make_unique<Programs>()),
-      shaders_stamp_(stamp_of_shaders()),
-      falling_(256, 1),
-      rising_(1, 256),
-      theme_(&theme) {
+    : shaders_stamp_(stamp_of_shaders()), falling_(256, 1), rising_(1, 256), theme_(&theme) {
+    build_programs();
     for (int i = 0; i < 256; ++i) falling_(255 - i, 0) = rising_(0, i) = static_cast<float>(i);
     for (const Colormap& map : colormaps()) add_table(map.colors);
 }
@@ -92,12 +99,7 @@ void HeatmapRenderer::begin_frame() {
     const std::uint64_t before = std::exchange(shaders_stamp_, stamp_of_shaders());
     if (shaders_stamp_ == before) return;
     tiles_.forget();
-    try {
-        programs_ = std::make_unique<Programs>();
-        problem_.clear();
-    } catch (const Error& error) {
-        problem_ = error.what();
-    }
+    build_programs();
 }
 
 std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDrawList& list,

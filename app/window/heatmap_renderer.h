@@ -40,7 +40,7 @@ struct HeatmapLook {
 /// is current at construction, in every call, and when the frame is drawn.
 class HeatmapRenderer {
 public:
-    /// Throws Error(backend) if the shaders do not build.
+    /// Throws Error(backend) if the built-in shaders do not build.
     explicit HeatmapRenderer(const Theme& theme);
 
     void set_theme(const Theme& theme) { theme_ = &theme; }
@@ -78,14 +78,15 @@ private:
             opacity;
         GLint gap_color, masked, hatch, nan, plus_infinity, minus_infinity, mark, dot_background, dot;
     };
+    using TextOf = std::string (*)(std::string_view shader);
     struct Program {
-        explicit Program(std::span<const std::string> defines);
+        Program(TextOf text_of, std::span<const std::string> defines);
         gl::Shader shader;
         Uniforms at{};
     };
     /// One for each thing that a tile's cells may need.
     struct Programs {
-        Programs();
+        explicit Programs(TextOf text_of);
         Program colors, hatched_colors, marked_colors, dots;
     };
     struct Piece {
@@ -114,6 +115,7 @@ private:
     const Program& program_for(const HeatmapLook& look, HeatmapTiles::Needs needs) const;
     void draw_pieces(const Record& record, HeatmapTiles::Needs needs) const;
     void set_uniforms(const Program& program, const Record& record, ImVec2 display) const;
+    void build_programs();
     std::vector<Piece> pieces_in_sight(const ImDrawList& list, const HeatmapSource& source,
                                        const Placed& placed);
 

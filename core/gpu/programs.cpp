@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-GpuProgram::GpuProgram(std::string_view file, std::span<const std::string> defines)
-    : shader_({file, shader_text(file)}, defines) {}
+GpuProgram::GpuProgram(std::string_view file, std::string_view text, std::span<const std::string> defines)
+    : shader_({file, text}, defines) {}
 
 GLint GpuProgram::at(const char* name) {
     const auto found = uniforms_.find(name);
@@ -27,10 +27,12 @@ GpuProgram& GpuPrograms::get(std::string_view file, const std::vector<std::strin
     if (entry.program && entry.stamp == stamp) return *entry.program;
     std::string problem;
     try {
-        auto program = std::make_unique<GpuProgram>(file, defines);
+        const std::string text = shader_text(file);
+        auto program = std::make_unique<GpuProgram>(file, text, defines);
+        good_texts_.insert_or_assign(std::string(file), text);
         replaced_.push_back(std::exchange(entry.program, std::move(program)));
     } catch (const Error& error) {
-        if (!entry.program) throw;
+        if (!entry.program) entry.program = last_good(file, defines, error);
         problem = error.what();
     }
     entry.stamp = stamp;
@@ -40,6 +42,15 @@ GpuProgram& GpuPrograms::get(std::string_view file, const std::vector<std::strin
     });
     if (!problem.empty()) problems_.insert_or_assign(key, Problem{std::string(file), problem, stamp});
     return *entry.program;
+}
+
+std::unique_ptr<GpuProgram> GpuPrograms::last_good(std::string_view file,
+                                                   const std::vector<std::string>& defines,
+                                                   const Error& error) const {
+    if (shader_stamp(file) == 0) throw error;  // the built-in one does not compile
+    const auto good = good_texts_.find(file);
+    const std::string text = good != good_texts_.end() ? good->second : built_in_shader_text(file);
+    return std::make_unique<GpuProgram>(file, text, defines);
 }
 
 std::string GpuPrograms::problem() const {

@@ -66,6 +66,10 @@ std::string shader_folder() {
 std::string shader_text(std::string_view name) {
     if (const fs::path file = edited_file(name); !file.empty())
         if (const std::optional<std::string> text = file_text(file)) return *text;
+    return built_in_shader_text(name);
+}
+
+std::string built_in_shader_text(std::string_view name) {
     for (const EmbeddedFile& file : embedded_shaders())
         if (file.name == name) return std::string(file.text);
     throw Error(ErrorKind::backend, "there is no shader " + std::string(name));

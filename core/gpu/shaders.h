@@ -16,6 +16,8 @@ std::string shader_folder();
 
 /// The text of shaders/<name>. Throws Error(backend) if there is none.
 std::string shader_text(std::string_view name);
+/// The same, built in, whatever the folder has.
+std::string built_in_shader_text(std::string_view name);
 
 /// Changes when the shader is saved in the folder; 0 for a built-in one.
 std::uint64_t shader_stamp(std::string_view name);
