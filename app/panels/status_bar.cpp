@@ -167,6 +167,8 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
              ui.theme.secondary);
         item("frame " + fixed_text(ui.frame_ms, 1) + " ms", ui.theme.secondary);
         item(sizes_text(*trace), ui.theme.secondary);
+    }
+    if (trace && x > evaluated_x) {
         ImGui::SetCursorScreenPos({evaluated_x, area.min.y});
         ImGui::InvisibleButton("times", {x - evaluated_x, area.height()});
         tooltip(ui, stage_times(*trace));
