@@ -22,14 +22,17 @@ protected:
         offer();
     }
     void offer() {
-        workspace->offer_card(
-            version_, [this] { return const_cast<HeadlessContext&>(window->context()).context().share(); });
+        workspace->offer_card(version_, [this] {
+            ++contexts_;
+            return const_cast<HeadlessContext&>(window->context()).context().share();
+        });
         settle();
     }
     const std::string& computed_by() { return document().trace()->backend; }
     HeatmapRenderer& heatmaps() { return window->host().heatmaps(); }
 
     GlVersion version_;
+    int contexts_ = 0;  ///< that were made
 };
 
 TEST_F(BackendChoiceTest, TheCardComputesAndDrawsWhatTheProcessorDoes) {
@@ -114,6 +117,7 @@ TEST_F(BackendChoiceTest, TheListInTheStatusBarChooses) {
     click(place_of("##Popup", {"Graphics card"}));
     EXPECT_EQ(computed_by(), "gpu");
     EXPECT_EQ(workspace->state().backend, "gpu");
+    EXPECT_EQ(contexts_, 1) << "one choice is one choice";
 }
 
 }  // namespace

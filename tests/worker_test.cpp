@@ -188,6 +188,12 @@ WorkResult result_of(Worker& worker) {
     return worker.take().value_or(WorkResult{});
 }
 
+void expect_the_processor(const WorkResult& result, const std::string& notice) {
+    ASSERT_TRUE(result.trace) << result.error;
+    EXPECT_EQ(result.trace->backend, "cpu");
+    EXPECT_EQ(result.notice, notice);
+}
+
 TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
@@ -226,10 +232,7 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     worker.compute_on(choosing(card));
     worker.wait();
     worker.request(with_seed(1));
-    const WorkResult result = result_of(worker);
-    ASSERT_TRUE(result.trace) << result.error;
-    EXPECT_EQ(result.trace->backend, "cpu");
-    EXPECT_EQ(result.notice, "the card is lost (the processor computes)");
+    expect_the_processor(result_of(worker), "the card is lost (the processor computes)");
     EXPECT_FALSE(worker.backend().on_card);
     const int steps = card->steps;
     worker.request(with_seed(2));
@@ -248,10 +251,7 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     worker.compute_on(choosing(card));
     worker.wait();
     worker.request(with_seed(1));
-    const WorkResult result = result_of(worker);
-    ASSERT_TRUE(result.trace) << result.error;
-    EXPECT_EQ(result.trace->backend, "cpu");
-    EXPECT_EQ(result.notice, "the card is full (the processor computes)");
+    expect_the_processor(result_of(worker), "the card is full (the processor computes)");
     full = false;
     worker.request(with_seed(2));
     EXPECT_EQ(result_of(worker).trace->backend, "gpu");

@@ -220,7 +220,8 @@ void Workspace::choose_backend_as_asked() {
     const bool first_is_there = document_.trace() || !document_.problem().empty();
     const bool may_wait = saved_.backend != "gpu";
     if (!make_context_ || (may_wait ? !first_is_there : frames_ < 2)) return;
-    if (saved_.backend == chosen_backend_ && !std::exchange(interaction_.choose_backend_again, false)) return;
+    const bool again = std::exchange(interaction_.choose_backend_again, false);
+    if (saved_.backend == chosen_backend_ && !again) return;
     chosen_backend_ = saved_.backend;
     const BackendWish wish = parse_backend(chosen_backend_);
     const auto context = std::make_shared<std::unique_ptr<GlContext>>();
