@@ -28,7 +28,7 @@ constexpr std::string_view k_npy_magic("\x93NUMPY", 6);
 
 // CSV
 
-std::string quoted(std::string_view cell) {
+std::string in_quotes(std::string_view cell) {
     constexpr std::size_t k_longest = 30;
     if (cell.size() <= k_longest) return "\"" + std::string(cell) + "\"";
     std::size_t end = k_longest;
@@ -199,7 +199,7 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labelled, std::size
     const Found found = certain ? *certain : *first;
     const std::string text = found.halves.text();
     const std::size_t comma = text.find(',');
-    refuse(source, "line " + std::to_string(found.line) + ": " + quoted(text) +
+    refuse(source, "line " + std::to_string(found.line) + ": " + in_quotes(text) +
                        " may be one number with a decimal comma: write " + with_point(text) + ", or " +
                        text.substr(0, comma) + ", " + text.substr(comma + 1) + " with a blank for two");
 }
@@ -217,19 +217,19 @@ float checked_number(const Line& line, std::size_t column, std::string_view sour
         "line " + std::to_string(line.number) + ", cell " + std::to_string(column + 1) + " ";
     if (cell.empty()) refuse(source, where + "is empty: write a number, or nan where there is none");
     if (has_decimal_comma(cell))
-        refuse(source, where + quoted(cell) + " has a decimal comma: write numbers with a point");
+        refuse(source, where + in_quotes(cell) + " has a decimal comma: write numbers with a point");
     const std::optional<float> value = number_of(cell);
     if (!value) {
         const std::string comma = is_word(cell) ? "" : decimal_comma_in(line.text);
-        refuse(source, where + quoted(cell) + " is not a number" +
+        refuse(source, where + in_quotes(cell) + " is not a number" +
                            (comma.empty() ? ""
                                           : ": if " + comma + " has a decimal comma, write " +
                                                 with_point(comma) + ", else commas between all numbers"));
     }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
-        refuse(source, where + quoted(cell) + " is beyond float32: write inf");
+        refuse(source, where + in_quotes(cell) + " is beyond float32: write inf");
     if (is_rounded_whole(cell, *value))
-        refuse(source, where + quoted(cell) + " is a whole number that float32 does not hold: write " +
+        refuse(source, where + in_quotes(cell) + " is a whole number that float32 does not hold: write " +
                            fixed_text(*value, 0) + ", or a point behind it to have it rounded");
     return *value;
 }
@@ -445,7 +445,7 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
     for (const NpyType& each : k_npy_types)
         if (header.type.size() > 1 && header.type.substr(1) == each.code) type = &each;
     if (!type)
-        refuse(source, "its numbers are of the type " + quoted(header.type) +
+        refuse(source, "its numbers are of the type " + in_quotes(header.type) +
                            ": save it as float32, numpy.save(file, array.astype('float32'))");
     require_matrix_size(header.rows, header.columns, source);
     const std::size_t held = bytes.size() - header.data,

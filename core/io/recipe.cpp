@@ -40,7 +40,7 @@ void write_dictionary(Script& script, const std::string& name, const std::vector
     std::vector<std::string> entries;
     for (const StagePtr& stage : stages) {
         const std::string key(stage->name()), added = adds_head(*stage) || adds_row(*stage) ? "[None]" : "";
-        entries.push_back((quotes ? quoted(key) + ": " : key + "=") + python_name(key) + added);
+        entries.push_back((quotes ? string_literal(key) + ": " : key + "=") + python_name(key) + added);
     }
     script.list(name + (quotes ? " = {" : " = dict("), entries, quotes ? "}" : ")");
 }

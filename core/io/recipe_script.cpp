@@ -105,7 +105,7 @@ void Script::reach(const GeneratorState& state) {
     now_ = state;
 }
 
-std::string quoted(std::string_view text) { return nlohmann::json(text).dump(); }
+std::string string_literal(std::string_view text) { return nlohmann::json(text).dump(); }
 
 std::string python_name(std::string_view stage) {
     const std::size_t dot = stage.find('.');
@@ -136,12 +136,12 @@ std::string drawn_matrix(const std::string& initializer, int out, int in) {
 
 void write_words(Script& script, const std::string& name, std::span<const std::string> words) {
     std::vector<std::string> items;
-    for (const std::string& word : words) items.push_back(attnscope::quoted(word));
+    for (const std::string& word : words) items.push_back(string_literal(word));
     script.list(name + " = [", items, "]");
 }
 
 void write_sentence(Script& script, const std::string& sentence) {
-    if (sentence.size() <= 90) script.line("# " + attnscope::quoted(sentence));
+    if (sentence.size() <= 90) script.line("# " + string_literal(sentence));
 }
 
 void write_tokens(Script& script, const std::string& name, const Stage& tokens) {
@@ -154,7 +154,7 @@ void write_stable_table(Script& script, const std::string& table, const Experime
                         std::span<const std::string> words) {
     std::vector<std::string> seeds;
     for (const std::string& word : words)
-        seeds.push_back(attnscope::quoted(word) + ": " + word_seed(e.seed, word).text());
+        seeds.push_back(string_literal(word) + ": " + word_seed(e.seed, word).text());
     script.list("seeds = {", seeds, "}");
     script.line("rows = []");
     script.line("for seed in seeds.values():");

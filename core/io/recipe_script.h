@@ -58,7 +58,7 @@ private:
 };
 
 /// A string in quotes, for Python.
-std::string quoted(std::string_view text);
+std::string string_literal(std::string_view text);
 /// The variable that holds a stage: its name; of a unit's parameter, torch.nn.GRUCell's (`dec.W_ih` is
 /// `dec.weight_ih`).
 std::string python_name(std::string_view stage);
