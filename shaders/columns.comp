@@ -1,11 +1,11 @@
 #version 430 core
-// The softmax over the queries: a thread for each column of each head. GATHER joins some rows to what the rows before
-// have; WEIGH divides by what all rows have.
+// A thread for each column of each head. The softmax over the queries: GATHER joins some rows to what the rows before
+// have; WEIGH divides by what all rows have. LARGEST: the largest number of each column.
 
 layout(local_size_x = GROUP) in;
 
 layout(std430, binding = 0) restrict readonly buffer A { float a[]; };
-layout(std430, binding = 1) restrict buffer Columns { float columns[]; };  // maximum, sum, mark of each column
+layout(std430, binding = 1) restrict buffer Columns { float columns[]; };  // maximum, sum, mark of each column; the largest
 layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; };
 
 uniform uint u_a, u_b, u_result;
@@ -19,8 +19,15 @@ const float k_nan = uintBitsToFloat(0x7fc00000u);
 void main() {
     uint column = gl_GlobalInvocationID.x, head = gl_WorkGroupID.z;
     if (column >= u_columns) return;
-    uint at = u_a + head * u_a_head + column, own = u_b + head * u_b_head + 3u * column;
-#ifdef GATHER
+    uint at = u_a + head * u_a_head + column, own = u_b + head * u_b_head + NUMBERS * column;
+#if defined(LARGEST)  // NaN if there is one, −∞ if there is nothing else
+    float largest = u_first_row > 0u ? columns[own] : k_minus_infinity;
+    for (uint i = 0u; i < u_rows; ++i) {
+        float x = a[at + i * u_columns];
+        if (isnan(x) || x > largest) largest = isnan(largest) ? largest : x;
+    }
+    columns[own] = largest;
+#elif defined(GATHER)
     float largest = k_minus_infinity, sum = 0.0, spoilt = 0.0;
     if (u_first_row > 0u) {
         largest = columns[own];

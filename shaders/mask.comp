@@ -4,7 +4,7 @@
 
 layout(local_size_x = GROUP) in;
 
-layout(std430, binding = 0) restrict readonly buffer A { float a[]; };  // VALID: the lengths; WITHIN: the centers
+layout(std430, binding = 0) restrict readonly buffer A { float a[]; };  // VALID: the lengths; WITHIN: the centers; else what is given
 layout(std430, binding = 3) restrict buffer Result { float result[]; };
 
 uniform uint u_a, u_a_head, u_result, u_result_head;
@@ -22,6 +22,10 @@ bool may_look(uint head, uint row, uint column) {
     return float(j) < u_x;
 #elif defined(VALID_EACH)
     return float(j) < a[u_a + row];
+#elif defined(GIVEN)
+    return a[u_a + row * u_columns + column] != 0.0;
+#elif defined(GIVEN_BIAS)
+    return floatBitsToUint(a[u_a + row * u_columns + column]) != 0xff800000u;  // −∞
 #elif defined(WITHIN)  // |j − p| ≤ D, without a rounding
     float center = a[u_a + head * u_a_head + row];
     return float(j) - u_x <= center && center <= float(j) + u_x;

@@ -166,6 +166,7 @@ public:
     }
     ValueRange range(int) const override { return {}; }
     std::vector<float> row_largest(int) const override { return {}; }
+    std::vector<float> column_largest(int) const override { return {}; }
     std::shared_ptr<const DeviceValues> mean() const override { return nullptr; }
 
     const Buffer* buffer = nullptr;

@@ -143,5 +143,40 @@ TEST_F(CardTilesTest, MeansAndLargestOfRowsAreTheProcessors) {
     EXPECT_FALSE(there.fully_masked(1));
 }
 
+TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
+    Experiment e;
+    e.dim = 12;
+    e.heads = 3;
+    e.mask = {{"valid", {5}}};
+    e.softmax_axis = "queries";
+    const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
+    ASSERT_TRUE(there.find("masked")->buffer.is_on_device());
+    EXPECT_FALSE(there.fully_masked_column(4));
+    EXPECT_TRUE(there.fully_masked_column(5));
+    for (int h = 0; h < 3; ++h) {
+        const auto masked_there = there.find("masked")->buffer.column_largest(h);
+        const auto masked_here = here.find("masked")->buffer.column_largest(h);
+        ASSERT_EQ(masked_there.size(), masked_here.size());
+        for (std::size_t j = 0; j < 5; ++j)
+            EXPECT_NEAR(masked_there[j], masked_here[j], 1e-5 * std::max(1.0f, std::abs(masked_here[j])));
+        for (std::size_t j = 5; j < masked_here.size(); ++j) EXPECT_EQ(masked_there[j], -INFINITY);
+    }
+
+    Matrix scores = Matrix::Ones(3, 4);
+    scores(1, 1) = NAN;
+    scores(2, 2) = INFINITY;
+    scores.col(3).setConstant(-INFINITY);
+    e = {};
+    e.scale.kind = Scale::Kind::none;
+    e.given.emplace("scores", GivenMatrix(scores));
+    const Trace odd = evaluate(e, {}, {.backend = gpu_.get()});
+    ASSERT_TRUE(odd.find("masked")->buffer.is_on_device());
+    const std::vector<float> largest = odd.find("masked")->buffer.column_largest(0);
+    EXPECT_EQ(largest[0], 1);
+    EXPECT_TRUE(std::isnan(largest[1]));
+    EXPECT_EQ(largest[2], INFINITY);
+    EXPECT_EQ(largest[3], -INFINITY);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/io/examples.h"
 #include "core/random/initializers.h"
+#include "tests/fake_backend.h"
 
 namespace attnscope {
 namespace {
@@ -473,21 +474,6 @@ TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated
         << message;
 }
 
-/// A card that has so much memory and leaves every step to the processor.
-class FakeBackend : public Backend {
-public:
-    explicit FakeBackend(std::size_t memory) : memory_(memory) {}
-    std::string_view name() const override { return "gpu"; }
-    std::shared_ptr<const DeviceValues> compute(const Step&, const Shape&, std::span<const StagePtr>,
-                                                std::stop_token) override {
-        return nullptr;
-    }
-    std::size_t memory() const override { return memory_; }
-
-private:
-    std::size_t memory_;
-};
-
 TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_rest_against_this_machines) {
     constexpr std::size_t k_mib = std::size_t{1} << 20;
     Experiment e;
@@ -495,7 +481,8 @@ TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_res
     for (int i = 0; i < 512; ++i) e.text += "w ";
     e.heads = 4;
     const auto said = [&](std::size_t on_card, std::size_t here) -> std::string {
-        FakeBackend backend(on_card);
+        test::FakeBackend backend;
+        backend.free_bytes = on_card;
         try {
             evaluate(e, {}, {.threads = 0, .backend = &backend, .memory_limit = here, .cancel = {}});
             return "";
@@ -518,6 +505,24 @@ TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_res
         << "a backend without memory of its own takes this machine's: " << said(0, k_mib);
     e.dropout = 0.5;
     EXPECT_NE(said(4 * whole, 2 * k_mib), "") << "which weights dropout keeps is drawn here";
+}
+
+TEST(EvaluateTest, what_may_be_taken_over_from_a_card_needs_no_room_there) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 512; ++i) e.text += "w ";
+    e.heads = 4;
+    const std::size_t whole = trace_bytes(e, 512, 512);
+    const auto on_card = [](const Step&, const Shape& shape) {
+        return std::make_shared<test::LostValues>(shape);
+    };
+    test::FakeBackend roomy(on_card), full(on_card);
+    const Trace before = evaluate(e, {}, {.backend = &roomy});
+    ASSERT_TRUE(before.find("scores")->buffer.is_on_device());
+    full.free_bytes = whole / 2;
+    e.temperature = 2;
+    EXPECT_NO_THROW(evaluate(e, before, {.backend = &full})) << "the scores stay as they are";
+    EXPECT_THROW(evaluate(e, {}, {.backend = &full}), Error);
 }
 
 TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_alone) {

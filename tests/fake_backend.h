@@ -1,8 +1,10 @@
 // A graphics card that tests decide on: it fails when it is told to.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <future>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,9 @@ public:
     std::vector<float> row_largest(int) const override {
         return std::vector<float>(static_cast<std::size_t>(shape_.rows));
     }
+    std::vector<float> column_largest(int) const override {
+        return std::vector<float>(static_cast<std::size_t>(shape_.columns));
+    }
     std::shared_ptr<const DeviceValues> mean() const override {
         return std::make_shared<LostValues>(
             Shape{.heads = 1, .rows = shape_.rows, .columns = shape_.columns});
@@ -32,6 +37,24 @@ public:
 
 private:
     Shape shape_;
+};
+
+/// Zeros whose mean over the heads is not there before somebody allows it.
+class SlowMean : public LostValues {
+public:
+    SlowMean(const Shape& shape, std::shared_future<void> allowed)
+        : LostValues(shape), allowed_(std::move(allowed)) {}
+    void read(int, int, int count, float* rows) const override {
+        std::fill_n(rows, count * shape().columns, 0.0f);
+    }
+    std::shared_ptr<const DeviceValues> mean() const override {
+        allowed_.wait();
+        return std::make_shared<SlowMean>(Shape{.heads = 1, .rows = shape().rows, .columns = shape().columns},
+                                          allowed_);
+    }
+
+private:
+    std::shared_future<void> allowed_;
 };
 
 /// Leaves every step to the processor but those that `computes` takes.
@@ -46,9 +69,12 @@ public:
         ++steps;
         return computes_ ? computes_(step, shape) : nullptr;
     }
-    std::size_t memory() const override { return std::size_t{1} << 40; }
+    std::size_t memory() const override { return free_bytes; }
+    bool is_lost() const override { return lost; }
 
     std::atomic<int> steps = 0;
+    std::size_t free_bytes = std::size_t{1} << 40;
+    std::atomic<bool> lost = false;
 
 private:
     Computes computes_;

@@ -52,6 +52,7 @@ protected:
             if (const auto there = std::dynamic_pointer_cast<const GpuValues>(other->buffer.device())) {
                 EXPECT_TRUE(there->guards_are_whole()) << stage->name();
                 expect_same_range(other->buffer.range(), values);
+                expect_same_largest(*there, other->shape().heads - 1);
             }
         }
         EXPECT_GT(on_card, 0);
@@ -73,6 +74,22 @@ protected:
             EXPECT_EQ(range.max, high);
         }
         EXPECT_EQ(range.finite + range.nan + range.plus_infinity + range.minus_infinity, values.size());
+    }
+
+    static void expect_same_largest(const GpuValues& values, int head) {
+        const Shape& shape = values.shape();
+        Matrix matrix(shape.rows, shape.columns);
+        values.read(head, 0, shape.rows, matrix.data());
+        const std::vector<float> rows = values.row_largest(head), columns = values.column_largest(head);
+        ASSERT_EQ(rows.size(), static_cast<std::size_t>(shape.rows));
+        ASSERT_EQ(columns.size(), static_cast<std::size_t>(shape.columns));
+        const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+        for (int i = 0; i < shape.rows; ++i)
+            EXPECT_TRUE(
+                same(rows[static_cast<std::size_t>(i)], matrix.row(i).maxCoeff<Eigen::PropagateNaN>()));
+        for (int j = 0; j < shape.columns; ++j)
+            EXPECT_TRUE(
+                same(columns[static_cast<std::size_t>(j)], matrix.col(j).maxCoeff<Eigen::PropagateNaN>()));
     }
 
     GpuBackend* gpu_ = nullptr;
@@ -185,6 +202,47 @@ TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
             for (const char* name : {"scores", "scaled", "masked", "context"})
                 EXPECT_TRUE(trace.find(name)->buffer.is_on_device()) << name;
         }
+}
+
+TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
+    test::Dice dice(4);
+    for (const int hidden : {1, 7, 64})
+        for (const double D : {0.5, 3.0}) {
+            Experiment e = given(dice, 65, 1021, 129, 5);
+            e.normalizer = "local-p";
+            e.local_window = D;
+            e.hidden = hidden;
+            Matrix mask = Matrix::Ones(65, 1021), bias = dice.matrix(65, 1021);
+            for (int j = 0; j < 1021; ++j) mask(j * 5 % 65, j) = 0;
+            for (int j = 0; j < 1021; ++j) bias(j * 7 % 65, j) = -INFINITY;
+            e.given.emplace("mask", GivenMatrix(mask));
+            e.given.emplace("mask_additive", GivenMatrix(bias));
+            SCOPED_TRACE("hidden " + std::to_string(hidden) + ", D " + std::to_string(D));
+            ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
+            const Trace trace = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
+            EXPECT_TRUE(trace.find("center")->buffer.is_on_device());
+            EXPECT_TRUE(trace.find("mask")->buffer.is_on_device());
+            // In double as there: at most the last bit differs.
+            const auto there = trace.find("center")->buffer.host().values();
+            const auto truth = here.find("center")->buffer.host().values();
+            for (std::size_t i = 0; i < truth.size(); ++i)
+                EXPECT_LE(std::abs(there[i] - truth[i]), truth[i] * std::numeric_limits<float>::epsilon());
+        }
+}
+
+TEST_F(GpuTest, WhatExceedsTheCardsMemoryIsRefusedBeforeItIsMade) {
+    GpuBackend full(make_egl_context(), {.free_bytes = 100'000});
+    Experiment e;
+    e.heads = 4;
+    EXPECT_NO_THROW(evaluate(e, {}, {.backend = &full}));
+    const Trace before = evaluate(e, {}, {.backend = &full});
+    try {
+        full.compute(step::Scale{1, 1}, {.heads = 1, .rows = 300, .columns = 300}, {}, {});
+        FAIL() << "300 × 300 numbers are 360 kB";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::too_large);
+    }
+    EXPECT_NO_THROW(evaluate(e, before, {.backend = &full})) << "it goes on";
 }
 
 TEST_F(GpuTest, ARowOfACardsValuesIsReadAlone) {

@@ -1,6 +1,11 @@
 // The dialog that compares the backends.
 #include "app/document/parity_run.h"
+
+#include <fstream>
+
+#include "core/gpu/shaders.h"
 #include "tests/interface.h"
+#include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
@@ -75,6 +80,18 @@ TEST_F(ParityDialogTest, ItRunsAgainForAnotherExperimentAndWhenAskedTo) {
     document().change([](Session& s) { s.experiment.seed = 77; });
     settle();
     EXPECT_EQ(open()->experiment().seed, Seed(77));
+}
+
+TEST_F(ParityDialogTest, ItRunsAgainAfterAShaderWasSaved) {
+    const auto first = open();
+    ASSERT_NE(first, nullptr);
+    if (!first->problem.empty()) GTEST_SKIP() << first->problem;
+    const test::TemporaryFolder folder;
+    std::ofstream(folder.file("cells.comp")) << built_in_shader_text("cells.comp");
+    use_shader_folder(folder.path());
+    const auto second = open();
+    use_shader_folder("");
+    EXPECT_NE(second, first);
 }
 
 TEST_F(ParityDialogTest, WhatOnlyTheProcessorComputesIsSaidInsteadOfATable) {

@@ -47,6 +47,7 @@ public:
     }
     ValueRange range(int) const override { return {}; }
     std::vector<float> row_largest(int) const override { return {}; }
+    std::vector<float> column_largest(int) const override { return {}; }
     std::shared_ptr<const DeviceValues> mean() const override { return nullptr; }
 
     mutable int most_rows = 0;

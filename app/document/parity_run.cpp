@@ -4,6 +4,7 @@
 
 #include "core/attention/evaluate.h"
 #include "core/error.h"
+#include "core/gpu/shaders.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {
@@ -48,6 +49,7 @@ void ParityRun::start(Experiment experiment) {
 void ParityRun::run(Experiment experiment, std::stop_token cancel) {
     auto report = std::make_shared<ParityReport>();
     report->labels.experiment = experiment;
+    report->shaders = shaders_stamp();
     try {
         compare_both(*report, experiment, cancel);
     } catch (const Cancelled&) {

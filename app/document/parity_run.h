@@ -18,9 +18,10 @@ namespace attnscope {
 
 /// What came of a run. Where there is a `problem` there are no stages.
 struct ParityReport {
-    Trace labels;           ///< the experiment and the words of its rows and columns; no stages
-    std::string card;       ///< what computed the other side, by the driver's own name
-    bool compiled = false;  ///< shaders too, within gpu_milliseconds: nothing had run on the card before
+    Trace labels;               ///< the experiment and the words of its rows and columns; no stages
+    std::string card;           ///< what computed the other side, by the driver's own name
+    std::uint64_t shaders = 0;  ///< shaders_stamp() before
+    bool compiled = false;      ///< shaders too, within gpu_milliseconds: nothing had run on the card before
     double cpu_milliseconds = 0;
     double gpu_milliseconds = 0;
     std::vector<StageDifference> stages;  ///< a is the processor, b the card

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "app/panels/dialog_parts.h"
+#include "core/gpu/shaders.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {
@@ -151,7 +152,8 @@ void parity_dialog(Ui& ui) {
     // Asked first: a run that ends now has its report by then.
     const bool idle = !ui.parity.running();
     std::shared_ptr<const ParityReport> report = ui.parity.report();
-    if (report && !(report->experiment() == ui.document.experiment())) report = nullptr;
+    if (report && !(report->experiment() == ui.document.experiment() && report->shaders == shaders_stamp()))
+        report = nullptr;
     if (!report && idle) ui.parity.start(ui.document.experiment());
     const bool running = ui.parity.running();
     ImGui::Dummy({table_width(ui), 0});

@@ -28,6 +28,8 @@ public:
     /// What a person has to know although it goes on: a shader that they edit does not compile. Empty:
     /// nothing.
     virtual std::string complaint() const { return ""; }
+    /// Whether it will never compute again: the card was reset.
+    virtual bool is_lost() const { return false; }
     /// Bytes that are free there now; 0 if it has no memory of its own.
     virtual std::size_t memory() const = 0;
 };

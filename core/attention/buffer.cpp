@@ -227,6 +227,10 @@ const std::vector<float>& Buffer::row_largest(int head) const {
 const std::vector<float>& Buffer::column_largest(int head) const {
     State::Head& own = state_->head.at(static_cast<std::size_t>(head));
     std::call_once(own.column_largest_once, [&] {
+        if (state_->is_on_device && !state_->is_here) {
+            own.column_largest = state_->device->column_largest(head);
+            return;
+        }
         const ConstMatrixView values = host().head(head);
         for (Eigen::Index j = 0; j < values.cols(); ++j)
             own.column_largest.push_back(values.col(j).maxCoeff<Eigen::PropagateNaN>());

@@ -34,6 +34,7 @@ public:
     virtual ValueRange range(int head) const = 0;
     /// As Buffer has it.
     virtual std::vector<float> row_largest(int head) const = 0;
+    virtual std::vector<float> column_largest(int head) const = 0;
     /// The mean over the heads, 1 × rows × columns, on the same card.
     virtual std::shared_ptr<const DeviceValues> mean() const = 0;
 };
@@ -68,7 +69,7 @@ public:
 
     /// The largest value of each row of one head, NaN where a row has one: −∞ is a row of nothing else.
     const std::vector<float>& row_largest(int head) const;
-    /// The same of each column; from a card all of it is copied.
+    /// The same of each column.
     const std::vector<float>& column_largest(int head) const;
 
     /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head.

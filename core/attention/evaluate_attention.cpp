@@ -139,12 +139,11 @@ StagePtr AttentionEvaluation::window_centers() {
         }
     const StagePtr W = weights.at("W_p"), v = weights.at("v_p");
     require_shape(*v, 1, W->shape().rows);
-    return build_.stage("center", {Q_, W, v}, settings(M_), [&] {
-        Tensor centers(per_head(e_.heads, N_, 1));
-        for (int h = 0; h < e_.heads; ++h)
-            predicted_centers(values(Q_, h), values(W), values(v), M_, centers.head(h));
-        return centers;
-    });
+    return build_.stage("center", {Q_, W, v}, settings(M_), per_head(e_.heads, N_, 1), step::Center{M_},
+                        [&](Tensor& centers) {
+                            for (int h = 0; h < e_.heads; ++h)
+                                predicted_centers(values(Q_, h), values(W), values(v), M_, centers.head(h));
+                        });
 }
 
 /// Which pairs the rules, a given mask, a closing bias and a local window all leave open. N × M, or one for
@@ -154,21 +153,24 @@ void AttentionEvaluation::mask() {
     std::string text = settings(N_, M_);
     for (const MaskRule& rule : e_.mask) text += settings(mask_rule_text(rule));
     std::vector<StagePtr> inputs;
-    for (const char* name : {"mask", "mask_additive"})
-        if (is_given(name)) {
-            const Matrix& matrix = e_.given.at(name).values();
-            if (matrix.rows() != N_ || matrix.cols() != M_)
-                refuse_shape(name, matrix.rows(), matrix.cols(),
-                             std::to_string(N_) + " × " + std::to_string(M_));
-            text += settings(name, e_.given.at(name).identity());
-        }
+    step::Open step{e_.mask, e_.local_window, nullptr, nullptr};
+    const auto take_given = [&](const char* name, const Matrix*& matrix) {
+        if (!is_given(name)) return;
+        matrix = &e_.given.at(name).values();
+        if (matrix->rows() != N_ || matrix->cols() != M_)
+            refuse_shape(name, matrix->rows(), matrix->cols(),
+                         std::to_string(N_) + " × " + std::to_string(M_));
+        text += settings(name, e_.given.at(name).identity());
+    };
+    take_given("mask", step.open);
+    take_given("mask_additive", step.bias);
     if (centers_) {
         text += settings("within", e_.local_window);
         inputs.push_back(centers_);
     }
     const int heads = centers_ ? centers_->shape().heads : 1;
     const Shape shape{.heads = heads, .rows = N_, .columns = M_, .per_head = heads > 1};
-    const auto open_cells = [&](Tensor& open) {
+    mask_ = build_.stage("mask", inputs, text, shape, step, [&](Tensor& open) {
         const Tensor rules = mask_matrix(e_.mask, N_, M_);
         for (int h = 0; h < heads; ++h) {
             MatrixView head = open.head(h);
@@ -178,29 +180,15 @@ void AttentionEvaluation::mask() {
                     for (int j = 0; j < M_; ++j)
                         if (closed(i, j)) head(i, j) = 0;
             };
-            if (is_given("mask")) {
-                const Matrix& matrix = e_.given.at("mask").values();
-                close_where([&](int i, int j) { return matrix(i, j) == 0; });
-            }
-            if (is_given("mask_additive")) {
-                const Matrix& matrix = e_.given.at("mask_additive").values();
-                close_where([&](int i, int j) { return matrix(i, j) == -INFINITY; });
-            }
+            if (step.open) close_where([&](int i, int j) { return (*step.open)(i, j) == 0; });
+            if (step.bias) close_where([&](int i, int j) { return (*step.bias)(i, j) == -INFINITY; });
             if (!centers_) continue;
             close_where([&](int i, int j) {
                 // A centre that is NaN is near nothing.
                 return !(std::abs(j - static_cast<double>(values(centers_, h)(i, 0))) <= e_.local_window);
             });
         }
-    };
-    if (is_given("mask") || is_given("mask_additive"))
-        mask_ = build_.stage("mask", inputs, text, [&] {
-            Tensor open(shape);
-            open_cells(open);
-            return open;
-        });
-    else
-        mask_ = build_.stage("mask", inputs, text, shape, step::Open{e_.mask, e_.local_window}, open_cells);
+    });
 }
 
 void AttentionEvaluation::weigh() {

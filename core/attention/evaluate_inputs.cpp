@@ -69,14 +69,17 @@ void AttentionEvaluation::count_tokens() {
     require_memory();
 }
 
-/// The old trace stays on screen until the new one is whole, so only what is free now counts.
+/// The old trace stays on screen until the new one is whole, so only what is free now counts; on a card,
+/// which is asked again for each stage, also what may be taken over.
 void AttentionEvaluation::require_memory() const {
     // A tenth is left to what else grows meanwhile.
     const auto most_of = [](std::size_t bytes) { return bytes / 10 * 9; };
     const TraceBytes bytes = attention_trace_bytes(e_, N_, M_);
     const std::size_t here = options_.memory_limit ? options_.memory_limit : most_of(available_memory());
     const std::size_t there = options_.backend ? options_.backend->memory() : 0;
-    if (there > 0) require_bytes(bytes.whole, most_of(there), "the graphics card's memory");
+    if (there > 0)
+        require_bytes(bytes.whole - std::min(bytes.whole, build_.previous_bytes_on_device()), most_of(there),
+                      "the graphics card's memory");
     require_bytes(there > 0 ? bytes.made_here : bytes.whole, here, "this machine's memory");
 }
 

@@ -69,6 +69,13 @@ StagePtr StageBuilder::add(std::string_view name, std::vector<StagePtr> inputs, 
     return stage;
 }
 
+std::size_t StageBuilder::previous_bytes_on_device() const {
+    std::size_t bytes = 0;
+    for (const StageRecord& record : previous_.records)
+        if (record.stage->buffer.is_on_device()) bytes += record.stage->shape().size() * sizeof(float);
+    return bytes;
+}
+
 StagePtr StageBuilder::given(const Experiment& experiment, const std::string& name, bool per_head) {
     const GivenMatrix& matrix = experiment.given.at(name);
     return stage(name, {}, settings("given", matrix.identity()),

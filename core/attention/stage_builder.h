@@ -38,6 +38,9 @@ public:
     StagePtr stage(std::string_view name, std::vector<StagePtr> inputs, std::string text, const Shape& shape,
                    const Step& step, const std::function<void(Tensor&)>& compute);
 
+    /// Bytes of the previous trace on the backend's card, some of which may be taken over.
+    std::size_t previous_bytes_on_device() const;
+
     /// A stage or a parameter that the experiment is given.
     StagePtr given(const Experiment& experiment, const std::string& name, bool per_head = false);
 

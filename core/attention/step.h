@@ -30,9 +30,14 @@ struct Scale {  ///< x · factor ÷ divisor
     float factor, divisor;
 };
 struct Alibi {};  ///< slopes (h × 1): h × N × M
-struct Open {     ///< nothing, or centers: 1 where every rule allows and j is within `window` of the centre
+struct Center {   ///< Q, W_p, v_p: h × N × 1, where among the keys each query's window stands
+    int keys;
+};
+struct Open {  ///< nothing, or centers: 1 where every rule allows and j is within `window` of the centre
     std::vector<MaskRule> rules;
     double window;
+    const Matrix* open;  ///< N × M, that outlives the step: closed where it is 0; nullptr: none is given
+    const Matrix* bias;  ///< likewise: closed where it is −∞
 };
 struct Close {};  ///< scores, mask: −∞ where the mask is 0
 struct Softmax {  ///< masked; a line without an open cell is zeros
@@ -58,7 +63,7 @@ struct LogSoftmax {};  ///< x
 
 using Step =
     std::variant<step::Linear, step::Sum, step::Split, step::Join, step::Before, step::Score, step::Scale,
-                 step::Alibi, step::Open, step::Close, step::Softmax, step::Hard, step::Gauss, step::Bend,
-                 step::Drop, step::Context, step::LayerNorm, step::Activate, step::LogSoftmax>;
+                 step::Alibi, step::Center, step::Open, step::Close, step::Softmax, step::Hard, step::Gauss,
+                 step::Bend, step::Drop, step::Context, step::LayerNorm, step::Activate, step::LogSoftmax>;
 
 }  // namespace attnscope

@@ -18,6 +18,7 @@ using Operand = GpuKernels::Operand;
 constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
 /// What a cell takes, in multiply-adds.
 constexpr double k_exponential_work = 16;
+constexpr double k_double_work = 32;
 constexpr std::int64_t k_far = 1 << 20;  ///< beyond every matrix, and a float holds it
 
 /// One step, on the device's thread: an overload for each kind.
@@ -103,6 +104,14 @@ public:
         slopes.shape = {.heads = slopes.shape.rows, .rows = 1, .columns = 1};
         kernels_->cells("cells.comp", {"ALIBI"}, {{slopes, true}}, out());
     }
+    void operator()(const step::Center& center) {
+        const GpuMatrices Q = input(0), W = input(1), v = input(2);
+        kernels_->cells("center.comp", {}, {{Q}, {W, true}, {v, true}}, out(),
+                        {.x = static_cast<float>(center.keys),
+                         .width = static_cast<std::uint32_t>(W.shape.columns),
+                         .height = static_cast<std::uint32_t>(W.shape.rows)},
+                        k_double_work * static_cast<double>(W.shape.head_size()));
+    }
     void operator()(const step::Open& open) {
         kernels_->cells("mask.comp", {"FIRST"}, {}, out());
         const auto number = [](std::int64_t n) { return static_cast<float>(std::clamp(n, -k_far, k_far)); };
@@ -120,6 +129,8 @@ public:
                 kernels_->cells("mask.comp", {"VALID_EACH"}, {{copied(lengths)}}, out());
             }
         }
+        if (open.open) kernels_->cells("mask.comp", {"GIVEN"}, {{copied(*open.open)}}, out());
+        if (open.bias) kernels_->cells("mask.comp", {"GIVEN_BIAS"}, {{copied(*open.bias)}}, out());
         if (!inputs_.empty())
             kernels_->cells("mask.comp", {"WITHIN"}, {{input(0)}}, out(),
                             {.x = static_cast<float>(open.window)});
@@ -173,6 +184,14 @@ private:
     const Stage& named(std::string_view name) const { return *find(name); }
 
     std::shared_ptr<GpuValues> make(const Shape& shape) const {
+        // Asked each time: who takes over the stages of another trace cannot say before what it needs.
+        const std::size_t free = options_.free_bytes ? options_.free_bytes : device_->free_memory();
+        const std::size_t bytes = shape.size() * sizeof(float);
+        if (free > 0 && bytes > free / 10 * 9)
+            throw Error(ErrorKind::too_large, "a matrix needs " + std::to_string(bytes >> 20) +
+                                                  " MiB of the graphics card's memory and " +
+                                                  std::to_string(free >> 20) +
+                                                  " MiB are free: use a smaller experiment or backend cpu");
         return std::make_shared<GpuValues>(device_, kernels_, shape, options_.guard);
     }
     GpuMatrices scratch(const Shape& shape) {
@@ -256,7 +275,12 @@ std::string GpuBackend::card() const {
     return info().renderer + (info().is_software ? ", a software renderer on the processor" : "");
 }
 
-std::size_t GpuBackend::memory() const { return device_->free_memory(); }
+std::size_t GpuBackend::memory() const {
+    if (options_.free_bytes > 0) return options_.free_bytes;
+    std::size_t free = 0;
+    device_->run_soon([&] { free = device_->free_memory(); });
+    return free;
+}
 
 std::uint64_t GpuBackend::take_nanoseconds() {
     std::uint64_t nanoseconds = 0;

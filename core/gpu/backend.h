@@ -24,6 +24,7 @@ public:
                                                 std::span<const StagePtr> inputs,
                                                 std::stop_token cancel) override;
     std::string complaint() const override;
+    bool is_lost() const override { return device_->is_lost(); }
     std::size_t memory() const override;
     const GpuInfo& info() const { return device_->info(); }
     /// What the card spent on the steps since the last call, by its own clock: without copies and without

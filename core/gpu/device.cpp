@@ -133,15 +133,13 @@ void GpuDevice::pause() {
     }
 }
 
-std::size_t GpuDevice::free_memory() {
+std::size_t GpuDevice::free_memory() const {
     if (info_.is_software) return 0;
     std::array<GLint, 4> free{};  // KiB
-    run_soon([&] {
-        if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
-            glGetIntegerv(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX, free.data());
-        else if (epoxy_has_gl_extension("GL_ATI_meminfo"))
-            glGetIntegerv(GL_TEXTURE_FREE_MEMORY_ATI, free.data());
-    });
+    if (epoxy_has_gl_extension("GL_NVX_gpu_memory_info"))
+        glGetIntegerv(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX, free.data());
+    else if (epoxy_has_gl_extension("GL_ATI_meminfo"))
+        glGetIntegerv(GL_TEXTURE_FREE_MEMORY_ATI, free.data());
     return static_cast<std::size_t>(std::max(free[0], 0)) << 10;
 }
 

@@ -1,6 +1,7 @@
 // The graphics card: one thread that its OpenGL context belongs to, and what is known of it.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -34,9 +35,11 @@ public:
     GpuDevice& operator=(const GpuDevice&) = delete;
 
     const GpuInfo& info() const { return info_; }
-    /// Bytes of the card's own memory that are free now; 0 if it has none or does not say. Not from the
-    /// device's own thread.
-    std::size_t free_memory();
+    /// Bytes of the card's own memory that are free now; 0 if it has none or does not say. On the device's
+    /// thread.
+    std::size_t free_memory() const;
+    /// Since a check() found that the card was reset.
+    bool is_lost() const { return is_lost_; }
 
     /// Runs `work` there and waits for it; throws what it throws. Not from the device's own thread.
     void run(const std::function<void()>& work);
@@ -66,7 +69,7 @@ private:
     std::condition_variable changed_;
     std::deque<std::function<void()>> soon_, later_;
     bool ending_ = false;
-    bool is_lost_ = false;
+    std::atomic<bool> is_lost_ = false;
     std::thread thread_;
 };
 

@@ -17,7 +17,7 @@ constexpr std::size_t k_most_groups = 65535;  ///< that every driver takes in on
 constexpr double k_longest_wait = 0.001;      ///< seconds, between two looks at who else wants something
 constexpr std::size_t k_range_groups = 256;
 constexpr std::size_t k_range_numbers = 7;
-constexpr std::uint32_t k_columns_numbers = 3;
+constexpr std::size_t k_range_at_once = std::size_t{1} << 24;  ///< numbers: some milliseconds on a slow card
 
 std::size_t size(int n) { return static_cast<std::size_t>(n); }
 std::uint32_t word(std::size_t n) { return static_cast<std::uint32_t>(n); }
@@ -185,6 +185,7 @@ void GpuKernels::cells(std::string_view file, const std::vector<std::string>& ki
         program.set("u_columns", word(size(result.shape.columns)));
         program.set("u_first_row", word(part.row));
         program.set("u_width", numbers.width);
+        program.set("u_height", numbers.height);
         program.set("u_x", numbers.x);
         program.set("u_y", numbers.y);
         glDispatchCompute(groups_for(part.rows * size(result.shape.columns), size(group())), 1,
@@ -213,23 +214,28 @@ void GpuKernels::rows(const std::string& kind, const std::vector<Operand>& opera
 
 void GpuKernels::softmax_over_rows(const GpuMatrices& masked, const GpuMatrices& weights,
                                    const GpuMatrices& scratch) {
-    const std::string group_define = "GROUP " + std::to_string(std::min(64, group()));
-    const std::size_t threads = size(std::min(64, group()));
-    for (const char* pass : {"GATHER", "WEIGH"}) {
-        GpuProgram& program = programs_.get("columns.comp", {pass, group_define});
-        constexpr double k_work = 16;
-        for_parts(program, masked.shape, size(masked.shape.columns),
-                  k_columns_numbers * size(masked.shape.columns), k_work * masked.shape.columns,
-                  [&](const Part& part) {
-                      bind(program, 0, "a", {masked, false}, part);
-                      bind(program, 1, "b", {scratch, true}, part);
-                      bind(program, 3, "result", {weights, false}, part);
-                      program.set("u_rows", word(part.rows));
-                      program.set("u_columns", word(size(masked.shape.columns)));
-                      program.set("u_first_row", word(part.row));
-                      glDispatchCompute(groups_for(size(masked.shape.columns), threads), 1, word(part.heads));
-                  });
-    }
+    columns("GATHER", masked, scratch, weights);
+    columns("WEIGH", masked, scratch, weights);
+}
+
+void GpuKernels::columns(const char* pass, const GpuMatrices& values, const GpuMatrices& of_columns,
+                         const GpuMatrices& result) {
+    const int threads = std::min(64, group());
+    const std::size_t numbers = of_columns.shape.head_size() / size(values.shape.columns);
+    GpuProgram& program = programs_.get("columns.comp", {pass, "GROUP " + std::to_string(threads),
+                                                         "NUMBERS " + std::to_string(numbers) + "u"});
+    constexpr double k_work = 16;
+    for_parts(program, values.shape, size(values.shape.columns), of_columns.shape.head_size(),
+              k_work * values.shape.columns, [&](const Part& part) {
+                  bind(program, 0, "a", {values, false}, part);
+                  bind(program, 1, "b", {of_columns, true}, part);
+                  bind(program, 3, "result", {result, false}, part);
+                  program.set("u_rows", word(part.rows));
+                  program.set("u_columns", word(size(values.shape.columns)));
+                  program.set("u_first_row", word(part.row));
+                  glDispatchCompute(groups_for(size(values.shape.columns), size(threads)), 1,
+                                    word(part.heads));
+              });
 }
 
 void GpuKernels::split(const GpuMatrices& x, const GpuMatrices& heads) {
@@ -276,6 +282,11 @@ void GpuKernels::rows_largest(const GpuMatrices& values, const GpuMatrices& larg
     rows("LARGEST", {{values}}, largest);
 }
 
+void GpuKernels::columns_largest(const GpuMatrices& values, const GpuMatrices& largest) {
+    const Uncancelled whole(cancel_);
+    columns("LARGEST", values, largest, values);
+}
+
 void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean) {
     const Uncancelled whole(cancel_);
     gl::Storage storages[] = {gl::Storage(mean.shape.size()), gl::Storage(mean.shape.size())};
@@ -297,7 +308,7 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
     GpuProgram& program = programs_.get("range.comp", {"GROUP " + std::to_string(group())});
     ValueRange whole;
     std::vector<float> parts(k_range_groups * k_range_numbers);
-    const std::size_t count = values.shape.head_size(), block = block_floats();
+    const std::size_t count = values.shape.head_size(), block = std::min(block_floats(), k_range_at_once);
     GpuStopwatch* const watch = stopwatch();
     for (std::size_t from = 0; from < count; from += block) {
         const std::size_t some = std::min(block, count - from);
@@ -327,6 +338,7 @@ ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
             whole.minus_infinity += counted(5);
             whole.zero += counted(6);
         }
+        device_.pause();
     }
     return whole;
 }

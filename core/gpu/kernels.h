@@ -24,14 +24,15 @@ struct DoesNotFit {};
 struct GpuOptions {
     std::size_t block_bytes = 0;  ///< of a storage that a shader sees; 0: the driver's limit
     double slice_seconds = 0.01;  ///< that one dispatch is meant to take
+    std::size_t free_bytes = 0;   ///< of the card's memory; 0: what the driver says, each time
     std::size_t guard = 0;        ///< numbers of a pattern around each tensor, for tests
     bool timed = false;           ///< each dispatch by the card's own clock, for measurements
 };
 
-/// What a shader calls u_x, u_y and u_width.
+/// What a shader calls u_x, u_y, u_width and u_height.
 struct GpuNumbers {
     float x = 0, y = 0;
-    std::uint32_t width = 0;
+    std::uint32_t width = 0, height = 0;
 };
 
 /// On the device's thread only. All throw Cancelled when `cancel` asks for it, Error(backend) if the card is
@@ -73,6 +74,8 @@ public:
     /// The largest of each row, n × 1; NaN where there is one. Not cut short by the cancelling of others'
     /// work.
     void rows_largest(const GpuMatrices& values, const GpuMatrices& largest);
+    /// The largest of each column, 1 × m. Likewise.
+    void columns_largest(const GpuMatrices& values, const GpuMatrices& largest);
     /// h × n × m: n × m. Likewise.
     void mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean);
 
@@ -88,6 +91,9 @@ private:
                    double work_per_row, const std::function<void(const Part&)>& dispatch,
                    std::size_t tile = 1);
     void bind(GpuProgram& program, int binding, const char* name, const Operand& operand, const Part& part);
+    /// columns.comp, with so many numbers for each column as `of_columns` has rows.
+    void columns(const char* pass, const GpuMatrices& values, const GpuMatrices& of_columns,
+                 const GpuMatrices& result);
     void regroup(const char* kind, const GpuMatrices& from, const GpuMatrices& to, const Shape& heads,
                  const Shape& joined);
     std::size_t block_floats() const;

@@ -55,15 +55,31 @@ ValueRange GpuValues::range(int head) const {
     return range;
 }
 
+GpuMatrices GpuValues::matrix(int head) const {
+    GpuMatrices matrix = matrices();
+    matrix.first += static_cast<std::size_t>(head) * shape_.head_size();
+    matrix.shape.heads = 1;
+    return matrix;
+}
+
 std::vector<float> GpuValues::row_largest(int head) const {
     std::vector<float> largest(static_cast<std::size_t>(shape_.rows));
     device_->run_soon([&] {
-        GpuMatrices matrix = matrices();
-        matrix.first += static_cast<std::size_t>(head) * shape_.head_size();
-        matrix.shape.heads = 1;
         gl::Storage column(largest.size());
-        kernels_->rows_largest(matrix, {&column, 0, {.heads = 1, .rows = shape_.rows, .columns = 1}});
+        kernels_->rows_largest(matrix(head), {&column, 0, {.heads = 1, .rows = shape_.rows, .columns = 1}});
         column.read(0, largest);
+        device_->check();
+    });
+    return largest;
+}
+
+std::vector<float> GpuValues::column_largest(int head) const {
+    std::vector<float> largest(static_cast<std::size_t>(shape_.columns));
+    device_->run_soon([&] {
+        gl::Storage row(largest.size());
+        kernels_->columns_largest(matrix(head),
+                                  {&row, 0, {.heads = 1, .rows = 1, .columns = shape_.columns}});
+        row.read(0, largest);
         device_->check();
     });
     return largest;

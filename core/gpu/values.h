@@ -34,6 +34,7 @@ public:
     void read(int head, int first, int count, float* rows) const override;
     ValueRange range(int head) const override;
     std::vector<float> row_largest(int head) const override;
+    std::vector<float> column_largest(int head) const override;
     std::shared_ptr<const DeviceValues> mean() const override;
 
     GpuMatrices matrices() const { return {storage_.get(), guard_, shape_}; }
@@ -42,6 +43,8 @@ public:
     bool guards_are_whole() const;
 
 private:
+    GpuMatrices matrix(int head) const;
+
     std::shared_ptr<GpuDevice> device_;
     std::shared_ptr<GpuKernels> kernels_;
     Shape shape_;
