@@ -110,6 +110,36 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
     EXPECT_FALSE(seen_matrices().empty());
 }
 
+TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
+    start_on("cpu");
+    if (!window || IsSkipped()) return;
+    document().change([](Session& s) {
+        s.experiment.heads = 2;
+        s.presentation.head = {HeadChoice::Kind::one, 0};
+    });
+    std::promise<void> allowed;
+    document().compute_on([may = allowed.get_future().share()] {
+        return BackendChoice{std::make_shared<test::FakeBackend>([may](const Step&, const Shape& shape) {
+                                 return std::make_shared<test::SlowMean>(shape, may);
+                             }),
+                             "a test"};
+    });
+    settle();
+    ASSERT_EQ(computed_by(), "gpu");
+    ASSERT_EQ(document().trace()->find("weights")->shape().heads, 2);
+    picture();
+    EXPECT_FALSE(seen_matrices().empty());
+    document().change([](Session& s) { s.presentation.head.kind = HeadChoice::Kind::mean; });
+    picture();
+    EXPECT_TRUE(seen_matrices().empty());
+    EXPECT_TRUE(document().busy());
+    allowed.set_value();
+    settle();
+    picture();
+    EXPECT_FALSE(seen_matrices().empty());
+    EXPECT_EQ(computed_by(), "gpu");
+}
+
 TEST_F(BackendChoiceTest, TheListInTheStatusBarChooses) {
     start_on("cpu");
     if (!window || IsSkipped()) return;

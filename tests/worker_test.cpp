@@ -51,6 +51,36 @@ TEST(WorkerTest, GivesTheTraceThatEvaluateGives) {
     }
 }
 
+TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
+    std::promise<void> allowed;
+    allowed.set_value();
+    const auto card = std::make_shared<test::FakeBackend>(
+        [may = allowed.get_future().share()](const Step&, const Shape& shape) {
+            return std::make_shared<test::SlowMean>(shape, may);
+        });
+    Worker worker({}, {});
+    worker.compute_on([&] { return BackendChoice{card, ""}; });
+    Experiment e = with_seed(1);
+    e.heads = 2;
+    worker.request(e);
+    worker.wait();
+    const auto before = worker.take();
+    ASSERT_TRUE(before && before->trace);
+    EXPECT_FALSE(before->means);
+    const int steps = card->steps;
+    worker.prepare_means(true);
+    worker.wait();
+    const auto after = worker.take();
+    ASSERT_TRUE(after && after->trace);
+    EXPECT_TRUE(after->means);
+    EXPECT_EQ(card->steps, steps);
+    EXPECT_EQ(after->trace->find("weights"), before->trace->find("weights"));
+    worker.prepare_means(true);
+    EXPECT_FALSE(worker.busy()) << "they are there";
+    worker.prepare_means(false);
+    EXPECT_FALSE(worker.busy());
+}
+
 TEST(WorkerTest, AResultIsTakenOnce) {
     Worker worker({}, {});
     EXPECT_FALSE(worker.take());

@@ -1,6 +1,7 @@
 #include "app/document/document.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/error.h"
 #include "core/io/applies.h"
@@ -36,6 +37,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       homes_{{"", session_}},
       history_(undo_point(session_)),
       worker_(std::move(options), std::move(wake)) {
+    worker_.prepare_means(shows_means());
     ask();
 }
 
@@ -86,6 +88,7 @@ void Document::belongs_to(std::string file, Session content) {
 }
 
 void Document::session_changed() {
+    worker_.prepare_means(shows_means());
     if (!(session_.experiment == asked_)) ask();
 }
 
@@ -105,11 +108,20 @@ bool Document::update() {
     if (!result->notice.empty()) notice_ = std::move(result->notice);
     if (result->trace) {
         trace_ = std::move(result->trace);
+        means_ = result->means;
         if (trace_->experiment == session_.experiment) problem_.clear();
     } else if (result->experiment == session_.experiment) {
         problem_ = std::move(result->error);
     }
     return true;
+}
+
+bool Document::ready() {
+    constexpr std::chrono::milliseconds k_half_a_frame{8};
+    if (!trace_ || !shows_means() || means_) return true;
+    if (!worker_.wait_for(k_half_a_frame)) return false;
+    update();
+    return true;  // what the worker has not prepared by now it could not compute
 }
 
 void Document::leave_card(const std::string& why) {

@@ -26,6 +26,9 @@ public:
     /// failed.
     bool stale() const { return !trace_ || !(trace_->experiment == session_.experiment); }
     bool busy() const { return worker_.busy(); }
+    /// Whether what is shown of the trace can be drawn without a long computation: the means over its heads
+    /// are not there at once when they are chosen. Waits for them as long as nobody sees.
+    bool ready();
     /// Why the current experiment has no trace; empty if it has one, or will have.
     const std::string& problem() const { return problem_; }
     /// What a person has to know of the newest trace: the graphics card is lost. Empty from then on.
@@ -76,6 +79,7 @@ private:
     UndoPoint point() const;
     void go_to(const UndoPoint& point);
     void session_changed();
+    bool shows_means() const { return session_.presentation.head.kind != HeadChoice::Kind::one; }
     void ask();
 
     Session session_;
@@ -83,6 +87,7 @@ private:
     std::size_t home_ = 0;
     History history_;
     std::shared_ptr<const Trace> trace_;
+    bool means_ = false;  ///< the trace's
     std::string problem_, notice_;
     Experiment asked_;
     Worker worker_;

@@ -7,24 +7,29 @@
 #include "core/attention/evaluate.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
 
 /// What every picture asks of a stage, and the status bar of the trace, so that the window finds it computed.
-void prepare_for_drawing(const Trace& trace) {
-    for (const StageRecord& record : trace.records) record.stage->buffer.range();
+void prepare_for_drawing(const Trace& trace, bool means) {
+    for (const StageRecord& record : trace.records) {
+        record.stage->buffer.range();
+        if (means && has_mean(*record.stage)) record.stage->buffer.mean().range();
+    }
     const Shape& shape = main_stage(trace).shape();
     for (int i = 0; i < shape.rows; ++i) trace.fully_masked(i);
     for (int j = 0; j < shape.columns; ++j) trace.fully_masked_column(j);
 }
 
 /// Throws Error(backend), and what else evaluate throws; but not Cancelled.
-WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
-    WorkResult result{experiment, nullptr, {}, {}};
+WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options,
+                        bool means) {
+    WorkResult result{.experiment = experiment, .means = means};
     try {
         auto trace = std::make_shared<const Trace>(evaluate(experiment, previous, options));
-        prepare_for_drawing(*trace);
+        prepare_for_drawing(*trace, means);
         result.trace = std::move(trace);
     } catch (const Cancelled&) {
     }
@@ -33,20 +38,21 @@ WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, con
 
 /// Only the card's errors are left to the caller: those that the processor may not have.
 WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
-                           const EvaluateOptions& options) {
+                           const EvaluateOptions& options, bool means) {
+    const auto failed = [&](std::string why) {
+        return WorkResult{.experiment = experiment, .error = std::move(why)};
+    };
     try {
-        return evaluate_one(experiment, previous, options);
+        return evaluate_one(experiment, previous, options, means);
     } catch (const Error& error) {
         const bool cards = error.kind() == ErrorKind::backend || error.kind() == ErrorKind::too_large;
         if (options.backend && cards) throw;
-        return {experiment, nullptr, error.what(), {}};
+        return failed(error.what());
     } catch (const std::bad_alloc&) {
-        return {experiment,
-                nullptr,
-                "there is not enough memory for this experiment: shorten the sentence or use fewer heads",
-                {}};
+        return failed(
+            "there is not enough memory for this experiment: shorten the sentence or use fewer heads");
     } catch (const std::exception& error) {
-        return {experiment, nullptr, error.what(), {}};
+        return failed(error.what());
     }
 }
 
@@ -83,6 +89,12 @@ void Worker::leave_card(const std::string& why) {
     ask_again();
 }
 
+void Worker::prepare_means(bool wanted) {
+    const std::lock_guard lock(mutex_);
+    const bool had = std::exchange(means_, wanted);
+    if (wanted && !had && newest_) ask_again();
+}
+
 void Worker::compute_again() {
     const std::lock_guard lock(mutex_);
     forget_traces();
@@ -112,6 +124,11 @@ std::shared_ptr<Backend> Worker::card() const {
 void Worker::wait() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !asked_ && !evaluating_ && !choose_; });
+}
+
+bool Worker::wait_for(std::chrono::milliseconds most) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, most, [&] { return !asked_ && !evaluating_ && !choose_; });
 }
 
 /// The lock is held in all that follows, but while something is computed.
@@ -180,6 +197,7 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
     const std::shared_ptr<const Trace> previous = previous_;
     const std::shared_ptr<Backend> card = card_;
     const int forgotten = forgotten_;
+    const bool means = means_;
     cancel_ = std::stop_source{};
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
@@ -188,13 +206,13 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
     WorkResult result;
     std::string lost, notice;
     try {
-        result = evaluate_or_say(experiment, *previous, options);
+        result = evaluate_or_say(experiment, *previous, options, means);
         if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
         notice = std::string(error.what()) + " (the processor computes)";
         if (error.kind() == ErrorKind::backend) lost = error.what();
         options.backend = nullptr;
-        result = evaluate_or_say(experiment, {}, options);
+        result = evaluate_or_say(experiment, {}, options, means);
     }
     lock.lock();
     if (!notice.empty()) notice_ = std::move(notice);

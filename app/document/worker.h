@@ -1,6 +1,7 @@
 // The thread that evaluates, so that the window never waits.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -18,9 +19,10 @@ namespace attnscope {
 /// What came of a request: a trace, or why there is none; neither if it was cancelled.
 struct WorkResult {
     Experiment experiment;
-    std::shared_ptr<const Trace> trace;  ///< nullptr if it failed
-    std::string error;
-    std::string notice;  ///< what a person has to know beside: the graphics card is lost
+    std::shared_ptr<const Trace> trace = nullptr;  ///< nullptr if it failed
+    std::string error = {};
+    bool means = false;       ///< the means over its heads are ready, too
+    std::string notice = {};  ///< what a person has to know beside: the graphics card is lost
 };
 
 /// What computes, and why: for the status bar.
@@ -44,6 +46,8 @@ public:
     /// The card that computed the newest trace is gone, says who read from it: the newest experiment is
     /// computed again, by the processor.
     void leave_card(const std::string& why);
+    /// Whether the means over the heads are drawn: then every result knows them, and the newest comes again.
+    void prepare_means(bool wanted);
     /// Computes every stage of the newest experiment again: what computes it has changed.
     void compute_again();
     BackendReport backend() const;
@@ -55,6 +59,8 @@ public:
     bool busy() const;
     /// Waits until nothing is asked for any more; for tests and for scripted measurements.
     void wait() const;
+    /// False if it has not come to that within this time.
+    bool wait_for(std::chrono::milliseconds most) const;
 
 private:
     void run(std::stop_token stop);
@@ -75,6 +81,7 @@ private:
     bool evaluating_ = false;
     std::function<BackendChoice()> choose_;
     bool choose_at_once_ = false;
+    bool means_ = false;
     std::string notice_;             ///< for the next result
     std::shared_ptr<Backend> card_;  ///< nullptr: the processor
     BackendReport report_;

@@ -6,6 +6,7 @@
 #include "core/attention/stages.h"
 #include "core/picture/colormap.h"
 #include "core/picture/number_text.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -89,11 +90,10 @@ std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
     if (!stage) return std::nullopt;
     HeadChoice head;
     const int heads = stage->shape().heads;
-    const bool by_token = stage->info->rows == Axis::query_token && stage->info->columns == Axis::key_token;
     if (heads > 1) {
         if (presentation.head.kind == Kind::one)
             head.head = std::min(presentation.head.head, heads - 1);
-        else if (by_token)
+        else if (has_mean(*stage))
             head.kind = Kind::mean;
     }
     return ShownStage{&trace, std::move(stage), head};

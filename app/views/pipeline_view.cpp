@@ -188,8 +188,10 @@ void tabs(Ui& ui, const Area& area) {
 }
 
 void nothing_yet(Ui& ui, const Area& area) {
-    const bool problem = !ui.document.problem().empty();
-    const char* instead = ui.document.busy() ? "Computing…" : "Type a sentence";
+    const bool problem = !ui.document.trace() && !ui.document.problem().empty();
+    const char* instead = ui.document.trace()  ? "Computing the mean of the heads…"
+                          : ui.document.busy() ? "Computing…"
+                                               : "Type a sentence";
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.title,
               {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f}, ink(ui.theme.faint),
               problem ? "This experiment cannot be computed" : instead, Align::center);
@@ -204,7 +206,7 @@ void nothing_yet(Ui& ui, const Area& area) {
 void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const float tabs_bottom = area.min.y + ui.px(k_tab_height);
     tabs(ui, {area.min, {area.max.x, tabs_bottom}});
-    if (!ui.document.trace()) {
+    if (!ui.document.trace() || !ui.ready) {
         nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }

@@ -90,11 +90,12 @@ std::string instruction_set() {
 #endif
 }
 
-/// For comparisons: the card that computes, else one of their own, opened without a display at the first.
+/// For comparisons: the card that computes, else one of their own, opened without a display when it is
+/// needed.
 ParityRun::GiveBackend card_of(const Document& document) {
     return [&document, own = std::shared_ptr<Backend>()]() mutable {
         if (auto card = document.card()) return card;
-        if (!own) own = choose_backend(BackendWish::gpu).backend;
+        if (!own || own->is_lost()) own = choose_backend(BackendWish::gpu).backend;
         return own;
     };
 }
@@ -278,9 +279,9 @@ void Workspace::draw(FrameInput& frame) {
 
 void Workspace::draw_all(FrameInput& frame) {
     const Theme& theme = *find_theme(this->theme());
-    Ui ui{document_, interaction_,   saved_,       exporter_, parity_,     frame.fonts,
-          theme,     frame.heatmaps, frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
-          processor_};
+    Ui ui{document_,  interaction_,     saved_,       exporter_, parity_,     frame.fonts,
+          theme,      frame.heatmaps,   frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
+          processor_, document_.ready()};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token.reset();

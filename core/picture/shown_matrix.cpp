@@ -6,6 +6,11 @@
 
 namespace attnscope {
 
+bool has_mean(const Stage& stage) {
+    return stage.shape().heads > 1 && stage.info->rows == Axis::query_token &&
+           stage.info->columns == Axis::key_token;
+}
+
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice) {
     const Shape& shape = stage.shape();
     if (!shape.per_head && shape.heads == 1) return {&stage.buffer, 0, false};

@@ -18,6 +18,9 @@ struct ShownMatrix {
     const ValueRange& range() const { return buffer->range(head); }
 };
 
+/// Whether the mean over the stage's heads is shown: of pairs of tokens, not of features.
+bool has_mean(const Stage& stage);
+
 /// The head or the mean that `choice` names; a stage without heads has one matrix, whatever the choice.
 /// Throws Error(bad_input) for a head that the stage lacks, and for "all", which is no one matrix.
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
