@@ -1,4 +1,4 @@
-#include "app/actions/actions.h"
+#include "app/actions/files.h"
 
 #include <gtest/gtest.h>
 

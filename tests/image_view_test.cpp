@@ -1,6 +1,7 @@
 // The picture in the window, and what opens it.
 #include <filesystem>
 
+#include "app/actions/files.h"
 #include "core/attention/patches.h"
 #include "core/io/file.h"
 #include "core/io/png.h"

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/actions/actions.h"
+#include "app/actions/files.h"
 #include "core/io/file.h"
 #include "core/io/png.h"
 #include "tests/interface.h"

@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <random>
 
+#include "app/actions/files.h"
 #include "app/document/walk.h"
 #include "core/attention/stages.h"
-#include "core/error.h"
 #include "core/io/applies.h"
-#include "core/io/examples.h"
-#include "core/io/file.h"
-#include "core/io/image.h"
-#include "core/io/png.h"
 #include "core/io/recipe.h"
 #include "core/picture/number_text.h"
 #include "core/picture/view_figure.h"
-#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -34,12 +28,6 @@ bool applies(const ActionContext& c) {
 }
 constexpr char k_text[] = "text", k_text2[] = "text2", k_seed[] = "seed";
 
-/// Why no picture is looked at, which would take the second sentence's place.
-std::string why_no_image(const ActionContext& c) {
-    Experiment alone = c.document.experiment();
-    alone.text2.clear();
-    return why_unused(*find_option("image"), alone);
-}
 bool may_have_image(const ActionContext& c) { return why_no_image(c).empty(); }
 
 void say(ActionContext& c, std::string text) { c.interaction.notice = {std::move(text), false}; }
@@ -116,14 +104,6 @@ void escape(ActionContext& c) {
     c.interaction.notice = {};
 }
 
-/// What the window looks like is the person's, not that of a session made just now.
-void open_unnamed_with_theme(ActionContext& c, Session session) {
-    session.presentation.theme = c.document.presentation().theme;
-    c.document.open(std::move(session), "");
-    c.saved.closed_note.clear();
-    c.interaction.zoom = {};
-}
-
 template <const char* theme>
 void set_theme(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.theme = theme; });
@@ -152,31 +132,9 @@ bool is_backend(const ActionContext& c) {
 std::string why_no_card(const ActionContext& c) { return c.interaction.why_no_card; }
 bool may_use_card(const ActionContext& c) { return c.interaction.why_no_card.empty(); }
 
-void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
-
 void open_dialog(ActionContext& c, bool picture) {
     c.interaction.file_form.picture = picture;
     c.interaction.open(Dialog::open);
-}
-
-/// The picture takes the second sentence's place.
-void look_at(ActionContext& c, const GivenImage& image) {
-    c.document.change([&](Session& s) {
-        s.experiment.image = image;
-        s.experiment.text2.clear();
-        s.presentation.view = "image";
-        s.presentation.locked.reset();
-    });
-    c.interaction.zoom = {};
-}
-
-void remove_picture(ActionContext& c) {
-    c.document.change([](Session& s) {
-        s.experiment.image.reset();
-        s.presentation.view = "pipeline";
-        s.presentation.locked.reset();
-    });
-    c.interaction.zoom = {};
 }
 
 template <const char* view>
@@ -210,20 +168,6 @@ void go_down(ActionContext& c, int step) {
 }
 
 bool has_image(const ActionContext& c) { return c.document.experiment().image.has_value(); }
-
-std::string lower_extension(const std::filesystem::path& path) {
-    std::string extension = path.extension().string();
-    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return extension;
-}
-
-bool is_picture_file(std::string_view extension) {
-    return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
-}
-
-bool is_text_file(std::string_view extension) {
-    return extension == ".txt" || extension == ".md" || extension == ".text";
-}
 
 const std::array k_actions = {
     Action{"file.new", "File", "New", {Key::n, k_ctrl}, true, always, new_session},
@@ -532,57 +476,6 @@ std::string shortcut_text(const Shortcut& shortcut) {
     if (shortcut.key == Key::none) return "";
     return std::string(shortcut.mods.ctrl ? "Ctrl+" : "") + (shortcut.mods.shift ? "Shift+" : "") +
            (shortcut.mods.alt ? "Alt+" : "") + key_text(shortcut.key);
-}
-
-bool can_be_opened(const std::filesystem::path& path) {
-    const std::string extension = lower_extension(path);
-    return extension == ".json" || extension == ".svg" || is_picture_file(extension) ||
-           is_text_file(extension);
-}
-
-void open_example(ActionContext& context, const std::string& name) {
-    open_unnamed_with_theme(context, load_example(name));
-    say(context, "opened the example " + name);
-}
-
-void open_file(ActionContext& context, const std::string& file) {
-    const std::string path = std::filesystem::absolute(file).string();
-    const std::string extension = lower_extension(path);
-    if (is_text_file(extension)) {
-        std::string text = read_file(path);
-        require_utf8(text);
-        std::ranges::replace(text, '\n', ' ');
-        std::erase(text, '\r');
-        context.document.change([&](Session& s) { s.experiment.text = text; });
-        say(context, "the sentence is the text of " + path);
-        return;
-    }
-    if (is_picture_file(extension)) {
-        const std::string bytes = read_file(path);
-        if (is_image(bytes) && !has_png_session(bytes)) return open_picture(context, path);
-    }
-    context.document.open(load_session(path), extension == ".json" ? path : "");
-    context.saved.closed_note.clear();
-    context.interaction.zoom = {};
-    remember_file(context.saved, path);
-    say(context, "opened " + path);
-}
-
-void open_picture(ActionContext& context, const std::string& file) {
-    const std::string path = std::filesystem::absolute(file).string();
-    if (const std::string reason = why_no_image(context); !reason.empty())
-        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
-    look_at(context, read_image(path));
-    remember_file(context.saved, path);
-    say(context, "looking at " + path);
-}
-
-void save_file(ActionContext& context, const std::string& file) {
-    const std::string path = std::filesystem::absolute(file).string();
-    write_file(path, to_json(context.document.session()));
-    context.document.saved_as(path);
-    remember_file(context.saved, path);
-    say(context, "saved " + path);
 }
 
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {

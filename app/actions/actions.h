@@ -2,7 +2,6 @@
 // registry.
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,17 +52,6 @@ const Action* action_for(const KeyPress& press, bool typing);
 /// "Ctrl+Shift+Z"; empty without a shortcut.
 std::string shortcut_text(const Shortcut& shortcut);
 
-/// A file that open_file knows what to do with, by its suffix.
-bool can_be_opened(const std::filesystem::path& path);
-/// An example; the window keeps its theme. Throws Error.
-void open_example(ActionContext& context, const std::string& name);
-/// Opens a session, an exported picture, or a text file (its text becomes the sentence); a picture without a
-/// session becomes the experiment's image. Throws Error.
-void open_file(ActionContext& context, const std::string& file);
-/// Makes a picture the experiment's image, whether or not there is a session in it. Throws Error.
-void open_picture(ActionContext& context, const std::string& file);
-/// Throws Error(io).
-void save_file(ActionContext& context, const std::string& file);
 /// The focused matrix (the chosen head, or the mean) as tab-separated text with labels.
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation);
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "app/actions/files.h"
 #include "app/panels/dialog_parts.h"
 
 namespace attnscope {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "app/actions/files.h"
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
 #include "core/io/examples.h"

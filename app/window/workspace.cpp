@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/actions/files.h"
 #include "app/panels/panels.h"
 #include "app/views/views.h"
 #include "app/window/imgui_compat.h"
