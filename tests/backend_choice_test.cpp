@@ -129,7 +129,12 @@ TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
     ASSERT_EQ(document().trace()->find("weights")->shape().heads, 2);
     picture();
     EXPECT_FALSE(seen_matrices().empty());
-    document().change([](Session& s) { s.presentation.head.kind = HeadChoice::Kind::mean; });
+    click(place_of("attnscope", {"head"}));
+    const ImVec2 item = place_of("##Popup", {"mean of the heads"});
+    push({MouseMove{item.x, item.y}, MouseButton{.button = 0, .down = true},
+          MouseButton{.button = 0, .down = false}});
+    step_through_input();
+    ASSERT_EQ(document().presentation().head.kind, HeadChoice::Kind::mean);
     picture();
     EXPECT_TRUE(seen_matrices().empty());
     EXPECT_TRUE(document().busy());

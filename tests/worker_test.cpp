@@ -230,8 +230,13 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     worker.request(with_seed(1));
     worker.wait();
     EXPECT_FALSE(worker.backend().on_card);
-    worker.compute_on(choosing(card));
+    std::promise<void> seen;
+    worker.compute_on([&] {
+        seen.get_future().wait();
+        return BackendChoice{card, "as the test asked"};
+    });
     EXPECT_TRUE(worker.busy());
+    seen.set_value();
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
     EXPECT_EQ(result.trace->backend, "gpu");

@@ -116,12 +116,13 @@ bool Document::update() {
     return true;
 }
 
-bool Document::ready() {
+bool Document::wait_until_ready() {
     constexpr std::chrono::milliseconds k_half_a_frame{8};
-    if (!trace_ || !shows_means() || means_) return true;
+    if (ready()) return true;
     if (!worker_.wait_for(k_half_a_frame)) return false;
     update();
-    return true;  // what the worker has not prepared by now it could not compute
+    means_ = true;  // what the worker has not prepared by now it could not compute
+    return true;
 }
 
 void Document::leave_card(const std::string& why) {

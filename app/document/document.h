@@ -27,8 +27,10 @@ public:
     bool stale() const { return !trace_ || !(trace_->experiment == session_.experiment); }
     bool busy() const { return worker_.busy(); }
     /// Whether what is shown of the trace can be drawn without a long computation: the means over its heads
-    /// are not there at once when they are chosen. Waits for them as long as nobody sees.
-    bool ready();
+    /// are not there at once when they are chosen.
+    bool ready() const { return !trace_ || !shows_means() || means_; }
+    /// The same, but waits for them as long as nobody sees, and updates.
+    bool wait_until_ready();
     /// Why the current experiment has no trace; empty if it has one, or will have.
     const std::string& problem() const { return problem_; }
     /// What a person has to know of the newest trace: the graphics card is lost. Empty from then on.

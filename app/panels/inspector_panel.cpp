@@ -42,7 +42,7 @@ struct Inspected {
 /// The hovered cell, else the locked one of the focused stage.
 std::optional<Inspected> inspected(Ui& ui) {
     const Trace* trace = ui.document.trace().get();
-    if (!trace || !ui.ready) return std::nullopt;
+    if (!trace || !ui.document.ready()) return std::nullopt;
     const Presentation& p = ui.document.presentation();
     const int head = p.head.kind == HeadChoice::Kind::mean ? -1 : p.head.head;
     std::optional<Inspected> found;

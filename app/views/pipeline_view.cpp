@@ -206,7 +206,7 @@ void nothing_yet(Ui& ui, const Area& area) {
 void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const float tabs_bottom = area.min.y + ui.px(k_tab_height);
     tabs(ui, {area.min, {area.max.x, tabs_bottom}});
-    if (!ui.document.trace() || !ui.ready) {
+    if (!ui.document.trace() || !ui.document.wait_until_ready()) {
         nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }

@@ -35,7 +35,6 @@ struct Ui {
     float scale;                   ///< pixels per unit of the layout
     double frame_ms;               ///< what the last frames took, for the status bar
     const std::string& processor;  ///< "CPU · AVX2"
-    bool ready;                    ///< Document::ready, in this frame
 
     float px(float units) const { return units * scale; }
 };

@@ -280,9 +280,9 @@ void Workspace::draw(FrameInput& frame) {
 
 void Workspace::draw_all(FrameInput& frame) {
     const Theme& theme = *find_theme(this->theme());
-    Ui ui{document_,  interaction_,     saved_,       exporter_, parity_,     frame.fonts,
-          theme,      frame.heatmaps,   frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
-          processor_, document_.ready()};
+    Ui ui{document_, interaction_,   saved_,       exporter_, parity_,     frame.fonts,
+          theme,     frame.heatmaps, frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
+          processor_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token.reset();
