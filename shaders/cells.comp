@@ -12,7 +12,8 @@ layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; }
 uniform uint u_a, u_b, u_c, u_result;                      // where each begins
 uniform uint u_a_head, u_b_head, u_c_head, u_result_head;  // from one head to the next
 uniform uint u_rows, u_columns;
-uniform uint u_width;      // HIDDEN, HIDDEN_SUM: the units of a cell; ROTATE: the columns of a head
+uniform uint u_width;      // HIDDEN, HIDDEN_SUM: the units of a cell; ROTATE: the columns of a head; COLUMN: of the matrix
+uniform uint u_height;     // COLUMN: which
 uniform uint u_first_row;  // of the matrix that the first row here is; ALIBI
 uniform float u_x, u_y;
 
@@ -48,6 +49,8 @@ float formula(uint head, uint row, uint column) {
     uint at_a = u_a + head * u_a_head + cell, at_b = u_b + head * u_b_head + cell;
 #if defined(COPY)
     return a[at_a];
+#elif defined(COLUMN)  // a: the matrix; the result is one column of it
+    return a[u_a + head * u_a_head + row * u_width + u_height];
 #elif defined(SUM)
     return a[at_a] + b[at_b];
 #elif defined(BEND)  // softmax times bell; no weight stays none, whatever the bell

@@ -11,6 +11,7 @@ uniform uint u_a, u_a_head, u_result, u_result_head;
 uniform uint u_rows, u_columns;
 uniform uint u_first_row;  // of the matrix that the first row here is
 uniform float u_x, u_y;
+uniform double u_window;  // D
 
 bool may_look(uint head, uint row, uint column) {
     int i = int(u_first_row + row), j = int(column);
@@ -26,9 +27,9 @@ bool may_look(uint head, uint row, uint column) {
     return a[u_a + row * u_columns + column] != 0.0;
 #elif defined(GIVEN_BIAS)
     return floatBitsToUint(a[u_a + row * u_columns + column]) != 0xff800000u;  // −∞
-#elif defined(WITHIN)  // |j − p| ≤ D, without a rounding
+#elif defined(WITHIN)  // |j − p| ≤ D in double, as it is asked; a centre that is NaN is near nothing
     float center = a[u_a + head * u_a_head + row];
-    return float(j) - u_x <= center && center <= float(j) + u_x;
+    return !isnan(center) && abs(double(j) - double(center)) <= u_window;
 #else
     return true;
 #endif

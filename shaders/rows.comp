@@ -25,18 +25,23 @@ void meet() {
     barrier();
 }
 
-shared float numbers[GROUP];
+#ifdef LAYER_NORM
+#define NUMBER double
+#else
+#define NUMBER float
+#endif
+shared NUMBER numbers[GROUP];
 shared float more_numbers[GROUP];
 shared uint marks[GROUP];
 
-float sum_of(float own) {
+NUMBER sum_of(NUMBER own) {
     numbers[thread()] = own;
     meet();
     for (uint apart = GROUP / 2u; apart > 0u; apart /= 2u) {
         if (thread() < apart) numbers[thread()] += numbers[thread() + apart];
         meet();
     }
-    float sum = numbers[0];
+    NUMBER sum = numbers[0];
     meet();
     return sum;
 }
@@ -130,14 +135,15 @@ void main() {
         result[to + j] = closed ? 0.0 : isnan(row.x) ? k_nan : j == marks[0] ? 1.0 : 0.0;
     }
 #elif defined(LAYER_NORM)  // (x − mean) / √(variance + 1e-5) · gain + shift (Ba et al. 2016, eq. 4)
-    float own = 0.0;
-    for (uint j = thread(); j < u_columns; j += GROUP) own += a[from + j];
-    float mean = sum_of(own) / float(u_columns);
-    own = 0.0;
-    for (uint j = thread(); j < u_columns; j += GROUP) own += (a[from + j] - mean) * (a[from + j] - mean);
-    float deviation = sqrt(sum_of(own) / float(u_columns) + 1e-5);
+    // In double: the mean may be far larger than what the row's numbers are apart.
+    double own = 0.0lf;
+    for (uint j = thread(); j < u_columns; j += GROUP) own += double(a[from + j]);
+    double mean = sum_of(own) / double(u_columns);
+    own = 0.0lf;
+    for (uint j = thread(); j < u_columns; j += GROUP) own += (double(a[from + j]) - mean) * (double(a[from + j]) - mean);
+    double deviation = sqrt(sum_of(own) / double(u_columns) + 1e-5lf);
     for (uint j = thread(); j < u_columns; j += GROUP)
-        result[to + j] = (a[from + j] - mean) / deviation * b[u_b + j] + c[u_c + j];
+        result[to + j] = float((double(a[from + j]) - mean) / deviation * double(b[u_b + j]) + double(c[u_c + j]));
 #elif defined(LARGEST)  // one number: NaN if there is one, −∞ if there is nothing else
     vec2 row = maximum_and_sum();
     if (thread() == 0u) result[u_result + gl_WorkGroupID.z * u_result_head + gl_WorkGroupID.x] = row.x;

@@ -164,6 +164,7 @@ public:
         for (int i = 0; i < count * shape_.columns; ++i)
             rows[i] = static_cast<float>(first * shape_.columns + i);
     }
+    Eigen::VectorXf column(int, int) const override { return {}; }
     ValueRange range(int) const override { return {}; }
     std::vector<float> row_largest(int) const override { return {}; }
     std::vector<float> column_largest(int) const override { return {}; }
@@ -174,7 +175,7 @@ public:
     mutable bool blocked = false;
 
 private:
-    Shape shape_{.heads = 1, .rows = 400, .columns = 300};
+    Shape shape_{.heads = 1, .rows = 399, .columns = 300};
 };
 
 TEST(buffer_test, a_row_is_copied_from_the_card_once_and_blocks_nobody) {
@@ -184,7 +185,10 @@ TEST(buffer_test, a_row_is_copied_from_the_card_once_and_blocks_nobody) {
     EXPECT_EQ(buffer.at(0, 7, 5), 7 * 300 + 5);
     EXPECT_EQ(buffer.at(0, 7, 6), 7 * 300 + 6);
     EXPECT_EQ(buffer.row(0, 7)(299), 7 * 300 + 299);
-    EXPECT_EQ(values->reads, 1);
+    EXPECT_EQ(buffer.at(0, 15, 2), 15 * 300 + 2);
+    EXPECT_EQ(values->reads, 1) << "rows side by side come together";
+    EXPECT_EQ(buffer.at(0, 398, 1), 398 * 300 + 1);
+    EXPECT_EQ(values->reads, 2);
     EXPECT_FALSE(values->blocked) << "the card's thread waits for the one that waits for it";
 }
 

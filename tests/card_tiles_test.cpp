@@ -64,6 +64,7 @@ protected:
     static std::vector<float> texels(const gl::Texture2D& texture) {
         std::vector<float> cells(static_cast<std::size_t>(texture.width() * texture.height()));
         texture.bind(0);
+        glMemoryBarrier(GL_TEXTURE_UPDATE_BARRIER_BIT);
         glGetTexImage(GL_TEXTURE_2D, 0, GL_RED, GL_FLOAT, cells.data());
         return cells;
     }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,7 @@
 
 #include "core/attention/evaluate.h"
 #include "core/random/generator.h"
+#include "tests/fake_backend.h"
 
 namespace attnscope {
 namespace {
@@ -526,6 +528,49 @@ TEST(explain_words_test, a_bias_is_a_step_of_its_own) {
     ASSERT_EQ(proof.steps.size(), 2u);
     EXPECT_EQ(proof.steps[1].label, "+ b 0.5");
     EXPECT_NEAR(proof.steps[0].value + 0.5, proof.value, 1e-6);
+}
+
+/// Zeros, and how often they were asked for.
+class CountedValues : public test::LostValues {
+public:
+    CountedValues(const Shape& shape, std::atomic<int>& asked) : LostValues(shape), asked_(asked) {}
+    void read(int, int, int count, float* rows) const override {
+        ++asked_;
+        std::fill_n(rows, count * shape().columns, 0.0f);
+    }
+    Eigen::VectorXf column(int, int) const override {
+        ++asked_;
+        return Eigen::VectorXf::Zero(shape().rows);
+    }
+
+private:
+    std::atomic<int>& asked_;
+};
+
+TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 1100; ++i) e.text += "w ";
+    e.dim = 64;
+    for (const char* axis : {"keys", "queries"}) {
+        e.softmax_axis = axis;
+        std::atomic<int> asked = 0;
+        int all = 0;
+        test::FakeBackend backend(
+            [&](const Step&, const Shape& shape) { return std::make_shared<CountedValues>(shape, asked); });
+        const Trace trace = evaluate(e, {}, {.backend = &backend});
+        ASSERT_TRUE(trace.find("value")->buffer.is_on_device());
+        for (const char* stage : {"scores", "scaled", "masked", "weights", "context"}) {
+            asked = 0;
+            explain(trace, *trace.find(stage), 0, 5, 5);
+            EXPECT_LE(asked, 5) << stage;
+            const int before = asked;
+            all += before;
+            explain(trace, *trace.find(stage), 0, 5, 5);
+            EXPECT_EQ(asked, before) << stage << ": nothing is asked for again in the next frame";
+        }
+        EXPECT_GE(all, 4);
+    }
 }
 
 TEST(explain_words_test, stages_that_are_no_sum_say_where_they_come_from) {

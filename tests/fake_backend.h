@@ -19,6 +19,7 @@ public:
     explicit LostValues(const Shape& shape) : shape_(shape) {}
     const Shape& shape() const override { return shape_; }
     void read(int, int, int, float*) const override { throw Error(ErrorKind::backend, "the card is lost"); }
+    Eigen::VectorXf column(int, int) const override { throw Error(ErrorKind::backend, "the card is lost"); }
     ValueRange range(int) const override {
         ValueRange range;
         range.finite = range.zero = shape_.head_size();
@@ -47,6 +48,7 @@ public:
     void read(int, int, int count, float* rows) const override {
         std::fill_n(rows, count * shape().columns, 0.0f);
     }
+    Eigen::VectorXf column(int, int) const override { return Eigen::VectorXf::Zero(shape().rows); }
     std::shared_ptr<const DeviceValues> mean() const override {
         allowed_.wait();
         return std::make_shared<SlowMean>(Shape{.heads = 1, .rows = shape().rows, .columns = shape().columns},

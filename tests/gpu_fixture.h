@@ -16,7 +16,7 @@ inline GpuBackend* shared_gpu(std::string* why = nullptr) {
     static std::string reason;
     static const std::unique_ptr<GpuBackend> backend = []() -> std::unique_ptr<GpuBackend> {
         try {
-            return std::make_unique<GpuBackend>(make_egl_context(), GpuOptions{.guard = 64});
+            return std::make_unique<GpuBackend>(make_egl_context(true), GpuOptions{.guard = 64});
         } catch (const Error& error) {
             reason = error.what();
             return nullptr;

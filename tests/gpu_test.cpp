@@ -114,6 +114,21 @@ constexpr std::array k_sizes = {
     std::array{16, 255, 2}, std::array{5, 256, 7},  std::array{1, 1021, 2},  std::array{1021, 2, 3},
     std::array{17, 19, 67}, std::array{2, 2, 257},  std::array{97, 101, 33}, std::array{4, 4, 4}};
 
+/// Of every kind: `base` one time in four, else any three numbers around which a kernel may err.
+std::array<int, 3> sizes_like(test::Dice& dice, const std::array<int, 3>& base) {
+    if (dice.one_in(4)) return base;
+    const auto any = [&] {
+        return dice.of({1,  2,  3,  5,  7,   8,   13,  16,  17,  31,  32,  33,
+                        61, 63, 64, 65, 127, 128, 129, 255, 256, 257, 509, 1021});
+    };
+    constexpr int k_most_cells = 20'000, k_most_products = 400'000;
+    while (true) {
+        const std::array sizes{any(), any(), any()};
+        const int cells = sizes[0] * sizes[1];
+        if (cells <= k_most_cells && cells <= k_most_products / sizes[2]) return sizes;
+    }
+}
+
 std::vector<std::vector<MaskRule>> masks(int N) {
     std::vector<std::int64_t> lengths;
     for (int i = 0; i < N; ++i) lengths.push_back(i * 7 % 5);
@@ -128,9 +143,12 @@ std::vector<std::vector<MaskRule>> masks(int N) {
 TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
     int count = 0;
     test::Dice dice(1);
-    for (const auto& [N, M, d] : k_sizes)
+    std::set<std::array<int, 3>> shapes;
+    for (const auto& base : k_sizes)
         for (const ScoreFunction& score : score_functions())
-            for (const std::vector<MaskRule>& mask : masks(N)) {
+            for (std::size_t rules = 0; rules < masks(1).size(); ++rules) {
+                const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
+                const std::vector<MaskRule> mask = masks(N)[rules];
                 Experiment e = given(dice, N, M, d, 1 + d % 5);
                 e.score = score.name;
                 e.hidden = 1 + count % 9;
@@ -144,15 +162,18 @@ TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
                 ++count;
             }
     EXPECT_EQ(count, 720);
+    EXPECT_GT(shapes.size(), 500U);
 }
 
 TEST_F(GpuTest, EveryNormalisationOfFlatAndPeakedScoresIsTheProcessors) {
     int count = 0;
     test::Dice dice(2);
-    for (const auto& [N, M, d] : k_sizes)
+    std::set<std::array<int, 3>> shapes;
+    for (const auto& base : k_sizes)
         for (const Normalizer& normalizer : normalizers())
             for (const char* axis : {"keys", "queries"})
                 for (const float peak : {0.0f, 1.0f, 3000.0f}) {
+                    const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                     Experiment e = given(dice, N, M, d, 2, peak);
                     e.normalizer = normalizer.name;
                     e.softmax_axis = axis;
@@ -166,6 +187,7 @@ TEST_F(GpuTest, EveryNormalisationOfFlatAndPeakedScoresIsTheProcessors) {
                     ++count;
                 }
     EXPECT_EQ(count, 480);
+    EXPECT_GT(shapes.size(), 330U);
 }
 
 TEST_F(GpuTest, AnyOtherExperimentIsTheProcessors) {
@@ -187,7 +209,7 @@ TEST_F(GpuTest, AnyOtherExperimentIsTheProcessors) {
 
 TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
     // A block of 4 KiB holds a row of any of these, and no matrix whole.
-    GpuBackend small(make_egl_context(), {.block_bytes = 4096, .guard = 64});
+    GpuBackend small(make_egl_context(true), {.block_bytes = 4096, .guard = 64});
     test::Dice dice(3);
     for (const char* score : {"dot", "general", "cosine", "location"})
         for (const char* axis : {"keys", "queries"}) {
@@ -202,6 +224,54 @@ TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
             for (const char* name : {"scores", "scaled", "masked", "context"})
                 EXPECT_TRUE(trace.find(name)->buffer.is_on_device()) << name;
         }
+}
+
+TEST_F(GpuTest, AWindowsEndIsTheProcessorsWhateverItsWidth) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 129; ++i) e.text += "w" + std::to_string(i) + " ";
+    e.dim = 4;
+    e.normalizer = "local-m";
+    for (const double D : {0.999999, 0.9999999999, 1.0, 1.9999999, 3.9999999, 4.0000001, 1e-9}) {
+        e.local_window = D;
+        const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
+        ASSERT_TRUE(there.find("mask")->buffer.is_on_device());
+        EXPECT_TRUE(there.find("mask")->buffer.host().head(0) == here.find("mask")->buffer.host().head(0))
+            << D;
+    }
+}
+
+TEST_F(GpuTest, RowsFarFromZeroAreNormalised) {
+    test::Dice dice(6);
+    for (const float shift : {0.0f, 1e3f, 1e4f, 1e19f}) {
+        Experiment e;
+        Matrix rows = dice.matrix(5, 512);
+        rows = (rows.array() * std::max(1.0f, shift / 1e4f) + shift).matrix();
+        e.given.emplace("embedding", GivenMatrix(rows));
+        e.dim = 512;
+        e.block = "pre-norm";
+        const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
+        const Buffer &a = there.find("norm_1")->buffer, &b = here.find("norm_1")->buffer;
+        ASSERT_TRUE(a.is_on_device());
+        EXPECT_GT(b.range().max, 1);
+        EXPECT_TRUE(a.host().head(0).isApprox(b.host().head(0), 1e-6f)) << shift;
+    }
+}
+
+TEST_F(GpuTest, TheLargeTileOfRealCardsIsRightAtItsEdges) {
+    GpuBackend large(make_egl_context(true), {.tile = 128, .guard = 64});
+    GpuBackend parts(make_egl_context(true), {.block_bytes = 40'000, .tile = 128, .guard = 64});
+    test::Dice dice(7);
+    for (const auto& [N, M, d] :
+         {std::array{127, 128, 16}, std::array{128, 129, 15}, std::array{129, 127, 17},
+          std::array{257, 131, 33}, std::array{1, 300, 64}, std::array{5, 3, 2}}) {
+        Experiment e = given(dice, N, M, d, 130);
+        e.output_projection = true;
+        e.scale.kind = Scale::Kind::none;
+        SCOPED_TRACE(std::to_string(N) + " × " + std::to_string(M) + " × " + std::to_string(d));
+        ASSERT_NO_FATAL_FAILURE(compare(e, &large));
+        ASSERT_NO_FATAL_FAILURE(compare(e, &parts));
+    }
 }
 
 TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
@@ -231,7 +301,7 @@ TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
 }
 
 TEST_F(GpuTest, WhatExceedsTheCardsMemoryIsRefusedBeforeItIsMade) {
-    GpuBackend full(make_egl_context(), {.free_bytes = 100'000});
+    GpuBackend full(make_egl_context(true), {.free_bytes = 100'000});
     Experiment e;
     e.heads = 4;
     EXPECT_NO_THROW(evaluate(e, {}, {.backend = &full}));
@@ -254,6 +324,21 @@ TEST_F(GpuTest, ARowOfACardsValuesIsReadAlone) {
     const Eigen::RowVectorXf row = weights.row(2, 5);
     EXPECT_LE((row - truth.row(2, 5)).cwiseAbs().maxCoeff(), k_tolerance);
     EXPECT_EQ(weights.at(2, 5, 3), row(3));
+}
+
+TEST_F(GpuTest, RowsAndColumnsOfALargeMatrixAreReadAlone) {
+    test::Dice dice(8);
+    const Experiment e = given(dice, 290, 310, 4, 3);
+    const Trace trace = evaluate(e, {}, {.backend = gpu_});
+    const Buffer& scores = trace.find("scores")->buffer;
+    ASSERT_TRUE(scores.is_on_device());
+    std::vector<Eigen::RowVectorXf> rows;
+    std::vector<Eigen::VectorXf> columns;
+    for (const int i : {0, 17, 289}) rows.push_back(scores.row(0, i));
+    for (const int j : {0, 17, 309}) columns.push_back(scores.column(0, j));
+    const ConstMatrixView whole = scores.host().head(0);
+    EXPECT_TRUE(rows[0] == whole.row(0) && rows[1] == whole.row(17) && rows[2] == whole.row(289));
+    EXPECT_TRUE(columns[0] == whole.col(0) && columns[1] == whole.col(17) && columns[2] == whole.col(309));
 }
 
 TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {

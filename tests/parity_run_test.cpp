@@ -19,6 +19,7 @@ public:
         const ConstMatrixView from = values_.head(head);
         std::copy_n(from.row(first).data(), from.cols() * count, rows);
     }
+    Eigen::VectorXf column(int, int) const override { return {}; }
     ValueRange range(int) const override { return {}; }
     std::vector<float> row_largest(int) const override { return {}; }
     std::vector<float> column_largest(int) const override { return {}; }

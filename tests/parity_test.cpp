@@ -45,6 +45,7 @@ public:
             std::fill_n(rows + std::ptrdiff_t{i} * shape_.columns, shape_.columns,
                         static_cast<float>(head * 1000 + first + i));
     }
+    Eigen::VectorXf column(int, int) const override { return {}; }
     ValueRange range(int) const override { return {}; }
     std::vector<float> row_largest(int) const override { return {}; }
     std::vector<float> column_largest(int) const override { return {}; }

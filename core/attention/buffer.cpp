@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -90,6 +91,31 @@ Tensor mean_of(const Tensor& values) {
     return result;
 }
 
+constexpr int k_rows_at_once = 16;
+
+/// What was copied lately from the card.
+template <class Part>
+class Copies {
+public:
+    /// No lock is held while it is copied: the card's thread may want the buffer before it answers.
+    std::shared_ptr<const Part> get(int index, const std::function<Part()>& copy) {
+        constexpr std::size_t k_most = 64;  // more than a screen shows
+        {
+            const std::lock_guard lock(mutex_);
+            if (const auto found = parts_.find(index); found != parts_.end()) return found->second;
+        }
+        const auto part = std::make_shared<const Part>(copy());
+        const std::lock_guard lock(mutex_);
+        if (parts_.size() >= k_most) parts_.clear();
+        parts_.insert_or_assign(index, part);
+        return part;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<int, std::shared_ptr<const Part>> parts_;
+};
+
 }  // namespace
 
 struct Buffer::State {
@@ -102,10 +128,12 @@ struct Buffer::State {
         std::vector<float> row_largest;
         std::once_flag column_largest_once;
         std::vector<float> column_largest;
-        std::mutex rows_mutex;
-        std::map<int, Eigen::RowVectorXf> rows;  ///< copied lately from the card
+        Copies<Matrix> rows;              ///< by block of rows
+        Copies<Eigen::VectorXf> columns;  ///< by column
     };
     explicit State(const Shape& own) : shape(own), head(static_cast<std::size_t>(own.heads)) {}
+
+    Head& of_head(int index) { return head.at(static_cast<std::size_t>(index)); }
 
     const Tensor& host() {
         std::call_once(host_once, [&] {
@@ -165,7 +193,7 @@ void Buffer::keep_on_device(std::shared_ptr<const DeviceValues> copy) const {
 float Buffer::at(int head, int row, int column) const {
     assert(row >= 0 && row < shape().rows && column >= 0 && column < shape().columns);
     if (state_->is_here || is_small()) return host().head(head)(row, column);
-    return this->row(head, row)(column);
+    return (*rows_around(head, row))(row % k_rows_at_once, column);
 }
 
 /// So small that copying all of it takes no longer than copying a row.
@@ -177,23 +205,28 @@ bool Buffer::is_small() const {
 Eigen::RowVectorXf Buffer::row(int head, int row) const {
     assert(row >= 0 && row < shape().rows);
     if (state_->is_here || is_small()) return host().head(head).row(row);
-    constexpr std::size_t k_most_rows = 256;  // more than have numbers on a screen
-    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
-    {
-        const std::lock_guard lock(own.rows_mutex);
-        if (const auto found = own.rows.find(row); found != own.rows.end()) return found->second;
-    }
-    Eigen::RowVectorXf numbers(shape().columns);
-    // No lock is held: the card's thread may want this buffer before it answers.
-    state_->device->read(head, row, 1, numbers.data());
-    const std::lock_guard lock(own.rows_mutex);
-    if (own.rows.size() >= k_most_rows) own.rows.clear();
-    own.rows.insert_or_assign(row, numbers);
-    return numbers;
+    return rows_around(head, row)->row(row % k_rows_at_once);
+}
+
+/// What is asked for row by row comes in blocks: each has to wait for what the card is at.
+std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
+    const int block = row / k_rows_at_once, first = block * k_rows_at_once;
+    return state_->of_head(head).rows.get(block, [&] {
+        const int count = std::min(k_rows_at_once, shape().rows - first);
+        Matrix numbers(count, shape().columns);
+        state_->device->read(head, first, count, numbers.data());
+        return numbers;
+    });
+}
+
+Eigen::VectorXf Buffer::column(int head, int column) const {
+    assert(column >= 0 && column < shape().columns);
+    if (state_->is_here || is_small()) return host().head(head).col(column);
+    return *state_->of_head(head).columns.get(column, [&] { return state_->device->column(head, column); });
 }
 
 const ValueRange& Buffer::range(int head) const {
-    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
+    State::Head& own = state_->of_head(head);
     std::call_once(own.range_once, [&] {
         const std::size_t size = shape().head_size();
         own.range = state_->is_on_device
@@ -211,7 +244,7 @@ const ValueRange& Buffer::range() const {
 }
 
 const std::vector<float>& Buffer::row_largest(int head) const {
-    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
+    State::Head& own = state_->of_head(head);
     std::call_once(own.largest_once, [&] {
         if (state_->is_on_device && !state_->is_here) {
             own.row_largest = state_->device->row_largest(head);
@@ -225,7 +258,7 @@ const std::vector<float>& Buffer::row_largest(int head) const {
 }
 
 const std::vector<float>& Buffer::column_largest(int head) const {
-    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
+    State::Head& own = state_->of_head(head);
     std::call_once(own.column_largest_once, [&] {
         if (state_->is_on_device && !state_->is_here) {
             own.column_largest = state_->device->column_largest(head);
@@ -250,7 +283,7 @@ const Buffer& Buffer::mean() const {
 ConstMatrixView Buffer::pooled(int head, int level) const {
     assert(level >= 0 && level <= levels());
     if (level == 0) return host().head(head);
-    State::Head& own = state_->head.at(static_cast<std::size_t>(head));
+    State::Head& own = state_->of_head(head);
     std::call_once(own.pyramid_once, [&] {
         std::vector<Tensor> pyramid;
         for (int l = 1; l <= levels(); ++l) {

@@ -31,6 +31,8 @@ public:
     virtual const Shape& shape() const = 0;
     /// `count` rows of one head from `first` on, row by row, copied into `rows`.
     virtual void read(int head, int first, int count, float* rows) const = 0;
+    /// rows() numbers.
+    virtual Eigen::VectorXf column(int head, int column) const = 0;
     virtual ValueRange range(int head) const = 0;
     /// As Buffer has it.
     virtual std::vector<float> row_largest(int head) const = 0;
@@ -52,10 +54,12 @@ public:
     const Shape& shape() const;
     /// All values, here.
     const Tensor& host() const;
-    /// Copies from a card what is not here yet: a row, or all of a small tensor.
+    /// Copies from a card what is not here yet: the row and some beside it, or all of a small tensor.
     float at(int head, int row, int column) const;
     /// columns() numbers; likewise.
     Eigen::RowVectorXf row(int head, int row) const;
+    /// rows() numbers; from a card they are copied alone.
+    Eigen::VectorXf column(int head, int column) const;
 
     /// The values on the card: the truth if is_on_device(), else what keep_on_device() was given or nullptr.
     std::shared_ptr<const DeviceValues> device() const;
@@ -85,6 +89,7 @@ public:
 private:
     struct State;
     bool is_small() const;
+    std::shared_ptr<const Matrix> rows_around(int head, int row) const;
     std::unique_ptr<State> state_;
 };
 

@@ -74,8 +74,8 @@ bool closed(const Question& q) { return is_closed(q, q.head, q.column); }
 void add_softmax_steps(Proof& proof, const Question& q, const char* stage) {
     const Buffer& masked = q.trace.find("masked")->buffer;
     const bool over_queries = q.trace.experiment.over_queries();
-    const Eigen::VectorXf cells = over_queries ? Eigen::VectorXf(masked.host().head(q.head).col(q.column))
-                                               : Eigen::VectorXf(masked.row(q.head, q.row));
+    const Eigen::VectorXf cells =
+        over_queries ? masked.column(q.head, q.column) : Eigen::VectorXf(masked.row(q.head, q.row));
     const float largest = cells.maxCoeff<Eigen::PropagateNaN>();
     double sum = 0;
     for (const float x : cells)
@@ -111,12 +111,14 @@ int head_of(const Stage& stage, int head) { return stage.shape().heads > 1 ? hea
 void add_products(Proof& proof, const Question& q, const Stage& left, int left_row, const Stage& right,
                   int right_index, bool transposed) {
     const int n = left.shape().columns;
-    const Axis of_left = left.info->columns;
-    const Axis axis = of_left == Axis::key_token || of_left == Axis::pixel ? of_left : Axis::feature;
+    const Axis columns = left.info->columns;
+    const Axis axis = columns == Axis::key_token || columns == Axis::pixel ? columns : Axis::feature;
+    const Eigen::VectorXf of_left = left.buffer.row(head_of(left, q.head), left_row);
+    const Eigen::VectorXf of_right =
+        transposed ? Eigen::VectorXf(right.buffer.row(head_of(right, q.head), right_index))
+                   : right.buffer.column(head_of(right, q.head), right_index);
     for (int k = 0; k < n; ++k) {
-        const float a = left.buffer.at(head_of(left, q.head), left_row, k);
-        const float b = transposed ? right.buffer.at(head_of(right, q.head), right_index, k)
-                                   : right.buffer.at(head_of(right, q.head), k, right_index);
+        const float a = of_left(k), b = of_right(k);
         const bool closed = axis == Axis::key_token && is_closed(q, q.head, k);
         proof.terms.push_back({q.trace.label(axis, k), a, b, closed});
         proof.terms_sum += proof.terms.back().product();

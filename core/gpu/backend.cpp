@@ -132,8 +132,7 @@ public:
         if (open.open) kernels_->cells("mask.comp", {"GIVEN"}, {{copied(*open.open)}}, out());
         if (open.bias) kernels_->cells("mask.comp", {"GIVEN_BIAS"}, {{copied(*open.bias)}}, out());
         if (!inputs_.empty())
-            kernels_->cells("mask.comp", {"WITHIN"}, {{input(0)}}, out(),
-                            {.x = static_cast<float>(open.window)});
+            kernels_->cells("mask.comp", {"WITHIN"}, {{input(0)}}, out(), {.window = open.window});
     }
     void operator()(const step::Close&) {
         kernels_->cells("cells.comp", {"CLOSE"}, {{input(0)}, {input(1)}}, out());

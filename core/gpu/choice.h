@@ -24,6 +24,7 @@ struct BackendChoice {
 /// features and 4 heads, measured now; never a renderer that computes on the processor, and none where there
 /// is no OpenGL 4.3. `make_context` is called at most once.
 BackendChoice choose_backend(
-    BackendWish wish, const std::function<std::unique_ptr<GlContext>()>& make_context = make_egl_context);
+    BackendWish wish,
+    const std::function<std::unique_ptr<GlContext>()>& make_context = [] { return make_egl_context(); });
 
 }  // namespace attnscope

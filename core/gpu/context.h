@@ -18,7 +18,8 @@ public:
 };
 
 /// A core context (4.5, or 3.3 where there is less) without any display or surface, current nowhere. Throws
-/// Error(backend) naming what is missing.
-std::unique_ptr<GlContext> make_egl_context();
+/// Error(backend) naming what is missing. A graphics card's if there is one; with `debug` its driver says
+/// what it finds wrong, which takes time.
+std::unique_ptr<GlContext> make_egl_context(bool debug = false);
 
 }  // namespace attnscope

@@ -143,13 +143,20 @@ std::size_t GpuDevice::free_memory() const {
     return static_cast<std::size_t>(std::max(free[0], 0)) << 10;
 }
 
-void GpuDevice::forgive() { state_->errors_seen = state_->log.errors().size(); }
+void GpuDevice::forgive() {
+    gl::take_error();
+    state_->errors_seen = state_->log.errors().size();
+}
 
 void GpuDevice::check() {
     is_lost_ = is_lost_ || gl::was_reset();
     if (is_lost_) throw Error(ErrorKind::backend, "the graphics card was reset and its work is lost");
+    const std::string code = gl::take_error();
     const std::vector<std::string>& errors = state_->log.errors();
-    if (errors.size() == state_->errors_seen) return;
+    if (errors.size() == state_->errors_seen) {
+        if (code.empty()) return;
+        throw Error(ErrorKind::backend, "the graphics driver reports the error " + code);
+    }
     state_->errors_seen = errors.size();
     throw Error(ErrorKind::backend, "the graphics driver reports: " + errors.back());
 }

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/error.h"
 #include "core/gpu/context.h"
@@ -28,6 +30,12 @@ Function entry_point(const char* name) {
     return reinterpret_cast<Function>(eglGetProcAddress(name));
 }
 
+EGLDisplay platform_display(EGLenum platform, void* native) {
+    // Of EGL 1.5, which epoxy takes for granted only once there is a display.
+    const auto get = entry_point<PFNEGLGETPLATFORMDISPLAYPROC>("eglGetPlatformDisplay");
+    return get ? get(platform, native, nullptr) : EGL_NO_DISPLAY;
+}
+
 bool starts(EGLDisplay display) {
     return display != EGL_NO_DISPLAY && eglInitialize(display, nullptr, nullptr) &&
            eglBindAPI(EGL_OPENGL_API);
@@ -44,29 +52,32 @@ void require_egl() {
     if (!dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL)) refuse("there is no libEGL.so.1");
 }
 
-/// Mesa's way first, then the one that NVIDIA's driver has; EGL_NO_DISPLAY if there is neither.
-EGLDisplay open_display() {
-    require_egl();
-    // Of EGL 1.5, which epoxy takes for granted only once there is a display.
-    const auto get_platform_display = entry_point<PFNEGLGETPLATFORMDISPLAYPROC>("eglGetPlatformDisplay");
-    if (!get_platform_display) return EGL_NO_DISPLAY;
-    const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
-    if (lists(client, "EGL_MESA_platform_surfaceless")) {
-        const EGLDisplay display =
-            get_platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-        if (starts(display)) return display;
-    }
+/// That of a graphics card, if EGL can be asked for one by its device; else EGL_NO_DISPLAY. Without it a
+/// machine with two drivers may give the software renderer of the one although there is the card of the
+/// other.
+EGLDisplay card_display(const char* client) {
     const auto query = entry_point<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
-    if (!query || !lists(client, "EGL_EXT_platform_device")) return EGL_NO_DISPLAY;
+    const auto describe = entry_point<PFNEGLQUERYDEVICESTRINGEXTPROC>("eglQueryDeviceStringEXT");
+    if (!query || !describe || !lists(client, "EGL_EXT_platform_device")) return EGL_NO_DISPLAY;
     std::array<EGLDeviceEXT, 16> devices{};
     EGLint count = 0;
     if (!query(static_cast<EGLint>(devices.size()), devices.data(), &count)) return EGL_NO_DISPLAY;
-    for (int i = 0; i < count; ++i) {
-        const EGLDisplay display =
-            get_platform_display(EGL_PLATFORM_DEVICE_EXT, devices.at(static_cast<std::size_t>(i)), nullptr);
+    for (const EGLDeviceEXT device : std::span(devices).first(static_cast<std::size_t>(count))) {
+        if (lists(describe(device, EGL_EXTENSIONS), "EGL_MESA_device_software")) continue;
+        const EGLDisplay display = platform_display(EGL_PLATFORM_DEVICE_EXT, device);
         if (starts(display)) return display;
     }
     return EGL_NO_DISPLAY;
+}
+
+/// EGL_NO_DISPLAY if there is none that needs no screen.
+EGLDisplay open_display() {
+    require_egl();
+    const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+    if (const EGLDisplay display = card_display(client); display != EGL_NO_DISPLAY) return display;
+    if (!lists(client, "EGL_MESA_platform_surfaceless")) return EGL_NO_DISPLAY;
+    const EGLDisplay display = platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY);
+    return starts(display) ? display : EGL_NO_DISPLAY;
 }
 
 EGLConfig choose_config(EGLDisplay display) {
@@ -78,7 +89,7 @@ EGLConfig choose_config(EGLDisplay display) {
     return found ? config : EGL_NO_CONFIG_KHR;
 }
 
-EGLContext create_context(EGLDisplay display, EGLContext shared) {
+EGLContext create_context(EGLDisplay display, EGLContext shared, bool debug) {
     const EGLConfig config = choose_config(display);
     struct Wish {
         EGLint major, minor, when_reset;
@@ -86,19 +97,15 @@ EGLContext create_context(EGLDisplay display, EGLContext shared) {
     constexpr EGLint k_tell = EGL_LOSE_CONTEXT_ON_RESET, k_nothing = EGL_NO_RESET_NOTIFICATION;
     for (const Wish& wish :
          {Wish{4, 5, k_tell}, Wish{4, 5, k_nothing}, Wish{4, 3, k_nothing}, Wish{3, 3, k_nothing}}) {
+        std::vector<EGLint> attributes{EGL_CONTEXT_MAJOR_VERSION,       wish.major,
+                                       EGL_CONTEXT_MINOR_VERSION,       wish.minor,
+                                       EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
         // What nobody needs is not asked for: an older EGL does not know it.
-        const EGLint last =
-            wish.when_reset == k_tell ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY : EGL_NONE;
-        const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION,
-                                     wish.major,
-                                     EGL_CONTEXT_MINOR_VERSION,
-                                     wish.minor,
-                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                     last,
-                                     wish.when_reset,
-                                     EGL_NONE};
-        const EGLContext context = eglCreateContext(display, config, shared, attributes);
+        if (wish.when_reset == k_tell)
+            attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, k_tell});
+        if (debug) attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
+        attributes.push_back(EGL_NONE);
+        const EGLContext context = eglCreateContext(display, config, shared, attributes.data());
         if (context != EGL_NO_CONTEXT) return context;
     }
     return EGL_NO_CONTEXT;
@@ -107,7 +114,8 @@ EGLContext create_context(EGLDisplay display, EGLContext shared) {
 // The display belongs to the process: others may have contexts on it, so it is never terminated here.
 class EglContext : public GlContext {
 public:
-    EglContext(EGLDisplay display, EGLContext context) : display_(display), context_(context) {}
+    EglContext(EGLDisplay display, EGLContext context, bool debug)
+        : display_(display), context_(context), debug_(debug) {}
     ~EglContext() override {
         if (eglGetCurrentContext() == context_) EglContext::release();
         eglDestroyContext(display_, context_);
@@ -121,25 +129,26 @@ public:
             refuse("EGL cannot use a context without a surface");
     }
     void release() override { eglMakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT); }
-    std::unique_ptr<GlContext> share() override { return create(display_, context_); }
+    std::unique_ptr<GlContext> share() override { return create(display_, context_, debug_); }
 
-    static std::unique_ptr<GlContext> create(EGLDisplay display, EGLContext shared) {
-        const EGLContext context = create_context(display, shared);
+    static std::unique_ptr<GlContext> create(EGLDisplay display, EGLContext shared, bool debug) {
+        const EGLContext context = create_context(display, shared, debug);
         if (context == EGL_NO_CONTEXT) refuse("EGL gives no OpenGL 3.3 core context");
-        return std::make_unique<EglContext>(display, context);
+        return std::make_unique<EglContext>(display, context, debug);
     }
 
 private:
     EGLDisplay display_;
     EGLContext context_;
+    bool debug_;
 };
 
 }  // namespace
 
-std::unique_ptr<GlContext> make_egl_context() {
+std::unique_ptr<GlContext> make_egl_context(bool debug) {
     const EGLDisplay display = open_display();
     if (display == EGL_NO_DISPLAY) refuse("EGL has neither a surfaceless nor a device display");
-    return EglContext::create(display, EGL_NO_CONTEXT);
+    return EglContext::create(display, EGL_NO_CONTEXT, debug);
 }
 
 }  // namespace attnscope

@@ -122,12 +122,12 @@ Storage::Storage(std::size_t floats) : size_(floats) {
     glGenBuffers(1, &id);
     buffer_ = Name<free_buffer>(id);
     glBindBuffer(GL_SHADER_STORAGE_BUFFER, id);
-    while (glGetError() != GL_NO_ERROR) {
-    }
+    if (const std::string error = take_error(); !error.empty())
+        throw Error(ErrorKind::backend, "the graphics driver reports the error " + error);
     glBufferData(GL_SHADER_STORAGE_BUFFER,
                  static_cast<GLsizeiptr>(std::max<std::size_t>(floats, 1) * sizeof(float)), nullptr,
                  GL_DYNAMIC_COPY);
-    if (glGetError() != GL_NO_ERROR)
+    if (!take_error().empty())
         throw Error(ErrorKind::too_large, "the graphics card has no " +
                                               std::to_string(floats * sizeof(float) >> 20) +
                                               " MiB left: use a smaller experiment or backend cpu");
@@ -150,6 +150,19 @@ void Storage::read(std::size_t first, std::span<float> numbers) const {
 
 Fence::Fence() : sync_(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0)) {}
 Fence::~Fence() { glDeleteSync(sync_); }
+
+std::string take_error() {
+    std::string first;
+    constexpr int k_most = 16;  // a lost context may never come to an end
+    for (int i = 0; i < k_most; ++i) {
+        const GLenum error = glGetError();
+        if (error == GL_NO_ERROR) break;
+        std::array<char, 16> text;
+        std::snprintf(text.data(), text.size(), "0x%04x", error);
+        if (first.empty()) first = text.data();
+    }
+    return first;
+}
 
 bool was_reset() { return epoxy_gl_version() >= 45 && glGetGraphicsResetStatus() != GL_NO_ERROR; }
 

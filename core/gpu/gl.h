@@ -164,6 +164,10 @@ Pixels read_pixels(int width, int height);
 /// from OpenGL 4.5 on, else false.
 bool was_reset();
 
+/// "0x0502" if the driver has noticed an error since the last call; else empty. It does so also where it
+/// tells a DebugLog nothing.
+std::string take_error();
+
 /// Collects what the driver complains about while this object lives (KHR_debug; nothing where it lacks that).
 class DebugLog {
 public:

@@ -97,7 +97,7 @@ void GpuKernels::bind(GpuProgram& program, int binding, const char* name, const 
     const std::size_t rows = operand.whole ? size(shape.rows) : part.rows;
     const std::size_t first = operand.of.first + (shared ? 0 : part.head * head) + row * columns;
     const std::size_t count = (shared || part.heads == 1) ? rows * columns : part.heads * head;
-    const std::size_t aligned = device_.info().block_alignment / sizeof(float);
+    const std::size_t aligned = std::max<std::size_t>(device_.info().block_alignment / sizeof(float), 1);
     const std::size_t begin = first / aligned * aligned;
     const std::size_t end = std::min(first + count + options_.guard, operand.of.storage->size());
     glBindBufferRange(GL_SHADER_STORAGE_BUFFER, static_cast<GLuint>(binding), operand.of.storage->id(),
@@ -111,9 +111,10 @@ void GpuKernels::bind(GpuProgram& program, int binding, const char* name, const 
 std::vector<std::string> GpuKernels::tile_for(const Shape& C) const {
     const GpuInfo& info = device_.info();
     constexpr std::size_t k_large = 2 * 16 * (128 + 1) * sizeof(float);
-    const bool large = !info.is_software && C.rows >= 128 && C.columns >= 128 && info.group_size >= 256 &&
-                       info.shared_bytes >= k_large;
-    if (large) return {"TILE 128", "SIDE 16", "CELLS 8", "DEPTH 16"};
+    const bool possible = info.group_size >= 256 && info.shared_bytes >= k_large;
+    const bool pays = !info.is_software && C.rows >= 128 && C.columns >= 128;
+    if (possible && (options_.tile ? options_.tile == 128 : pays))
+        return {"TILE 128", "SIDE 16", "CELLS 8", "DEPTH 16"};
     return {"TILE 32", "SIDE 8", "CELLS 4", "DEPTH 16"};
 }
 
@@ -188,6 +189,7 @@ void GpuKernels::cells(std::string_view file, const std::vector<std::string>& ki
         program.set("u_height", numbers.height);
         program.set("u_x", numbers.x);
         program.set("u_y", numbers.y);
+        program.set("u_window", numbers.window);
         glDispatchCompute(groups_for(part.rows * size(result.shape.columns), size(group())), 1,
                           word(part.heads));
     });
@@ -285,6 +287,12 @@ void GpuKernels::rows_largest(const GpuMatrices& values, const GpuMatrices& larg
 void GpuKernels::columns_largest(const GpuMatrices& values, const GpuMatrices& largest) {
     const Uncancelled whole(cancel_);
     columns("LARGEST", values, largest, values);
+}
+
+void GpuKernels::column(const GpuMatrices& values, int column, const GpuMatrices& to) {
+    const Uncancelled whole(cancel_);
+    cells("cells.comp", {"COLUMN"}, {{values}}, to,
+          {.width = word(size(values.shape.columns)), .height = word(size(column))});
 }
 
 void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean) {

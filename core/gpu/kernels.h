@@ -25,13 +25,15 @@ struct GpuOptions {
     std::size_t block_bytes = 0;  ///< of a storage that a shader sees; 0: the driver's limit
     double slice_seconds = 0.01;  ///< that one dispatch is meant to take
     std::size_t free_bytes = 0;   ///< of the card's memory; 0: what the driver says, each time
+    int tile = 0;                 ///< of a product's result, a side: 32 or 128; 0: by the driver's limits
     std::size_t guard = 0;        ///< numbers of a pattern around each tensor, for tests
     bool timed = false;           ///< each dispatch by the card's own clock, for measurements
 };
 
-/// What a shader calls u_x, u_y, u_width and u_height.
+/// What a shader calls u_x, u_y, u_window, u_width and u_height.
 struct GpuNumbers {
     float x = 0, y = 0;
+    double window = 0;
     std::uint32_t width = 0, height = 0;
 };
 
@@ -76,6 +78,8 @@ public:
     void rows_largest(const GpuMatrices& values, const GpuMatrices& largest);
     /// The largest of each column, 1 × m. Likewise.
     void columns_largest(const GpuMatrices& values, const GpuMatrices& largest);
+    /// One column, n × 1. Likewise.
+    void column(const GpuMatrices& values, int column, const GpuMatrices& to);
     /// h × n × m: n × m. Likewise.
     void mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean);
 

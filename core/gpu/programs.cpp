@@ -18,6 +18,7 @@ GLint GpuProgram::at(const char* name) {
 
 void GpuProgram::set(const char* name, std::uint32_t value) { glUniform1ui(at(name), value); }
 void GpuProgram::set(const char* name, float value) { glUniform1f(at(name), value); }
+void GpuProgram::set(const char* name, double value) { glUniform1d(at(name), value); }
 
 GpuProgram& GpuPrograms::get(std::string_view file, const std::vector<std::string>& defines) {
     std::string key(file);

@@ -24,6 +24,7 @@ public:
     /// Of the program in use. A name that the compiler dropped is ignored.
     void set(const char* name, std::uint32_t value);
     void set(const char* name, float value);
+    void set(const char* name, double value);
 
     /// Work that it does in a second, in units of its own, as measured so far; a guess before.
     double rate = 4e8;

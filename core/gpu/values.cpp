@@ -46,6 +46,18 @@ void GpuValues::read(int head, int first, int count, float* rows) const {
     }
 }
 
+Eigen::VectorXf GpuValues::column(int head, int column) const {
+    Eigen::VectorXf numbers(shape_.rows);
+    const std::span<float> to(numbers.data(), static_cast<std::size_t>(shape_.rows));
+    device_->run_soon([&] {
+        gl::Storage copy(to.size());
+        kernels_->column(matrix(head), column, {&copy, 0, {.heads = 1, .rows = shape_.rows, .columns = 1}});
+        copy.read(0, to);
+        device_->check();
+    });
+    return numbers;
+}
+
 ValueRange GpuValues::range(int head) const {
     ValueRange range;
     device_->run_soon([&] {

@@ -32,6 +32,7 @@ public:
 
     const Shape& shape() const override { return shape_; }
     void read(int head, int first, int count, float* rows) const override;
+    Eigen::VectorXf column(int head, int column) const override;
     ValueRange range(int head) const override;
     std::vector<float> row_largest(int head) const override;
     std::vector<float> column_largest(int head) const override;
