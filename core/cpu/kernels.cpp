@@ -80,7 +80,7 @@ namespace {
 
 /// Whether B is so small that adding up in double costs nothing that a person could see.
 bool is_small(const ConstStrided& B) {
-    constexpr Eigen::Index k_numbers = 64 * 64;
+    constexpr Eigen::Index k_numbers = 16 * 32;
     return B.size() <= k_numbers;
 }
 
