@@ -13,8 +13,6 @@
 namespace attnscope {
 namespace {
 
-void say(ActionContext& c, std::string text) { c.interaction.notice = {std::move(text), false}; }
-
 /// What the window looks like is the person's, not that of a session made just now.
 void open_unnamed_with_theme(ActionContext& c, Session session) {
     session.presentation.theme = c.document.presentation().theme;
@@ -74,7 +72,7 @@ bool can_be_opened(const std::filesystem::path& path) {
 
 void open_example(ActionContext& context, const std::string& name) {
     open_unnamed_with_theme(context, load_example(name));
-    say(context, "opened the example " + name);
+    context.interaction.notice = {"opened the example " + name, false};
 }
 
 void open_file(ActionContext& context, const std::string& file) {
@@ -86,7 +84,7 @@ void open_file(ActionContext& context, const std::string& file) {
         std::ranges::replace(text, '\n', ' ');
         std::erase(text, '\r');
         context.document.change([&](Session& s) { s.experiment.text = text; });
-        say(context, "the sentence is the text of " + path);
+        context.interaction.notice = {"the sentence is the text of " + path, false};
         return;
     }
     if (is_picture_file(extension)) {
@@ -97,7 +95,7 @@ void open_file(ActionContext& context, const std::string& file) {
     context.saved.closed_note.clear();
     context.interaction.zoom = {};
     remember_file(context.saved, path);
-    say(context, "opened " + path);
+    context.interaction.notice = {"opened " + path, false};
 }
 
 void open_picture(ActionContext& context, const std::string& file) {
@@ -106,7 +104,7 @@ void open_picture(ActionContext& context, const std::string& file) {
         throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
     look_at(context, read_image(path));
     remember_file(context.saved, path);
-    say(context, "looking at " + path);
+    context.interaction.notice = {"looking at " + path, false};
 }
 
 void save_file(ActionContext& context, const std::string& file) {
@@ -114,7 +112,7 @@ void save_file(ActionContext& context, const std::string& file) {
     write_file(path, to_json(context.document.session()));
     context.document.saved_as(path);
     remember_file(context.saved, path);
-    say(context, "saved " + path);
+    context.interaction.notice = {"saved " + path, false};
 }
 
 }  // namespace attnscope
