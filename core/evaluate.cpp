@@ -1,33 +1,80 @@
-// Which mechanism evaluates an experiment.
+// Experiment → Trace: the graph, whether there is room for it, the run.
 #include "core/attention/evaluate.h"
 
-#include "core/attention/backend.h"
-#include "core/attention/evaluation.h"
 #include "core/attention/given_values.h"
-#include "core/seq2seq/evaluation.h"
+#include "core/attention/memory.h"
+#include "core/attention/stage_table.h"
+#include "core/error.h"
+#include "core/graph/backend.h"
+#include "core/graph/run.h"
+#include "core/mechanism/build.h"
+#include "core/mechanism/seq2seq/build.h"
 
 namespace attnscope {
+namespace {
+
+/// Bytes that a trace keeps on a card.
+std::size_t bytes_on_device(const Trace& trace) {
+    std::size_t bytes = 0;
+    for (const StageRecord& record : trace.records)
+        if (record.stage->buffer.is_on_device()) bytes += record.stage->shape().size() * sizeof(float);
+    return bytes;
+}
+
+void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, const std::string& memory) {
+    if (needed <= limit) return;
+    std::size_t largest = 0;
+    const GraphValue* widest = &graph.values.front();
+    for (const GraphValue& value : graph.values)
+        if (value.shape.size() > largest) {
+            largest = value.shape.size();
+            widest = &value;
+        }
+    const Shape& shape = widest->shape;
+    throw Error(ErrorKind::too_large, "the matrices need " + std::to_string(needed >> 20) + " MiB of " +
+                                          memory + " and " + std::to_string(limit >> 20) +
+                                          " MiB are free; the largest is " +
+                                          std::string(widest->key.stage->name) + ", " +
+                                          (shape.heads > 1 ? std::to_string(shape.heads) + " × " : "") +
+                                          std::to_string(shape.rows) + " × " + std::to_string(shape.columns) +
+                                          ": shorten the sentence or use fewer heads");
+}
+
+/// The old trace stays on screen until the new one is whole, so only what is free now counts; on a card,
+/// which is asked again for each result, also what may be reused.
+void require_memory(const Graph& graph, const Trace& previous, const EvaluateOptions& options) {
+    // A tenth is left to what else grows meanwhile.
+    const auto most_of = [](std::size_t bytes) { return bytes / 10 * 9; };
+    const std::size_t here = options.memory_limit ? options.memory_limit : most_of(available_memory());
+    const std::size_t there = options.backend ? options.backend->memory() : 0;
+    if (there == 0) return require_bytes(graph, bytes_of(graph), here, "this machine's memory");
+    const auto on_card = [&](const Op& op) { return options.backend->computes(op); };
+    const std::size_t needed = bytes_of(graph, on_card), reused = bytes_on_device(previous);
+    require_bytes(graph, needed - std::min(needed, reused), most_of(there), "the graphics card's memory");
+    require_bytes(graph, bytes_of(graph, [&](const Op& op) { return !on_card(op); }), here,
+                  "this machine's memory");
+}
+
+}  // namespace
 
 Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
     check(experiment);
     check_given_cells(experiment);
-    const bool recurrent = experiment.mechanism == "seq2seq";  // step after step: the processor's
-    const std::string backend(options.backend && !recurrent ? options.backend->name() : "cpu");
-    // Backends differ in the last bits, so neither takes over the other's.
+    const Graph graph = build(experiment);
+    EvaluateOptions how = options;
+    // A recurrence goes step after step: the processor's.
+    if (experiment.mechanism == MechanismKind::seq2seq) how.backend = nullptr;
+    const std::string backend(how.backend ? how.backend->name() : "cpu");
+    // Backends differ in the last bits, so neither reuses the other's.
     const Trace nothing;
     const Trace& before = previous.backend == backend ? previous : nothing;
+    require_memory(graph, before, how);
     Trace trace;
-    with_threads(options.threads, [&] {
-        trace = recurrent ? Seq2seqEvaluation(experiment, before, options).run()
-                          : AttentionEvaluation(experiment, before, options).run();
-    });
+    with_threads(options.threads, [&] { trace = run(graph, before, how); });
+    if (experiment.mechanism == MechanismKind::seq2seq) trace.rows = step_labels(trace);
+    trace.experiment = experiment;
     trace.backend = backend;
     return trace;
-}
-
-std::size_t trace_bytes(const Experiment& experiment, int queries, int keys) {
-    return experiment.mechanism == "seq2seq" ? seq2seq_trace_bytes(experiment, queries, keys)
-                                             : attention_trace_bytes(experiment, queries, keys).whole;
 }
 
 }  // namespace attnscope

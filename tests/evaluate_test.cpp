@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "core/attention/backend.h"
+#include "core/graph/backend.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/io/examples.h"

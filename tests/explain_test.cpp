@@ -1,5 +1,5 @@
 // The proof of every cell of every stage, against the trace and against a computation of its own.
-#include "core/attention/explain.h"
+#include "core/graph/explain.h"
 
 #include <gtest/gtest.h>
 

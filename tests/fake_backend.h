@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/attention/backend.h"
+#include "core/graph/backend.h"
 #include "core/error.h"
 
 namespace attnscope::test {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/attention/evaluate.h"
-#include "core/attention/explain.h"
+#include "core/graph/explain.h"
 #include "core/attention/patches.h"
 #include "core/attention/stages.h"
 #include "core/error.h"

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/attention/evaluate.h"
-#include "core/attention/explain.h"
+#include "core/graph/explain.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/seq2seq/gru.h"

@@ -8,6 +8,7 @@ attnscope_check(pkg-config "pkg-config (it finds others in this list)" "" "${PKG
 attnscope_find_package(Eigen3 "Eigen" 3.4 NO_MODULE)
 attnscope_find_package(TBB "oneTBB" 2021.5)
 attnscope_find_package(nlohmann_json "nlohmann/json" 3.10)
+attnscope_find_package(fmt "fmt" 9)
 attnscope_find_package(CLI11 "CLI11" 2.1)
 attnscope_find_package(PNG "libpng" 1.6)
 attnscope_find_package(JPEG "libjpeg" 62)

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/attention/backend.h"
+#include "core/graph/backend.h"
 #include "core/attention/evaluate_options.h"
 #include "core/attention/parity.h"
 

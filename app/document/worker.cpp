@@ -3,7 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/attention/backend.h"
+#include "core/graph/backend.h"
 #include "core/attention/evaluate.h"
 #include "core/attention/stages.h"
 #include "core/error.h"

@@ -4,7 +4,7 @@
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
-#include "core/attention/explain.h"
+#include "core/graph/explain.h"
 #include "core/attention/stages.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/number_text.h"

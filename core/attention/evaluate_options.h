@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <stop_token>
 
+#include "core/cancelled.h"
+
 namespace attnscope {
 
 class Backend;
@@ -15,8 +17,5 @@ struct EvaluateOptions {
     std::size_t memory_limit = 0;  ///< bytes, of this machine; 0: most of available_memory()
     std::stop_token cancel = {};   ///< looked at between stages
 };
-
-/// Thrown by evaluate when EvaluateOptions::cancel asks for it.
-struct Cancelled {};
 
 }  // namespace attnscope

@@ -57,6 +57,7 @@ class GivenMatrix {
 public:
     explicit GivenMatrix(Matrix values) : values_(std::make_shared<const Matrix>(std::move(values))) {}
     const Matrix& values() const { return *values_; }
+    const std::shared_ptr<const Matrix>& shared() const { return values_; }
     /// Differs whenever the matrix may differ; equal only for the same matrix.
     const void* identity() const { return values_.get(); }
     bool operator==(const GivenMatrix& other) const;

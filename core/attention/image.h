@@ -26,6 +26,7 @@ class GivenImage {
 public:
     explicit GivenImage(Image image) : image_(std::make_shared<const Image>(std::move(image))) {}
     const Image& image() const { return *image_; }
+    const std::shared_ptr<const Image>& shared() const { return image_; }
     /// Differs whenever the image may differ; equal only for the same image.
     const void* identity() const { return image_.get(); }
     bool operator==(const GivenImage& other) const {

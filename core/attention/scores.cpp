@@ -1,9 +1,9 @@
 #include "core/attention/scores.h"
 
 #include <array>
-#include <cmath>
+#include <utility>
 
-#include "core/cpu/kernels.h"
+#include "core/attention/stage_table.h"
 
 namespace attnscope {
 namespace {
@@ -23,83 +23,55 @@ constexpr std::array k_concat = {ScoreParameter{"W_c", hidden, both_widths},
                                  ScoreParameter{"v_c", one, hidden}};
 constexpr std::array k_location = {ScoreParameter{"W_loc", keys, query_width}};
 
-void dot(const ScoreInputs& in, ConstMatrixView, MatrixView scores) {
-    product_transposed(in.Q, in.K, scores);
+Value of_queries_and_keys(GraphBuilder& graph, Op op, const ScoreOperands& in) {
+    return graph.add("scores"_stage, std::move(op), {in.Q, in.K});
 }
 
-void general(const ScoreInputs& in, ConstMatrixView, MatrixView scores) {
-    const Matrix QW = in.Q * in["W_score"];
-    product_transposed(QW, in.K, scores);
-}
-
-/// tanh of each query's part plus each key's part, side by side for each key; n × (M · hidden).
-void tanh_of_sums(const Matrix& of_queries, const Matrix& of_keys, MatrixView out) {
-    const Eigen::Index width = of_keys.cols();
-    for (Eigen::Index i = 0; i < of_queries.rows(); ++i)
-        for (Eigen::Index j = 0; j < of_keys.rows(); ++j)
-            out.row(i).segment(j * width, width) = (of_queries.row(i) + of_keys.row(j)).array().tanh();
-}
-
-void additive_hidden(const ScoreInputs& in, MatrixView out) {
-    Matrix of_queries = in.Q * in["W_aq"].transpose();
-    const Matrix of_keys = in.K * in["W_ak"].transpose();
-    if (in.parameters.contains("b_a")) of_queries.rowwise() += in["b_a"].row(0);
-    tanh_of_sums(of_queries, of_keys, out);
-}
-
-void concat_hidden(const ScoreInputs& in, MatrixView out) {
-    const ConstMatrixView W = in["W_c"];
-    const Matrix of_queries = in.Q * W.leftCols(in.Q.cols()).transpose();
-    const Matrix of_keys = in.K * W.rightCols(in.K.cols()).transpose();
-    tanh_of_sums(of_queries, of_keys, out);
-}
-
-/// Each key's hidden units times v.
-void sum_hidden(ConstMatrixView before, ConstMatrixView v, MatrixView scores) {
-    const Eigen::Index width = v.size();
-    const Eigen::Map<const Eigen::VectorXf> weights(v.data(), width);
-    for (Eigen::Index i = 0; i < scores.rows(); ++i) {
-        const ConstMatrixView units(before.data() + i * before.cols(), scores.cols(), width);
-        scores.row(i).transpose().noalias() = units * weights;
-    }
-}
-
-void cosine(const ScoreInputs& in, MatrixView out) {
-    const Eigen::VectorXf query_norms = in.Q.rowwise().norm(), key_norms = in.K.rowwise().norm();
-    product_transposed(in.Q, in.K, out);
-    for (Eigen::Index i = 0; i < out.rows(); ++i)
-        for (Eigen::Index j = 0; j < out.cols(); ++j)
-            out(i, j) /= std::max(query_norms(i) * key_norms(j), 1e-8f);
+/// A hidden layer over both, `hidden`, which reads the parameters but the last; the last weighs its units.
+Value of_hidden_layer(GraphBuilder& graph, Op hidden, const ScoreOperands& in) {
+    std::vector<Value> inputs{in.Q, in.K};
+    inputs.insert(inputs.end(), in.parameters.begin(), in.parameters.end() - 1);
+    const Value units = graph.add("score_hidden"_stage, std::move(hidden), inputs);
+    return graph.add("scores"_stage, op::HiddenScore{}, {units, in.parameters.back()});
 }
 
 constexpr std::array k_functions = {
-    ScoreFunction{"dot", "q · k", "the dot product of query and key", true, {}, "", nullptr, dot},
-    ScoreFunction{"general", "q W k", "the dot product with a matrix in between (Luong)", false, k_general,
-                  "", nullptr, general},
-    ScoreFunction{"additive", "v · tanh(W_q q + W_k k)", "a hidden layer over both (Bahdanau)", false,
-                  k_additive, "score_hidden", additive_hidden,
-                  [](const ScoreInputs& in, ConstMatrixView before, MatrixView scores) {
-                      sum_hidden(before, in["v_a"], scores);
+    ScoreFunction{Score::dot,
+                  "q · k",
+                  "the dot product of query and key",
+                  true,
+                  {},
+                  [](GraphBuilder& graph, const ScoreOperands& in) {
+                      return of_queries_and_keys(graph, op::DotProduct{}, in);
                   }},
-    ScoreFunction{"concat", "v · tanh(W [q; k])", "a hidden layer over the two side by side (Luong)", false,
-                  k_concat, "score_hidden", concat_hidden,
-                  [](const ScoreInputs& in, ConstMatrixView before, MatrixView scores) {
-                      sum_hidden(before, in["v_c"], scores);
+    ScoreFunction{Score::general, "q W k", "the dot product with a matrix in between (Luong)", false,
+                  k_general,
+                  [](GraphBuilder& graph, const ScoreOperands& in) {
+                      return graph.add("scores"_stage, op::GeneralScore{}, {in.Q, in.K, in.parameters[0]});
                   }},
-    ScoreFunction{"cosine",
+    ScoreFunction{Score::additive, "v · tanh(W_q q + W_k k)", "a hidden layer over both (Bahdanau)", false,
+                  k_additive,
+                  [](GraphBuilder& graph, const ScoreOperands& in) {
+                      return of_hidden_layer(graph, op::AdditiveHidden{}, in);
+                  }},
+    ScoreFunction{Score::concat, "v · tanh(W [q; k])", "a hidden layer over the two side by side (Luong)",
+                  false, k_concat,
+                  [](GraphBuilder& graph, const ScoreOperands& in) {
+                      return of_hidden_layer(graph, op::ConcatHidden{}, in);
+                  }},
+    ScoreFunction{Score::cosine,
                   "β q · k ÷ |q| |k|",
                   "the cosine of the angle between them, sharpened",
                   true,
                   {},
-                  "cosine",
-                  cosine,
-                  [](const ScoreInputs& in, ConstMatrixView before, MatrixView scores) {
-                      scores = before * static_cast<float>(in.sharpening);
+                  [](GraphBuilder& graph, const ScoreOperands& in) {
+                      const Value cosine = graph.add("cosine"_stage, op::Cosine{}, {in.Q, in.K});
+                      return graph.add("scores"_stage, op::Sharpen{static_cast<float>(in.sharpening)},
+                                       {cosine});
                   }},
-    ScoreFunction{"location", "(W q)_j", "the query alone says where to look (Luong)", false, k_location, "",
-                  nullptr,
-                  [](const ScoreInputs& in, ConstMatrixView, MatrixView scores) {
-                      product_transposed(in.Q, in["W_loc"], scores);
+    ScoreFunction{Score::location, "(W q)_j", "the query alone says where to look (Luong)", false, k_location,
+                  [](GraphBuilder& graph, const ScoreOperands& in) {
+                      return graph.add("scores"_stage, op::LocationScore{}, {in.Q, in.parameters[0]});
                   }},
 };
 
@@ -107,10 +79,9 @@ constexpr std::array k_functions = {
 
 std::span<const ScoreFunction> score_functions() { return k_functions; }
 
-const ScoreFunction* find_score_function(std::string_view name) {
-    for (const ScoreFunction& function : k_functions)
-        if (function.name == name) return &function;
-    return nullptr;
+const ScoreFunction& score_function(Score choice) {
+    static_assert(is_table_of<Score>(k_functions));
+    return k_functions[static_cast<std::size_t>(choice)];
 }
 
 }  // namespace attnscope

@@ -1,11 +1,11 @@
 // Score functions: how much a query has to do with a key. One small type behind one table.
 #pragma once
 
-#include <map>
 #include <span>
 #include <string_view>
 
-#include "core/attention/tensor.h"
+#include "core/attention/choices.h"
+#include "core/graph/graph.h"
 
 namespace attnscope {
 
@@ -25,30 +25,21 @@ struct ScoreParameter {
     bool drawn = true;  ///< false: absent unless given
 };
 
-/// What a score function sees of one head: some of its queries, and all of its keys.
-struct ScoreInputs {
-    ConstMatrixView Q;  ///< n × d_q
-    ConstMatrixView K;  ///< M × d_k
+/// What a score function is built over.
+struct ScoreOperands {
+    Value Q, K;
+    std::span<const Value> parameters;  ///< as ScoreFunction::parameters; none: absent
     double sharpening = 1;
-    std::map<std::string_view, ConstMatrixView> parameters = {};
-
-    ConstMatrixView operator[](std::string_view name) const { return parameters.at(name); }
 };
 
 struct ScoreFunction {
-    std::string_view name;
+    Score choice;
     std::string_view formula;
     std::string_view summary;
     bool equal_widths;  ///< Q and K must be equally wide
     std::span<const ScoreParameter> parameters;
-    /// The stage between Q, K and the scores: "score_hidden", n × (M · hidden), a key's hidden units side by
-    /// side; "cosine", n × M; or none.
-    std::string_view before;
-    /// nullptr without that stage. Called for several runs of queries at once, so each row depends on its own
-    /// query alone.
-    void (*compute_before)(const ScoreInputs& inputs, MatrixView before);
-    /// n × M scores; `before` is empty if there is no such stage.
-    void (*compute)(const ScoreInputs& inputs, ConstMatrixView before, MatrixView scores);
+    /// Adds `scores`, and before them `score_hidden` or `cosine` where the function goes over one of them.
+    Value (*add)(GraphBuilder& graph, const ScoreOperands& operands);
 };
 
 /// `dot`      q · k (Luong et al. 2015, §3.1; Vaswani et al. 2017, §3.2.1, where the scale comes after)
@@ -59,6 +50,6 @@ struct ScoreFunction {
 /// `cosine`   sharpening · q · k / max(|q| |k|, 1e-8) (Graves et al. 2014, eq. 6)
 /// `location` entry j of W_loc q; the keys are not used (Luong et al. 2015, eq. 8)
 std::span<const ScoreFunction> score_functions();
-const ScoreFunction* find_score_function(std::string_view name);
+const ScoreFunction& score_function(Score choice);
 
 }  // namespace attnscope

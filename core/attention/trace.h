@@ -52,23 +52,42 @@ std::span<const StageInfo> stage_table();
 /// nullptr for a name that is not in the table.
 const StageInfo* find_stage_info(std::string_view name);
 
+/// Which value of a computation: a stage, of which layer (from 1; 0 where there are no layers), itself or the
+/// loss's gradient with respect to it.
+struct StageKey {
+    enum class Part { value, gradient };
+
+    const StageInfo* stage;
+    int layer = 0;
+    Part part = Part::value;
+
+    constexpr StageKey(const StageInfo* of, int in_layer = 0, Part which = Part::value)
+        : stage(of), layer(in_layer), part(which) {}
+    bool operator==(const StageKey&) const = default;
+};
+
 /// One named matrix (or one per head). Immutable, shared between traces.
 struct Stage {
     const StageInfo* info;
     Buffer buffer;
+    int layer = 0;
+    StageKey::Part part = StageKey::Part::value;
 
+    StageKey key() const { return {info, layer, part}; }
     std::string_view name() const { return info->name; }
     const Shape& shape() const { return buffer.shape(); }
 };
 using StagePtr = std::shared_ptr<const Stage>;
 
-/// What evaluate remembers of a stage to know whether it can be taken over: all that its values depend on.
+struct Op;
+
+/// A stage, and what it was computed by and from: where both are the same again, it is reused.
 struct StageRecord {
     StagePtr stage;
-    std::vector<StagePtr> inputs;  ///< compared by identity
-    std::string settings;          ///< the experiment's fields that the stage reads, spelled out
-    double milliseconds = 0;       ///< what computing it took; 0 when taken over
-    bool computed = false;         ///< by the evaluate that made this trace
+    std::shared_ptr<const Op> op;
+    std::vector<StagePtr> inputs = {};  ///< compared by identity
+    double milliseconds = 0;            ///< what computing it took; 0 when it was reused
+    bool computed = false;              ///< by the run that made this trace
 };
 
 /// The result of evaluate: a plain value, cheap to copy, immutable in its stages.
@@ -83,6 +102,8 @@ struct Trace {
     std::string backend = "cpu";            ///< what computed it: "cpu", or "gpu" with the processor's help
 
     /// nullptr when the experiment has no such stage.
+    const StageRecord* record(StageKey key) const;
+    const Stage* find(StageKey key) const;
     const Stage* find(std::string_view name) const;
     /// Stages in order, without the parameters.
     std::vector<StagePtr> stages() const;

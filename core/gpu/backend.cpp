@@ -1,11 +1,10 @@
 #include "core/gpu/backend.h"
 
 #include <algorithm>
+#include <concepts>
 #include <string>
 #include <vector>
 
-#include "core/attention/evaluate_options.h"
-#include "core/attention/positions.h"
 #include "core/error.h"
 
 namespace attnscope {
@@ -17,15 +16,28 @@ using Operand = GpuKernels::Operand;
 /// A long copy lets others through after so many numbers.
 constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
 /// What a cell takes, in multiply-adds.
-constexpr double k_exponential_work = 16;
 constexpr double k_double_work = 32;
 constexpr std::int64_t k_far = 1 << 20;  ///< beyond every matrix, and a float holds it
 
-/// One step, on the device's thread: an overload for each kind.
-class GpuStep {
+/// What stays with the processor: what is read, drawn or small, and what goes step after step.
+template <typename One>
+concept on_processor = std::same_as<One, op::TokenRows> || std::same_as<One, op::Custom> ||
+    std::same_as<One, op::Drawn> || std::same_as<One, op::StableTable> || std::same_as<One, op::Constant> ||
+    std::same_as<One, op::Patches> || std::same_as<One, op::DropoutMask> || std::same_as<One, op::Lookup> ||
+    std::same_as<One, op::SinusoidalPositions> || std::same_as<One, op::AlibiSlopes> ||
+    std::same_as<One, op::QueryPlaces> || std::same_as<One, op::CrossEntropy> ||
+    std::same_as<One, op::WeightedTotal> || std::same_as<One, op::ArgMax> ||
+    std::same_as<One, op::GruEncoder> || std::same_as<One, op::JoinColumns> ||
+    std::same_as<One, op::InitialState> || std::same_as<One, op::LinearInDouble> ||
+    std::same_as<One, op::Decode> || std::same_as<One, op::DecodeGreedily> ||
+    std::same_as<One, op::OutputLogits>;
+
+/// One operation, on the device's thread: an overload for each that the card computes. One that is neither
+/// here nor on_processor does not compile.
+class GpuOperation {
 public:
-    GpuStep(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const GpuOptions& options,
-            const Shape& shape, std::span<const StagePtr> inputs)
+    GpuOperation(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
+                 const GpuOptions& options, const Shape& shape, std::span<const Buffer* const> inputs)
         : device_(std::move(device)),
           kernels_(std::move(kernels)),
           options_(options),
@@ -34,88 +46,77 @@ public:
 
     Values result() const { return result_; }
 
-    void operator()(const step::Linear&) {
+    void operator()(const on_processor auto&) {}
+    void operator()(const op::Linear&) {
         const GpuMatrices bias = inputs_.size() > 2 ? input(2) : GpuMatrices{};
         kernels_->product(input(0), input(1), true, inputs_.size() > 2 ? &bias : nullptr, out());
     }
-    void operator()(const step::Sum&) {
-        GpuMatrices sum = input(0);
-        if (inputs_.size() == 1) kernels_->cells("cells.comp", {"COPY"}, {{sum}}, out());
-        for (std::size_t i = 1; i < inputs_.size(); ++i) {
-            const GpuMatrices next = i + 1 < inputs_.size() ? scratch(result_->shape()) : out();
-            kernels_->cells("cells.comp", {"SUM"}, {{sum}, {input(i)}}, next);
-            sum = next;
-        }
-    }
-    void operator()(const step::Split& split) {
-        if (split.rope.empty()) return kernels_->split(input(0), out());
+    void operator()(const op::Identity&) { kernels_->cells("cells.comp", {"COPY"}, {{input(0)}}, out()); }
+    void operator()(const op::Add&) { sum(); }
+    void operator()(const op::AddBias&) { sum(); }
+    void operator()(const op::SplitHeads& split) {
+        if (!split.rotary) return kernels_->split(input(0), out());
         const Shape& shape = result_->shape();
         const GpuMatrices straight = scratch(shape);
         kernels_->split(input(0), straight);
         const GpuMatrices angles = copied(sinusoidal_positions(shape.rows, shape.columns));
         std::vector<std::string> kind{"ROTATE"};
-        if (split.rope == "half") kind.emplace_back("HALF");
+        if (*split.rotary == RopeLayout::half) kind.emplace_back("HALF");
         kernels_->cells("cells.comp", kind, {{straight}, {angles}}, out(),
                         {.width = static_cast<std::uint32_t>(shape.columns)});
     }
-    void operator()(const step::Join&) { kernels_->join(input(0), out()); }
-    void operator()(const step::Before& before) {
-        if (before.score == "cosine") return cosine();
-        GpuMatrices of_queries, of_keys;
-        if (before.score == "concat") {
-            const ConstMatrixView W = named("W_c").buffer.host().head(0);
-            const int d = input(0).shape.columns;
-            of_queries = projected(input(0), copied(W.leftCols(d)), nullptr);
-            of_keys = projected(input(1), copied(W.rightCols(W.cols() - d)), nullptr);
-        } else {
-            const Stage* b = find("b_a");
-            const GpuMatrices bias = b ? on_card(*b) : GpuMatrices{};
-            of_queries = projected(input(0), on_card(named("W_aq")), b ? &bias : nullptr);
-            of_keys = projected(input(1), on_card(named("W_ak")), nullptr);
-        }
-        kernels_->cells("cells.comp", {"HIDDEN"}, {{of_queries}, {of_keys, true}}, out(),
-                        {.width = static_cast<std::uint32_t>(of_keys.shape.columns)}, k_exponential_work);
+    void operator()(const op::JoinHeads&) { kernels_->join(input(0), out()); }
+    void operator()(const op::DotProduct&) { kernels_->product(input(0), input(1), true, nullptr, out()); }
+    void operator()(const op::LocationScore&) { kernels_->product(input(0), input(1), true, nullptr, out()); }
+    void operator()(const op::GeneralScore&) {
+        const GpuMatrices W = input(2);
+        Shape shape = input(0).shape;
+        shape.columns = W.shape.columns;
+        const GpuMatrices QW = scratch(shape);
+        kernels_->product(input(0), W, false, nullptr, QW);
+        kernels_->product(QW, input(1), true, nullptr, out());
     }
-    void operator()(const step::Score& score) {
-        if (score.score == "dot") return kernels_->product(input(0), input(1), true, nullptr, out());
-        if (score.score == "location")
-            return kernels_->product(input(0), on_card(named("W_loc")), true, nullptr, out());
-        if (score.score == "general") {
-            const GpuMatrices W = on_card(named("W_score"));
-            Shape shape = input(0).shape;
-            shape.columns = W.shape.columns;
-            const GpuMatrices QW = scratch(shape);
-            kernels_->product(input(0), W, false, nullptr, QW);
-            return kernels_->product(QW, input(1), true, nullptr, out());
-        }
-        if (score.score == "cosine")
-            return kernels_->cells("cells.comp", {"SHARPEN"}, {{on_card(named("cosine"))}}, out(),
-                                   {.x = score.sharpening});
-        const GpuMatrices v = on_card(named(score.score == "concat" ? "v_c" : "v_a"));
-        kernels_->cells("cells.comp", {"HIDDEN_SUM"}, {{on_card(named("score_hidden"))}, {v, true}}, out(),
+    void operator()(const op::AdditiveHidden&) {
+        const GpuMatrices bias = inputs_.size() > 4 ? input(4) : GpuMatrices{};
+        hidden(projected(input(0), input(2), inputs_.size() > 4 ? &bias : nullptr),
+               projected(input(1), input(3), nullptr));
+    }
+    void operator()(const op::ConcatHidden&) {
+        const ConstMatrixView W = inputs_[2]->host().head(0);
+        const int d = input(0).shape.columns;
+        hidden(projected(input(0), copied(W.leftCols(d)), nullptr),
+               projected(input(1), copied(W.rightCols(W.cols() - d)), nullptr));
+    }
+    void operator()(const op::HiddenScore&) {
+        const GpuMatrices v = input(1);
+        kernels_->cells("cells.comp", {"HIDDEN_SUM"}, {{input(0)}, {v, true}}, out(),
                         {.width = static_cast<std::uint32_t>(v.shape.columns)}, v.shape.columns);
     }
-    void operator()(const step::Scale& scale) {
-        kernels_->cells("cells.comp", {"SCALE"}, {{input(0)}}, out(),
-                        {.x = scale.factor, .y = scale.divisor});
+    void operator()(const op::Cosine&) { cosine(); }
+    void operator()(const op::Sharpen& sharpen) {
+        kernels_->cells("cells.comp", {"SHARPEN"}, {{input(0)}}, out(), {.x = sharpen.factor});
     }
-    void operator()(const step::Alibi&) {
+    void operator()(const op::Scale& scale) {
+        kernels_->cells("cells.comp", {"SCALE"}, {{input(0)}}, out(),
+                        {.x = scale.factor(), .y = static_cast<float>(scale.temperature)});
+    }
+    void operator()(const op::AlibiBias&) {
         GpuMatrices slopes = input(0);
         slopes.shape = {.heads = slopes.shape.rows, .rows = 1, .columns = 1};
         kernels_->cells("cells.comp", {"ALIBI"}, {{slopes, true}}, out());
     }
-    void operator()(const step::Center& center) {
+    void operator()(const op::PredictedCenters& centers) {
         const GpuMatrices Q = input(0), W = input(1), v = input(2);
         kernels_->cells("center.comp", {}, {{Q}, {W, true}, {v, true}}, out(),
-                        {.x = static_cast<float>(center.keys),
+                        {.x = static_cast<float>(centers.keys),
                          .width = static_cast<std::uint32_t>(W.shape.columns),
                          .height = static_cast<std::uint32_t>(W.shape.rows)},
                         k_double_work * static_cast<double>(W.shape.head_size()));
     }
-    void operator()(const step::Open& open) {
+    void operator()(const op::Mask& mask) {
         kernels_->cells("mask.comp", {"FIRST"}, {}, out());
         const auto number = [](std::int64_t n) { return static_cast<float>(std::clamp(n, -k_far, k_far)); };
-        for (const MaskRule& rule : open.rules) {
+        for (const MaskRule& rule : mask.rules) {
             const std::vector<std::int64_t>& K = rule.arguments;
             if (rule.kind == "causal") kernels_->cells("mask.comp", {"CAUSAL"}, {}, out());
             if (rule.kind == "window")
@@ -129,32 +130,33 @@ public:
                 kernels_->cells("mask.comp", {"VALID_EACH"}, {{copied(lengths)}}, out());
             }
         }
-        if (open.open) kernels_->cells("mask.comp", {"GIVEN"}, {{copied(*open.open)}}, out());
-        if (open.bias) kernels_->cells("mask.comp", {"GIVEN_BIAS"}, {{copied(*open.bias)}}, out());
+        if (mask.custom) kernels_->cells("mask.comp", {"GIVEN"}, {{copied(*mask.custom)}}, out());
+        if (mask.bias) kernels_->cells("mask.comp", {"GIVEN_BIAS"}, {{copied(*mask.bias)}}, out());
         if (!inputs_.empty())
-            kernels_->cells("mask.comp", {"WITHIN"}, {{input(0)}}, out(), {.window = open.window});
+            kernels_->cells("mask.comp", {"WITHIN"}, {{input(0)}}, out(), {.window = mask.window});
     }
-    void operator()(const step::Close&) {
+    void operator()(const op::MaskedFill&) {
         kernels_->cells("cells.comp", {"CLOSE"}, {{input(0)}, {input(1)}}, out());
     }
-    void operator()(const step::Softmax& softmax) {
-        if (!softmax.over_queries) return kernels_->rows("SOFTMAX", {{input(0)}}, out());
+    void operator()(const op::Softmax& softmax) {
+        if (softmax.axis == SoftmaxAxis::keys) return kernels_->rows("SOFTMAX", {{input(0)}}, out());
         Shape columns = result_->shape();
         columns.rows = 3;
         kernels_->softmax_over_rows(input(0), out(), scratch(columns));
     }
-    void operator()(const step::Hard&) { kernels_->rows("HARD", {{input(0)}}, out()); }
-    void operator()(const step::Gauss& gauss) {
+    void operator()(const op::Hardmax&) { kernels_->rows("HARD", {{input(0)}}, out()); }
+    void operator()(const op::GaussianWindow& gauss) {
         kernels_->cells("cells.comp", {"GAUSS"}, {{input(0)}}, out(), {.x = static_cast<float>(gauss.window)},
-                        k_exponential_work);
+                        op::k_exponential_work);
     }
-    void operator()(const step::Bend&) {
+    void operator()(const op::ApplyWindow&) {
         kernels_->cells("cells.comp", {"BEND"}, {{input(0)}, {input(1)}}, out());
     }
-    void operator()(const step::Drop& drop) {
-        kernels_->cells("cells.comp", {"DROP"}, {{input(0)}, {input(1)}}, out(), {.x = drop.kept});
+    void operator()(const op::Dropout& dropout) {
+        kernels_->cells("cells.comp", {"DROP"}, {{input(0)}, {input(1)}}, out(),
+                        {.x = dropout.keep_probability});
     }
-    void operator()(const step::Context&) {
+    void operator()(const op::WeightedSum&) {
         const GpuMatrices weights = input(0), masked = input(1), V = input(2);
         bool finite = true;
         for (int h = 0; h < V.shape.heads; ++h)
@@ -163,24 +165,19 @@ public:
         kernels_->cells("sum_open.comp", {}, {{weights}, {masked}, {V, true}}, out(),
                         {.width = static_cast<std::uint32_t>(V.shape.rows)}, V.shape.rows);
     }
-    void operator()(const step::LayerNorm&) {
+    void operator()(const op::LayerNorm&) {
         kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out());
     }
-    void operator()(const step::Activate& activate) {
-        kernels_->cells("cells.comp", {activate.activation == "gelu" ? "GELU" : "RELU"}, {{input(0)}}, out(),
-                        {}, activate.activation == "gelu" ? k_exponential_work : 1);
+    void operator()(const op::Activate& activate) {
+        const bool gelu = activate.activation == Activation::gelu;
+        kernels_->cells("cells.comp", {gelu ? "GELU" : "RELU"}, {{input(0)}}, out(), {},
+                        gelu ? op::k_exponential_work : 1);
     }
-    void operator()(const step::LogSoftmax&) { kernels_->rows("LOG_SOFTMAX", {{input(0)}}, out()); }
+    void operator()(const op::LogSoftmax&) { kernels_->rows("LOG_SOFTMAX", {{input(0)}}, out()); }
 
 private:
     GpuMatrices out() const { return result_->matrices(); }
     GpuMatrices input(std::size_t i) { return on_card(*inputs_[i]); }
-    const Stage* find(std::string_view name) const {
-        for (const StagePtr& stage : inputs_)
-            if (stage->name() == name) return stage.get();
-        return nullptr;
-    }
-    const Stage& named(std::string_view name) const { return *find(name); }
 
     std::shared_ptr<GpuValues> make(const Shape& shape) const {
         // Asked each time: who takes over the stages of another trace cannot say before what it needs.
@@ -217,11 +214,11 @@ private:
         kept_.push_back(uploaded(shape, {matrix.data(), shape.size()}));
         return kept_.back()->matrices();
     }
-    GpuMatrices on_card(const Stage& stage) {
-        auto values = std::dynamic_pointer_cast<const GpuValues>(stage.buffer.device());
+    GpuMatrices on_card(const Buffer& buffer) {
+        auto values = std::dynamic_pointer_cast<const GpuValues>(buffer.device());
         if (!values || values->device() != device_.get()) {
-            values = uploaded(stage.shape(), stage.buffer.host().values());
-            if (!stage.buffer.is_on_device()) stage.buffer.keep_on_device(values);
+            values = uploaded(buffer.shape(), buffer.host().values());
+            if (!buffer.is_on_device()) buffer.keep_on_device(values);
         }
         kept_.push_back(values);
         return values->matrices();
@@ -233,6 +230,26 @@ private:
         const GpuMatrices y = scratch(shape);
         kernels_->product(x, W, true, b, y);
         return y;
+    }
+    void sum() {
+        GpuMatrices sum = input(0);
+        for (std::size_t i = 1; i < inputs_.size(); ++i) {
+            const GpuMatrices next = i + 1 < inputs_.size() ? scratch(result_->shape()) : out();
+            kernels_->cells("cells.comp", {"SUM"}, {{sum}, {input(i)}}, next);
+            sum = next;
+        }
+    }
+    /// tanh of each query's part plus each key's part.
+    void hidden(const GpuMatrices& of_queries, const GpuMatrices& of_keys) {
+        kernels_->cells("cells.comp", {"HIDDEN"}, {{of_queries}, {of_keys, true}}, out(),
+                        {.width = static_cast<std::uint32_t>(of_keys.shape.columns)}, op::k_exponential_work);
+    }
+    /// The sines and cosines of the angles that RoPE turns by.
+    static Matrix sinusoidal_positions(int rows, int columns) {
+        Tensor positions(op::matrix(rows, columns));
+        DrawSequence draws;
+        op::SinusoidalPositions{rows, columns}.forward({{}, draws}, positions);
+        return positions.head(0);
     }
     /// q · k over |q| |k|.
     void cosine() {
@@ -252,8 +269,8 @@ private:
     std::shared_ptr<GpuDevice> device_;
     std::shared_ptr<GpuKernels> kernels_;
     GpuOptions options_;
-    std::span<const StagePtr> inputs_;
-    std::vector<Values> kept_;  ///< until the step is over
+    std::span<const Buffer* const> inputs_;
+    std::vector<Values> kept_;  ///< until the operation is over
     std::shared_ptr<GpuValues> result_;
 };
 
@@ -287,15 +304,21 @@ std::uint64_t GpuBackend::take_nanoseconds() {
     return nanoseconds;
 }
 
-std::shared_ptr<const DeviceValues> GpuBackend::compute(const Step& step, const Shape& shape,
-                                                        std::span<const StagePtr> inputs,
+bool GpuBackend::computes(const Op& op) const {
+    return std::visit([](const auto& one) { return !on_processor<std::decay_t<decltype(one)>>; }, op);
+}
+
+std::shared_ptr<const DeviceValues> GpuBackend::compute(const Op& op, std::span<const Buffer* const> inputs,
                                                         std::stop_token cancel) {
+    std::vector<Shape> read;
+    for (const Buffer* input : inputs) read.push_back(input->shape());
+    const Shape shape = shapes(op, read).front();
     Values result;
     device_->run([&] {
         kernels_->set_cancel(std::move(cancel));
         try {
-            GpuStep computed(device_, kernels_, options_, shape, inputs);
-            std::visit(computed, step);
+            GpuOperation computed(device_, kernels_, options_, shape, inputs);
+            std::visit(computed, op);
             result = computed.result();
         } catch (const DoesNotFit&) {
         } catch (const Error& error) {

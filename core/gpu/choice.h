@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/attention/backend.h"
+#include "core/graph/backend.h"
 #include "core/gpu/context.h"
 
 namespace attnscope {

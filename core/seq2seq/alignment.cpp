@@ -4,6 +4,7 @@
 
 #include "core/cpu/kernels.h"
 #include "core/cpu/row_blocks.h"
+#include "core/op/local_window.h"
 
 namespace attnscope {
 namespace {
@@ -19,14 +20,15 @@ Row window_center(const Alignment& how, int i, const RowView& state) {
     if (how.normalizer->window == Normalizer::Window::at_query)
         center(0) = static_cast<float>(i);
     else
-        predicted_centers(view(state), how.W_p, how.v_p, static_cast<int>(how.keys.rows()), cells_of(center));
+        op::predicted_centers(view(state), how.W_p, how.v_p, static_cast<int>(how.keys.rows()),
+                              cells_of(center));
     return center;
 }
 
 Row bell(double center, Eigen::Index words, double window) {
     Row heights(words);
     for (Eigen::Index j = 0; j < words; ++j)
-        heights(j) = static_cast<float>(window_gauss(center, static_cast<int>(j), window));
+        heights(j) = static_cast<float>(op::gaussian_window(center, static_cast<int>(j), window));
     return heights;
 }
 

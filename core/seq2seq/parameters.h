@@ -1,12 +1,11 @@
 // The encoder's and the decoder's parameters: their shapes, and how they are drawn.
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "core/random/initializers.h"
+#include "core/random/draws.h"
 
 namespace attnscope {
 
@@ -43,8 +42,7 @@ struct Seq2seqParameter {
 std::span<const Seq2seqParameter> seq2seq_parameters();
 const Seq2seqParameter* find_seq2seq_parameter(std::string_view name);
 
-/// All parameters by name. With `tables` false E_src and E_tgt are left out, and nothing is drawn for them.
-std::map<std::string, Matrix> draw_seq2seq(Generator& generator, const Seq2seqSizes& sizes,
-                                           const Initializer& embedding, bool tables);
+/// How the parameter is drawn; a table by the experiment's rule for embeddings.
+Draw draw_of(const Seq2seqParameter& parameter, const Seq2seqSizes& sizes, Initialization embedding);
 
 }  // namespace attnscope

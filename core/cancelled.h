@@ -1,0 +1,15 @@
+// How work that is no longer wanted ends.
+#pragma once
+
+#include <stop_token>
+
+namespace attnscope {
+
+/// Thrown by a computation whose std::stop_token asks it to stop.
+struct Cancelled {};
+
+inline void stop_if_cancelled(const std::stop_token& cancel) {
+    if (cancel.stop_requested()) throw Cancelled{};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,135 @@
+#include "core/graph/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/stage_table.h"
+#include "core/attention/stages.h"
+#include "core/op/op.h"
+
+namespace attnscope {
+namespace {
+
+const StageRecord& record_of(const Trace& trace, const Stage& stage) { return *trace.record(stage.key()); }
+
+/// "“you” is row 3 of the table": of a stage that holds rows of a table.
+std::string table_row_text(const Trace& trace, const Stage& stage, int row) {
+    const bool of_target = stage.info->rows == Axis::query_token && trace.find("E_tgt"_stage);
+    const std::vector<std::string>& words = of_target ? trace.target_table : trace.table;
+    const char* table = of_target ? "E_tgt" : trace.find("E_src"_stage) ? "E_src" : "the table";
+    const auto i = static_cast<std::size_t>(row);
+    return fmt::format("{}row {} of {}, counted from 0",
+                       i < words.size() ? fmt::format("“{}” is ", words[i]) : "", row, table);
+}
+
+/// The proof of one head's cell, without its row.
+Proof prove(const Trace& trace, const StageRecord& record, int head, int row, int column) {
+    const Stage& stage = *record.stage;
+    std::vector<const Buffer*> inputs, results;
+    for (const StagePtr& input : record.inputs) inputs.push_back(&input->buffer);
+    std::size_t result = 0;
+    for (const StageRecord& sister : trace.records)
+        if (sister.op == record.op) {
+            if (&sister == &record) result = results.size();
+            results.push_back(&sister.stage->buffer);
+        }
+    const auto input_label = [&](Axis axis, int index) {
+        // A feature of an operand is told by its number.
+        const bool is_named = axis == Axis::key_token || axis == Axis::pixel || axis == Axis::query_token;
+        return trace.label(is_named ? axis : Axis::feature, index);
+    };
+    const op::CellWords words{
+        .symbol = [&](std::size_t i) { return std::string(record.inputs[i]->info->symbol); },
+        .column_label = [&](std::size_t i, int j) { return input_label(record.inputs[i]->info->columns, j); },
+        .row_label = [&](std::size_t i, int j) { return input_label(record.inputs[i]->info->rows, j); },
+        .label = [&](int i) { return trace.label(stage.info->rows, i); },
+        .table_row = [&](int i) { return table_row_text(trace, stage, i); },
+        .prove =
+            [&](std::size_t i) {
+                const Stage& input = *record.inputs[i];
+                return prove(trace, record_of(trace, input), std::min(head, input.shape().heads - 1), row,
+                             column);
+            },
+    };
+    const int own_head = std::clamp(head, 0, stage.shape().heads - 1);
+    const op::Cell cell{.inputs = inputs,
+                        .results = results,
+                        .result = result,
+                        .head = own_head,
+                        .row = row,
+                        .column = column,
+                        .value = stage.buffer.at(own_head, row, column),
+                        .words = words};
+    return explain(*record.op, cell);
+}
+
+/// Of the mean over the heads. What is to be said in every head is said of the mean.
+Proof prove_mean(const Trace& trace, const StageRecord& record, int row, int column) {
+    const Stage& stage = *record.stage;
+    const int heads = stage.shape().heads;
+    Proof proof;
+    proof.value = stage.buffer.mean().at(0, row, column);
+    for (int h = 0; h < heads; ++h) {
+        const Proof own = prove(trace, record, h, row, column);
+        proof.add_step(fmt::format("head {}", h + 1), own.value);
+        if (h == 0) proof.remark = own.remark;
+        if (own.remark != proof.remark) proof.remark.clear();
+    }
+    proof.add_step(fmt::format("÷ {} heads", heads), proof.value);
+    return proof;
+}
+
+RowSummary summarise(const Stage& stage, int head, int row, int column, const Proof& proof) {
+    RowSummary summary{0, 0, 0, 1};
+    for (const ProofBar& bar : proof.row) {
+        summary.sum += bar.value;
+        if (bar.value > 0)
+            summary.entropy -= static_cast<double>(bar.value) * std::log(static_cast<double>(bar.value));
+        if (bar.value > proof.value) ++summary.rank;
+    }
+    summary.effective_tokens = summary.sum > 0 ? std::exp(summary.entropy) : 0;
+    if (head >= 0 && stage.shape().heads > 1) {
+        summary.head_rank = 1;
+        for (int h = 0; h < stage.shape().heads; ++h)
+            if (stage.buffer.at(h, row, column) > proof.value) ++summary.head_rank;
+    }
+    return summary;
+}
+
+bool is_of_weights(const StageInfo* info) {
+    constexpr const StageInfo* k_weights[] = {"weights"_stage, "align"_stage, "alignment"_stage,
+                                              "alignment_softmax"_stage};
+    return std::ranges::find(k_weights, info) != std::end(k_weights);
+}
+
+/// `head` −1: of the mean.
+void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int row, int column) {
+    const Stage* masked = trace.find("masked"_stage);
+    if (!masked) masked = trace.find("alignment_masked"_stage);
+    const Buffer& values = head < 0 ? stage.buffer.mean() : stage.buffer;
+    const int own = std::max(head, 0);
+    const bool by_key = stage.info->columns == Axis::key_token;
+    proof.row_title = trace.label(stage.info->rows, row);
+    for (int j = 0; j < stage.shape().columns; ++j) {
+        const bool closed = by_key && masked &&
+                            masked->buffer.at(std::min(own, masked->shape().heads - 1), row, j) == -INFINITY;
+        proof.row.push_back({trace.label(stage.info->columns, j), values.at(own, row, j), closed});
+    }
+    if (is_of_weights(stage.info)) proof.summary = summarise(stage, head, row, column, proof);
+}
+
+}  // namespace
+
+Proof explain(const Trace& trace, const Stage& stage, int head, int row, int column) {
+    const StageRecord& record = record_of(trace, stage);
+    const bool mean = head < 0 && stage.shape().heads > 1;
+    // A stage without heads may belong to a head that the next stages have: the mask of head 3 is the mask.
+    const int own = mean ? -1 : std::clamp(head, 0, stage.shape().heads - 1);
+    Proof proof = mean ? prove_mean(trace, record, row, column) : prove(trace, record, head, row, column);
+    add_row(proof, trace, stage, own, row, column);
+    return proof;
+}
+
+}  // namespace attnscope

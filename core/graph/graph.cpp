@@ -1,0 +1,71 @@
+#include "core/graph/graph.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+/// Whether a matrix of rows × columns numbers with a decimal comma, "1,5", reads as this one of whole
+/// numbers.
+bool may_be_decimal_commas(const Matrix& matrix, Eigen::Index rows, Eigen::Index columns) {
+    if (matrix.rows() != rows || matrix.cols() != 2 * columns) return false;
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i)
+        for (Eigen::Index j = 0; j < matrix.cols(); ++j)
+            if (matrix(i, j) != std::floor(matrix(i, j)) || (j % 2 == 1 && matrix(i, j) < 0)) return false;
+    return true;
+}
+
+}  // namespace
+
+const GraphValue* Graph::find(StageKey key) const {
+    const auto found = std::ranges::find(values, key, &GraphValue::key);
+    return found == values.end() ? nullptr : &*found;
+}
+
+std::size_t bytes_of(const Graph& graph) {
+    return bytes_of(graph, [](const Op&) { return true; });
+}
+
+Value GraphBuilder::add(StageKey key, Op op, const std::vector<Value>& inputs) {
+    return add(std::vector{key}, std::move(op), inputs).front();
+}
+
+std::vector<Value> GraphBuilder::add(const std::vector<StageKey>& keys, Op op,
+                                     const std::vector<Value>& inputs) {
+    GraphNode node{std::make_shared<const Op>(std::move(op)), {}};
+    std::vector<Shape> read;
+    for (const Value input : inputs) {
+        if (!input) continue;
+        node.inputs.push_back(input.index);
+        read.push_back(shape(input));
+    }
+    const std::vector<Shape> made = shapes(*node.op, read);
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        values.push_back({static_cast<int>(graph.values.size())});
+        graph.values.push_back({keys[i], made[i], static_cast<int>(graph.nodes.size()), static_cast<int>(i)});
+    }
+    graph.nodes.push_back(std::move(node));
+    return values;
+}
+
+void GraphBuilder::require_shape(Value value, int rows, int columns) const {
+    const Shape& is = shape(value);
+    if (is.rows == rows && is.columns == columns) return;
+    std::string expected = std::to_string(rows) + " × " + std::to_string(columns);
+    const auto* custom = std::get_if<op::Custom>(&graph.op_of(at(value)));
+    if (custom && may_be_decimal_commas(*custom->values, rows, columns))
+        expected += " (its commas read as separators: write decimals with a point)";
+    refuse_shape(name(value), is.rows, is.columns, expected);
+}
+
+void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns,
+                  const std::string& expected) {
+    throw Error(ErrorKind::bad_input, std::string(what) + " is " + std::to_string(rows) + " × " +
+                                          std::to_string(columns) + ", but " + expected + " is needed here");
+}
+
+}  // namespace attnscope

@@ -1,0 +1,105 @@
+#include "core/graph/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "core/attention/stages.h"
+#include "core/graph/backend.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Bit for bit; what lies on a card is not fetched to know.
+bool same(const Buffer& a, const Buffer& b) {
+    if (a.shape() != b.shape() || a.is_on_device() || b.is_on_device()) return false;
+    const std::span<const float> left = a.host().values(), right = b.host().values();
+    return std::memcmp(left.data(), right.data(), left.size_bytes()) == 0;
+}
+
+class Run {
+public:
+    Run(const Graph& graph, const Trace& previous, const EvaluateOptions& options)
+        : graph_(graph), previous_(previous), options_(options) {}
+
+    /// Records in the order of the graph's values.
+    std::vector<StageRecord> records() {
+        std::size_t first = 0;
+        for (const GraphNode& node : graph_.nodes) {
+            std::size_t count = 0;
+            while (first + count < graph_.values.size() &&
+                   &graph_.nodes[static_cast<std::size_t>(graph_.values[first + count].node)] == &node)
+                ++count;
+            add(node, std::span(graph_.values).subspan(first, count));
+            first += count;
+        }
+        return std::move(records_);
+    }
+
+private:
+    void add(const GraphNode& node, std::span<const GraphValue> values) {
+        stop_if_cancelled(options_.cancel);
+        std::vector<StagePtr> inputs;
+        for (const int input : node.inputs) inputs.push_back(records_[static_cast<std::size_t>(input)].stage);
+        std::vector<const StageRecord*> old;
+        for (const GraphValue& value : values) old.push_back(previous_.record(value.key));
+        const auto is_reusable = [&](const StageRecord* record) {
+            return record && record->inputs == inputs && *record->op == *node.op;
+        };
+        if (std::ranges::all_of(old, is_reusable)) {
+            for (const StageRecord* record : old) records_.push_back({record->stage, node.op, inputs});
+            return;
+        }
+        const Clock::time_point start = Clock::now();
+        std::vector<Buffer> results = compute(*node.op, inputs);
+        double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            StagePtr stage = old[i] && same(old[i]->stage->buffer, results[i])
+                                 ? old[i]->stage
+                                 : StagePtr(new Stage{values[i].key.stage, std::move(results[i]),
+                                                      values[i].key.layer, values[i].key.part});
+            records_.push_back({std::move(stage), node.op, inputs, milliseconds, true});
+            milliseconds = 0;  // an operation's time stands with its first result
+        }
+    }
+
+    std::vector<Buffer> compute(const Op& op, const std::vector<StagePtr>& inputs) {
+        std::vector<const Buffer*> buffers;
+        for (const StagePtr& input : inputs) buffers.push_back(&input->buffer);
+        std::vector<Buffer> results;
+        if (options_.backend && options_.backend->computes(op))
+            if (auto values = options_.backend->compute(op, buffers, options_.cancel)) {
+                results.emplace_back(std::move(values));
+                return results;
+            }
+        for (Tensor& tensor : forward(op, {buffers, draws_, options_.cancel}))
+            results.emplace_back(std::move(tensor));
+        return results;
+    }
+
+    const Graph& graph_;
+    const Trace& previous_;
+    const EvaluateOptions& options_;
+    DrawSequence draws_;
+    std::vector<StageRecord> records_;
+};
+
+}  // namespace
+
+Trace run(const Graph& graph, const Trace& previous, const EvaluateOptions& options) {
+    const Clock::time_point start = Clock::now();
+    Trace trace;
+    trace.rows = graph.rows;
+    trace.columns = graph.columns;
+    trace.table = graph.table;
+    trace.target_table = graph.target_table;
+    trace.records = Run(graph, previous, options).records();
+    std::ranges::stable_partition(
+        trace.records, [](const StageRecord& record) { return !is_parameter(*record.stage->info); });
+    trace.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    return trace;
+}
+
+}  // namespace attnscope

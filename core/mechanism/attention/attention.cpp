@@ -1,0 +1,214 @@
+// From what the projections read to the output.
+#include "core/attention/normalizers.h"
+#include "core/attention/stage_table.h"
+#include "core/error.h"
+#include "core/mechanism/attention/build.h"
+
+namespace attnscope {
+
+Graph AttentionBuilder::build() {
+    read_tokens();
+    count_tokens();
+    embed();
+    add_positions();
+    normalize_first();
+    project();
+    split_heads();
+    score();
+    add_biases();
+    mask();
+    weigh();
+    drop();
+    sum_values();
+    join_heads();
+    surround();
+    add_logits();
+    add_loss();
+    return std::move(builder_.graph);
+}
+
+/// x Wᵀ + b; b may be none.
+Value AttentionBuilder::linear(StageKey key, Value x, Value W, Value b) {
+    const Shape &in = builder_.shape(x), &weight = builder_.shape(W);
+    if (weight.columns != in.columns)
+        refuse_shape(builder_.name(W), weight.rows, weight.columns, "out × " + std::to_string(in.columns));
+    if (b) builder_.require_shape(b, 1, weight.rows);
+    return builder_.add(key, op::Linear{}, {x, W, b});
+}
+
+Value AttentionBuilder::projected(const std::string& name, const std::string& letter, Value x) {
+    if (is_given(name)) return custom(name);
+    if (e_.projection == Projection::none && !is_given("W_" + letter))
+        return builder_.add(find_in_table(name), op::Identity{}, {x});
+    const Value W = parameter("W_" + letter);
+    return linear(find_in_table(name), x, W, bias("b_" + letter));
+}
+
+void AttentionBuilder::project() {
+    if (is_given("scores")) {
+        if (is_given("value")) V_ = custom("value");
+        return;
+    }
+    Q_ = projected("query", "q", X_);
+    K_ = projected("key", "k", Y_);
+    V_ = projected("value", "v", Y_v_);
+    const Shape q = builder_.shape(Q_), k = builder_.shape(K_);
+    if (q.columns != k.columns && score_function(e_.score).equal_widths)
+        refuse_shape("key", k.rows, k.columns, "rows × " + std::to_string(q.columns));
+}
+
+Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
+    const int columns = builder_.shape(x).columns;
+    const std::string name(builder_.name(x));
+    if (columns % e_.heads != 0)
+        throw Error(ErrorKind::bad_input, "heads " + std::to_string(e_.heads) + " does not divide the " +
+                                              std::to_string(columns) + " columns of " + name +
+                                              ": use a divisor");
+    const int width = columns / e_.heads;
+    if (rotate && width % 2 != 0)
+        throw Error(ErrorKind::bad_input, "position rope turns pairs of features and a head of " + name +
+                                              " has " + std::to_string(width) + ": use an even d_k");
+    op::SplitHeads split{e_.heads};
+    if (rotate) split.rotary = e_.rope_layout;
+    return builder_.add(key, split, {x});
+}
+
+void AttentionBuilder::split_heads() {
+    if (is_given("scores")) return;
+    const bool rotate = e_.position == Position::rope;
+    if (e_.heads == 1 && !rotate) return;
+    Q_ = split("query_heads"_stage, Q_, rotate);
+    K_ = split("key_heads"_stage, K_, rotate);
+    V_ = split("value_heads"_stage, V_, false);
+}
+
+Value AttentionBuilder::scored() {
+    if (is_given("scores")) {
+        if (e_.heads > 1)
+            throw Error(ErrorKind::bad_input, "scores are given for one head and heads is " +
+                                                  std::to_string(e_.heads) + ": use heads 1");
+        if (e_.scale.kind == Scale::Kind::sqrt)
+            throw Error(ErrorKind::bad_input,
+                        "scale sqrt needs keys and the scores are given: use none or a number");
+        return custom("scores", true);
+    }
+    const ScoreFunction& function = score_function(e_.score);
+    std::vector<Value> parameters;
+    for (const ScoreParameter& each : function.parameters) {
+        Value& value = parameters.emplace_back();
+        if (!each.drawn && !is_given(each.name)) continue;
+        value = parameter(each.name);
+        builder_.require_shape(value, each.rows(score_sizes()), each.columns(score_sizes()));
+    }
+    return function.add(builder_, {Q_, K_, parameters, e_.sharpening});
+}
+
+void AttentionBuilder::score() {
+    scores_ = scored();
+    const int d_k = K_ ? builder_.shape(K_).columns : 1;
+    scaled_ = builder_.add("scaled"_stage, op::Scale{e_.scale, d_k, e_.temperature}, {scores_});
+}
+
+/// What is added to the scaled scores: ALiBi's distances, a given matrix, or both.
+void AttentionBuilder::add_biases() {
+    Value alibi, given;
+    if (e_.position == Position::alibi) {
+        const Value slopes = builder_.add("slopes"_stage, op::AlibiSlopes{e_.heads});
+        alibi = builder_.add("bias"_stage, op::AlibiBias{N_, M_}, {slopes});
+    }
+    if (is_given("mask_additive")) {
+        given = custom("mask_additive");
+        builder_.require_shape(given, N_, M_);
+    }
+    if (alibi || given) scaled_ = builder_.add("biased"_stage, op::AddBias{}, {scaled_, alibi, given});
+}
+
+/// Where each query's local window stands: N × 1 for local-m, h × N × 1 for local-p; none for the others.
+Value AttentionBuilder::window_centers() {
+    const Normalizer::Window window = normalizer_of(e_.normalizer).window;
+    if (window == Normalizer::Window::none) return {};
+    if (window == Normalizer::Window::at_query) return builder_.add("center"_stage, op::QueryPlaces{N_});
+    if (!Q_)
+        throw Error(ErrorKind::bad_input,
+                    "normalizer local-p predicts from queries and the scores are given: use another one");
+    const int width = builder_.shape(Q_).columns;
+    const Value W = parameter("W_p");
+    if (builder_.shape(W).columns != width) builder_.require_shape(W, e_.hidden, width);
+    const Value v = parameter("v_p");
+    builder_.require_shape(v, 1, builder_.shape(W).rows);
+    return builder_.add("center"_stage, op::PredictedCenters{M_}, {Q_, W, v});
+}
+
+/// Which pairs the rules, a given mask, a closing bias and a local window all leave open.
+void AttentionBuilder::mask() {
+    centers_ = window_centers();
+    const auto given = [&](const char* name) -> std::shared_ptr<const Matrix> {
+        if (!is_given(name)) return nullptr;
+        const Matrix& matrix = e_.given.at(name).values();
+        if (matrix.rows() != N_ || matrix.cols() != M_)
+            refuse_shape(name, matrix.rows(), matrix.cols(), std::to_string(N_) + " × " + std::to_string(M_));
+        return e_.given.at(name).shared();
+    };
+    for (const MaskRule& rule : e_.mask) find_mask_kind(rule.kind)->check_fit(rule, N_);
+    mask_ = builder_.add("mask"_stage,
+                         op::Mask{.queries = N_,
+                                  .keys = M_,
+                                  .rules = e_.mask,
+                                  .window = centers_ ? e_.local_window : 0,
+                                  .custom = given("mask"),
+                                  .bias = given("mask_additive")},
+                         {centers_});
+}
+
+void AttentionBuilder::weigh() {
+    masked_ = builder_.add("masked"_stage, op::MaskedFill{}, {scaled_, mask_});
+    const Normalizer& rule = normalizer_of(e_.normalizer);
+    const Op normalize = rule.op(e_.over_queries() ? SoftmaxAxis::queries : SoftmaxAxis::keys);
+    if (rule.window != Normalizer::Window::predicted) {
+        weights_ = builder_.add("weights"_stage, normalize, {masked_});
+        return;
+    }
+    const Value align = builder_.add("align"_stage, normalize, {masked_});
+    const Value gauss = builder_.add("gauss"_stage, op::GaussianWindow{M_, e_.local_window}, {centers_});
+    weights_ = builder_.add("weights"_stage, op::ApplyWindow{}, {align, gauss});
+}
+
+void AttentionBuilder::drop() {
+    if (!e_.training || (e_.dropout == 0 && !is_given("dropout_keep"))) return;
+    const Shape shape = builder_.shape(weights_);
+    Op keep = op::DropoutMask{e_.dropout_seed, e_.dropout, shape};
+    if (is_given("dropout_keep")) {
+        const Matrix& matrix = e_.given.at("dropout_keep").values();
+        if (matrix.rows() != Eigen::Index{shape.heads} * N_ || matrix.cols() != M_)
+            refuse_shape("dropout_keep", matrix.rows(), matrix.cols(),
+                         std::to_string(shape.heads * N_) + " × " + std::to_string(M_));
+        keep = op::Custom{e_.given.at("dropout_keep").shared(), shape};
+    }
+    const Value kept = builder_.add("dropout_keep"_stage, std::move(keep));
+    weights_ = builder_.add("weights_dropped"_stage, op::Dropout{static_cast<float>(1 - e_.dropout)},
+                            {weights_, kept});
+}
+
+void AttentionBuilder::sum_values() {
+    if (!V_) return;
+    const Shape v = builder_.shape(V_);
+    if (v.rows != M_)
+        refuse_shape("value", v.rows, v.columns, std::to_string(M_) + " rows, one for each key,");
+    output_ = context_ = builder_.add("context"_stage, op::WeightedSum{}, {weights_, masked_, V_});
+}
+
+void AttentionBuilder::join_heads() {
+    if (!context_) return;
+    if (e_.heads > 1) output_ = builder_.add("concat"_stage, op::JoinHeads{}, {context_});
+    if (!e_.output_projection && !is_given("W_o")) return;
+    const Value W = parameter("W_o");
+    const int width = builder_.shape(output_).columns, drawn = builder_.shape(W).columns;
+    if (width != drawn && !is_given("W_o"))
+        throw Error(ErrorKind::bad_input, "value has " + std::to_string(width) + " columns and projection " +
+                                              std::string(name_of(e_.projection)) + " draws a W_o for " +
+                                              std::to_string(drawn) + ": give W_o as out × " +
+                                              std::to_string(width) + ", or choose another projection");
+    output_ = linear("output"_stage, output_, W, bias("b_o"));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,84 @@
+// The transformer's block around attention, the words' logits and the loss.
+#include <cmath>
+
+#include "core/attention/stage_table.h"
+#include "core/error.h"
+#include "core/mechanism/attention/build.h"
+
+namespace attnscope {
+
+Value AttentionBuilder::normed(StageKey key, Value x, const std::string& prefix) {
+    const int d = builder_.shape(x).columns;
+    const Value gain = norm_parameter(prefix + "_g", d, 1), shift = norm_parameter(prefix + "_b", d, 0);
+    return builder_.add(key, op::LayerNorm{}, {x, gain, shift});
+}
+
+/// Before attention (Xiong et al. 2020, pre-LN): what it reads is normed, what is added to is not.
+void AttentionBuilder::normalize_first() {
+    if (e_.block == Block::none) return;
+    if (!X_)
+        throw Error(ErrorKind::bad_input,
+                    "block " + std::string(name_of(e_.block)) +
+                        " adds to the embedding and Q, K, V or the scores are given: use block none");
+    if (e_.block != Block::pre_norm) return;
+    const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
+    X_ = normed("norm_1"_stage, x_, "ln1");
+    if (one_side) Y_ = X_;
+    if (one_value_side) Y_v_ = Y_;
+}
+
+/// Vaswani et al. 2017, §3.1: residual, norm, feed-forward, residual, norm.
+void AttentionBuilder::surround() {
+    if (e_.block == Block::none) return;
+    const int queries = builder_.shape(x_).rows, d = builder_.shape(x_).columns;
+    if (!output_ || builder_.shape(output_).columns != d || builder_.shape(output_).rows != queries)
+        refuse_shape(output_ ? builder_.name(output_) : "the output", N_,
+                     output_ ? builder_.shape(output_).columns : 0,
+                     std::to_string(queries) + " × " + std::to_string(d) + " to add to the embedding");
+    const bool first = e_.block == Block::pre_norm;
+    const Value residual_1 = builder_.add("residual_1"_stage, op::Add{}, {x_, output_});
+    const Value norm_1 = first ? Value{} : normed("norm_1"_stage, residual_1, "ln1");
+    const Value to_add = first ? residual_1 : norm_1;
+    const Value read = first ? normed("norm_2"_stage, residual_1, "ln2") : norm_1;
+    const Value W_1 = parameter("W_1"), b_1 = parameter("b_1");
+    const Value pre = linear("feed_forward_hidden"_stage, read, W_1, b_1);
+    const Value active = builder_.add("feed_forward_active"_stage, op::Activate{e_.activation}, {pre});
+    const Value W_2 = parameter("W_2"), b_2 = parameter("b_2");
+    const Value feed_forward = linear("feed_forward"_stage, active, W_2, b_2);
+    if (builder_.shape(feed_forward).columns != d)
+        refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns,
+                     std::to_string(d) + " × in");
+    output_ = builder_.add("residual_2"_stage, op::Add{}, {to_add, feed_forward});
+    if (!first) output_ = normed("norm_2"_stage, output_, "ln2");
+}
+
+void AttentionBuilder::add_logits() {
+    if (!output_ || !is_given("W_out")) return;
+    const Value W = custom("W_out");
+    const Value logits = linear("logits"_stage, output_, W, is_given("b_out") ? custom("b_out") : Value{});
+    output_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
+}
+
+/// The mean of −log p of each row's target, or Σ loss_weights ∘ output.
+void AttentionBuilder::add_loss() {
+    if (!output_) return;
+    if (is_given("targets") && is_given("W_out")) {
+        const Value targets = custom("targets");
+        builder_.require_shape(targets, 1, N_);
+        const Matrix& rows = e_.given.at("targets").values();
+        const int words = builder_.shape(output_).columns;
+        for (int i = 0; i < N_; ++i)
+            if (const float target = rows(0, i);
+                !(target >= 0 && target < static_cast<float>(words)) || target != std::floor(target))
+                throw Error(ErrorKind::bad_input, "target " + std::to_string(i + 1) +
+                                                      " is not a row of W_out: use 0 to " +
+                                                      std::to_string(words - 1));
+        builder_.add("loss"_stage, op::CrossEntropy{}, {output_, targets});
+    } else if (is_given("loss_weights")) {
+        const Value G = custom("loss_weights");
+        builder_.require_shape(G, N_, builder_.shape(output_).columns);
+        builder_.add("loss"_stage, op::WeightedTotal{}, {output_, G});
+    }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,98 @@
+// Attention: experiment → graph.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/attention/experiment.h"
+#include "core/attention/scores.h"
+#include "core/graph/graph.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope {
+
+/// One use: build(). Each step leaves its values for those after it.
+class AttentionBuilder {
+public:
+    explicit AttentionBuilder(const Experiment& experiment) : e_(experiment) {}
+
+    /// Throws Error(bad_input) for an experiment without tokens or whose shapes do not fit, Error(too_large)
+    /// beyond k_max_tokens.
+    Graph build();
+
+private:
+    bool is_given(std::string_view name) const { return e_.is_given(name); }
+    /// A stage or a parameter that the person sets.
+    Value custom(std::string_view name, bool has_heads = false);
+
+    // inputs.cpp: from text or a picture to what the projections read.
+    void read_tokens();
+    void count_tokens();
+    void embed();
+    Value annotations();
+    void add_positions();
+    Op table_op() const;
+
+    // parameters.cpp: given, or drawn in the order in which one generator draws them.
+    struct Sequence {
+        Seed seed;
+        std::vector<Draw> draws;
+    };
+    Seed seed_of(const ProjectionSeed& seed) const;
+    void add_table_draw(Sequence& sequence) const;
+    Sequence image_sequence() const;
+    Sequence projection_start() const;
+    std::vector<ProjectionDraw> projection_list(bool with_output) const;
+    Sequence score_start() const;
+    Sequence scores() const;
+    Sequence block() const;
+    Draw patch_draw() const;
+    int columns_of(Value x) const { return x ? builder_.shape(x).columns : e_.dim; }
+    int value_columns() const;
+    std::vector<ScoreParameter> score_parameters() const;
+    ScoreSizes score_sizes() const;
+    Op drawn_projection(std::string_view name) const;
+    Op drawn(std::string_view name) const;
+    Value parameter(std::string_view name);
+    Value bias(std::string_view name);
+    Value norm_parameter(const std::string& name, int columns, float value);
+
+    // attention.cpp: from what they read to the output.
+    void project();
+    Value projected(const std::string& name, const std::string& letter, Value x);
+    Value linear(StageKey key, Value x, Value W, Value b);
+    void split_heads();
+    Value split(StageKey key, Value x, bool rotate);
+    void score();
+    Value scored();
+    void add_biases();
+    Value window_centers();
+    void mask();
+    void weigh();
+    void drop();
+    void sum_values();
+    void join_heads();
+
+    // block.cpp: the transformer's block, words and loss.
+    Value normed(StageKey key, Value x, const std::string& prefix);
+    void normalize_first();
+    void surround();
+    void add_logits();
+    void add_loss();
+
+    const Experiment& e_;
+    GraphBuilder builder_;
+    Vocabulary vocabulary_;
+    std::vector<int> ids_, ids_kv_;
+    int table_rows_ = 0;
+    bool pictured_ = false;  ///< the keys' side is of an image
+    int N_ = 0, M_ = 0;
+    Value table_;
+    Value X_, Y_, Y_v_;  ///< what the projections read
+    Value x_;            ///< what the block adds to
+    Value Q_, K_, V_, scores_, scaled_, centers_, mask_, masked_, weights_, context_;
+    Value output_;  ///< the last value so far of N × d
+};
+
+}  // namespace attnscope

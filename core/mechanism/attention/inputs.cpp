@@ -1,0 +1,113 @@
+// From text or a picture to what the projections read.
+#include "core/attention/patches.h"
+#include "core/attention/sentence.h"
+#include "core/attention/stage_table.h"
+#include "core/error.h"
+#include "core/mechanism/attention/build.h"
+
+namespace attnscope {
+namespace {
+
+bool needs_embedding(const Experiment& e) {
+    if (e.is_given("scores")) return false;
+    return !e.is_given("query") || !e.is_given("key") || !e.is_given("value");
+}
+
+}  // namespace
+
+void AttentionBuilder::read_tokens() {
+    if (!needs_embedding(e_)) return;
+    Graph& graph = builder_.graph;
+    std::vector<std::string> tokens, tokens_kv;
+    if (!is_given("embedding")) tokens = sentence_tokens(e_, e_.text, "the sentence", "--text");
+    if (!e_.text2.empty() && !is_given("embedding_kv"))
+        tokens_kv = sentence_tokens(e_, e_.text2, "the second sentence", "--text2");
+    graph.rows = display_tokens(tokens);
+    graph.columns = tokens_kv.empty() && !is_given("embedding_kv") ? graph.rows : display_tokens(tokens_kv);
+    pictured_ = e_.image && !is_given("embedding_kv");
+    if (pictured_) {
+        graph.columns.clear();
+        for (int patch = 0; patch < e_.grid * e_.grid; ++patch)
+            graph.columns.push_back(patch_label(patch, e_.grid));
+    }
+
+    const VocabularyRule& rule = vocabulary_rule(e_.vocabulary);
+    std::vector<std::string> all = tokens;
+    all.insert(all.end(), tokens_kv.begin(), tokens_kv.end());
+    vocabulary_ = make_vocabulary(all, rule);
+    const auto split = vocabulary_.ids.begin() + std::ssize(tokens);
+    ids_.assign(vocabulary_.ids.begin(), split);
+    ids_kv_.assign(split, vocabulary_.ids.end());
+    const int needed = static_cast<int>(vocabulary_.words.size());
+    table_rows_ = rule.stable ? needed : std::max(e_.table_size, needed);
+    graph.table = vocabulary_.words;
+}
+
+void AttentionBuilder::count_tokens() {
+    const auto rows_of = [&](std::initializer_list<const char*> names, std::size_t otherwise) {
+        for (const char* name : names)
+            if (is_given(name)) return static_cast<int>(e_.given.at(name).values().rows());
+        return static_cast<int>(otherwise);
+    };
+    N_ = rows_of({"scores", "query", "embedding"}, ids_.size());
+    if (is_given("scores"))
+        M_ = static_cast<int>(e_.given.at("scores").values().cols());
+    else if (!ids_kv_.empty() && !is_given("key"))
+        M_ = static_cast<int>(ids_kv_.size());
+    else if (pictured_ && !is_given("key"))
+        M_ = e_.grid * e_.grid;
+    else
+        M_ = rows_of({"key", "embedding_kv", "embedding"}, ids_.size());
+    // What is given in another number than the sentence's tokens is not of them.
+    Graph& graph = builder_.graph;
+    if (graph.rows.size() != static_cast<std::size_t>(N_)) graph.rows.clear();
+    if (graph.columns.size() != static_cast<std::size_t>(M_)) graph.columns.clear();
+    if (N_ > k_max_tokens || M_ > k_max_tokens || N_ < 1 || M_ < 1)
+        throw Error(ErrorKind::too_large, std::to_string(N_) + " queries and " + std::to_string(M_) +
+                                              " keys: each may be 1 to " + std::to_string(k_max_tokens));
+}
+
+Op AttentionBuilder::table_op() const {
+    if (vocabulary_rule(e_.vocabulary).stable)
+        return op::StableTable{e_.seed, vocabulary_.words, e_.dim, e_.embedding};
+    return op::Drawn{e_.seed, {Draw::by(e_.embedding, table_rows_, e_.dim)}};
+}
+
+/// Of an image: the patches, projected (the annotation vectors of Xu et al. 2015, §3.1.1).
+Value AttentionBuilder::annotations() {
+    const Value patches =
+        builder_.add("patches"_stage, op::Patches{e_.image->shared(), e_.grid, e_.patch_size});
+    return linear("embedding_kv"_stage, patches, parameter("W_patch"), {});
+}
+
+void AttentionBuilder::embed() {
+    if (!needs_embedding(e_)) return;
+    Value tokens, tokens_kv;
+    if (!ids_.empty()) tokens = builder_.add("tokens"_stage, op::TokenRows{ids_});
+    if (!ids_kv_.empty()) tokens_kv = builder_.add("tokens_kv"_stage, op::TokenRows{ids_kv_});
+    if (tokens || tokens_kv) table_ = builder_.add("table"_stage, table_op());
+    X_ = tokens ? builder_.add("embedding"_stage, op::Lookup{}, {tokens, table_}) : custom("embedding");
+    Y_ = pictured_                  ? annotations()
+         : tokens_kv                ? builder_.add("embedding_kv"_stage, op::Lookup{}, {tokens_kv, table_})
+         : is_given("embedding_kv") ? custom("embedding_kv")
+                                    : X_;
+    Y_v_ = is_given("embedding_v") ? custom("embedding_v") : Y_;
+    x_ = X_;
+}
+
+void AttentionBuilder::add_positions() {
+    if (e_.position != Position::sinusoidal || !X_) return;
+    const Shape x = builder_.shape(X_), y = builder_.shape(Y_);
+    if (y.columns != x.columns)
+        refuse_shape("embedding_kv", y.rows, y.columns,
+                     "rows × " + std::to_string(x.columns) + " for the positions of both sides");
+    const Value PE =
+        builder_.add("position"_stage, op::SinusoidalPositions{std::max(x.rows, y.rows), x.columns});
+    const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
+    X_ = builder_.add("positioned"_stage, op::Add{}, {X_, PE});
+    Y_ = one_side ? X_ : builder_.add("positioned_kv"_stage, op::Add{}, {Y_, PE});
+    if (one_value_side) Y_v_ = Y_;
+    x_ = X_;
+}
+
+}  // namespace attnscope

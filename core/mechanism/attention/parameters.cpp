@@ -1,0 +1,169 @@
+// The parameters of attention: given, or drawn together with their sisters.
+#include <algorithm>
+#include <array>
+
+#include "core/attention/normalizers.h"
+#include "core/attention/stage_table.h"
+#include "core/mechanism/attention/build.h"
+
+namespace attnscope {
+namespace {
+
+int hidden_rows(const ScoreSizes& sizes) { return sizes.hidden; }
+int query_columns(const ScoreSizes& sizes) { return sizes.query; }
+int one_row(const ScoreSizes&) { return 1; }
+
+bool is_projection(std::string_view name) {
+    return name.size() == 3 && name[1] == '_' && std::string_view("qkvo").find(name[2]) != std::string::npos;
+}
+
+}  // namespace
+
+Value AttentionBuilder::custom(std::string_view name, bool has_heads) {
+    const GivenMatrix& matrix = e_.given.at(std::string(name));
+    Shape shape =
+        op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
+    shape.per_head = has_heads;
+    return builder_.add(find_in_table(name), op::Custom{matrix.shared(), shape});
+}
+
+Seed AttentionBuilder::seed_of(const ProjectionSeed& seed) const {
+    return seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.seed;
+}
+
+/// The table, where it is drawn as a whole.
+void AttentionBuilder::add_table_draw(Sequence& sequence) const {
+    if (!vocabulary_rule(e_.vocabulary).stable && table_rows_ > 0)
+        sequence.draws.push_back(Draw::by(e_.embedding, table_rows_, e_.dim));
+}
+
+/// nn.Linear's weight, d × 3·patch².
+Draw AttentionBuilder::patch_draw() const {
+    return Draw::by(Initialization::linear, e_.dim, e_.patch_columns());
+}
+
+AttentionBuilder::Sequence AttentionBuilder::image_sequence() const {
+    Sequence sequence{seed_of(e_.image_seed), {}};
+    if (e_.image_seed.kind == ProjectionSeed::Kind::proceed) add_table_draw(sequence);
+    sequence.draws.push_back(patch_draw());
+    return sequence;
+}
+
+AttentionBuilder::Sequence AttentionBuilder::projection_start() const {
+    const bool proceeds = e_.projection_seed.kind == ProjectionSeed::Kind::proceed;
+    if (proceeds && pictured_) return image_sequence();
+    Sequence sequence{seed_of(e_.projection_seed), {}};
+    if (proceeds) add_table_draw(sequence);
+    return sequence;
+}
+
+int AttentionBuilder::value_columns() const {
+    if (is_given("value")) return static_cast<int>(e_.given.at("value").values().cols());
+    return e_.projection != Projection::none ? e_.value_columns() : columns_of(Y_v_);
+}
+
+std::vector<ProjectionDraw> AttentionBuilder::projection_list(bool with_output) const {
+    return projection_draws(e_.projection, {.query_in = columns_of(X_),
+                                            .key_in = columns_of(Y_),
+                                            .value_in = columns_of(Y_v_),
+                                            .key_out = e_.key_columns(),
+                                            .value_out = value_columns(),
+                                            .output_out = e_.dim,
+                                            .with_output = with_output,
+                                            .with_bias = e_.projection_bias});
+}
+
+AttentionBuilder::Sequence AttentionBuilder::score_start() const {
+    if (e_.score_seed.kind != ProjectionSeed::Kind::proceed) return {seed_of(e_.score_seed), {}};
+    Sequence sequence = projection_start();
+    for (const ProjectionDraw& each : projection_list(e_.output_projection))
+        sequence.draws.push_back(each.draw);
+    return sequence;
+}
+
+ScoreSizes AttentionBuilder::score_sizes() const {
+    return {.query = builder_.shape(Q_).columns,
+            .key = builder_.shape(K_).columns,
+            .keys = M_,
+            .hidden = e_.hidden};
+}
+
+/// The score function's, then local-p's.
+std::vector<ScoreParameter> AttentionBuilder::score_parameters() const {
+    if (!Q_ || !K_) return {};
+    const auto of_function = score_function(e_.score).parameters;
+    std::vector<ScoreParameter> parameters(of_function.begin(), of_function.end());
+    if (e_.normalizer == Normalization::local_p) {
+        parameters.push_back({"W_p", hidden_rows, query_columns});
+        parameters.push_back({"v_p", one_row, hidden_rows});
+    }
+    return parameters;
+}
+
+AttentionBuilder::Sequence AttentionBuilder::scores() const {
+    Sequence sequence = score_start();
+    for (const ScoreParameter& parameter : score_parameters())
+        if (parameter.drawn)
+            sequence.draws.push_back(Draw::by(Initialization::linear, parameter.rows(score_sizes()),
+                                              parameter.columns(score_sizes())));
+    return sequence;
+}
+
+/// nn.Linear's W_1, b_1, W_2, b_2, one after the other.
+AttentionBuilder::Sequence AttentionBuilder::block() const {
+    Sequence sequence =
+        e_.block_seed.kind == ProjectionSeed::Kind::proceed ? scores() : Sequence{seed_of(e_.block_seed), {}};
+    const int d = builder_.shape(x_).columns, hidden = e_.feed_forward_columns();
+    sequence.draws.insert(sequence.draws.end(),
+                          {Draw::by(Initialization::linear, hidden, d), Draw::by_fan(d, 1, hidden),
+                           Draw::by(Initialization::linear, d, hidden), Draw::by_fan(hidden, 1, d)});
+    return sequence;
+}
+
+/// W_q, b_q … b_o, which one list draws.
+Op AttentionBuilder::drawn_projection(std::string_view name) const {
+    Sequence sequence = projection_start();
+    for (const ProjectionDraw& each : projection_list(true)) {
+        sequence.draws.push_back(each.draw);
+        for (const ProjectionDraw::Part& part : each.parts)
+            if (part.name == name)
+                return op::Drawn{sequence.seed, std::move(sequence.draws), part.first_row, part.rows};
+    }
+    return op::Constant{1, columns_of(X_), 0};  // a bias of torch.nn.MultiheadAttention
+}
+
+/// The drawn parameter of this name: its sequence, cut behind it.
+Op AttentionBuilder::drawn(std::string_view name) const {
+    if (is_projection(name)) return drawn_projection(name);
+    const auto cut = [](Sequence sequence, std::ptrdiff_t behind) -> Op {
+        sequence.draws.resize(sequence.draws.size() - static_cast<std::size_t>(behind));
+        return op::Drawn{sequence.seed, std::move(sequence.draws)};
+    };
+    if (name == "W_patch") return cut(image_sequence(), 0);
+    constexpr std::array<std::string_view, 4> k_block{"W_1", "b_1", "W_2", "b_2"};
+    if (const auto at = std::ranges::find(k_block, name); at != k_block.end())
+        return cut(block(), k_block.end() - at - 1);
+    const std::vector<ScoreParameter> parameters = score_parameters();
+    const auto at = std::ranges::find(parameters, name, &ScoreParameter::name);
+    return cut(scores(), std::count_if(at + 1, parameters.end(), [](const auto& p) { return p.drawn; }));
+}
+
+Value AttentionBuilder::parameter(std::string_view name) {
+    return is_given(name) ? custom(name) : builder_.add(find_in_table(name), drawn(name));
+}
+
+/// A projection's bias; none unless it is given or all are drawn.
+Value AttentionBuilder::bias(std::string_view name) {
+    if (is_given(name)) return custom(name);
+    if (!e_.projection_bias || (e_.projection == Projection::none && name != "b_o")) return {};
+    return builder_.add(find_in_table(name), drawn(name));
+}
+
+Value AttentionBuilder::norm_parameter(const std::string& name, int columns, float value) {
+    const Value found =
+        is_given(name) ? custom(name) : builder_.add(find_in_table(name), op::Constant{1, columns, value});
+    builder_.require_shape(found, 1, columns);
+    return found;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,13 @@
+// Experiment → Graph: the computation before any number.
+#pragma once
+
+#include "core/attention/experiment.h"
+#include "core/graph/graph.h"
+
+namespace attnscope {
+
+/// The graph of the experiment's mechanism. Throws Error(bad_input) for an experiment that has no tokens or
+/// whose shapes do not fit, Error(too_large) for more than k_max_tokens.
+Graph build(const Experiment& experiment);
+
+}  // namespace attnscope

@@ -1,0 +1,222 @@
+// Encoder, decoder, words: the stages of sequence to sequence.
+#include "core/mechanism/seq2seq/build.h"
+
+#include <algorithm>
+
+#include "core/attention/normalizers.h"
+#include "core/attention/stage_table.h"
+#include "core/error.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_bos = 0, k_eos = 1;
+constexpr int k_no_word = -1;  ///< a given table without words has no end
+
+}  // namespace
+
+Graph Seq2seqBuilder::build() {
+    read_source();
+    read_target();
+    const Value source = builder_.add("source"_stage, op::TokenRows{source_});
+    X_ = builder_.add("source_embedding"_stage, op::Lookup{}, {source, parameter("E_src")});
+    encode_source();
+    start_decoder();
+    feed();
+    decode_target();
+    predict();
+    add_loss();
+    return std::move(builder_.graph);
+}
+
+Seq2seqSizes Seq2seqBuilder::sizes() const {
+    const int annotation = reads_backward() ? 2 * e_.encoder_size : e_.encoder_size;
+    const bool current = e_.alignment_state == AlignmentState::current;
+    return {.source_words = source_rows_,
+            .target_words = target_rows_,
+            .embedding = e_.dim,
+            .encoder = e_.encoder_size,
+            .annotation = annotation,
+            .decoder = e_.decoder_size,
+            .decoder_input = current ? e_.dim : e_.dim + annotation,
+            .hidden = e_.hidden};
+}
+
+/// In the one sequence of seq2seq_parameters(); a `stable` table from generators of its own.
+Op Seq2seqBuilder::drawn(std::string_view name) const {
+    const bool stable = vocabulary_rule(e_.vocabulary).stable;
+    const bool is_table = name == "E_src" || name == "E_tgt";
+    if (stable && is_table) {
+        const std::vector<std::string>& words = name == "E_src" ? source_words_ : target_words_;
+        const int rows = name == "E_src" ? source_rows_ : target_rows_;
+        if (words.empty()) return op::Drawn{e_.seed, {Draw::by(e_.embedding, rows, e_.dim)}};
+        return op::StableTable{e_.seed, words, e_.dim, e_.embedding};
+    }
+    op::Drawn drawn{e_.seed, {}};
+    for (const Seq2seqParameter& each : seq2seq_parameters()) {
+        if (stable && each.draw == Seq2seqParameter::Draw::table) continue;
+        drawn.draws.push_back(draw_of(each, sizes(), e_.embedding));
+        if (each.name == name) break;
+    }
+    return drawn;
+}
+
+Value Seq2seqBuilder::parameter(std::string_view name) {
+    if (const auto found = parameters_.find(name); found != parameters_.end()) return found->second;
+    const StageInfo* stage = find_in_table(name);
+    Value value;
+    if (is_given(name)) {
+        const GivenMatrix& matrix = e_.given.at(std::string(name));
+        const Shape shape =
+            op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
+        value = builder_.add(stage, op::Custom{matrix.shared(), shape});
+        const Seq2seqParameter& known = *find_seq2seq_parameter(name);
+        builder_.require_shape(value, known.rows(sizes()), known.columns(sizes()));
+    } else {
+        value = builder_.add(stage, drawn(name));
+    }
+    return parameters_[std::string(name)] = value;
+}
+
+std::vector<Value> Seq2seqBuilder::gru_parameters(const std::string& prefix) {
+    std::vector<Value> values;
+    for (const char* part : {".W_ih", ".W_hh", ".b_ih", ".b_hh"}) values.push_back(parameter(prefix + part));
+    return values;
+}
+
+/// The gates of one direction, and its states, which it gives.
+Value Seq2seqBuilder::encode(const std::string& side, Direction direction) {
+    std::vector<Value> inputs = gru_parameters("enc_" + side);
+    inputs.insert(inputs.begin(), X_);
+    std::vector<StageKey> keys;
+    for (const std::string& name :
+         {"encoder_r_" + side, "encoder_z_" + side, "encoder_n_" + side, "h_" + side})
+        keys.push_back(find_in_table(name));
+    return builder_.add(keys, op::GruEncoder{direction}, inputs).back();
+}
+
+void Seq2seqBuilder::encode_source() {
+    const Value forward = encode("fwd", Direction::forward);
+    const Value backward = reads_backward() ? encode("bwd", Direction::backward) : Value{};
+    annotations_ = builder_.add("annotations"_stage, op::JoinColumns{}, {forward, backward});
+    last_state_ = backward ? backward : forward;
+}
+
+/// s_0 = tanh(W_init h + b_init), h being the backward state at the first word (Bahdanau et al. 2015,
+/// §A.2.2), of a forward encoder the state at the last. Then U_a h_j for all words at once (§A.1.2).
+void Seq2seqBuilder::start_decoder() {
+    const Value W = parameter("W_init"), b = parameter("b_init");
+    const auto word = reads_backward() ? op::InitialState::Of::first : op::InitialState::Of::last;
+    initial_state_ = builder_.add("initial_state"_stage, op::InitialState{word}, {last_state_, W, b});
+    if (aligns())
+        keys_ = builder_.add("keys_projected"_stage, op::LinearInDouble{}, {annotations_, parameter("U_a")});
+}
+
+op::DecoderRule Seq2seqBuilder::decoder_rule() const {
+    op::DecoderRule rule{.asks = e_.alignment_state, .aligns = aligns(), .encoder = e_.encoder};
+    if (!aligns()) return rule;
+    const int words = builder_.shape(annotations_).rows;
+    rule.normalizer = e_.normalizer;
+    rule.temperature = e_.temperature;
+    rule.window = e_.local_window;
+    rule.mask = e_.mask;
+    rule.mask_steps = steps();
+    for (const MaskRule& each : e_.mask) find_mask_kind(each.kind)->check_fit(each, steps());
+    if (!is_given("mask")) return rule;
+    const Matrix& mask = e_.given.at("mask").values();
+    if (mask.rows() != steps() || mask.cols() != words)
+        refuse_shape("mask", mask.rows(), mask.cols(),
+                     std::to_string(steps()) + " × " + std::to_string(words));
+    rule.custom_mask = e_.given.at("mask").shared();
+    return rule;
+}
+
+/// As op::Decode has them, without the words.
+std::vector<Value> Seq2seqBuilder::decoder_inputs() {
+    std::vector<Value> inputs{initial_state_, annotations_};
+    for (const Value each : gru_parameters("dec")) inputs.push_back(each);
+    if (!aligns()) return inputs;
+    inputs.insert(inputs.end(), {keys_, parameter("W_a"), parameter("v_a")});
+    if (decoder_rule().predicts_window()) inputs.insert(inputs.end(), {parameter("W_p"), parameter("v_p")});
+    return inputs;
+}
+
+/// Greedy decoding is teacher forcing with the words that it picked, so that the other stages depend on
+/// `fed_tokens` and not on what picked them.
+void Seq2seqBuilder::feed() {
+    const Value table = parameter("E_tgt"), W = parameter("W_out"), b = parameter("b_out");
+    std::vector<Value> inputs = decoder_inputs();
+    if (is_greedy()) {
+        inputs.insert(inputs.end(), {table, W, b});
+        const int last = target_words_.empty() ? k_no_word : k_eos;
+        fed_tokens_ = builder_.add("fed_tokens"_stage,
+                                   op::DecodeGreedily{decoder_rule(), k_bos, last, e_.max_steps}, inputs);
+    } else {
+        fed_tokens_ = builder_.add("fed_tokens"_stage, op::TokenRows{fed_});
+    }
+    words_ = builder_.add("target_embedding"_stage, op::Lookup{}, {fed_tokens_, table});
+}
+
+/// The stages that a decoder has under these settings.
+std::vector<std::pair<op::DecoderPart, StageKey>> Seq2seqBuilder::decoder_stages() const {
+    using enum op::DecoderPart;
+    const Normalizer::Window window = normalizer_of(e_.normalizer).window;
+    const bool local = window != Normalizer::Window::none,
+               masks = local || !e_.mask.empty() || is_given("mask");
+    const bool predicted = window == Normalizer::Window::predicted;
+    struct PartStage {
+        op::DecoderPart part;
+        StageKey key;
+        bool applies;
+    };
+    const PartStage rows[] = {
+        {scores, "alignment_scores"_stage, aligns()},
+        {scaled, "alignment_scaled"_stage, aligns() && e_.temperature != 1},
+        {center, "alignment_center"_stage, aligns() && local},
+        {mask, "alignment_mask"_stage, aligns() && masks},
+        {masked, "alignment_masked"_stage, aligns() && masks},
+        {softmax, "alignment_softmax"_stage, aligns() && predicted},
+        {gauss, "alignment_gauss"_stage, aligns() && predicted},
+        {weights, "alignment"_stage, aligns()},
+        {context, "decoder_context"_stage, true},
+        {gate_r, "gate_r"_stage, true},
+        {gate_z, "gate_z"_stage, true},
+        {gate_n, "gate_n"_stage, true},
+        {state, "decoder_state"_stage, true},
+    };
+    std::vector<std::pair<op::DecoderPart, StageKey>> stages;
+    for (const PartStage& row : rows)
+        if (row.applies) stages.emplace_back(row.part, row.key);
+    return stages;
+}
+
+void Seq2seqBuilder::decode_target() {
+    std::vector<Value> inputs = decoder_inputs();
+    inputs.push_back(words_);
+    op::Decode decode{decoder_rule(), {}};
+    std::vector<StageKey> keys;
+    for (const auto& [part, key] : decoder_stages()) {
+        decode.parts.push_back(part);
+        keys.push_back(key);
+    }
+    const std::vector<Value> values = builder_.add(keys, std::move(decode), inputs);
+    state_ = values.back();
+    context_ = values[values.size() - 5];
+}
+
+void Seq2seqBuilder::predict() {
+    const Value W = parameter("W_out"), b = parameter("b_out");
+    const Value logits = builder_.add("logits"_stage, op::OutputLogits{}, {state_, words_, context_, W, b});
+    log_probs_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
+    builder_.add("picked_tokens"_stage, op::ArgMax{}, {logits});
+}
+
+/// The mean of −log p of each step's wanted word.
+void Seq2seqBuilder::add_loss() {
+    if (wanted_.empty()) return;
+    const Value wanted = builder_.add("target_tokens"_stage, op::TokenRows{wanted_});
+    builder_.add("loss"_stage, op::CrossEntropy{}, {log_probs_, wanted});
+}
+
+}  // namespace attnscope

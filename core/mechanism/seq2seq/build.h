@@ -1,0 +1,66 @@
+// Sequence to sequence: experiment → graph.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/attention/experiment.h"
+#include "core/graph/graph.h"
+#include "core/seq2seq/parameters.h"
+
+namespace attnscope {
+
+/// One use: build(). Bahdanau et al. 2015, with GRUs as PyTorch has them. The words of the target stand in
+/// E_tgt behind `<bos>` (row 0) and `<eos>` (row 1), each sentence having a vocabulary of its own; E_src has
+/// at least `table_size` rows, E_tgt as many as there are words to predict.
+class Seq2seqBuilder {
+public:
+    explicit Seq2seqBuilder(const Experiment& experiment) : e_(experiment) {}
+
+    /// Throws Error(bad_input) for an experiment without tokens or whose shapes do not fit.
+    Graph build();
+
+private:
+    bool is_given(std::string_view name) const { return e_.is_given(name); }
+    bool is_greedy() const { return e_.decode == Decode::greedy; }
+    bool aligns() const { return e_.decoder_attention == DecoderAttention::additive; }
+    bool reads_backward() const { return e_.encoder == Encoder::bidirectional; }
+    /// Steps that there may be.
+    int steps() const { return is_greedy() ? e_.max_steps : static_cast<int>(fed_.size()); }
+
+    // words.cpp: from text to rows of the tables.
+    void read_source();
+    void read_target();
+    std::vector<int> given_words(const char* name, int rows) const;
+
+    Seq2seqSizes sizes() const;
+    Op drawn(std::string_view name) const;
+    Value parameter(std::string_view name);
+    std::vector<Value> gru_parameters(const std::string& prefix);
+    void encode_source();
+    Value encode(const std::string& side, Direction direction);
+    void start_decoder();
+    op::DecoderRule decoder_rule() const;
+    std::vector<Value> decoder_inputs();
+    std::vector<std::pair<op::DecoderPart, StageKey>> decoder_stages() const;
+    void feed();
+    void decode_target();
+    void predict();
+    void add_loss();
+
+    const Experiment& e_;
+    GraphBuilder builder_;
+    std::vector<std::string> source_words_, target_words_;  ///< folded, by row; empty where not of the text
+    std::vector<int> source_, fed_, wanted_;                ///< wanted: empty if nothing is to be predicted
+    int source_rows_ = 0, target_rows_ = 0;
+    std::map<std::string, Value, std::less<>> parameters_;
+    Value X_, annotations_, last_state_, initial_state_, keys_, fed_tokens_, words_, context_, state_,
+        log_probs_;
+};
+
+/// "fed→target" for each step, and where nothing is to be predicted "fed→picked"; empty where the words are
+/// not of the text.
+std::vector<std::string> step_labels(const Trace& trace);
+
+}  // namespace attnscope

@@ -1,0 +1,112 @@
+// From sentences to rows of the two tables, and from the steps to their labels.
+#include <cmath>
+
+#include "core/attention/sentence.h"
+#include "core/attention/stage_table.h"
+#include "core/error.h"
+#include "core/mechanism/seq2seq/build.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_bos = 0, k_eos = 1, k_special_words = 2;
+
+}  // namespace
+
+std::vector<int> Seq2seqBuilder::given_words(const char* name, int rows) const {
+    const Matrix& matrix = e_.given.at(name).values();
+    if (matrix.rows() != 1 || matrix.cols() > k_max_tokens)
+        refuse_shape(name, matrix.rows(), matrix.cols(), "1 × up to " + std::to_string(k_max_tokens));
+    std::vector<int> words;
+    for (Eigen::Index i = 0; i < matrix.cols(); ++i) {
+        const float word = matrix(0, i);
+        if (!(word >= 0 && word < static_cast<float>(rows)) || word != std::floor(word))
+            throw Error(ErrorKind::bad_input, std::string(name) + " " + std::to_string(i + 1) +
+                                                  " is not a row of the table: use 0 to " +
+                                                  std::to_string(rows - 1));
+        words.push_back(static_cast<int>(word));
+    }
+    return words;
+}
+
+void Seq2seqBuilder::read_source() {
+    const VocabularyRule& rule = vocabulary_rule(e_.vocabulary);
+    if (!is_given("src")) {
+        const std::vector<std::string> tokens = sentence_tokens(e_, e_.text, "the sentence", "--text");
+        builder_.graph.columns = display_tokens(tokens);
+        Vocabulary vocabulary = make_vocabulary(tokens, rule);
+        source_words_ = std::move(vocabulary.words);
+        source_ = std::move(vocabulary.ids);
+    }
+    const int needed = std::max(1, static_cast<int>(source_words_.size()));
+    if (is_given("E_src")) {
+        const Matrix& table = e_.given.at("E_src").values();
+        source_rows_ = static_cast<int>(table.rows());
+        if (source_rows_ < needed)
+            refuse_shape("E_src", table.rows(), table.cols(),
+                         "a row for each of " + std::to_string(needed) + " words");
+    } else {
+        const bool own_rows = rule.stable && !source_words_.empty();
+        source_rows_ = own_rows ? needed : std::max(e_.table_size, needed);
+    }
+    if (is_given("src")) source_ = given_words("src", source_rows_);
+    builder_.graph.table = source_words_;
+}
+
+/// Teacher forcing: `<bos>` and the words are fed, the words and `<eos>` are wanted.
+void Seq2seqBuilder::read_target() {
+    const bool fed_is_given = is_given("tgt_in") && !is_greedy();
+    const bool needs_text = !is_given("E_tgt") || (!is_greedy() && !fed_is_given);
+    const std::string& text = e_.text2.empty() ? e_.text : e_.text2;
+    const std::vector<std::string> tokens =
+        needs_text ? sentence_tokens(e_, text, "the target sentence", e_.text2.empty() ? "--text" : "--text2")
+                   : tokenize(text, tokenizer_of(e_.tokenizer));
+    Vocabulary vocabulary = make_vocabulary(tokens, vocabulary_rule(e_.vocabulary));
+    target_words_ = {"<bos>", "<eos>"};
+    target_words_.insert(target_words_.end(), vocabulary.words.begin(), vocabulary.words.end());
+    target_rows_ = static_cast<int>(target_words_.size());
+    if (is_given("E_tgt")) {
+        const Matrix& table = e_.given.at("E_tgt").values();
+        if (needs_text && table.rows() < target_rows_)
+            refuse_shape("E_tgt", table.rows(), table.cols(),
+                         "a row for each of " + std::to_string(target_rows_) + " words");
+        // A table of another size is not of these words.
+        if (tokens.empty() || table.rows() != target_rows_) target_words_.clear();
+        target_rows_ = static_cast<int>(table.rows());
+    }
+    builder_.graph.target_table = target_words_;
+    if (is_greedy()) return;
+    if (fed_is_given) {
+        fed_ = given_words("tgt_in", target_rows_);
+    } else {
+        fed_ = {k_bos};
+        for (const int word : vocabulary.ids) fed_.push_back(word + k_special_words);
+        wanted_.assign(fed_.begin() + 1, fed_.end());
+        wanted_.push_back(k_eos);
+    }
+    if (is_given("tgt_out")) wanted_ = given_words("tgt_out", target_rows_);
+    if (!wanted_.empty() && wanted_.size() != fed_.size())
+        refuse_shape("tgt_out", 1, static_cast<Eigen::Index>(wanted_.size()),
+                     "1 × " + std::to_string(fed_.size()));
+}
+
+std::vector<std::string> step_labels(const Trace& trace) {
+    const std::vector<std::string>& words = trace.target_table;
+    std::vector<std::string> labels;
+    if (words.empty()) return labels;
+    const Stage& fed = *trace.find("fed_tokens"_stage);
+    const Stage* next = trace.find("target_tokens"_stage);
+    if (!next) next = trace.find("picked_tokens"_stage);
+    for (int i = 0; i < fed.shape().rows; ++i) {
+        const auto word = [&](const Stage& stage) {
+            const auto row = static_cast<std::size_t>(stage.buffer.at(0, i, 0));
+            return row < words.size() ? words[row] : std::to_string(row + 1);
+        };
+        labels.push_back(word(fed) + "→" + word(*next));
+    }
+    return labels;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,23 @@
+// The activation of a feed-forward layer.
+#pragma once
+
+#include "core/attention/choices.h"
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x: max(x, 0), or x (1 + erf(x / √2)) / 2 in double (Hendrycks and Gimpel 2016).
+struct Activate {
+    Activation activation;
+
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Activate&) const = default;
+};
+
+float relu(float x);
+float gelu(float x);
+
+}  // namespace attnscope::op

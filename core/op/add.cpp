@@ -1,0 +1,41 @@
+#include "core/op/add.h"
+
+#include <fmt/format.h>
+
+namespace attnscope::op {
+namespace {
+
+/// The inputs summed cell by cell; one without heads counts in every head.
+void sum_inputs(const Work& in, Tensor& out) {
+    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+        MatrixView rows = block.of(out.head(block.head));
+        rows = block.of(in.head(0, block.head));
+        for (std::size_t i = 1; i < in.count(); ++i) rows += block.of(in.head(i, block.head));
+    });
+}
+
+}  // namespace
+
+void Identity::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+
+void Identity::explain(Proof& proof, const Cell& cell) const {
+    proof.remark = fmt::format("no projection: the same as {}", cell.words.symbol(0));
+}
+
+void Add::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+
+void Add::explain(Proof& proof, const Cell& cell) const {
+    proof.add_step(cell.words.symbol(0), cell.at(0));
+    proof.add_step(fmt::format("+ {} {}", cell.words.symbol(1), number_text(cell.at(1))), cell.value);
+}
+
+void AddBias::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+
+void AddBias::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    double bias = 0;
+    for (std::size_t i = 1; i < cell.inputs.size(); ++i) bias += cell.at(i);
+    proof.add_step("+ bias " + number_text(bias), cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,34 @@
+// Sums, cell by cell.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x: the same numbers under another name, as where there are no projections.
+struct Identity {
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Identity&) const = default;
+};
+
+/// x, y: their sum; a y with more rows lends its first ones. Positions on embeddings (Vaswani et al. 2017,
+/// §3.5) and residual connections (He et al. 2016).
+struct Add {
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Add&) const = default;
+};
+
+/// Scores (h × N × M) and one bias or two, each N × M or with heads: their sum, from the first to the last.
+struct AddBias {
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const AddBias&) const = default;
+};
+
+}  // namespace attnscope::op

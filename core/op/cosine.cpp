@@ -1,0 +1,40 @@
+#include "core/op/cosine.h"
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+
+void Cosine::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+        const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head);
+        MatrixView cells = block.of(out.head(block.head));
+        const Eigen::VectorXf query_norms = Q.rowwise().norm(), key_norms = K.rowwise().norm();
+        product_transposed(Q, K, cells);
+        for (Eigen::Index i = 0; i < cells.rows(); ++i)
+            for (Eigen::Index j = 0; j < cells.cols(); ++j)
+                cells(i, j) /= std::max(query_norms(i) * key_norms(j), 1e-8f);
+    });
+}
+
+void Sharpen::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+        block.of(out.head(block.head)) = block.of(in.head(0, block.head)) * factor;
+    });
+}
+
+void Cosine::explain(Proof& proof, const Cell& cell) const {
+    const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
+    const double norms = q.cast<double>().norm() * k.cast<double>().norm();
+    proof.terms_title = "q · k, term by term";
+    proof.add_terms("", q, k);
+    proof.terms_result = proof.terms_sum;
+    proof.add_step("q · k", proof.terms_sum);
+    proof.add_step("÷ |q| |k| " + number_text(std::max(norms, 1e-8), 3), cell.value);
+}
+
+void Sharpen::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    proof.add_step("× β " + number_text(factor), cell.value);
+}
+
+}  // namespace attnscope::op

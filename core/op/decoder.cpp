@@ -1,0 +1,287 @@
+#include "core/op/decoder.h"
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/attention/normalizers.h"
+#include "core/op/gru_proof.h"
+
+namespace attnscope::op {
+namespace {
+
+/// Calls `use` with the decoder over an operation's inputs.
+template <typename Use>
+void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
+    const ConstMatrixView annotations = in.head(1), none(nullptr, 0, 0);
+    const Eigen::Index words = annotations.rows();
+    std::optional<Tensor> mask;
+    if (rule.aligns && (!rule.mask.empty() || rule.custom_mask)) {
+        mask = mask_matrix(rule.mask, rule.mask_steps, static_cast<int>(words));
+        if (rule.custom_mask) mask->head(0) = (rule.custom_mask->array() != 0).select(mask->head(0), 0);
+    }
+    Row last = annotations.row(words - 1);
+    const Eigen::Index states = last.size() / 2;
+    if (rule.encoder == Encoder::bidirectional) last.tail(states) = annotations.row(0).tail(states);
+    const bool predicts = rule.aligns && rule.predicts_window();
+    const Alignment alignment{.W_a = rule.aligns ? in.head(7) : none,
+                              .v_a = rule.aligns ? in.head(8) : none,
+                              .keys = rule.aligns ? in.head(6) : none,
+                              .W_p = predicts ? in.head(9) : none,
+                              .v_p = predicts ? in.head(10) : none,
+                              .rules = mask ? std::as_const(*mask).head(0) : none,
+                              .normalizer = &normalizer_of(rule.normalizer),
+                              .temperature = rule.temperature,
+                              .window = rule.window};
+    use(Decoder{.gru = {in.head(2), in.head(3), in.head(4), in.head(5)},
+                .initial_state = in.head(0),
+                .annotations = annotations,
+                .alignment = rule.aligns ? &alignment : nullptr,
+                .fixed_context = last,
+                .align_current = rule.asks == AlignmentState::current});
+}
+
+const Row& part_of(const DecoderStep& step, DecoderPart part) {
+    switch (part) {
+        case DecoderPart::scores: return step.alignment.scores;
+        case DecoderPart::scaled: return step.alignment.scaled;
+        case DecoderPart::center: return step.alignment.center;
+        case DecoderPart::mask: return step.alignment.open;
+        case DecoderPart::masked: return step.alignment.masked;
+        case DecoderPart::softmax: return step.alignment.softmax;
+        case DecoderPart::gauss: return step.alignment.gauss;
+        case DecoderPart::weights: return step.alignment.weights;
+        case DecoderPart::context: return step.context;
+        case DecoderPart::gate_r: return step.gru.r;
+        case DecoderPart::gate_z: return step.gru.z;
+        case DecoderPart::gate_n: return step.gru.n;
+        case DecoderPart::state: break;
+    }
+    return step.gru.state;
+}
+
+/// annotations S × C, initial state 1 × D.
+int width_of(DecoderPart part, const Shape& annotations, const Shape& state) {
+    if (part == DecoderPart::center) return 1;
+    if (part == DecoderPart::context) return annotations.columns;
+    return part < DecoderPart::context ? annotations.rows : state.columns;
+}
+
+}  // namespace
+
+std::vector<Shape> Decode::shapes(Shapes in) const {
+    std::vector<Shape> shapes;
+    for (const DecoderPart part : parts)
+        shapes.push_back(matrix(in.back().rows, width_of(part, in[1], in[0])));
+    return shapes;
+}
+
+std::vector<Tensor> Decode::results(const Work& in) const {
+    std::vector<DecoderStep> steps;
+    with_decoder(rule, in, [&](const Decoder& decoder) {
+        steps = decode(decoder, in.head(in.count() - 1), in.cancel);
+    });
+    std::vector<Tensor> results;
+    for (const DecoderPart part : parts) {
+        const auto columns = static_cast<int>(part_of(steps.front(), part).size());
+        Tensor& rows = results.emplace_back(matrix(static_cast<int>(steps.size()), columns));
+        for (std::size_t i = 0; i < steps.size(); ++i)
+            rows.head(0).row(static_cast<Eigen::Index>(i)) = part_of(steps[i], part);
+    }
+    return results;
+}
+
+std::vector<Tensor> DecodeGreedily::results(const Work& in) const {
+    const std::size_t table = in.count() - 3;
+    std::vector<int> fed;
+    with_decoder(rule, in, [&](const Decoder& decoder) {
+        std::vector<DecoderStep> steps;
+        fed = decode_greedily(decoder, {in.head(table), in.head(table + 1), in.head(table + 2)}, first, last,
+                              max_steps, steps, in.cancel);
+    });
+    std::vector<Tensor> results;
+    Tensor& rows = results.emplace_back(matrix(static_cast<int>(fed.size()), 1));
+    std::ranges::transform(fed, rows.values().begin(), [](int word) { return static_cast<float>(word); });
+    return results;
+}
+
+void OutputLogits::forward(const Work& in, Tensor& out) const {
+    const Vocabularies vocabularies{in.head(1), in.head(3), in.head(4)};
+    for (int i = 0; i < out.shape().rows; ++i) {
+        stop_if_cancelled(in.cancel);
+        out.head(0).row(i) =
+            output_logits(vocabularies, in.head(0).row(i), in.head(1).row(i), in.head(2).row(i));
+    }
+}
+
+namespace {
+
+/// A cell of a decoder's result with the other results of its step.
+class StepCell {
+public:
+    StepCell(const Decode& decode, const Cell& cell) : decode_(decode), cell_(cell) {}
+
+    bool has(DecoderPart part) const { return std::ranges::find(decode_.parts, part) != decode_.parts.end(); }
+    const Buffer& of(DecoderPart part) const {
+        return *cell_.results[static_cast<std::size_t>(std::ranges::find(decode_.parts, part) -
+                                                       decode_.parts.begin())];
+    }
+    float here(DecoderPart part) const { return of(part).at(0, cell_.row, cell_.column); }
+    Eigen::RowVectorXf row(DecoderPart part) const { return of(part).row(0, cell_.row); }
+    /// s of step i; of step −1 the initial one.
+    Eigen::RowVectorXf state(int i) const {
+        return i < 0 ? cell_.row_of(0, 0) : of(DecoderPart::state).row(0, i);
+    }
+    /// What the softmax is taken of.
+    DecoderPart logits() const {
+        for (const DecoderPart part : {DecoderPart::masked, DecoderPart::scaled})
+            if (has(part)) return part;
+        return DecoderPart::scores;
+    }
+    bool nothing_open() const { return (row(logits()).array() == -INFINITY).all(); }
+
+    void explain(Proof& proof, DecoderPart part) const {
+        switch (part) {
+            case DecoderPart::scores: return explain_score(proof);
+            case DecoderPart::scaled: return explain_scaled(proof);
+            case DecoderPart::center: return explain_center(proof);
+            case DecoderPart::mask: return explain_mask(proof);
+            case DecoderPart::masked: return explain_masked(proof);
+            case DecoderPart::softmax: return explain_softmax(proof, DecoderPart::softmax);
+            case DecoderPart::gauss: return explain_gauss(proof);
+            case DecoderPart::weights: return explain_weights(proof);
+            case DecoderPart::context: return explain_context(proof);
+            case DecoderPart::gate_r: return explain_unit_part(proof, UnitPart::r);
+            case DecoderPart::gate_z: return explain_unit_part(proof, UnitPart::z);
+            case DecoderPart::gate_n: return explain_unit_part(proof, UnitPart::n);
+            case DecoderPart::state: return explain_unit_part(proof, UnitPart::state);
+        }
+    }
+
+private:
+    void explain_score(Proof& proof) const {
+        const bool current = decode_.rule.asks == AlignmentState::current;
+        const Eigen::RowVectorXd s = state(cell_.row - (current ? 0 : 1)).cast<double>();
+        proof.terms_title = "v_a · tanh( W_a s + U_a h ), unit by unit";
+        for (int k = 0; k < cell_.shape(8).columns; ++k) {
+            const double sum = cell_.at(6, cell_.column, k) + cell_.row_of(7, k).cast<double>().dot(s);
+            proof.add_term(std::to_string(k + 1), cell_.at(8, 0, k), static_cast<float>(std::tanh(sum)));
+        }
+        proof.terms_result = here(DecoderPart::scores);
+    }
+    void explain_scaled(Proof& proof) const {
+        explain_score(proof);
+        proof.add_step("e", here(DecoderPart::scores));
+        if (has(DecoderPart::scaled))
+            proof.add_step("÷ T " + number_text(decode_.rule.temperature), here(DecoderPart::scaled));
+    }
+    void explain_center(Proof& proof) const {
+        proof.remark = decode_.rule.predicts_window() ? "predicted from the state that asks"
+                                                      : "the step's own position, counted from 0";
+    }
+    std::string closed_by() const {
+        const int i = cell_.row, j = cell_.column;
+        if (here(DecoderPart::mask) != 0) return "closed: the score is −∞";
+        for (const MaskRule& rule : decode_.rule.mask)
+            if (!find_mask_kind(rule.kind)->open(rule, i, j)) return "closed by the mask: " + rule.kind;
+        const auto& custom = decode_.rule.custom_mask;
+        if (custom && (*custom)(i, j) == 0) return "closed by the mask: custom mask";
+        return "closed: outside the window";
+    }
+    void explain_mask(Proof& proof) const {
+        proof.remark = cell_.value != 0 ? "open: this step may look at this word" : closed_by();
+    }
+    void explain_masked(Proof& proof) const {
+        explain_scaled(proof);
+        if (here(logits()) != -INFINITY) return;
+        proof.remark = has(DecoderPart::mask) ? closed_by() : "closed: the score is −∞";
+        proof.add_step("masked", -INFINITY);
+    }
+    /// `part`: softmax, or weights where there is no Gaussian window.
+    void explain_softmax(Proof& proof, DecoderPart part) const {
+        explain_masked(proof);
+        if (nothing_open()) proof.remark = "nothing is open to this step: its weights are zeros";
+        const Eigen::RowVectorXf x = row(logits());
+        const float own = here(logits());
+        if (own == -INFINITY) return proof.add_step("weight", here(part));
+        const double largest = x.maxCoeff<Eigen::PropagateNaN>();
+        proof.add_step("− row max " + number_text(largest, 3), own - largest);
+        if (decode_.rule.normalizer == Normalization::hard)
+            return proof.add_step("1 at the row's maximum", here(part));
+        double sum = 0;
+        for (const float each : x)
+            if (each != -INFINITY) sum += std::exp(each - largest);
+        proof.add_step("exp", std::exp(own - largest));
+        proof.add_step("÷ row sum " + number_text(sum, 4), here(part));
+    }
+    void explain_weights(Proof& proof) const {
+        if (!has(DecoderPart::gauss)) return explain_softmax(proof, DecoderPart::weights);
+        explain_softmax(proof, DecoderPart::softmax);
+        proof.add_step("× gauss " + number_text(here(DecoderPart::gauss), 4), cell_.value);
+    }
+    void explain_gauss(Proof& proof) const {
+        const double p = of(DecoderPart::center).at(0, cell_.row, 0), distance = cell_.column - p;
+        const double deviation = decode_.rule.window / 2;
+        proof.add_step("j − p, p = " + number_text(p, 3), distance);
+        proof.add_step("² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
+        proof.add_step("exp of its negative", cell_.value);
+    }
+    void explain_context(Proof& proof) const {
+        if (!decode_.rule.aligns) {
+            const int states = decode_.rule.encoder == Encoder::bidirectional ? cell_.shape(1).columns / 2
+                                                                              : cell_.shape(1).columns;
+            proof.remark = cell_.column < states ? "no attention: the forward state at the last word"
+                                                 : "no attention: the backward state at the first word";
+            return;
+        }
+        proof.terms_title = "weight × annotation, word by word";
+        const Eigen::RowVectorXf weights = row(DecoderPart::weights), x = row(logits());
+        for (int j = 0; j < weights.size(); ++j)
+            proof.add_term(cell_.words.row_label(1, j), weights(j), cell_.at(1, j, cell_.column),
+                           x(j) == -INFINITY);
+        proof.terms_result = cell_.value;
+        if (nothing_open()) proof.remark = "nothing is open to this step: its context is zero";
+    }
+    void explain_unit_part(Proof& proof, UnitPart part) const {
+        std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;
+        input.emplace_back("y", cell_.row_of(cell_.inputs.size() - 1, cell_.row));
+        if (decode_.rule.asks == AlignmentState::previous) input.emplace_back("c", row(DecoderPart::context));
+        const UnitCell unit{cell_,
+                            2,
+                            std::move(input),
+                            state(cell_.row - 1),
+                            here(DecoderPart::gate_r),
+                            here(DecoderPart::gate_z),
+                            here(DecoderPart::gate_n)};
+        explain_unit(proof, unit, part);
+    }
+
+    const Decode& decode_;
+    const Cell& cell_;
+};
+
+}  // namespace
+
+void Decode::explain(Proof& proof, const Cell& cell) const {
+    StepCell(*this, cell).explain(proof, parts[cell.result]);
+}
+
+void DecodeGreedily::explain(Proof& proof, const Cell& cell) const {
+    proof.remark = cell.words.table_row(static_cast<int>(cell.value));
+}
+
+void OutputLogits::explain(Proof& proof, const Cell& cell) const {
+    const Eigen::RowVectorXf W = cell.row_of(3, cell.column);
+    proof.terms_title = "W_out [s; y; c], term by term";
+    Eigen::Index first = 0;
+    for (std::size_t input = 0; input < 3; ++input) {
+        constexpr const char* k_letters[] = {"s", "y", "c"};
+        const Eigen::RowVectorXf x = cell.row_of(input, cell.row);
+        proof.add_terms(k_letters[input], x, W.segment(first, x.size()));
+        first += x.size();
+    }
+    proof.terms_result = proof.terms_sum;
+    proof.add_step("+ b_out " + number_text(cell.at(4, 0, cell.column)), cell.value);
+}
+
+}  // namespace attnscope::op

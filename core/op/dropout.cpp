@@ -1,0 +1,19 @@
+#include "core/op/dropout.h"
+
+namespace attnscope::op {
+
+void Dropout::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+        block.of(out.head(block.head)) =
+            block.of(in.head(0, block.head)).cwiseProduct(block.of(in.head(1, block.head))) /
+            keep_probability;
+    });
+}
+
+void Dropout::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    proof.add_step(cell.at(1) != 0 ? "kept, ÷ (1 − p) " + number_text(keep_probability) : "dropped",
+                   cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,20 @@
+// Dropout of weights.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// weights (h × N × M), kept (h × N × M, 1 or 0): weights · kept ÷ (1 − p) (Srivastava et al. 2014, inverted
+/// as torch.nn.functional.dropout does).
+struct Dropout {
+    float keep_probability;  ///< 1 − p
+
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Dropout&) const = default;
+};
+
+}  // namespace attnscope::op

@@ -1,0 +1,22 @@
+#include "core/op/general_score.h"
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+
+void GeneralScore::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), in.shape(1).columns), [&](RowBlock block) {
+        const Matrix QW = block.of(in.head(0, block.head)) * in.head(2);
+        product_transposed(QW, in.head(1, block.head), block.of(out.head(block.head)));
+    });
+}
+
+/// Each (q W)_c is rounded to float32.
+void GeneralScore::explain(Proof& proof, const Cell& cell) const {
+    proof.terms_title = "(q W) · k, term by term";
+    const Eigen::RowVectorXf qW = cell.row_of(0, cell.row) * cell.inputs[2]->host().head(0);
+    proof.add_terms("", qW, cell.row_of(1, cell.column));
+    proof.terms_result = cell.value;
+}
+
+}  // namespace attnscope::op

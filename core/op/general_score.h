@@ -1,0 +1,17 @@
+// Luong's general score.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// Q (h × N × d_q), K (h × M × d_k), W (d_q × d_k): qᵀ W k (Luong et al. 2015, §3.1); h × N × M.
+struct GeneralScore {
+    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const GeneralScore&) const = default;
+};
+
+}  // namespace attnscope::op

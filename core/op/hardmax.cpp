@@ -1,0 +1,42 @@
+#include "core/op/hardmax.h"
+
+#include <cmath>
+
+namespace attnscope::op {
+
+void hardmax_rows(ConstMatrixView x, MatrixView out) {
+    out.setZero();
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        Eigen::Index first = 0;
+        const float largest = x.row(i).maxCoeff<Eigen::PropagateNaN>(&first);
+        if (std::isnan(largest)) {
+            for (Eigen::Index j = 0; j < x.cols(); ++j)
+                if (x(i, j) != -INFINITY) out(i, j) = largest;
+        } else if (largest != -INFINITY) {
+            for (first = 0; x(i, first) != largest;) ++first;
+            out(i, first) = 1;
+        }
+    }
+}
+
+void Hardmax::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), k_softmax_work), [&](RowBlock block) {
+        hardmax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
+    });
+}
+
+void Hardmax::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    const Eigen::RowVectorXf x = cell.row_of(0, cell.row);
+    const float largest = x.maxCoeff<Eigen::PropagateNaN>();
+    if (largest == -INFINITY) proof.remark = "nothing is open to this query: its weights are zeros";
+    if (cell.at(0) == -INFINITY) {
+        proof.add_step("weight", cell.value);
+        return;
+    }
+    proof.add_step("row max", largest);
+    proof.add_step(cell.value == 1 ? "the first at the maximum: 1" : "not the first at the maximum: 0",
+                   cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,22 @@
+// All the weight on one key.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x (h × N × M, −∞ where closed): 1 at the largest of each row, of equals the first; 0 elsewhere (Xu et al.
+/// 2015, §4.1, by arg-max). A NaN in an open cell makes the row's open cells NaN; a row with nothing open is
+/// zeros.
+struct Hardmax {
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Hardmax&) const = default;
+};
+
+/// Some rows of one head, n × M each.
+void hardmax_rows(ConstMatrixView x, MatrixView out);
+
+}  // namespace attnscope::op

@@ -1,0 +1,55 @@
+#include "core/op/heads.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/op/positions.h"
+
+namespace attnscope::op {
+
+void SplitHeads::forward(const Work& in, Tensor& out) const {
+    const int width = out.shape().columns;
+    for (int h = 0; h < heads; ++h) {
+        MatrixView head = out.head(h);
+        head = in.head(0).middleCols(h * width, width);
+        if (!rotary) continue;
+        const Matrix straight = head;
+        rotate_positions({straight.data(), straight.rows(), straight.cols()}, *rotary, head);
+    }
+}
+
+void JoinHeads::forward(const Work& in, Tensor& out) const {
+    const int width = in.shape(0).columns;
+    for (int h = 0; h < in.shape(0).heads; ++h) out.head(0).middleCols(h * width, width) = in.head(0, h);
+}
+
+void SplitHeads::explain(Proof& proof, const Cell& cell) const {
+    const int width = cell.shape(0).columns / heads;
+    if (!rotary) {
+        proof.remark = fmt::format("column {} of {}, in head {}", cell.head * width + cell.column + 1,
+                                   cell.words.symbol(0), cell.head + 1);
+        return;
+    }
+    const bool half = *rotary == RopeLayout::half;
+    const int k = half ? cell.column % (width / 2) : cell.column / 2;
+    const bool first = half ? cell.column < width / 2 : cell.column % 2 == 0;
+    const auto straight = [&](int column) {
+        return static_cast<double>(cell.at(0, cell.row, cell.head * width + column));
+    };
+    const double a = straight(half ? k : 2 * k), b = straight(half ? k + width / 2 : 2 * k + 1);
+    const double angle = cell.row * rotary_frequency(k, width);
+    proof.add_step(fmt::format("angle p · 10000^(−{} ÷ {})", 2 * k, width), angle);
+    proof.add_step(first ? "a cos" : "a sin", a * (first ? std::cos(angle) : std::sin(angle)));
+    proof.add_step(first ? "− b sin" : "+ b cos", cell.value);
+    proof.remark =
+        fmt::format("a = {}, b = {}, rotated by the position", number_text(a, 4), number_text(b, 4));
+}
+
+void JoinHeads::explain(Proof& proof, const Cell& cell) const {
+    const int width = cell.shape(0).columns;
+    proof.remark =
+        fmt::format("context of head {}, column {}", cell.column / width + 1, cell.column % width + 1);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,32 @@
+// From features to heads and back.
+#pragma once
+
+#include <optional>
+
+#include "core/attention/choices.h"
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x (n × h·w): h × n × w, head h taking columns h·w … (h+1)·w − 1 (Vaswani et al. 2017, §3.2.2); with
+/// `rotary` each head's rows are then turned as rotate_positions() does.
+struct SplitHeads {
+    int heads;
+    std::optional<RopeLayout> rotary = {};
+
+    Shape shape(Shapes in) const { return per_head(heads, in[0].rows, in[0].columns / heads); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const SplitHeads&) const = default;
+};
+
+/// x (h × n × w): n × h·w, the heads side by side.
+struct JoinHeads {
+    Shape shape(Shapes in) const { return matrix(in[0].rows, in[0].heads * in[0].columns); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const JoinHeads&) const = default;
+};
+
+}  // namespace attnscope::op

@@ -1,0 +1,96 @@
+#include "core/op/hidden_score.h"
+
+#include <fmt/format.h>
+
+namespace attnscope::op {
+namespace {
+
+Shape hidden_shape(const Shape& Q, const Shape& K, int hidden) {
+    Shape shape = per_head(Q.heads, Q.rows, K.rows * hidden);
+    shape.depth = hidden;
+    return shape;
+}
+
+/// tanh of each query's part plus each key's part, side by side for each key; n × (M · hidden).
+void tanh_of_sums(const Matrix& of_queries, const Matrix& of_keys, MatrixView out) {
+    const Eigen::Index width = of_keys.cols();
+    for (Eigen::Index i = 0; i < of_queries.rows(); ++i)
+        for (Eigen::Index j = 0; j < of_keys.rows(); ++j)
+            out.row(i).segment(j * width, width) = (of_queries.row(i) + of_keys.row(j)).array().tanh();
+}
+
+}  // namespace
+
+Shape AdditiveHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
+
+void AdditiveHidden::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+        Matrix of_queries = block.of(in.head(0, block.head)) * in.head(2).transpose();
+        const Matrix of_keys = in.head(1, block.head) * in.head(3).transpose();
+        if (in.count() > 4) of_queries.rowwise() += in.head(4).row(0);
+        tanh_of_sums(of_queries, of_keys, block.of(out.head(block.head)));
+    });
+}
+
+Shape ConcatHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
+
+void ConcatHidden::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+        const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head),
+                              W = in.head(2);
+        const Matrix of_queries = Q * W.leftCols(Q.cols()).transpose();
+        const Matrix of_keys = K * W.rightCols(K.cols()).transpose();
+        tanh_of_sums(of_queries, of_keys, block.of(out.head(block.head)));
+    });
+}
+
+void HiddenScore::forward(const Work& in, Tensor& out) const {
+    const ConstMatrixView v = in.head(1);
+    const Eigen::Map<const Eigen::VectorXf> weights(v.data(), v.size());
+    for_row_blocks(row_loop(out.shape(), static_cast<double>(v.size())), [&](RowBlock block) {
+        const ConstMatrixView hidden = block.of(in.head(0, block.head));
+        MatrixView scores = block.of(out.head(block.head));
+        for (Eigen::Index i = 0; i < scores.rows(); ++i) {
+            const ConstMatrixView units(hidden.data() + i * hidden.cols(), scores.cols(), v.size());
+            scores.row(i).transpose().noalias() = units * weights;
+        }
+    });
+}
+
+void AdditiveHidden::explain(Proof& proof, const Cell& cell) const {
+    const int depth = cell.shape(2).rows, unit = cell.column % depth, key = cell.column / depth;
+    const auto part = [&](std::size_t x, int row, std::size_t W) {
+        return cell.row_of(x, row).cast<double>().dot(cell.row_of(W, unit).cast<double>());
+    };
+    const double of_query = part(0, cell.row, 2), of_key = part(1, key, 3);
+    proof.remark = fmt::format("unit {} of {}", unit + 1, depth);
+    proof.add_step("W_aq q", of_query);
+    proof.add_step(fmt::format("+ W_ak k {}", number_text(of_key)), of_query + of_key);
+    if (cell.inputs.size() > 4) {
+        const float b = cell.at(4, 0, unit);
+        proof.add_step("+ b_a " + number_text(b), of_query + of_key + b);
+    }
+    proof.add_step("tanh", cell.value);
+}
+
+void ConcatHidden::explain(Proof& proof, const Cell& cell) const {
+    const int depth = cell.shape(2).rows, unit = cell.column % depth, key = cell.column / depth;
+    const Eigen::RowVectorXd q = cell.row_of(0, cell.row).cast<double>(),
+                             k = cell.row_of(1, key).cast<double>(), w = cell.row_of(2, unit).cast<double>();
+    const double of_query = q.dot(w.head(q.size())), of_key = k.dot(w.tail(k.size()));
+    proof.remark = fmt::format("unit {} of {}", unit + 1, depth);
+    proof.add_step("W_c q", of_query);
+    proof.add_step(fmt::format("+ W_c k {}", number_text(of_key)), of_query + of_key);
+    proof.add_step("tanh", cell.value);
+}
+
+void HiddenScore::explain(Proof& proof, const Cell& cell) const {
+    proof.terms_title = cell.words.symbol(1) + " · tanh(…), unit by unit";
+    const int depth = cell.shape(1).columns;
+    for (int k = 0; k < depth; ++k)
+        proof.add_term(std::to_string(k + 1), cell.at(1, 0, k),
+                       cell.at(0, cell.row, cell.column * depth + k));
+    proof.terms_result = cell.value;
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,36 @@
+// Scores with a hidden layer over query and key.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// Q (h × N × d_q), K (h × M × d_k), W_aq (hidden × d_q), W_ak (hidden × d_k)[, b_a (1 × hidden)]:
+/// tanh(W_aq q + W_ak k + b_a) (Bahdanau et al. 2015, §A.1.2); h × N × (M · hidden), the hidden units of a
+/// key side by side.
+struct AdditiveHidden {
+    Shape shape(Shapes in) const;
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const AdditiveHidden&) const = default;
+};
+
+/// Q (h × N × d_q), K (h × M × d_k), W_c (hidden × (d_q + d_k)): tanh(W_c [q; k]) (Luong et al. 2015, §3.1);
+/// shaped as AdditiveHidden.
+struct ConcatHidden {
+    Shape shape(Shapes in) const;
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const ConcatHidden&) const = default;
+};
+
+/// hidden (h × N × (M · hidden)), v (1 × hidden): v · (a key's hidden units); h × N × M.
+struct HiddenScore {
+    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[0].columns / in[0].depth); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const HiddenScore&) const = default;
+};
+
+}  // namespace attnscope::op

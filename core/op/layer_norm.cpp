@@ -1,0 +1,33 @@
+#include "core/op/layer_norm.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attnscope::op {
+
+void LayerNorm::forward(const Work& in, Tensor& out) const {
+    const ConstMatrixView x = in.head(0), gain = in.head(1), shift = in.head(2);
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const Eigen::ArrayXd row = x.row(i).transpose().cast<double>();
+        const Eigen::ArrayXd centered = row - row.mean();
+        const double deviation = std::sqrt(centered.square().mean() + k_layer_norm_epsilon);
+        out.head(0).row(i) =
+            (centered / deviation).cast<float>().transpose() * gain.row(0).array() + shift.row(0).array();
+    }
+}
+
+void LayerNorm::explain(Proof& proof, const Cell& cell) const {
+    const Eigen::ArrayXd row = cell.row_of(0, cell.row).transpose().cast<double>();
+    const double mean = row.mean();
+    const double deviation = std::sqrt((row - mean).square().mean() + k_layer_norm_epsilon);
+    const double centered = row(cell.column) - mean;
+    proof.add_step("x", row(cell.column));
+    proof.add_step("− row mean " + number_text(mean, 4), centered);
+    proof.add_step("÷ √(variance + ε) " + number_text(deviation, 4), centered / deviation);
+    proof.add_step(fmt::format("× gain {} + shift {}", number_text(cell.at(1, 0, cell.column)),
+                               number_text(cell.at(2, 0, cell.column))),
+                   cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,20 @@
+// Layer normalization.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+inline constexpr double k_layer_norm_epsilon = 1e-5;
+
+/// x (n × d), gain (1 × d), shift (1 × d): (x − mean) / √(variance + 1e-5) · gain + shift of each row, the
+/// variance divided by d (Ba et al. 2016, eq. 4), in double; n × d.
+struct LayerNorm {
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const LayerNorm&) const = default;
+};
+
+}  // namespace attnscope::op

@@ -1,0 +1,30 @@
+#include "core/op/linear.h"
+
+#include <fmt/format.h>
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+
+void Linear::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), in.shape(0).columns), [&](RowBlock block) {
+        MatrixView rows = block.of(out.head(0));
+        product_transposed(block.of(in.head(0)), in.head(1), rows);
+        if (in.count() > 2) rows.rowwise() += in.head(2).row(0);
+    });
+}
+
+void Linear::explain(Proof& proof, const Cell& cell) const {
+    const std::string name = cell.words.symbol(0) + " · " + cell.words.symbol(1);
+    const Eigen::RowVectorXf x = cell.row_of(0, cell.row), w = cell.row_of(1, cell.column);
+    proof.terms_title = name + ", term by term";
+    for (Eigen::Index k = 0; k < x.size(); ++k)
+        proof.add_term(cell.words.column_label(0, static_cast<int>(k)), x(k), w(k));
+    proof.terms_result = cell.value;
+    if (cell.inputs.size() < 3) return;
+    const float b = cell.at(2, 0, cell.column);
+    proof.add_step(name, cell.value - b);
+    proof.add_step(fmt::format("+ {} {}", cell.words.symbol(2), number_text(b)), cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,17 @@
+// Projections.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x (n × in), W (out × in)[, b (1 × out)]: x Wᵀ + b as torch.nn.Linear; n × out.
+struct Linear {
+    Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].rows); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Linear&) const = default;
+};
+
+}  // namespace attnscope::op

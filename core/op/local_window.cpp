@@ -1,0 +1,81 @@
+#include "core/op/local_window.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attnscope::op {
+
+void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v_p, int keys,
+                       MatrixView out) {
+    for (Eigen::Index i = 0; i < Q.rows(); ++i) {
+        const Eigen::VectorXd units =
+            (W_p.cast<double>() * Q.row(i).transpose().cast<double>()).array().tanh();
+        const double x = v_p.row(0).cast<double>().dot(units);
+        out(i, 0) = static_cast<float>(keys / (1 + std::exp(-x)));
+    }
+}
+
+double gaussian_window(double p, int j, double D) {
+    const double distance = j - p, deviation = D / 2;
+    return std::exp(-distance * distance / (2 * deviation * deviation));
+}
+
+void QueryPlaces::forward(const Work&, Tensor& out) const {
+    for (int i = 0; i < queries; ++i) out.head(0)(i, 0) = static_cast<float>(i);
+}
+
+void PredictedCenters::forward(const Work& in, Tensor& out) const {
+    for (int h = 0; h < out.shape().heads; ++h)
+        predicted_centers(in.head(0, h), in.head(1), in.head(2), keys, out.head(h));
+}
+
+void GaussianWindow::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+        const ConstMatrixView centers = block.of(in.head(0, block.head));
+        MatrixView rows = block.of(out.head(block.head));
+        for (Eigen::Index i = 0; i < rows.rows(); ++i)
+            for (int j = 0; j < keys; ++j)
+                rows(i, j) = static_cast<float>(gaussian_window(centers(i, 0), j, window));
+    });
+}
+
+void ApplyWindow::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+        const ConstMatrixView weights = block.of(in.head(0, block.head)),
+                              window = block.of(in.head(1, block.head));
+        block.of(out.head(block.head)) = (weights.array() == 0).select(0.0f, weights.cwiseProduct(window));
+    });
+}
+
+void QueryPlaces::explain(Proof& proof, const Cell&) const {
+    proof.remark = "the query's own position, counted from 0";
+}
+
+void PredictedCenters::explain(Proof& proof, const Cell& cell) const {
+    const Eigen::VectorXd units =
+        (cell.inputs[1]->host().head(0).cast<double>() * cell.row_of(0, cell.row).transpose().cast<double>())
+            .array()
+            .tanh();
+    proof.terms_title = "v_p · tanh(W_p q), unit by unit";
+    for (Eigen::Index k = 0; k < units.size(); ++k)
+        proof.add_term(std::to_string(k + 1), cell.at(2, 0, static_cast<int>(k)),
+                       static_cast<float>(units(k)));
+    proof.terms_result = proof.terms_sum;
+    proof.add_step("sigmoid", 1 / (1 + std::exp(-proof.terms_sum)));
+    proof.add_step(fmt::format("× M = {}", keys), cell.value);
+}
+
+void GaussianWindow::explain(Proof& proof, const Cell& cell) const {
+    const double p = cell.at(0, cell.row, 0), deviation = window / 2, distance = cell.column - p;
+    proof.add_step("j − p, p = " + number_text(p, 3), distance);
+    proof.add_step("² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
+    proof.add_step("exp of its negative", cell.value);
+}
+
+void ApplyWindow::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    if (cell.at(0) != 0) proof.add_step("× gauss " + number_text(cell.at(1), 4), cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,56 @@
+// Luong's local attention: a window around a place of each query.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// local-m: each query's window stands at its own place, counted from 0 (Luong et al. 2015, §3.2, monotonic);
+/// N × 1.
+struct QueryPlaces {
+    int queries;
+
+    Shape shape(Shapes) const { return matrix(queries, 1); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const QueryPlaces&) const = default;
+};
+
+/// local-p: Q (h × N × d), W_p (hidden × d), v_p (1 × hidden): M · sigmoid(v_p · tanh(W_p q)), a place among
+/// M keys, 0 … M (Luong et al. 2015, eq. 9), in double; h × N × 1.
+struct PredictedCenters {
+    int keys;  ///< M
+
+    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, 1); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const PredictedCenters&) const = default;
+};
+
+/// centers (h × N × 1): exp(−(j − p)² / (2 (D/2)²)) for key j from 0 (Luong et al. 2015, eq. 10); h × N × M.
+struct GaussianWindow {
+    int keys;       ///< M
+    double window;  ///< D > 0
+
+    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, keys); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const GaussianWindow&) const = default;
+};
+
+/// weights (h × N × M), window (h × N × M): their product; a weight of 0 stays 0, also where the window is
+/// NaN.
+struct ApplyWindow {
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const ApplyWindow&) const = default;
+};
+
+/// Q n × d, W_p hidden × d, v_p 1 × hidden, out n × 1: as PredictedCenters.
+void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v_p, int keys, MatrixView out);
+/// exp(−(j − p)² / (2 (D/2)²)); D > 0.
+double gaussian_window(double p, int j, double D);
+
+}  // namespace attnscope::op

@@ -1,0 +1,19 @@
+#include "core/op/location_score.h"
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+
+void LocationScore::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), in.shape(1).columns), [&](RowBlock block) {
+        product_transposed(block.of(in.head(0, block.head)), in.head(1), block.of(out.head(block.head)));
+    });
+}
+
+void LocationScore::explain(Proof& proof, const Cell& cell) const {
+    proof.terms_title = "row j of W_loc · q, term by term";
+    proof.add_terms("", cell.row_of(0, cell.row), cell.row_of(1, cell.column));
+    proof.terms_result = cell.value;
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,17 @@
+// Luong's location score.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// Q (h × N × d), W (M × d): entry j of W q, whatever the keys are (Luong et al. 2015, eq. 8); h × N × M.
+struct LocationScore {
+    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const LocationScore&) const = default;
+};
+
+}  // namespace attnscope::op

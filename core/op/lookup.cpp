@@ -1,0 +1,18 @@
+#include "core/op/lookup.h"
+
+#include <fmt/format.h>
+
+namespace attnscope::op {
+
+void Lookup::forward(const Work& in, Tensor& out) const {
+    for (int i = 0; i < out.shape().rows; ++i)
+        out.head(0).row(i) = in.head(1).row(static_cast<Eigen::Index>(in.head(0)(i, 0)));
+}
+
+void Lookup::explain(Proof& proof, const Cell& cell) const {
+    proof.remark =
+        fmt::format("row {} of the table {}, dimension {}", static_cast<int>(cell.at(0, cell.row, 0)),
+                    cell.words.symbol(1), cell.column + 1);
+}
+
+}  // namespace attnscope::op

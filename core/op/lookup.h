@@ -1,0 +1,17 @@
+// Rows of a table.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// tokens (n × 1, rows from 0), table (words × d): each token's row; n × d.
+struct Lookup {
+    Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].columns); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Lookup&) const = default;
+};
+
+}  // namespace attnscope::op

@@ -1,0 +1,55 @@
+#include "core/op/loss.h"
+
+#include <fmt/format.h>
+
+namespace attnscope::op {
+namespace {
+
+constexpr int k_listed_rows = 64;  ///< no longer list is read
+
+}  // namespace
+
+void CrossEntropy::forward(const Work& in, Tensor& out) const {
+    const ConstMatrixView log_probs = in.head(0);
+    const float* targets = in.head(1).data();
+    double sum = 0;
+    for (Eigen::Index i = 0; i < log_probs.rows(); ++i)
+        sum -= log_probs(i, static_cast<Eigen::Index>(targets[i]));
+    out.head(0)(0, 0) = static_cast<float>(sum / static_cast<double>(log_probs.rows()));
+}
+
+void WeightedTotal::forward(const Work& in, Tensor& out) const {
+    out.head(0)(0, 0) =
+        static_cast<float>((in.head(1).cast<double>().array() * in.head(0).cast<double>().array()).sum());
+}
+
+void ArgMax::forward(const Work& in, Tensor& out) const {
+    const ConstMatrixView x = in.head(0);
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const float* row = x.row(i).data();
+        out.head(0)(i, 0) = static_cast<float>(std::max_element(row, row + x.cols()) - row);
+    }
+}
+
+void CrossEntropy::explain(Proof& proof, const Cell& cell) const {
+    const int rows = cell.shape(0).rows;
+    if (rows > k_listed_rows) {
+        proof.remark = fmt::format("the mean of −log p of the target in each of {} rows", rows);
+        return;
+    }
+    const auto targets = cell.inputs[1]->host().values();
+    for (int i = 0; i < rows; ++i)
+        proof.add_step("−log p " + cell.words.row_label(0, i),
+                       -cell.at(0, i, static_cast<int>(targets[static_cast<std::size_t>(i)])));
+    proof.add_step("their mean", cell.value);
+}
+
+void WeightedTotal::explain(Proof& proof, const Cell&) const {
+    proof.remark = "the output's cells times the loss weights, summed";
+}
+
+void ArgMax::explain(Proof& proof, const Cell& cell) const {
+    proof.remark = cell.words.table_row(static_cast<int>(cell.value));
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,34 @@
+// What a training would make smaller.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// log_probs (n × words), targets (n numbers, a word each, from 0): the mean of −log p of each row's target,
+/// summed in double; 1 × 1.
+struct CrossEntropy {
+    Shape shape(Shapes) const { return matrix(1, 1); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const CrossEntropy&) const = default;
+};
+
+/// x (n × d), weights (n × d): Σ weights ∘ x, summed in double; 1 × 1.
+struct WeightedTotal {
+    Shape shape(Shapes) const { return matrix(1, 1); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const WeightedTotal&) const = default;
+};
+
+/// x (n × m): the column of each row's largest number, of equals the first; n × 1.
+struct ArgMax {
+    Shape shape(Shapes in) const { return matrix(in[0].rows, 1); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const ArgMax&) const = default;
+};
+
+}  // namespace attnscope::op

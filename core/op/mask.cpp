@@ -1,0 +1,79 @@
+#include "core/op/mask.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+namespace {
+
+/// 0 where `is_closed(i, j)`; the first row of `open` is query `first`.
+template <typename IsClosed>
+void close_where(MatrixView open, Eigen::Index first, const IsClosed& is_closed) {
+    for (Eigen::Index i = 0; i < open.rows(); ++i)
+        for (Eigen::Index j = 0; j < open.cols(); ++j)
+            if (is_closed(static_cast<int>(first + i), static_cast<int>(j))) open(i, j) = 0;
+}
+
+}  // namespace
+
+Shape Mask::shape(Shapes in) const {
+    const int heads = in.empty() ? 1 : in[0].heads;
+    return {.heads = heads, .rows = queries, .columns = keys, .per_head = heads > 1};
+}
+
+void Mask::forward(const Work& in, Tensor& out) const {
+    const double work = 4 * (1 + static_cast<double>(rules.size()));
+    for_row_blocks(row_loop(out.shape(), work), [&](RowBlock block) {
+        MatrixView open = block.of(out.head(block.head));
+        open.setOnes();
+        for (const MaskRule& rule : rules) {
+            stop_if_cancelled(in.cancel);
+            const MaskKind& kind = *find_mask_kind(rule.kind);
+            close_where(open, block.first, [&](int i, int j) { return !kind.open(rule, i, j); });
+        }
+        if (custom) close_where(open, block.first, [&](int i, int j) { return (*custom)(i, j) == 0; });
+        if (bias) close_where(open, block.first, [&](int i, int j) { return (*bias)(i, j) == -INFINITY; });
+        if (in.count() == 0) return;
+        const ConstMatrixView centers = in.head(0, block.head);
+        close_where(open, block.first, [&](int i, int j) {
+            return !(std::abs(j - static_cast<double>(centers(i, 0))) <= window);
+        });
+    });
+}
+
+void MaskedFill::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+        mask_rows(block.of(in.head(0, block.head)), block.of(in.head(1, block.head)),
+                  block.of(out.head(block.head)));
+    });
+}
+
+void Mask::explain(Proof& proof, const Cell& cell) const {
+    if (cell.value != 0) {
+        proof.remark = "open: this query may look at this key";
+        return;
+    }
+    const int i = cell.row, j = cell.column;
+    std::vector<std::string> closing;
+    for (const MaskRule& rule : rules)
+        if (!find_mask_kind(rule.kind)->open(rule, i, j)) closing.push_back(mask_caption({&rule, 1}));
+    if (custom && (*custom)(i, j) == 0) closing.emplace_back("custom mask");
+    if (bias && (*bias)(i, j) == -INFINITY) closing.emplace_back("bias −∞");
+    if (!cell.inputs.empty() && !(std::abs(j - static_cast<double>(cell.at(0, i, 0))) <= window))
+        closing.push_back(fmt::format("more than D = {} from the center", number_text(window)));
+    proof.remark = fmt::format("closed by the mask: {}", fmt::join(closing, " + "));
+}
+
+void MaskedFill::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    if (proof.steps.empty()) proof.add_step("score", cell.at(0));
+    if (cell.value != -INFINITY) return;
+    proof.remark = cell.at(1) != 0 ? "closed: the score is −∞" : cell.words.prove(1).remark;
+    proof.add_step("masked", cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,67 @@
+// An operation: one formula as a value. Each has a header of its own with its inputs, its shape rule and its
+// source.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "core/op/activate.h"
+#include "core/op/add.h"
+#include "core/op/cosine.h"
+#include "core/op/decoder.h"
+#include "core/op/dot_product.h"
+#include "core/op/dropout.h"
+#include "core/op/general_score.h"
+#include "core/op/hardmax.h"
+#include "core/op/heads.h"
+#include "core/op/hidden_score.h"
+#include "core/op/layer_norm.h"
+#include "core/op/linear.h"
+#include "core/op/local_window.h"
+#include "core/op/location_score.h"
+#include "core/op/lookup.h"
+#include "core/op/loss.h"
+#include "core/op/mask.h"
+#include "core/op/positions.h"
+#include "core/op/recurrent.h"
+#include "core/op/scale.h"
+#include "core/op/softmax.h"
+#include "core/op/sources.h"
+#include "core/op/weighted_sum.h"
+
+namespace attnscope {
+
+namespace op {
+using Any = std::variant<
+    // what the experiment says
+    TokenRows, Custom, Drawn, StableTable, Constant, Patches, DropoutMask,
+    // inputs and positions
+    Lookup, Identity, Add, AddBias, SinusoidalPositions, AlibiSlopes, AlibiBias, Linear, SplitHeads,
+    JoinHeads,
+    // scores
+    DotProduct, GeneralScore, AdditiveHidden, ConcatHidden, HiddenScore, Cosine, Sharpen, LocationScore,
+    Scale,
+    // masks and weights
+    QueryPlaces, PredictedCenters, Mask, MaskedFill, Softmax, Hardmax, GaussianWindow, ApplyWindow, Dropout,
+    WeightedSum,
+    // the transformer's block, words and loss
+    LayerNorm, Activate, LogSoftmax, CrossEntropy, WeightedTotal, ArgMax,
+    // sequence to sequence
+    GruEncoder, JoinColumns, InitialState, LinearInDouble, Decode, DecodeGreedily, OutputLogits>;
+}  // namespace op
+
+/// Closed: whoever visits it and forgets one does not compile. Two with `==` give the same for the same
+/// inputs.
+struct Op : op::Any {
+    using variant::variant;
+};
+
+/// The shapes of its results: one, but for an encoder and a decoder.
+std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
+/// Its results, computed by the processor. Throws Cancelled.
+std::vector<Tensor> forward(const Op& op, const op::Work& work);
+
+/// Why a cell has its value: the terms and steps of its proof, without the row that it stands in.
+Proof explain(const Op& op, const op::Cell& cell);
+
+}  // namespace attnscope

@@ -1,0 +1,69 @@
+#include "core/op/positions.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+namespace attnscope::op {
+
+double rotary_frequency(Eigen::Index k, Eigen::Index d) {
+    return std::pow(10000.0, -2.0 * static_cast<double>(k) / static_cast<double>(d));
+}
+
+void SinusoidalPositions::forward(const Work&, Tensor& out) const {
+    MatrixView PE = out.head(0);
+    for (int column = 0; column < columns; ++column) {
+        const double step = rotary_frequency(column / 2, columns);
+        for (int p = 0; p < rows; ++p)
+            PE(p, column) = static_cast<float>(column % 2 == 0 ? std::sin(p * step) : std::cos(p * step));
+    }
+}
+
+void AlibiSlopes::forward(const Work&, Tensor& out) const {
+    for (int h = 0; h < heads; ++h) out.head(0)(h, 0) = static_cast<float>(std::exp2(-8.0 * (h + 1) / heads));
+}
+
+void AlibiBias::forward(const Work& in, Tensor& out) const {
+    for (int h = 0; h < out.shape().heads; ++h) {
+        const double slope = std::exp2(-8.0 * (h + 1) / in.shape(0).rows);
+        MatrixView bias = out.head(h);
+        for (int i = 0; i < queries; ++i)
+            for (int j = 0; j < keys; ++j)
+                bias(i, j) = static_cast<float>(-slope * static_cast<double>(std::abs(i - j)));
+    }
+}
+
+void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out) {
+    const Eigen::Index d = x.cols();
+    const bool half = layout == RopeLayout::half;
+    for (Eigen::Index k = 0; k < d / 2; ++k) {
+        const Eigen::Index first = half ? k : 2 * k, second = half ? k + d / 2 : 2 * k + 1;
+        const double step = rotary_frequency(k, d);
+        for (Eigen::Index p = 0; p < x.rows(); ++p) {
+            const double cosine = std::cos(static_cast<double>(p) * step),
+                         sine = std::sin(static_cast<double>(p) * step);
+            const double a = x(p, first), b = x(p, second);
+            out(p, first) = static_cast<float>(a * cosine - b * sine);
+            out(p, second) = static_cast<float>(a * sine + b * cosine);
+        }
+    }
+}
+
+void SinusoidalPositions::explain(Proof& proof, const Cell& cell) const {
+    const int k = cell.column / 2;
+    proof.add_step(fmt::format("p ÷ 10000^({} ÷ {})", 2 * k, columns),
+                   cell.row * rotary_frequency(k, columns));
+    proof.add_step(cell.column % 2 == 0 ? "sin" : "cos", cell.value);
+}
+
+void AlibiSlopes::explain(Proof& proof, const Cell& cell) const {
+    proof.remark = fmt::format("2^(−8 · {} ÷ {})", cell.row + 1, heads);
+}
+
+void AlibiBias::explain(Proof& proof, const Cell& cell) const {
+    proof.add_step("|i − j|", std::abs(cell.row - cell.column));
+    proof.add_step("× −m, m = " + number_text(cell.inputs[0]->at(0, cell.head, 0)), cell.value);
+}
+
+}  // namespace attnscope::op

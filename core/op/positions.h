@@ -1,0 +1,49 @@
+// Where a token stands: the ways to tell attention about it.
+#pragma once
+
+#include "core/attention/choices.h"
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// PE (rows × columns): PE[p, 2k] = sin(p / 10000^(2k/d)), PE[p, 2k+1] = cos(p / 10000^(2k/d)), positions
+/// from 0; an odd d ends with a sine (Vaswani et al. 2017, §3.5).
+struct SinusoidalPositions {
+    int rows, columns;
+
+    Shape shape(Shapes) const { return matrix(rows, columns); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const SinusoidalPositions&) const = default;
+};
+
+/// ALiBi's slope of each head, 2^(−8 (h + 1) / heads) with h from 0 (Press et al. 2022, §3); heads × 1.
+struct AlibiSlopes {
+    int heads;
+
+    Shape shape(Shapes) const { return matrix(heads, 1); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const AlibiSlopes&) const = default;
+};
+
+/// slopes (h × 1): −slope · |i − j|; h × N × M.
+struct AlibiBias {
+    int queries, keys;
+
+    Shape shape(Shapes in) const { return per_head(in[0].rows, queries, keys); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const AlibiBias&) const = default;
+};
+
+/// How far one position turns pair k of d features: 10000^(−2k/d).
+double rotary_frequency(Eigen::Index k, Eigen::Index d);
+
+/// Rotary embedding: turns pair k of row p by the angle p · 10000^(−2k/d), (a, b) → (a cos − b sin,
+/// a sin + b cos) (Su et al. 2021, eq. 15). x and out are positions × d, d even; the pair is (2k, 2k + 1) in
+/// the layout `interleaved`, (k, k + d/2) in `half`.
+void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out);
+
+}  // namespace attnscope::op

@@ -1,0 +1,90 @@
+#include "core/op/recurrent.h"
+
+#include <fmt/format.h>
+
+#include "core/op/gru_proof.h"
+
+namespace attnscope::op {
+
+std::vector<Shape> GruEncoder::shapes(Shapes in) const {
+    return std::vector<Shape>(k_results, matrix(in[0].rows, in[2].columns));
+}
+
+std::vector<Tensor> GruEncoder::results(const Work& in) const {
+    const std::vector<GruStep> steps =
+        encode({in.head(1), in.head(2), in.head(3), in.head(4)}, in.head(0), direction, in.cancel);
+    const Shape shape = matrix(in.shape(0).rows, in.shape(2).columns);
+    std::vector<Tensor> results;
+    for (Row GruStep::*part : {&GruStep::r, &GruStep::z, &GruStep::n, &GruStep::state}) {
+        Tensor& rows = results.emplace_back(shape);
+        for (int i = 0; i < shape.rows; ++i) rows.head(0).row(i) = steps[static_cast<std::size_t>(i)].*part;
+    }
+    return results;
+}
+
+Shape JoinColumns::shape(Shapes in) const {
+    int columns = 0;
+    for (const Shape& each : in) columns += each.columns;
+    return matrix(in[0].rows, columns);
+}
+
+void JoinColumns::forward(const Work& in, Tensor& out) const {
+    Eigen::Index first = 0;
+    for (std::size_t i = 0; i < in.count(); ++i) {
+        out.head(0).middleCols(first, in.shape(i).columns) = in.head(i);
+        first += in.shape(i).columns;
+    }
+}
+
+void InitialState::forward(const Work& in, Tensor& out) const {
+    const Eigen::Index row = word == Of::first ? 0 : in.shape(0).rows - 1;
+    const Eigen::ArrayXd sums = product_in_double(in.head(1), in.head(0).row(row)) +
+                                in.head(2).row(0).transpose().cast<double>().array();
+    out.head(0).row(0) = sums.tanh().cast<float>().matrix().transpose();
+}
+
+void LinearInDouble::forward(const Work& in, Tensor& out) const {
+    for (int i = 0; i < out.shape().rows; ++i)
+        out.head(0).row(i) =
+            product_in_double(in.head(1), in.head(0).row(i)).cast<float>().matrix().transpose();
+}
+
+void GruEncoder::explain(Proof& proof, const Cell& cell) const {
+    const Buffer& states = *cell.results[3];
+    const int before = direction == Direction::forward ? cell.row - 1 : cell.row + 1;
+    const bool first = before < 0 || before >= states.shape().rows;
+    const auto gate = [&](std::size_t part) { return cell.results[part]->at(0, cell.row, cell.column); };
+    const UnitCell unit{cell,
+                        1,
+                        {{"x", cell.row_of(0, cell.row)}},
+                        first ? Eigen::RowVectorXf::Zero(states.shape().columns) : states.row(0, before),
+                        gate(0),
+                        gate(1),
+                        gate(2)};
+    explain_unit(proof, unit, static_cast<UnitPart>(cell.result));
+}
+
+void JoinColumns::explain(Proof& proof, const Cell& cell) const {
+    int column = cell.column;
+    std::size_t input = 0;
+    for (; column >= cell.shape(input).columns; ++input) column -= cell.shape(input).columns;
+    proof.remark = fmt::format("{}, dimension {}", cell.words.symbol(input), column + 1);
+}
+
+void InitialState::explain(Proof& proof, const Cell& cell) const {
+    const int row = word == Of::first ? 0 : cell.shape(0).rows - 1;
+    proof.terms_title = "W_init h, term by term";
+    proof.add_terms("h", cell.row_of(0, row), cell.row_of(1, cell.column));
+    proof.terms_result = proof.terms_sum;
+    const float b = cell.at(2, 0, cell.column);
+    proof.add_step("+ b " + number_text(b), proof.terms_sum + b);
+    proof.add_step("tanh", cell.value);
+}
+
+void LinearInDouble::explain(Proof& proof, const Cell& cell) const {
+    proof.terms_title = cell.words.symbol(0) + " · " + cell.words.symbol(1) + ", term by term";
+    proof.add_terms("", cell.row_of(0, cell.row), cell.row_of(1, cell.column));
+    proof.terms_result = cell.value;
+}
+
+}  // namespace attnscope::op

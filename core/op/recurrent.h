@@ -1,0 +1,49 @@
+// The encoder of sequence to sequence.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+#include "core/seq2seq/gru.h"
+
+namespace attnscope::op {
+
+/// X (S × d), W_ih (3E × d), W_hh (3E × E), b_ih (1 × 3E), b_hh (1 × 3E): gru_step() over the rows of X in
+/// one direction, from a zero state. Four results, S × E each: the gates r, z and n, and the states.
+struct GruEncoder {
+    Direction direction;
+
+    static constexpr std::size_t k_results = 4;
+    std::vector<Shape> shapes(Shapes in) const;
+    std::vector<Tensor> results(const Work& in) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const GruEncoder&) const = default;
+};
+
+/// One or two matrices of n rows: their columns side by side.
+struct JoinColumns {
+    Shape shape(Shapes in) const;
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const JoinColumns&) const = default;
+};
+
+/// states (S × E), W (D × E), b (1 × D): tanh(W h + b) of one state h (Bahdanau et al. 2015, §A.2.2), in
+/// double; 1 × D.
+struct InitialState {
+    enum class Of { first, last } word;
+
+    Shape shape(Shapes in) const { return matrix(1, in[1].rows); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const InitialState&) const = default;
+};
+
+/// x (n × in), W (out × in): x Wᵀ, summed in double; n × out.
+struct LinearInDouble {
+    Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].rows); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const LinearInDouble&) const = default;
+};
+
+}  // namespace attnscope::op

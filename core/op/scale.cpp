@@ -1,0 +1,35 @@
+#include "core/op/scale.h"
+
+#include <fmt/format.h>
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+namespace {
+
+std::string label_of(const Scale& scale) {
+    switch (scale.by.kind) {
+        case attnscope::Scale::Kind::sqrt: return fmt::format("÷ √{}", scale.d_k);
+        case attnscope::Scale::Kind::none: return "× 1";
+        case attnscope::Scale::Kind::number: break;
+    }
+    return "× " + number_text(scale.by.number);
+}
+
+}  // namespace
+
+void Scale::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+        scale_rows(block.of(in.head(0, block.head)), factor(), static_cast<float>(temperature),
+                   block.of(out.head(block.head)));
+    });
+}
+
+void Scale::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    if (proof.steps.empty()) proof.add_step(proof.sum_name.empty() ? "score" : proof.sum_name, cell.at(0));
+    proof.add_step(label_of(*this) + (temperature == 1 ? "" : " ÷ T " + number_text(temperature)),
+                   cell.value);
+}
+
+}  // namespace attnscope::op

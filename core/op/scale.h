@@ -1,0 +1,23 @@
+// The scale of the scores.
+#pragma once
+
+#include "core/attention/experiment.h"
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x · factor ÷ temperature, multiplied first (Vaswani et al. 2017, eq. 1, with factor = 1/√d_k).
+struct Scale {
+    attnscope::Scale by;
+    int d_k;             ///< columns of a head's keys; read by the scale 1/√d_k
+    double temperature;  ///< T
+
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    float factor() const { return static_cast<float>(by.factor(d_k)); }
+    bool operator==(const Scale&) const = default;
+};
+
+}  // namespace attnscope::op

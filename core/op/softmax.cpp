@@ -1,0 +1,72 @@
+#include "core/op/softmax.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+namespace {
+
+void softmax_columns(ConstMatrixView x, MatrixView out) {
+    Matrix columns = x.transpose();
+    const MatrixView view(columns.data(), columns.rows(), columns.cols());
+    softmax_rows(ConstMatrixView(columns.data(), columns.rows(), columns.cols()), view);
+    out = columns.transpose();
+}
+
+}  // namespace
+
+void Softmax::forward(const Work& in, Tensor& out) const {
+    if (axis == SoftmaxAxis::queries) {
+        for (int h = 0; h < out.shape().heads; ++h) softmax_columns(in.head(0, h), out.head(h));
+        return;
+    }
+    for_row_blocks(row_loop(out.shape(), k_softmax_work), [&](RowBlock block) {
+        softmax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
+    });
+}
+
+void LogSoftmax::forward(const Work& in, Tensor& out) const {
+    const ConstMatrixView x = in.head(0);
+    for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const Eigen::ArrayXd row = x.row(i).transpose().cast<double>();
+        const double largest = row.maxCoeff<Eigen::PropagateNaN>();
+        const double log_sum = largest + std::log((row - largest).exp().sum());
+        out.head(0).row(i) = (row - log_sum).cast<float>().transpose();
+    }
+}
+
+void Softmax::explain(Proof& proof, const Cell& cell) const {
+    proof = cell.words.prove(0);
+    const bool over_queries = axis == SoftmaxAxis::queries;
+    const Eigen::VectorXf x =
+        over_queries ? cell.column_of(0, cell.column) : Eigen::VectorXf(cell.row_of(0, cell.row));
+    const float own = cell.at(0), largest = x.maxCoeff<Eigen::PropagateNaN>();
+    if (largest == -INFINITY)
+        proof.remark = over_queries ? "nothing may look at this key: its weights are zeros"
+                                    : "nothing is open to this query: its weights are zeros";
+    if (own == -INFINITY) {
+        proof.add_step("weight", cell.value);
+        return;
+    }
+    double sum = 0;
+    for (const float each : x)
+        if (each != -INFINITY) sum += std::exp(static_cast<double>(each) - largest);
+    const double difference = static_cast<double>(own) - largest;
+    const char* line = over_queries ? "column" : "row";
+    proof.add_step(fmt::format("− {} max {}", line, number_text(largest, 3)), difference);
+    proof.add_step("exp", std::exp(difference));
+    proof.add_step(fmt::format("÷ {} sum {}", line, number_text(sum, 4)), cell.value);
+}
+
+void LogSoftmax::explain(Proof& proof, const Cell& cell) const {
+    const Eigen::ArrayXd row = cell.row_of(0, cell.row).transpose().cast<double>();
+    const double largest = row.maxCoeff<Eigen::PropagateNaN>();
+    const double log_sum = largest + std::log((row - largest).exp().sum());
+    proof.add_step("logit", row(cell.column));
+    proof.add_step("− log Σ exp " + number_text(log_sum, 4), cell.value);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,29 @@
+// From scores to weights by the softmax.
+#pragma once
+
+#include "core/attention/choices.h"
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x (h × N × M, −∞ where closed): exp(x − max) / Σ exp(x − max) along the axis, the maximum over the open
+/// cells (Vaswani et al. 2017, eq. 1). Closed cells are exactly 0, and so is a line with nothing open.
+struct Softmax {
+    SoftmaxAxis axis = SoftmaxAxis::keys;  ///< keys: each row sums to 1; queries: each column does
+
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Softmax&) const = default;
+};
+
+/// x: x − log Σ exp x of each row, summed in double.
+struct LogSoftmax {
+    Shape shape(Shapes in) const { return in[0]; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const LogSoftmax&) const = default;
+};
+
+}  // namespace attnscope::op

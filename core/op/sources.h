@@ -1,0 +1,97 @@
+// Operations without inputs: what the experiment itself says.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/attention/image.h"
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// Each token's row in its table; n × 1.
+struct TokenRows {
+    std::vector<int> rows;
+
+    Shape shape(Shapes) const { return matrix(static_cast<int>(rows.size()), 1); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const TokenRows&) const = default;
+};
+
+/// A matrix that the person sets in place of a computed or a drawn one. Equal only for the same matrix.
+struct Custom {
+    std::shared_ptr<const Matrix> values;
+    Shape as;  ///< the heads of `values` stand one below the other
+
+    Shape shape(Shapes) const { return as; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Custom&) const = default;
+};
+
+/// Rows of the last of `draws`, which a generator seeded with `seed` draws one after the other.
+struct Drawn {
+    Seed seed;
+    std::vector<Draw> draws;
+    int first_row = 0;
+    int rows = 0;  ///< 0: all
+
+    Shape shape(Shapes) const { return matrix(rows > 0 ? rows : draws.back().rows, draws.back().columns); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Drawn&) const = default;
+};
+
+/// The table of the vocabulary `stable`: each word's row (1 × columns) from a generator of its own, seeded by
+/// word_seed(). words × columns.
+struct StableTable {
+    Seed seed;
+    std::vector<std::string> words;
+    int columns;
+    Initialization initialization;
+
+    Shape shape(Shapes) const { return matrix(static_cast<int>(words.size()), columns); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const StableTable&) const = default;
+};
+
+/// rows × columns of one number.
+struct Constant {
+    int rows, columns;
+    float value;
+
+    Shape shape(Shapes) const { return matrix(rows, columns); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Constant&) const = default;
+};
+
+/// The patches of an image as cut_patches() cuts them; grid² × 3·patch_size². Equal only for the same image.
+struct Patches {
+    std::shared_ptr<const Image> image;
+    int grid;
+    int patch_size;
+
+    Shape shape(Shapes) const { return matrix(grid * grid, 3 * patch_size * patch_size); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const Patches&) const = default;
+};
+
+/// 1 with probability 1 − p, else 0, drawn as Tensor.bernoulli_(1 − p); h × N × M.
+struct DropoutMask {
+    Seed seed;
+    double p;
+    Shape as;
+
+    Shape shape(Shapes) const { return as; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const DropoutMask&) const = default;
+};
+
+}  // namespace attnscope::op

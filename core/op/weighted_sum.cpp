@@ -1,0 +1,37 @@
+#include "core/op/weighted_sum.h"
+
+#include <cmath>
+#include <vector>
+
+#include "core/cpu/kernels.h"
+
+namespace attnscope::op {
+
+void WeightedSum::forward(const Work& in, Tensor& out) const {
+    std::vector<bool> finite;
+    for (int h = 0; h < out.shape().heads; ++h)
+        finite.push_back(all_finite({in.head(2, h).data(), in.shape(2).head_size()}));
+    for_row_blocks(row_loop(out.shape(), in.shape(0).columns), [&](RowBlock block) {
+        const int h = block.head;
+        const ConstMatrixView weights = block.of(in.head(0, h));
+        MatrixView sums = block.of(out.head(h));
+        if (finite[static_cast<std::size_t>(h)])
+            product(weights, in.head(2, h), sums);
+        else
+            sum_open(weights, block.of(in.head(1, h)), in.head(2, h), sums);
+    });
+}
+
+void WeightedSum::explain(Proof& proof, const Cell& cell) const {
+    proof.terms_title = "weight × value, token by token";
+    const Eigen::RowVectorXf weights = cell.row_of(0, cell.row), masked = cell.row_of(1, cell.row);
+    const Eigen::VectorXf values = cell.column_of(2, cell.column);
+    for (Eigen::Index j = 0; j < weights.size(); ++j)
+        proof.add_term(cell.words.column_label(0, static_cast<int>(j)), weights(j), values(j),
+                       masked(j) == -INFINITY);
+    proof.terms_result = cell.value;
+    if ((masked.array() == -INFINITY).all())
+        proof.remark = "nothing is open to this query: its context is zero";
+}
+
+}  // namespace attnscope::op

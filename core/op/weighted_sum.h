@@ -1,0 +1,19 @@
+// The values, weighted.
+#pragma once
+
+#include "core/op/proof.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// weights (h × N × M), masked scores (h × N × M, −∞ where closed), V (h × M × d_v): Σ_j weight_j · v_j over
+/// the open keys, so that a closed key contributes nothing, not even NaN (Vaswani et al. 2017, eq. 1);
+/// h × N × d_v.
+struct WeightedSum {
+    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[2].columns); }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    bool operator==(const WeightedSum&) const = default;
+};
+
+}  // namespace attnscope::op

@@ -1,0 +1,71 @@
+// Matrices drawn one after the other by one generator.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/tensor.h"
+#include "core/random/generator.h"
+#include "core/random/initializers.h"
+
+namespace attnscope {
+
+/// One matrix that a generator draws, rows × columns, row by row.
+struct Draw {
+    enum class Rule {
+        initializer,  ///< `initialization`
+        fan,          ///< U(−1/√fan, 1/√fan): torch.nn.Linear's bias, torch.nn.GRUCell's parameters
+    };
+    Rule rule = Rule::initializer;
+    Initialization initialization = Initialization::linear;
+    int rows = 0;
+    int columns = 0;
+    int fan = 0;
+
+    static Draw by(Initialization initialization, int rows, int columns) {
+        return {.initialization = initialization, .rows = rows, .columns = columns};
+    }
+    static Draw by_fan(int fan, int rows, int columns) {
+        return {.rule = Rule::fan, .rows = rows, .columns = columns, .fan = fan};
+    }
+    bool operator==(const Draw&) const = default;
+};
+
+/// One draw of a Projection, and the parameters that are rows of it; none of one that is thrown away.
+struct ProjectionDraw {
+    struct Part {
+        std::string_view name;
+        int first_row = 0;
+        int rows = 0;  ///< 0: all
+    };
+    Draw draw;
+    std::vector<Part> parts;
+};
+
+/// The projections of one attention in the order in which one generator draws them: by an initialization W_q,
+/// W_k, W_v and then (if asked for) W_o, each followed by its bias, if asked for, as nn.Linear draws it:
+/// U(−1/√in, 1/√in); and
+/// `mha`  torch.nn.MultiheadAttention(d, h, kdim, vdim): out_proj's weight as nn.Linear(d, d) and a bias that
+///        is thrown away come first, whether W_o is used or not; then in_proj_weight (3d × d) by
+///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v (or, where the keys' or values'
+///        side is not d wide, each of the three by itself). Its biases are zeros and not drawn. All sizes out
+///        are d.
+/// `none` W_o and its bias alone, by `linear`, if asked for.
+std::vector<ProjectionDraw> projection_draws(Projection projection, const ProjectionSizes& sizes);
+
+/// Draws sequences that begin alike without beginning anew each time.
+class DrawSequence {
+public:
+    /// The last of `draws`, which a generator seeded with `seed` draws one after the other.
+    const Matrix& last_of(Seed seed, std::span<const Draw> draws);
+
+private:
+    std::optional<Generator> generator_;  ///< stands behind drawn_
+    Seed seed_;
+    std::vector<Draw> drawn_;
+    Matrix last_;
+};
+
+}  // namespace attnscope
