@@ -265,7 +265,7 @@ Session image_session() {
     session.experiment.mask.clear();
     session.experiment.image = drawn_picture();
     session.experiment.grid = 2;
-    session.presentation.view = "image";
+    session.presentation.view = ViewKind::image;
     return session;
 }
 
@@ -289,10 +289,10 @@ TEST(export_test, a_view_has_a_picture_of_its_own) {
 
 TEST(export_test, an_alignment_leaves_with_its_lines) {
     Session session = small_session(1);
-    session.experiment.mechanism = "seq2seq";
+    session.experiment.mechanism = MechanismKind::seq2seq;
     session.experiment.mask.clear();
     const Trace trace = evaluate(session.experiment);
-    session.presentation.view = "alignment";
+    session.presentation.view = ViewKind::alignment;
     session.presentation.stage = "alignment";
     session.presentation.locked = Cell{1, 1};
     for (const char* format : {"png", "svg", "pdf"}) {
@@ -369,7 +369,7 @@ TEST_F(export_files_test, the_files_are_those_of_the_plan) {
 TEST_F(export_files_test, a_picture_opens_as_the_session_it_was_made_from) {
     Session session = small_session(2);
     session.presentation.title = "Abbildung 1: “Gewichte”";
-    session.presentation.theme = "print";
+    session.presentation.theme = ThemeKind::print;
     const Trace trace = evaluate(session.experiment);
     const Names paths =
         export_files(trace, session, {{"context"}, {Kind::one, 1}, {"png"}}, folder_.string());

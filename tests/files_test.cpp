@@ -80,7 +80,7 @@ TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
               export_bytes(trace, document().session(), items.front()));
     EXPECT_EQ(folder.file_count(), 1U);
     // In another view it is the stage in focus again.
-    document().change([](Session& s) { s.presentation.view = "pipeline"; });
+    document().change([](Session& s) { s.presentation.view = ViewKind::pipeline; });
     settle();
     export_by_keys();
     EXPECT_EQ(read_file(folder.file("weights.png")).substr(1, 3), "PNG");
@@ -231,7 +231,7 @@ TEST_F(FilesTest, ThePaletteRunsWhatIsFound) {
     press(Key::p, k_ctrl);
     push(typing("light"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().presentation().theme, "light");
+    EXPECT_EQ(document().presentation().theme, ThemeKind::light);
     EXPECT_EQ(interaction().dialog, Dialog::none);
 }
 
@@ -239,7 +239,7 @@ TEST_F(FilesTest, AnExportedPictureBringsItsSessionBack) {
     document().change([](Session& s) {
         s.experiment.text = "bring me back 👍";
         s.experiment.heads = 2;
-        s.presentation.colormap = "magma";
+        s.presentation.colormap = ColormapKind::magma;
     });
     settle();
     export_by_keys();
