@@ -1,6 +1,8 @@
 // Experiment → Trace: the graph, whether there is room for it, the run.
 #include "core/attention/evaluate.h"
 
+#include <fmt/format.h>
+
 #include "core/attention/given_values.h"
 #include "core/attention/memory.h"
 #include "core/attention/stage_table.h"
@@ -23,21 +25,15 @@ std::size_t bytes_on_device(const Trace& trace) {
 
 void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, const std::string& memory) {
     if (needed <= limit) return;
-    std::size_t largest = 0;
-    const GraphValue* widest = &graph.values.front();
-    for (const GraphValue& value : graph.values)
-        if (value.shape.size() > largest) {
-            largest = value.shape.size();
-            widest = &value;
-        }
-    const Shape& shape = widest->shape;
-    throw Error(ErrorKind::too_large, "the matrices need " + std::to_string(needed >> 20) + " MiB of " +
-                                          memory + " and " + std::to_string(limit >> 20) +
-                                          " MiB are free; the largest is " +
-                                          std::string(widest->key.stage->name) + ", " +
-                                          (shape.heads > 1 ? std::to_string(shape.heads) + " × " : "") +
-                                          std::to_string(shape.rows) + " × " + std::to_string(shape.columns) +
-                                          ": shorten the sentence or use fewer heads");
+    const GraphValue* weights = graph.find("weights"_stage);
+    const std::string what =
+        weights ? fmt::format("{} × {} tokens with {} heads", weights->shape.rows, weights->shape.columns,
+                              weights->shape.heads)
+                : fmt::format("{} steps over {} words", graph.find("decoder_context"_stage)->shape.rows,
+                              graph.find("source"_stage)->shape.rows);
+    throw Error(ErrorKind::too_large,
+                fmt::format("{} need {} MiB of {} and {} MiB are free: shorten the sentence or use fewer heads",
+                            what, needed >> 20, memory, limit >> 20));
 }
 
 /// The old trace stays on screen until the new one is whole, so only what is free now counts; on a card,

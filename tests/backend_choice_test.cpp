@@ -89,8 +89,8 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
     document().compute_on([] {
         return BackendChoice{
             std::make_shared<test::FakeBackend>(
-                [](const Step& step, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
-                    return std::holds_alternative<step::Context>(step)
+                [](const Op& op, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
+                    return std::holds_alternative<op::WeightedSum>(op)
                                ? std::make_shared<test::LostValues>(shape)
                                : nullptr;
                 }),
@@ -119,7 +119,7 @@ TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
     });
     std::promise<void> allowed;
     document().compute_on([may = allowed.get_future().share()] {
-        return BackendChoice{std::make_shared<test::FakeBackend>([may](const Step&, const Shape& shape) {
+        return BackendChoice{std::make_shared<test::FakeBackend>([may](const Op&, const Shape& shape) {
                                  return std::make_shared<test::SlowMean>(shape, may);
                              }),
                              "a test"};

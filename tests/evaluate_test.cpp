@@ -1,3 +1,4 @@
+#include "core/mechanism/build.h"
 #include "core/attention/evaluate.h"
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "core/error.h"
 #include "core/io/examples.h"
 #include "core/random/initializers.h"
+#include "tests/drawn.h"
 #include "tests/fake_backend.h"
 
 namespace attnscope {
@@ -506,7 +508,7 @@ TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_res
             return error.what();
         }
     };
-    const std::size_t whole = trace_bytes(e, 512, 512);
+    const std::size_t whole = bytes_of(build(e));
     ASSERT_GT(whole, 20 * k_mib);
     EXPECT_EQ(said(2 * whole, k_mib), "") << "scores and weights lie on the card";
     EXPECT_EQ(
@@ -527,8 +529,8 @@ TEST(EvaluateTest, what_may_be_taken_over_from_a_card_needs_no_room_there) {
     e.text.clear();
     for (int i = 0; i < 512; ++i) e.text += "w ";
     e.heads = 4;
-    const std::size_t whole = trace_bytes(e, 512, 512);
-    const auto on_card = [](const Step&, const Shape& shape) {
+    const std::size_t whole = bytes_of(build(e));
+    const auto on_card = [](const Op&, const Shape& shape) {
         return std::make_shared<test::LostValues>(shape);
     };
     test::FakeBackend roomy(on_card), full(on_card);
@@ -666,9 +668,9 @@ TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     e.score_seed.kind = ProjectionSeed::Kind::proceed;
     e.output_projection = e.projection_bias = true;
     Generator generator(e.seed);
-    draw_linear(generator, e.dim, e.dim);
-    draw_linear_bias(generator, e.dim, e.dim);
-    const Matrix expected = draw_linear(generator, e.dim, e.dim);
+    test::drawn_linear(generator, e.dim, e.dim);
+    test::drawn_linear_bias(generator, e.dim, e.dim);
+    const Matrix expected = test::drawn_linear(generator, e.dim, e.dim);
     EXPECT_EQ(evaluate(e).find("W_score")->buffer.host().head(0), expected);
 }
 

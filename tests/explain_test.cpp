@@ -558,7 +558,7 @@ TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
         std::atomic<int> asked = 0;
         int all = 0;
         test::FakeBackend backend(
-            [&](const Step&, const Shape& shape) { return std::make_shared<CountedValues>(shape, asked); });
+            [&](const Op&, const Shape& shape) { return std::make_shared<CountedValues>(shape, asked); });
         const Trace trace = evaluate(e, {}, {.backend = &backend});
         ASSERT_TRUE(trace.find("value")->buffer.is_on_device());
         for (const char* stage : {"scores", "scaled", "masked", "weights", "context"}) {

@@ -59,22 +59,28 @@ private:
     std::shared_future<void> allowed_;
 };
 
-/// Leaves every step to the processor but those that `computes` takes.
+/// Leaves every operation to the processor but those that `computes` takes.
 class FakeBackend : public Backend {
 public:
-    using Computes = std::function<std::shared_ptr<const DeviceValues>(const Step&, const Shape&)>;
+    using Computes = std::function<std::shared_ptr<const DeviceValues>(const Op&, const Shape&)>;
     explicit FakeBackend(Computes computes = {}) : computes_(std::move(computes)) {}
 
     std::string_view name() const override { return "gpu"; }
-    std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
-                                                std::span<const StagePtr>, std::stop_token) override {
-        ++steps;
-        return computes_ ? computes_(step, shape) : nullptr;
+    bool computes(const Op& op) const override {
+        return !std::holds_alternative<op::Drawn>(op) && !std::holds_alternative<op::TokenRows>(op) &&
+               !std::holds_alternative<op::DropoutMask>(op);
+    }
+    std::shared_ptr<const DeviceValues> compute(const Op& op, std::span<const Buffer* const> inputs,
+                                                std::stop_token) override {
+        ++operations;
+        std::vector<Shape> read;
+        for (const Buffer* input : inputs) read.push_back(input->shape());
+        return computes_ ? computes_(op, shapes(op, read).front()) : nullptr;
     }
     std::size_t memory() const override { return free_bytes; }
     bool is_lost() const override { return lost; }
 
-    std::atomic<int> steps = 0;
+    std::atomic<int> operations = 0;
     std::size_t free_bytes = std::size_t{1} << 40;
     std::atomic<bool> lost = false;
 

@@ -1,6 +1,7 @@
 // Attention over a picture, and sessions that hold one.
 #include <gtest/gtest.h>
 
+#include "core/mechanism/build.h"
 #include "core/attention/evaluate.h"
 #include "core/graph/explain.h"
 #include "core/attention/patches.h"
@@ -11,6 +12,7 @@
 #include "core/io/png.h"
 #include "core/random/initializers.h"
 #include "core/text/vocabulary.h"
+#include "tests/drawn.h"
 #include "tests/image_fixture.h"
 #include "tests/temporary_folder.h"
 
@@ -34,10 +36,11 @@ Matrix stage(const Trace& trace, const char* name) { return trace.find(name)->bu
 TEST(image_attention_test, the_annotations_are_the_patches_projected) {
     const Experiment e = with_image(gradient(4, 4));
     const Trace trace = evaluate(e);
-    const Tensor patches = image_patches(e.image->image(), 2, 2);
+    Tensor patches({.rows = 4, .columns = 12});
+    cut_patches(e.image->image(), 2, 2, patches.head(0));
     EXPECT_EQ(stage(trace, "patches"), Matrix(patches.head(0)));
     Generator generator(e.seed);
-    const Matrix W = draw_linear(generator, 4, 12);
+    const Matrix W = test::drawn_linear(generator, 4, 12);
     EXPECT_EQ(stage(trace, "W_patch"), W);
     const Matrix Y = (patches.head(0).cast<double>() * W.transpose().cast<double>()).cast<float>();
     EXPECT_TRUE(stage(trace, "embedding_kv").isApprox(Y, 1e-6f));
@@ -66,14 +69,14 @@ TEST(image_attention_test, seeds_go_on_from_table_to_patches_to_projections) {
     e.projection_seed.kind = ProjectionSeed::Kind::proceed;
     const Trace trace = evaluate(e);
     Generator generator(e.seed);
-    EXPECT_EQ(draw_table(generator, 10, 4, initializer_of(Initialization::normal)), stage(trace, "table"));
-    EXPECT_EQ(draw_linear(generator, 4, 12), stage(trace, "W_patch"));
+    EXPECT_EQ(test::drawn(generator, Initialization::normal, 10, 4), stage(trace, "table"));
+    EXPECT_EQ(test::drawn_linear(generator, 4, 12), stage(trace, "W_patch"));
     Matrix W_q(4, 4);
     initializer_of(Initialization::uniform).fill(generator, MatrixView(W_q.data(), 4, 4));
     EXPECT_EQ(W_q, stage(trace, "W_q"));
     e.image_seed = {ProjectionSeed::Kind::own, 7};
     Generator own(7);
-    EXPECT_EQ(draw_linear(own, 4, 12), stage(evaluate(e), "W_patch"));
+    EXPECT_EQ(test::drawn_linear(own, 4, 12), stage(evaluate(e), "W_patch"));
 }
 
 TEST(image_attention_test, another_picture_computes_only_what_reads_it) {
@@ -138,7 +141,7 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
 
 TEST(image_attention_test, memory_is_counted_before_anything_is_allocated) {
     const Experiment small = with_image(gradient(4, 4)), large = with_image(gradient(4, 4), 32, 64);
-    EXPECT_GT(trace_bytes(large, 3, 1024), trace_bytes(small, 3, 1024) + std::size_t{1024} * 12288 * 4);
+    EXPECT_GT(bytes_of(build(large)), bytes_of(build(small)) + std::size_t{1024} * 12288 * 4);
     try {
         EvaluateOptions options;
         options.memory_limit = std::size_t{20} << 20;

@@ -34,13 +34,15 @@ class WrongCard : public Backend {
 public:
     std::string_view name() const override { return "gpu"; }
     std::string card() const override { return "a card that errs"; }
-    std::shared_ptr<const DeviceValues> compute(const Step& step, const Shape& shape,
-                                                std::span<const StagePtr> inputs, std::stop_token) override {
-        const auto* scale = std::get_if<step::Scale>(&step);
-        if (!scale) return nullptr;
+    bool computes(const Op& op) const override { return std::holds_alternative<op::Scale>(op); }
+    std::shared_ptr<const DeviceValues> compute(const Op& op, std::span<const Buffer* const> inputs,
+                                                std::stop_token) override {
+        const op::Scale& scale = std::get<op::Scale>(op);
+        const Shape& shape = inputs[0]->shape();
         Tensor scaled(shape);
         for (int h = 0; h < shape.heads; ++h)
-            scaled.head(h) = inputs[0]->buffer.host().head(h) * scale->factor / scale->divisor;
+            scaled.head(h) =
+                inputs[0]->host().head(h) * scale.factor() / static_cast<float>(scale.temperature);
         scaled.head(1)(2, 0) += 1;
         return std::make_shared<FakeValues>(std::move(scaled));
     }
@@ -50,7 +52,7 @@ public:
 /// Its first step takes until it is cancelled.
 class SlowCard : public WrongCard {
 public:
-    std::shared_ptr<const DeviceValues> compute(const Step&, const Shape&, std::span<const StagePtr>,
+    std::shared_ptr<const DeviceValues> compute(const Op&, std::span<const Buffer* const>,
                                                 std::stop_token cancel) override {
         computing = true;
         computing.notify_all();

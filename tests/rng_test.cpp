@@ -24,6 +24,7 @@
 
 #include "core/error.h"
 #include "core/random/generator.h"
+#include "core/random/draws.h"
 #include "core/random/initializers.h"
 #include "core/random/seed.h"
 
@@ -194,12 +195,15 @@ Drawn call_gru(Generator& generator, const json& call) {
 }
 
 Drawn call_multihead(Generator& generator, const json& call) {
-    const ProjectionWeights weights =
-        projection_rule(Projection::mha)
-            .draw(generator, ProjectionSizes::square(call.at("embed_dim").get<int>(), true));
+    const int d = call.at("embed_dim").get<int>();
+    std::map<std::string_view, Matrix> weights;
+    for (const ProjectionDraw& each : projection_draws(Projection::mha, ProjectionSizes::square(d, true))) {
+        const Matrix matrix = initialised(generator, each.draw.initialization, each.draw.rows, each.draw.columns);
+        for (const ProjectionDraw::Part& part : each.parts)
+            weights[part.name] = matrix.middleRows(part.first_row, d);
+    }
     std::vector<float> values;
-    for (const Matrix* matrix : {&weights.W_q, &weights.W_k, &weights.W_v, &weights.W_o})
-        append(values, *matrix);
+    for (const char* name : {"W_q", "W_k", "W_v", "W_o"}) append(values, weights.at(name));
     return drawn(values);
 }
 
@@ -441,32 +445,44 @@ TEST_F(Rng, projections_are_drawn_query_key_value_output_one_after_the_other) {
     for (const Initializer& initializer : initializers()) {
         const std::string_view name = name_of(initializer.choice);
         SCOPED_TRACE(std::string(name));
-        const ProjectionRule& rule = projection_rule(find_choice<Projection>(name).value());
-        Generator drawn_together(Seed(9));
-        const ProjectionWeights weights = rule.draw(drawn_together, ProjectionSizes::square(5, true));
+        const std::vector<ProjectionDraw> draws =
+            projection_draws(find_choice<Projection>(name).value(), ProjectionSizes::square(5, true));
+        ASSERT_EQ(draws.size(), 4u);
+        DrawSequence sequence;
+        std::vector<Draw> drawn_so_far;
         Generator one_by_one(Seed(9));
-        for (const Matrix* matrix : {&weights.W_q, &weights.W_k, &weights.W_v, &weights.W_o}) {
-            EXPECT_EQ(*matrix, initialised(one_by_one, initializer.choice, 5, 5));
+        for (std::size_t i = 0; i < 4; ++i) {
+            constexpr const char* k_names[] = {"W_q", "W_k", "W_v", "W_o"};
+            ASSERT_EQ(draws[i].parts.size(), 1u);
+            EXPECT_EQ(draws[i].parts[0].name, k_names[i]);
+            drawn_so_far.push_back(draws[i].draw);
+            EXPECT_EQ(sequence.last_of(Seed(9), drawn_so_far), initialised(one_by_one, initializer.choice, 5, 5));
         }
     }
+}
+
+TEST_F(Rng, a_sequence_that_begins_otherwise_or_ends_before_begins_anew) {
+    const Draw a = Draw::by(Initialization::normal, 3, 4), b = Draw::by_fan(4, 2, 2);
+    DrawSequence kept;
+    const auto alone = [](Seed seed, std::vector<Draw> draws) { return DrawSequence().last_of(seed, draws); };
+    for (const auto& [seed, draws] : std::vector<std::pair<int, std::vector<Draw>>>{
+             {1, {a, b}}, {1, {a, b, a}}, {1, {a, b, a}}, {1, {a}}, {2, {a}}, {2, {b}}, {2, {b, a}}})
+        EXPECT_EQ(kept.last_of(Seed(seed), draws), alone(Seed(seed), draws));
 }
 
 TEST_F(Rng, the_output_projection_is_drawn_only_on_request_but_by_mha) {
     for (const ProjectionRule& rule : projection_rules()) {
         SCOPED_TRACE(std::string(name_of(rule.choice)));
-        Generator without_output(Seed(9));
-        Generator with_output(Seed(9));
-        const ProjectionWeights without = rule.draw(without_output, ProjectionSizes::square(6, false));
-        const ProjectionWeights with = rule.draw(with_output, ProjectionSizes::square(6, true));
-        EXPECT_EQ(without.W_o.size(), 0);
-        EXPECT_EQ(with.W_o.rows(), 6);
-        EXPECT_EQ(without.W_q, with.W_q);
-        EXPECT_EQ(without.W_v, with.W_v);
-        std::array<float, 1> next_without{};
-        std::array<float, 1> next_with{};
-        without_output.rand(next_without);
-        with_output.rand(next_with);
-        EXPECT_EQ(next_without == next_with, rule.choice == Projection::mha);
+        const auto without = projection_draws(rule.choice, ProjectionSizes::square(6, false));
+        const auto with = projection_draws(rule.choice, ProjectionSizes::square(6, true));
+        const auto output = [](const std::vector<ProjectionDraw>& draws) {
+            return std::ranges::count_if(draws, [](const ProjectionDraw& each) {
+                return !each.parts.empty() && each.parts[0].name == "W_o";
+            });
+        };
+        EXPECT_EQ(output(with), 1);
+        EXPECT_EQ(output(without), rule.choice == Projection::mha);
+        EXPECT_EQ(with.size() == without.size(), rule.choice == Projection::mha);
     }
 }
 

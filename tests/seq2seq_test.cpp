@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/mechanism/build.h"
 #include "core/attention/evaluate.h"
 #include "core/graph/explain.h"
 #include "core/attention/stages.h"
@@ -434,7 +435,7 @@ TEST(seq2seq_test, too_large_a_trace_is_refused_before_it_is_made) {
     std::size_t bytes = 0;
     for (const StageRecord& record : evaluate(translation()).records)
         bytes += record.stage->shape().size() * sizeof(float);
-    EXPECT_GE(trace_bytes(translation(), 4, 4), bytes);
+    EXPECT_GE(bytes_of(build(translation())), bytes);
 }
 
 TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {

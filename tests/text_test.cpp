@@ -13,6 +13,7 @@
 #include "core/random/seed.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "tests/drawn.h"
 
 namespace attnscope {
 namespace {
@@ -254,7 +255,7 @@ TEST(Vocabulary, stable_is_the_one_rule_that_draws_each_row_by_itself) {
 
 TEST(Table, of_the_notebook_starts_with_its_printed_digits) {
     Generator generator(Seed(123));
-    const Matrix table = draw_table(generator, 10, 16, initializer_of(Initialization::normal));
+    const Matrix table = test::drawn(generator, Initialization::normal, 10, 16);
     ASSERT_EQ(table.rows(), 10);
     ASSERT_EQ(table.cols(), 16);
     const std::array printed{0.3374, -0.1778, -0.3035, -0.5880};

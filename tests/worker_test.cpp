@@ -55,7 +55,7 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     std::promise<void> allowed;
     allowed.set_value();
     const auto card = std::make_shared<test::FakeBackend>(
-        [may = allowed.get_future().share()](const Step&, const Shape& shape) {
+        [may = allowed.get_future().share()](const Op&, const Shape& shape) {
             return std::make_shared<test::SlowMean>(shape, may);
         });
     Worker worker({}, {});
@@ -67,13 +67,13 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
     EXPECT_FALSE(before->means);
-    const int steps = card->steps;
+    const int steps = card->operations;
     worker.prepare_means(true);
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after && after->trace);
     EXPECT_TRUE(after->means);
-    EXPECT_EQ(card->steps, steps);
+    EXPECT_EQ(card->operations, steps);
     EXPECT_EQ(after->trace->find("weights"), before->trace->find("weights"));
     worker.prepare_means(true);
     EXPECT_FALSE(worker.busy()) << "they are there";
@@ -241,7 +241,7 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     ASSERT_TRUE(result.trace) << result.error;
     EXPECT_EQ(result.trace->backend, "gpu");
     EXPECT_EQ(result.experiment, with_seed(1));
-    EXPECT_GT(card->steps, 0);
+    EXPECT_GT(card->operations, 0);
     EXPECT_TRUE(worker.backend().on_card);
     EXPECT_EQ(worker.backend().reason, "as the test asked");
 
@@ -260,7 +260,7 @@ TEST(WorkerBackendTest, WhereThereIsNoneTheProcessorComputesAndTheReasonIsKnown)
 
 TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     const auto card = std::make_shared<test::FakeBackend>(
-        [](const Step&, const Shape&) -> std::shared_ptr<const DeviceValues> {
+        [](const Op&, const Shape&) -> std::shared_ptr<const DeviceValues> {
             throw Error(ErrorKind::backend, "the card is lost");
         });
     Worker worker({}, {});
@@ -269,16 +269,16 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     worker.request(with_seed(1));
     expect_the_processor(result_of(worker), "the card is lost (the processor computes)");
     EXPECT_FALSE(worker.backend().on_card);
-    const int steps = card->steps;
+    const int steps = card->operations;
     worker.request(with_seed(2));
     EXPECT_EQ(result_of(worker).notice, "");
-    EXPECT_EQ(card->steps, steps) << "a lost card is asked again";
+    EXPECT_EQ(card->operations, steps) << "a lost card is asked again";
 }
 
 TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     std::atomic<bool> full = true;
     const auto card = std::make_shared<test::FakeBackend>(
-        [&](const Step&, const Shape&) -> std::shared_ptr<const DeviceValues> {
+        [&](const Op&, const Shape&) -> std::shared_ptr<const DeviceValues> {
             if (full) throw Error(ErrorKind::too_large, "the card is full");
             return nullptr;
         });
@@ -294,8 +294,8 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
 
 TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
     const auto card = std::make_shared<test::FakeBackend>(
-        [](const Step& step, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
-            return std::holds_alternative<step::Context>(step) ? std::make_shared<test::LostValues>(shape)
+        [](const Op& op, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
+            return std::holds_alternative<op::WeightedSum>(op) ? std::make_shared<test::LostValues>(shape)
                                                                : nullptr;
         });
     Worker worker({}, {});

@@ -72,11 +72,11 @@ void AttentionRecipe::layer_norm(const std::string& name, const std::string& x, 
 GeneratorState AttentionRecipe::block_start() const {
     if (e_.block_seed.kind != ProjectionSeed::Kind::proceed) return start(e_.block_seed);
     GeneratorState state = score_start();
-    for (const Draw& each : score_draws()) state.draws.push_back(each);
+    for (const DrawLine& each : score_draws()) state.draws.push_back(each);
     return state;
 }
 
-std::vector<Draw> AttentionRecipe::block_draws() const {
+std::vector<DrawLine> AttentionRecipe::block_draws() const {
     const std::string d = text(columns(x_)), hidden = text(e_.feed_forward_columns());
     return {{"W_1, b_1", "torch.nn.Linear(" + d + ", " + hidden + ").parameters()"},
             {"W_2, b_2", "torch.nn.Linear(" + hidden + ", " + d + ").parameters()"}};
@@ -90,7 +90,7 @@ void AttentionRecipe::block_weights() {
             (drawn ? ", " + seed_text(e_.block_seed) + "." : std::string(".")));
     if (drawn) {
         script_.reach(block_start());
-        for (const Draw& each : block_draws()) script_.draw(each);
+        for (const DrawLine& each : block_draws()) script_.draw(each);
     }
     given_among({"W_1", "b_1", "W_2", "b_2"});
 }

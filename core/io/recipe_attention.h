@@ -84,15 +84,15 @@ private:
     GeneratorState start(const ProjectionSeed& seed) const {
         return {seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.seed, {}};
     }
-    Draw table_draw() const;
+    DrawLine table_draw() const;
     GeneratorState start_after_table(const ProjectionSeed& seed) const;
-    Draw patch_draw() const;
+    DrawLine patch_draw() const;
     GeneratorState projection_start() const;
-    std::vector<Draw> projection_draws(bool with_output) const;
+    std::vector<DrawLine> projection_draws(bool with_output) const;
     GeneratorState score_start() const;
-    std::vector<Draw> score_draws() const;
+    std::vector<DrawLine> score_draws() const;
     GeneratorState block_start() const;
-    std::vector<Draw> block_draws() const;
+    std::vector<DrawLine> block_draws() const;
     int rows_of_table() const { return has("table") ? shape("table").rows : has(X_) ? e_.table_size : 0; }
     int value_columns() const {
         return e_.is_given("value")                ? static_cast<int>(e_.given.at("value").values().cols())

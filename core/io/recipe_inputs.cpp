@@ -19,7 +19,7 @@ void AttentionRecipe::tokens() {
     }
 }
 
-Draw AttentionRecipe::table_draw() const {
+DrawLine AttentionRecipe::table_draw() const {
     return {"table", drawn_matrix(name_of(e_.embedding), rows_of_table(), e_.dim)};
 }
 
@@ -47,7 +47,7 @@ void AttentionRecipe::embedding() {
     if (has("embedding_v")) Y_v_ = "embedding_v";
 }
 
-Draw AttentionRecipe::patch_draw() const { return {"W_patch", linear_weight(e_.dim, e_.patch_columns())}; }
+DrawLine AttentionRecipe::patch_draw() const { return {"W_patch", linear_weight(e_.dim, e_.patch_columns())}; }
 
 void AttentionRecipe::annotations() {
     if (!has("patches")) return;

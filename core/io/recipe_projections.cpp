@@ -29,7 +29,7 @@ GeneratorState AttentionRecipe::projection_start() const {
     return state;
 }
 
-std::vector<Draw> AttentionRecipe::projection_draws(bool with_output) const {
+std::vector<DrawLine> AttentionRecipe::projection_draws(bool with_output) const {
     if (e_.projection == Projection::mha) {
         const int d = columns(X_), kdim = columns(Y_), vdim = columns(Y_v_);
         std::string sizes = text(d) + ", " + text(d % e_.heads == 0 ? e_.heads : 1);
@@ -38,7 +38,7 @@ std::vector<Draw> AttentionRecipe::projection_draws(bool with_output) const {
     }
     const bool projected = e_.projection != Projection::none;
     const std::string initializer = std::string(projected ? name_of(e_.projection) : "linear");
-    std::vector<Draw> draws;
+    std::vector<DrawLine> draws;
     const auto draw = [&](const std::string& letter, int out, int in) {
         const std::string W = "W_" + letter, b = "b_" + letter;
         if (e_.projection_bias && initializer == "linear") {
@@ -88,7 +88,7 @@ void AttentionRecipe::projections() {
         comment += e_.projection == Projection::mha ? ", as torch.nn.MultiheadAttention draws its own." : ".";
         section(comment);
         script_.reach(projection_start());
-        for (const Draw& each : projection_draws(drawn_output)) script_.draw(each);
+        for (const DrawLine& each : projection_draws(drawn_output)) script_.draw(each);
         if (e_.projection == Projection::mha)
             take_from_multihead(columns(Y_) == columns(X_) && columns(Y_v_) == columns(X_));
     } else if (has("query") || has("value")) {

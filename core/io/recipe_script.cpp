@@ -90,13 +90,13 @@ void Script::seed(const Seed& seed) {
     known_ = true;
 }
 
-void Script::draw(const Draw& draw) {
+void Script::draw(const DrawLine& draw) {
     line(draw.target + " = " + draw.call);
     now_.draws.push_back(draw);
 }
 
 void Script::reach(const GeneratorState& state) {
-    const auto is_start = [](const std::vector<Draw>& start, const std::vector<Draw>& all) {
+    const auto is_start = [](const std::vector<DrawLine>& start, const std::vector<DrawLine>& all) {
         return start.size() <= all.size() && std::equal(start.begin(), start.end(), all.begin());
     };
     if (!known_ || now_.seed != state.seed || !is_start(now_.draws, state.draws)) seed(state.seed);

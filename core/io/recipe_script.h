@@ -11,16 +11,16 @@
 namespace attnscope {
 
 /// One line that draws: `target = call`.
-struct Draw {
+struct DrawLine {
     std::string target;  ///< one name, or several with commas
     std::string call;
-    bool operator==(const Draw&) const = default;
+    bool operator==(const DrawLine&) const = default;
 };
 
 /// Where the generator stands: its seed, and what was drawn since.
 struct GeneratorState {
     Seed seed;
-    std::vector<Draw> draws;
+    std::vector<DrawLine> draws;
     bool operator==(const GeneratorState&) const = default;
 };
 
@@ -44,7 +44,7 @@ public:
     /// seeding it anew.
     void reach(const GeneratorState& state);
     /// Draws from where the generator stands.
-    void draw(const Draw& draw);
+    void draw(const DrawLine& draw);
     void seed(const Seed& seed);
     /// After draws that nothing goes on from.
     void forget_generator() { known_ = false; }

@@ -109,7 +109,7 @@ private:
     bool context_meets_closed() const;
 
     // the parameters, as one generator draws them
-    std::vector<Draw> draws() const;
+    std::vector<DrawLine> draws() const;
     void parameters(const std::string& target);
     void given(const std::string& name);
 
@@ -132,7 +132,7 @@ std::vector<std::string> parameters_of(const std::string& target) {
 }
 
 /// As seq2seq_parameters() lists them: all are drawn, also those that are given or not used.
-std::vector<Draw> Seq2seqRecipe::draws() const {
+std::vector<DrawLine> Seq2seqRecipe::draws() const {
     const int d = e_.dim, E = e_.encoder_size, C = annotation(), D = e_.decoder_size, A = e_.hidden;
     const int V = shape("E_tgt").rows;
     const auto cell = [](int in, int states) {
@@ -141,11 +141,11 @@ std::vector<Draw> Seq2seqRecipe::draws() const {
     const auto linear = [](int in, int out) {
         return "torch.nn.Linear(" + text(in) + ", " + text(out) + ").parameters()";
     };
-    std::vector<Draw> list;
+    std::vector<DrawLine> list;
     if (!is_stable())
         list = {{"E_src", drawn_matrix(name_of(e_.embedding), shape("E_src").rows, d)},
                 {"E_tgt", drawn_matrix(name_of(e_.embedding), V, d)}};
-    const std::vector<Draw> weights = {{"enc_fwd", cell(d, E)},
+    const std::vector<DrawLine> weights = {{"enc_fwd", cell(d, E)},
                                        {"enc_bwd", cell(d, E)},
                                        {"W_init, b_init", linear(E, D)},
                                        {"W_a", linear_weight(A, D)},
@@ -170,8 +170,8 @@ void Seq2seqRecipe::parameters(const std::string& target) {
     const std::vector<std::string> names = parameters_of(target);
     if (!has(names.front())) return;
     GeneratorState state{e_.seed, draws()};
-    const auto found = std::ranges::find(state.draws, target, &Draw::target);
-    const Draw draw = *found;
+    const auto found = std::ranges::find(state.draws, target, &DrawLine::target);
+    const DrawLine draw = *found;
     if (std::ranges::any_of(names, [&](const std::string& name) { return is_drawn(name); })) {
         state.draws.erase(found, state.draws.end());
         script_.reach(state);

@@ -11,14 +11,14 @@ namespace attnscope {
 GeneratorState AttentionRecipe::score_start() const {
     if (e_.score_seed.kind != ProjectionSeed::Kind::proceed) return start(e_.score_seed);
     GeneratorState state = projection_start();
-    for (const Draw& each : projection_draws(e_.output_projection)) state.draws.push_back(each);
+    for (const DrawLine& each : projection_draws(e_.output_projection)) state.draws.push_back(each);
     return state;
 }
 
-std::vector<Draw> AttentionRecipe::score_draws() const {
+std::vector<DrawLine> AttentionRecipe::score_draws() const {
     if (!has("query")) return {};
     const ScoreSizes sizes{.query = columns(Q_), .key = columns(K_), .keys = keys(), .hidden = e_.hidden};
-    std::vector<Draw> draws;
+    std::vector<DrawLine> draws;
     for (const ScoreParameter& parameter : score_function(e_.score).parameters) {
         const int out = parameter.rows(sizes), in = parameter.columns(sizes);
         const std::string name(parameter.name), row = name.starts_with("v_") ? "[0]" : "";
@@ -34,11 +34,11 @@ std::vector<Draw> AttentionRecipe::score_draws() const {
 void AttentionRecipe::score() {
     section(e_.is_given("scores") ? "The scores are given."
                                   : "Scores: how much each query has to do with each key.");
-    const std::vector<Draw> draws = score_draws();
-    if (std::ranges::any_of(draws, [&](const Draw& each) { return is_drawn(each.target); })) {
+    const std::vector<DrawLine> draws = score_draws();
+    if (std::ranges::any_of(draws, [&](const DrawLine& each) { return is_drawn(each.target); })) {
         line("# The weights are " + seed_text(e_.score_seed) + ", as torch.nn.Linear draws its own.");
         script_.reach(score_start());
-        for (const Draw& each : draws) script_.draw(each);
+        for (const DrawLine& each : draws) script_.draw(each);
     }
     given_among({"W_score", "W_aq", "W_ak", "b_a", "v_a", "W_c", "v_c", "W_loc", "W_p", "v_p"});
     if (e_.is_given("scores"))

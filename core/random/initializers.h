@@ -45,13 +45,6 @@ struct ProjectionSizes {
     static ProjectionSizes square(int d, bool with_output) { return {d, d, d, d, d, d, with_output, false}; }
 };
 
-/// The projections of one attention, each (out × in) as in nn.Linear, its bias (1 × out). What is not asked
-/// for is 0 × 0.
-struct ProjectionWeights {
-    Matrix W_q, W_k, W_v, W_o;
-    Matrix b_q, b_k, b_v, b_o;
-};
-
 /// How W_q, W_k, W_v and W_o are drawn.
 enum class Projection { none, normal, uniform, linear, xavier, mha };
 constexpr auto choice_names(Projection) {
@@ -64,25 +57,12 @@ constexpr auto choice_names(Projection) {
                                                   {mha, "mha"}});
 }
 
-/// Draws all the projections of one attention.
+/// A Projection in words; core/random/draws.h has its draws.
 struct ProjectionRule {
     Projection choice;
     std::string_view summary;
-    ProjectionWeights (*draw)(Generator& generator, const ProjectionSizes& sizes);
 };
 
-/// `none`: Q = K = V = X; W_o and its bias, if asked for, are drawn by `linear`;
-/// the initialisers, each drawing W_q, W_k, W_v and then (if asked for) W_o, one after the other, each
-/// followed by its bias, if asked for, as nn.Linear draws it: U(−1/√in, 1/√in); and
-/// `mha`  torch.nn.MultiheadAttention(d, h, kdim, vdim): out_proj's weight as nn.Linear(d, d) and a bias that
-///        is thrown away come first, whether W_o is used or not; then in_proj_weight (3d × d) by
-///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v (or, where the keys' or values'
-///        side is not d wide, each of the three by itself). Its biases are zeros. All sizes out are d.
 std::span<const ProjectionRule> projection_rules();
-const ProjectionRule& projection_rule(Projection choice);
-
-/// nn.Linear's weight, (out × in), and its bias, (1 × out).
-Matrix draw_linear(Generator& generator, int out, int in);
-Matrix draw_linear_bias(Generator& generator, int out, int in);
 
 }  // namespace attnscope

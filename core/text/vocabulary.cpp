@@ -66,12 +66,6 @@ Vocabulary make_vocabulary(std::span<const std::string> tokens, const Vocabulary
     return vocabulary;
 }
 
-Matrix draw_table(Generator& generator, int rows, int d, const Initializer& initializer) {
-    Matrix table(rows, d);
-    initializer.fill(generator, MatrixView(table.data(), rows, d));
-    return table;
-}
-
 Matrix draw_stable_table(Seed seed, std::span<const std::string> words, int d,
                          const Initializer& initializer) {
     Matrix table(static_cast<Eigen::Index>(words.size()), d);

@@ -46,9 +46,6 @@ struct Vocabulary {
 /// One vocabulary over all tokens of all sentences.
 Vocabulary make_vocabulary(std::span<const std::string> tokens, const VocabularyRule& rule);
 
-/// The embedding table, rows × d, drawn as one tensor by `initializer` from `generator`.
-Matrix draw_table(Generator& generator, int rows, int d, const Initializer& initializer);
-
 /// One row per word, each drawn as a 1 × d tensor from a generator seeded with word_seed(seed, word).
 Matrix draw_stable_table(Seed seed, std::span<const std::string> words, int d,
                          const Initializer& initializer);
