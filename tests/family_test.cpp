@@ -284,7 +284,7 @@ TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_n
         const Trace trace = evaluate(e);
         const ConstMatrixView context = values(trace, "context");
         for (int i = 0; i < 5; ++i)
-            for (int c = 0; c < 3; ++c) EXPECT_EQ(std::isnan(context(i, c)), i == 2) << score << i;
+            for (int c = 0; c < 3; ++c) EXPECT_EQ(std::isnan(context(i, c)), i == 2) << name_of(score) << i;
     }
 }
 

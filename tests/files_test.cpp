@@ -74,7 +74,7 @@ TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
     export_by_keys();
     EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
     const Trace trace = evaluate(document().experiment());
-    const auto items = plan_export(trace, {{}, {}, {"png"}, "image", true});
+    const auto items = plan_export(trace, {{}, {}, {"png"}, ViewKind::image, true});
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(read_file(folder.file("image-view.png")),
               export_bytes(trace, document().session(), items.front()));

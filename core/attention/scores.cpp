@@ -39,37 +39,37 @@ constexpr std::array k_functions = {
     ScoreFunction{Score::dot,
                   "q · k",
                   "the dot product of query and key",
-                  true,
+                  true, false,
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_queries_and_keys(graph, op::DotProduct{}, in);
                   }},
-    ScoreFunction{Score::general, "q W k", "the dot product with a matrix in between (Luong)", false,
+    ScoreFunction{Score::general, "q W k", "the dot product with a matrix in between (Luong)", false, false,
                   k_general,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::GeneralScore{}, {in.Q, in.K, in.parameters[0]});
                   }},
-    ScoreFunction{Score::additive, "v · tanh(W_q q + W_k k)", "a hidden layer over both (Bahdanau)", false,
+    ScoreFunction{Score::additive, "v · tanh(W_q q + W_k k)", "a hidden layer over both (Bahdanau)", false, true,
                   k_additive,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::AdditiveHidden{}, in);
                   }},
     ScoreFunction{Score::concat, "v · tanh(W [q; k])", "a hidden layer over the two side by side (Luong)",
-                  false, k_concat,
+                  false, true, k_concat,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::ConcatHidden{}, in);
                   }},
     ScoreFunction{Score::cosine,
                   "β q · k ÷ |q| |k|",
                   "the cosine of the angle between them, sharpened",
-                  true,
+                  true, false,
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       const Value cosine = graph.add("cosine"_stage, op::Cosine{}, {in.Q, in.K});
                       return graph.add("scores"_stage, op::Sharpen{static_cast<float>(in.sharpening)},
                                        {cosine});
                   }},
-    ScoreFunction{Score::location, "(W q)_j", "the query alone says where to look (Luong)", false, k_location,
+    ScoreFunction{Score::location, "(W q)_j", "the query alone says where to look (Luong)", false, false, k_location,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::LocationScore{}, {in.Q, in.parameters[0]});
                   }},

@@ -36,7 +36,8 @@ struct ScoreFunction {
     Score choice;
     std::string_view formula;
     std::string_view summary;
-    bool equal_widths;  ///< Q and K must be equally wide
+    bool equal_widths;      ///< Q and K must be equally wide
+    bool has_hidden_layer;  ///< of Experiment::hidden units
     std::span<const ScoreParameter> parameters;
     /// Adds `scores`, and before them `score_hidden` or `cosine` where the function goes over one of them.
     Value (*add)(GraphBuilder& graph, const ScoreOperands& operands);

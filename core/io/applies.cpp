@@ -259,7 +259,7 @@ std::string no_heads(const Experiment& e) {
 std::string no_hidden_layer(const Experiment& e) {
     if (translates(e)) return translates_without_draws(e) ? "The weights are given" : "";
     if (e.is_given("scores")) return "The scores are given";
-    const bool hidden = score_function(e.score).before == "score_hidden";
+    const bool hidden = score_function(e.score).has_hidden_layer;
     if (!hidden && !predicts_window(e))
         return "Only additive and concat scores and local-p have a hidden layer";
     return draws_score_weights(e) ? "" : "The weights are given";
