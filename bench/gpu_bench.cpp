@@ -62,7 +62,7 @@ public:
         weights_ = output_ = nullptr;  // two of them would take twice the memory
         const Shape square{.heads = heads_, .rows = N_, .columns = N_, .per_head = true};
         const StagePtr Q = projected("query", W_q_), K = projected("key", W_k_), V = projected("value", W_v_);
-        const StagePtr scores = computed("scores", step::Score{"dot", 1}, square, {Q, K});
+        const StagePtr scores = computed("scores", step::Score{Score::dot, 1}, square, {Q, K});
         const auto scale = static_cast<float>(1 / std::sqrt(d_ / heads_));
         const StagePtr scaled = computed("scaled", step::Scale{scale, 1}, square, {scores});
         weights_ = computed("weights", step::Softmax{false}, square, {scaled});

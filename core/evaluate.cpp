@@ -11,7 +11,8 @@ namespace attnscope {
 Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
     check(experiment);
     check_given_cells(experiment);
-    const bool recurrent = experiment.mechanism == "seq2seq";  // step after step: the processor's
+    const bool recurrent =
+        experiment.mechanism == MechanismKind::seq2seq;  // step after step: the processor's
     const std::string backend(options.backend && !recurrent ? options.backend->name() : "cpu");
     // Backends differ in the last bits, so neither takes over the other's.
     const Trace nothing;
@@ -26,8 +27,9 @@ Trace evaluate(const Experiment& experiment, const Trace& previous, const Evalua
 }
 
 std::size_t trace_bytes(const Experiment& experiment, int queries, int keys) {
-    return experiment.mechanism == "seq2seq" ? seq2seq_trace_bytes(experiment, queries, keys)
-                                             : attention_trace_bytes(experiment, queries, keys).whole;
+    return experiment.mechanism == MechanismKind::seq2seq
+               ? seq2seq_trace_bytes(experiment, queries, keys)
+               : attention_trace_bytes(experiment, queries, keys).whole;
 }
 
 }  // namespace attnscope

@@ -241,22 +241,22 @@ TEST_F(ActionTest, TheScaleStaysWithinItsBounds) {
 
 TEST_F(ActionTest, ThemesAreKeptInTheSessionAndNotUndone) {
     run("view.light");
-    EXPECT_EQ(document.presentation().theme, "light");
+    EXPECT_EQ(document.presentation().theme, ThemeKind::light);
     EXPECT_FALSE(document.can_undo());
     run("view.contrast");
-    EXPECT_EQ(document.presentation().theme, "contrast");
+    EXPECT_EQ(document.presentation().theme, ThemeKind::contrast);
     run("view.dark");
-    EXPECT_EQ(document.presentation().theme, "dark");
+    EXPECT_EQ(document.presentation().theme, ThemeKind::dark);
 }
 
 TEST_F(ActionTest, ANewSessionAndAnExampleKeepTheTheme) {
     run("view.light");
     run("file.new");
-    EXPECT_EQ(document.presentation().theme, "light");
+    EXPECT_EQ(document.presentation().theme, ThemeKind::light);
     EXPECT_FALSE(document.modified());
     ActionContext c = context();
     open_example(c, "causal");
-    EXPECT_EQ(document.presentation().theme, "light");
+    EXPECT_EQ(document.presentation().theme, ThemeKind::light);
     EXPECT_EQ(document.experiment(), load_example("causal").experiment);
 }
 
@@ -265,7 +265,7 @@ TEST_F(ActionTest, AnOpenedSessionBringsItsTheme) {
     run("view.light");
     ActionContext c = context();
     open_file(c, folder.file("a.json"));
-    EXPECT_EQ(document.presentation().theme, "dark");
+    EXPECT_EQ(document.presentation().theme, ThemeKind::dark);
 }
 
 TEST_F(ActionTest, WhatTheDialogListsCanBeOpened) {
@@ -312,7 +312,7 @@ TEST_F(ActionTest, CopiesTheExperimentOnScreenAsAPyTorchScript) {
 }
 
 TEST_F(ActionTest, CopiesAnEncoderAndADecoderAsAPyTorchScript) {
-    document.change([](Session& s) { s.experiment.mechanism = "seq2seq"; });
+    document.change([](Session& s) { s.experiment.mechanism = MechanismKind::seq2seq; });
     document.settle();
     run("edit.copy_recipe");
     EXPECT_NE(copied.find("dec = torch.nn.GRUCell("), std::string::npos) << copied;

@@ -43,30 +43,30 @@ protected:
 
 TEST_F(AlignmentViewTest, TheExamplesOpenOnIt) {
     for (const char* name : {"bahdanau-alignment", "encoder-decoder"})
-        EXPECT_EQ(load_example(name).presentation.view, "alignment") << name;
+        EXPECT_EQ(load_example(name).presentation.view, ViewKind::alignment) << name;
     EXPECT_EQ(seen_of("alignment", false).stage->name(), "alignment");
 }
 
 TEST_F(AlignmentViewTest, TabAndKeyOpenIt) {
     click(place_of("attnscope", {"pipeline"}));
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     press(Key::digit_5);
-    EXPECT_EQ(document().presentation().view, "alignment");
+    EXPECT_EQ(document().presentation().view, ViewKind::alignment);
     press(Key::digit_1);
     click(place_of("attnscope", {"alignment"}));
-    EXPECT_EQ(document().presentation().view, "alignment");
+    EXPECT_EQ(document().presentation().view, ViewKind::alignment);
 }
 
 TEST_F(AlignmentViewTest, OfAttentionTheTabIsDisabled) {
     start(load_example("scaled-dot-product"));
     click(place_of("attnscope", {"alignment"}));
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     press(Key::digit_5);
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     // A session that says so all the same shows the pipeline, and the mechanism brings the view.
-    change([](Session& s) { s.presentation.view = "alignment"; });
+    change([](Session& s) { s.presentation.view = ViewKind::alignment; });
     EXPECT_EQ(focused().stage->name(), "weights");
-    change([](Session& s) { s.experiment.mechanism = "seq2seq"; });
+    change([](Session& s) { s.experiment.mechanism = MechanismKind::seq2seq; });
     click(matrix_cell(1, 1));
     EXPECT_EQ(document().presentation().stage, "alignment");
 }
@@ -101,7 +101,7 @@ TEST_F(AlignmentViewTest, ASourceWordLightsItsColumnAndIsLockedForTheChosenStep)
 }
 
 TEST_F(AlignmentViewTest, ALineIsItsCell) {
-    change([](Session& s) { s.experiment.normalizer = "hard"; });
+    change([](Session& s) { s.experiment.normalizer = Normalization::hard; });
     const ImRect lines = area_of("attnscope", {"lines"});
     for (const int i : {2, 8}) {
         click({lines.Max.x - 3, row_of("steps", i, 13).y});
@@ -172,7 +172,7 @@ TEST_F(AlignmentViewTest, TheWordsThatAStepFindsLikelyAreCellsOfLogProbs) {
 TEST_F(AlignmentViewTest, ADecoderThatAlignsWithItsCurrentStateMakesItBefore) {
     const auto state = [&] { return area_of("attnscope", {"s₁", "vector"}).Min.x; };
     EXPECT_GT(state(), area_of("attnscope", {"scores"}).Min.x);
-    change([](Session& s) { s.experiment.alignment_state = "current"; });
+    change([](Session& s) { s.experiment.alignment_state = AlignmentState::current; });
     EXPECT_LT(state(), area_of("attnscope", {"scores"}).Min.x);
 }
 
@@ -193,14 +193,14 @@ TEST_F(AlignmentViewTest, TheChosenStepIsSeen) {
     change([](Session& s) { s.presentation.locked = Cell{6, 1}; });
     const gl::Pixels sixth = picture();
     EXPECT_NE(first, sixth);
-    change([](Session& s) { s.experiment.encoder = "forward"; });
+    change([](Session& s) { s.experiment.encoder = Encoder::forward; });
     EXPECT_NE(picture(), sixth);
 }
 
 TEST_F(AlignmentViewTest, EverySizeOfWindowAndSentenceIsDrawn) {
     for (const auto& [width, height] : {std::pair(1024, 700), std::pair(640, 400), std::pair(2560, 1440)})
         for (const int words : {1, 4, 300})
-            for (const char* decoder : {"additive", "none"}) {
+            for (const DecoderAttention decoder : {DecoderAttention::additive, DecoderAttention::none}) {
                 Session session = load_example("bahdanau-alignment");
                 session.experiment.text.clear();
                 for (int i = 0; i < words; ++i) session.experiment.text += " w" + std::to_string(i);

@@ -149,7 +149,7 @@ TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
     e.dim = 12;
     e.heads = 3;
     e.mask = {{"valid", {5}}};
-    e.softmax_axis = "queries";
+    e.softmax_axis = SoftmaxAxis::queries;
     const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
     ASSERT_TRUE(there.find("masked")->buffer.is_on_device());
     EXPECT_FALSE(there.fully_masked_column(4));

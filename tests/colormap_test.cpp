@@ -4,8 +4,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <set>
-#include <string>
 
 #include "core/picture/theme.h"
 
@@ -13,29 +11,31 @@ namespace attnscope {
 namespace {
 
 struct KnownEntry {
-    const char* map;
+    ColormapKind map;
     std::size_t index;
     Rgb8 color;
 };
 
 /// Entries of matplotlib's tables that are no anchors of ours.
 constexpr KnownEntry k_known[] = {
-    {"viridis", 0, rgb8(0x440154)},    {"viridis", 32, {71, 45, 123}},   {"viridis", 64, {59, 82, 139}},
-    {"viridis", 96, {44, 114, 142}},   {"viridis", 128, rgb8(0x21918c)}, {"viridis", 160, {40, 174, 128}},
-    {"viridis", 192, {94, 201, 98}},   {"viridis", 224, {173, 220, 48}}, {"viridis", 255, rgb8(0xfde725)},
-    {"cividis", 0, rgb8(0x00224e)},    {"cividis", 64, {67, 78, 108}},   {"cividis", 128, {125, 124, 120}},
-    {"cividis", 192, {188, 174, 108}}, {"cividis", 255, rgb8(0xfee838)}, {"magma", 0, rgb8(0x000004)},
-    {"magma", 64, {81, 18, 124}},      {"magma", 128, {183, 55, 121}},   {"magma", 192, {252, 137, 97}},
-    {"magma", 255, rgb8(0xfcfdbf)}};
+    {ColormapKind::viridis, 0, rgb8(0x440154)},    {ColormapKind::viridis, 32, {71, 45, 123}},
+    {ColormapKind::viridis, 64, {59, 82, 139}},    {ColormapKind::viridis, 96, {44, 114, 142}},
+    {ColormapKind::viridis, 128, rgb8(0x21918c)},  {ColormapKind::viridis, 160, {40, 174, 128}},
+    {ColormapKind::viridis, 192, {94, 201, 98}},   {ColormapKind::viridis, 224, {173, 220, 48}},
+    {ColormapKind::viridis, 255, rgb8(0xfde725)},  {ColormapKind::cividis, 0, rgb8(0x00224e)},
+    {ColormapKind::cividis, 64, {67, 78, 108}},    {ColormapKind::cividis, 128, {125, 124, 120}},
+    {ColormapKind::cividis, 192, {188, 174, 108}}, {ColormapKind::cividis, 255, rgb8(0xfee838)},
+    {ColormapKind::magma, 0, rgb8(0x000004)},      {ColormapKind::magma, 64, {81, 18, 124}},
+    {ColormapKind::magma, 128, {183, 55, 121}},    {ColormapKind::magma, 192, {252, 137, 97}},
+    {ColormapKind::magma, 255, rgb8(0xfcfdbf)}};
 
 TEST(colormap_test, sequential_maps_are_matplotlibs_to_one_level) {
     for (const KnownEntry& known : k_known) {
-        const Colormap* map = find_colormap(known.map);
-        ASSERT_NE(map, nullptr);
-        const Rgb8 color = map->colors[known.index];
-        EXPECT_LE(std::abs(color.red - known.color.red), 1) << known.map << " " << known.index;
-        EXPECT_LE(std::abs(color.green - known.color.green), 1) << known.map << " " << known.index;
-        EXPECT_LE(std::abs(color.blue - known.color.blue), 1) << known.map << " " << known.index;
+        const Colormap& map = colormap_of(known.map);
+        const Rgb8 color = map.colors[known.index];
+        EXPECT_LE(std::abs(color.red - known.color.red), 1) << map.name << " " << known.index;
+        EXPECT_LE(std::abs(color.green - known.color.green), 1) << map.name << " " << known.index;
+        EXPECT_LE(std::abs(color.blue - known.color.blue), 1) << map.name << " " << known.index;
     }
 }
 
@@ -76,15 +76,10 @@ TEST(colormap_test, neighbours_differ_little_so_that_no_edge_is_invented) {
     }
 }
 
-TEST(colormap_test, maps_are_found_by_name_alone) {
-    std::set<std::string_view> names;
-    for (const Colormap& map : colormaps()) {
-        EXPECT_EQ(find_colormap(map.name), &map);
-        names.insert(map.name);
-    }
-    EXPECT_EQ(names.size(), colormaps().size());
-    EXPECT_EQ(find_colormap("Viridis"), nullptr);
-    EXPECT_EQ(find_colormap(""), nullptr);
+TEST(colormap_test, a_choice_names_its_map) {
+    for (const auto& [choice, name] : choices<ColormapKind>()) EXPECT_EQ(colormap_of(choice).name, name);
+    EXPECT_EQ(colormaps().size(), choices<ColormapKind>().size() + 1);
+    EXPECT_EQ(diverging_colormap().name, "blue-red");
 }
 
 TEST(theme_test, text_is_legible_on_every_surface) {
@@ -94,16 +89,14 @@ TEST(theme_test, text_is_legible_on_every_surface) {
         return x > y ? x / y : y / x;
     };
     for (const Theme& theme : themes()) {
-        EXPECT_EQ(find_theme(theme.name), &theme);
         for (const Rgb8 surface : {theme.background, theme.panel, theme.raised}) {
-            EXPECT_GE(contrast(theme.text, surface), 7) << theme.name;
-            EXPECT_GE(contrast(theme.secondary, surface), 4.5) << theme.name;
-            EXPECT_GE(contrast(theme.warning, surface), 4) << theme.name;
+            EXPECT_GE(contrast(theme.text, surface), 7) << name_of(theme.choice);
+            EXPECT_GE(contrast(theme.secondary, surface), 4.5) << name_of(theme.choice);
+            EXPECT_GE(contrast(theme.warning, surface), 4) << name_of(theme.choice);
         }
-        EXPECT_GE(contrast(theme.faint, theme.background), 3) << theme.name;
+        EXPECT_GE(contrast(theme.faint, theme.background), 3) << name_of(theme.choice);
     }
-    EXPECT_EQ(find_theme("print")->background, rgb8(0xffffff));
-    EXPECT_EQ(find_theme("none"), nullptr);
+    EXPECT_EQ(theme_of(ThemeKind::print).background, rgb8(0xffffff));
 }
 
 TEST(theme_test, numbers_are_legible_on_every_colour_of_every_map) {

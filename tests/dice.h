@@ -22,8 +22,8 @@ public:
         return choices.begin()[below(static_cast<int>(choices.size()))];
     }
     template <typename Table>
-    std::string name_of(const Table& table) {
-        return std::string(table[static_cast<std::size_t>(below(static_cast<int>(table.size())))].name);
+    auto choice_of(const Table& table) {
+        return table[static_cast<std::size_t>(below(static_cast<int>(table.size())))].choice;
     }
     ProjectionSeed seed() {
         using enum ProjectionSeed::Kind;

@@ -33,7 +33,7 @@ TEST_F(DocumentTest, ChangingTheLookAloneComputesNothing) {
     settle();
     const auto before = document.trace();
     document.change([](Session& s) {
-        s.presentation.theme = "light";
+        s.presentation.theme = ThemeKind::light;
         s.presentation.stage = "query";
         s.presentation.locked = Cell{1, 1};
     });
@@ -156,8 +156,8 @@ TEST_F(DocumentTest, UndoTakesBackTheExperimentTheHeadAndTheStage) {
 
 TEST_F(DocumentTest, TheLookIsNoUndoStep) {
     document.change([](Session& s) {
-        s.presentation.theme = "light";
-        s.presentation.colormap = "magma";
+        s.presentation.theme = ThemeKind::light;
+        s.presentation.colormap = ColormapKind::magma;
         s.presentation.range = {RangeChoice::Kind::all};
         s.presentation.locked = Cell{1, 1};
         s.presentation.values = false;
@@ -166,8 +166,8 @@ TEST_F(DocumentTest, TheLookIsNoUndoStep) {
     EXPECT_FALSE(document.can_undo());
     set([](Experiment& e) { e.seed = 9; });
     document.undo();
-    EXPECT_EQ(document.presentation().theme, "light");
-    EXPECT_EQ(document.presentation().colormap, "magma");
+    EXPECT_EQ(document.presentation().theme, ThemeKind::light);
+    EXPECT_EQ(document.presentation().colormap, ColormapKind::magma);
 }
 
 TEST_F(DocumentTest, AGestureIsOneUndoStep) {
@@ -188,7 +188,7 @@ TEST_F(DocumentTest, ClampingAHeadIsNoStepOfItsOwn) {
     set([](Experiment& e) { e.heads = 8; });
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 7}; });
     set([](Experiment& e) { e.heads = 2; });
-    document.change([](Session& s) { s.presentation.theme = "light"; });
+    document.change([](Session& s) { s.presentation.theme = ThemeKind::light; });
     document.undo();
     EXPECT_EQ(document.experiment().heads, 8);
     EXPECT_EQ(document.presentation().head.head, 7);
@@ -202,7 +202,7 @@ TEST_F(DocumentTest, ASessionWithAHeadItLacksOpensWithItsLast) {
     document.open(session, "");
     EXPECT_EQ(document.presentation().head.head, 1);
     EXPECT_FALSE(document.modified());
-    document.change([](Session& s) { s.presentation.theme = "light"; });
+    document.change([](Session& s) { s.presentation.theme = ThemeKind::light; });
     document.undo();
     EXPECT_EQ(document.experiment(), Experiment{}) << "clamping made a step of its own";
 }
@@ -289,7 +289,7 @@ TEST_F(DocumentTest, IsModifiedUntilSaved) {
     EXPECT_TRUE(document.modified());
     document.saved_as("/somewhere/a.json");
     EXPECT_FALSE(document.modified());
-    document.change([](Session& s) { s.presentation.theme = "light"; });
+    document.change([](Session& s) { s.presentation.theme = ThemeKind::light; });
     EXPECT_TRUE(document.modified());
 }
 

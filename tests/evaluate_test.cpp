@@ -183,25 +183,41 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
                 e.mask = random() % 2 ? std::vector<MaskRule>{} : std::vector<MaskRule>{{"causal", {}}};
                 break;
             case 6: e.mask.push_back({"valid", {std::int64_t(random() % 5)}}); break;
-            case 7: e.projection = pick("none", "uniform", "mha", "linear"); break;
+            case 7:
+                e.projection =
+                    pick(Projection::none, Projection::uniform, Projection::mha, Projection::linear);
+                break;
             case 8: e.output_projection = !e.output_projection; break;
             case 9: e.text = pick("one", "a b c a", "Can you help me to translate this sentence"); break;
-            case 10: e.vocabulary = pick("alphabetical", "appearance", "stable"); break;
+            case 10:
+                e.vocabulary =
+                    pick(VocabularyOrder::alphabetical, VocabularyOrder::appearance, VocabularyOrder::stable);
+                break;
             case 11:
                 e.projection_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
                                          ProjectionSeed{ProjectionSeed::Kind::own, 9});
                 break;
-            case 12: e.embedding = pick("normal", "uniform", "xavier"); break;
+            case 12:
+                e.embedding = pick(Initialization::normal, Initialization::uniform, Initialization::xavier);
+                break;
             case 13:
-                e.tokenizer = pick("words", "characters");
+                e.tokenizer = pick(TokenizerKind::words, TokenizerKind::characters);
                 e.table_size = pick(0, 3, 30);
                 break;
-            case 14: e.score = pick("dot", "general", "additive", "concat", "cosine", "location"); break;
-            case 15: e.normalizer = pick("softmax", "hard", "local-m", "local-p"); break;
-            case 16: e.softmax_axis = pick("keys", "queries"); break;
-            case 17: e.position = pick("none", "sinusoidal", "rope", "alibi"); break;
+            case 14:
+                e.score = pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine,
+                               Score::location);
+                break;
+            case 15:
+                e.normalizer = pick(Normalization::softmax, Normalization::hard, Normalization::local_m,
+                                    Normalization::local_p);
+                break;
+            case 16: e.softmax_axis = pick(SoftmaxAxis::keys, SoftmaxAxis::queries); break;
+            case 17:
+                e.position = pick(Position::none, Position::sinusoidal, Position::rope, Position::alibi);
+                break;
             case 18: e.text2 = pick("", "b c", "Kannst du mir bitte helfen"); break;
-            case 19: e.block = pick("none", "post-norm", "pre-norm"); break;
+            case 19: e.block = pick(Block::none, Block::post_norm, Block::pre_norm); break;
             case 20:
                 e.dropout = pick(0.0, 0.5);
                 e.dropout_seed = pick(0, 1);
@@ -217,8 +233,8 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
                 e.local_window = pick(1, 3);
                 e.sharpening = pick(1.0, 3.0);
                 e.projection_bias = random() % 2;
-                e.activation = pick("relu", "gelu");
-                e.rope_layout = pick("interleaved", "half");
+                e.activation = pick(Activation::relu, Activation::gelu);
+                e.rope_layout = pick(RopeLayout::interleaved, RopeLayout::half);
                 break;
             case 23:
                 if (random() % 2)
@@ -243,7 +259,7 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
 
 TEST(EvaluateTest, a_stable_word_keeps_its_vector_whatever_else_is_typed) {
     Experiment e;
-    e.vocabulary = "stable";
+    e.vocabulary = VocabularyOrder::stable;
     e.text = "help me";
     const Trace few = evaluate(e);
     e.text = "please do help somebody else";
@@ -283,7 +299,7 @@ TEST(EvaluateTest, a_fully_masked_column_is_flagged_where_its_weights_would_sum_
     e.text2 = "a b c d e f g h i j k";
     e.mask = {{"window", {1, 0}}};
     EXPECT_FALSE(evaluate(e).fully_masked_column(8));
-    e.softmax_axis = "queries";
+    e.softmax_axis = SoftmaxAxis::queries;
     const Trace trace = evaluate(e);
     EXPECT_FALSE(trace.fully_masked_column(7));
     EXPECT_TRUE(trace.fully_masked_column(8));
@@ -439,7 +455,6 @@ TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_d
              e.scale = {Scale::Kind::number, INFINITY};
          },
          "scale"},
-        {[](Experiment& e) { e.score = "dott"; }, "score \"dott\" is not known: use dot"},
         {[](Experiment& e) {
              e.mask = {{"causal", {3}}};
          },
@@ -466,7 +481,7 @@ TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated
     for (int i = 0; i < 4096; ++i) e.text += "w ";
     e.dim = 1024;
     e.heads = 64;
-    e.tokenizer = "whitespace";
+    e.tokenizer = TokenizerKind::whitespace;
     const std::string message = message_of(
         [&] { evaluate(e, {}, {.threads = 0, .memory_limit = std::size_t{1} << 30, .cancel = {}}); });
     EXPECT_NE(message.find("4096 × 4096 tokens with 64 heads need"), std::string::npos) << message;
@@ -559,7 +574,7 @@ std::string refusal(const Experiment& e) {
 
 TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
     Experiment e;
-    e.score = "additive";
+    e.score = Score::additive;
     e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
     EXPECT_EQ(refusal(e),
               "v_a is 1 × 16, but 1 × 8 (its commas read as separators: write decimals with a point) is "
@@ -572,7 +587,7 @@ TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
 
 TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
     Experiment e;
-    e.projection = "mha";
+    e.projection = Projection::mha;
     e.output_projection = true;
     e.given.insert_or_assign("value", GivenMatrix(Matrix::Ones(8, 3)));
     EXPECT_EQ(refusal(e),
@@ -585,7 +600,7 @@ TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
 TEST(EvaluateTest, rope_has_heads_of_all_three_also_where_there_is_one) {
     Experiment e;
     EXPECT_EQ(evaluate(e).find("value_heads"), nullptr);
-    e.position = "rope";
+    e.position = Position::rope;
     const Trace trace = evaluate(e);
     for (const char* name : {"query_heads", "key_heads", "value_heads"}) {
         ASSERT_NE(trace.find(name), nullptr) << name;
@@ -603,7 +618,7 @@ TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
     e.given.insert_or_assign("mask", GivenMatrix(mask));
     const std::string said = "mask: row 4, column 5 is nan: a mask holds 1 (may look) and 0 (closed)";
     EXPECT_EQ(refusal(e), said);
-    e.mechanism = "seq2seq";
+    e.mechanism = MechanismKind::seq2seq;
     EXPECT_EQ(refusal(e), said);
 }
 
@@ -622,7 +637,7 @@ TEST(StagesTest, a_formula_follows_the_settings) {
     EXPECT_EQ(formula(e, *find_stage_info("weights")),
               "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1");
     EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X W_qᵀ");
-    e.projection = "none";
+    e.projection = Projection::none;
     e.mask = {{"causal", {}}, {"valid", {3}}};
     EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X");
     EXPECT_EQ(formula(e, *find_stage_info("mask")), "open where j ≤ i and j ≤ 3");
@@ -634,7 +649,7 @@ TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
     e.scale = {Scale::Kind::number, 0.5};
     e.mask = {{"causal", {}}};
     e.given.emplace("scores", GivenMatrix(Matrix::Zero(2, 2)));
-    for (const char* score : {"dot", "cosine"}) {
+    for (const Score score : {Score::dot, Score::cosine}) {
         e.score = score;
         EXPECT_EQ(formula(e, *find_stage_info("scores")), "given");
         EXPECT_EQ(caption(e, *find_stage_info("scores")), "given");
@@ -646,8 +661,8 @@ TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
 
 TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     Experiment e;
-    e.projection = "none";
-    e.score = "general";
+    e.projection = Projection::none;
+    e.score = Score::general;
     e.score_seed.kind = ProjectionSeed::Kind::proceed;
     e.output_projection = e.projection_bias = true;
     Generator generator(e.seed);

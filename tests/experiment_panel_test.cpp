@@ -232,17 +232,17 @@ TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {
         EXPECT_EQ(document().problem(), "");
     }
     const Experiment& e = document().experiment();
-    EXPECT_EQ(e.position, "sinusoidal");
-    EXPECT_EQ(e.score, "additive");
-    EXPECT_EQ(e.normalizer, "local-p");
-    EXPECT_EQ(e.block, "pre-norm");
+    EXPECT_EQ(e.position, Position::sinusoidal);
+    EXPECT_EQ(e.score, Score::additive);
+    EXPECT_EQ(e.normalizer, Normalization::local_p);
+    EXPECT_EQ(e.block, Block::pre_norm);
     for (const char* stage : {"positioned", "score_hidden", "gauss", "residual_2"})
         EXPECT_NE(document().trace()->find(stage), nullptr) << stage;
 }
 
 TEST_F(ExperimentPanelTest, AWindowsReachIsDraggedByOnesAndTypedAsAnyNumber) {
     document().change([](Session& s) {
-        s.experiment.normalizer = "local-m";
+        s.experiment.normalizer = Normalization::local_m;
         s.experiment.local_window = 1.5;
     });
     settle();
@@ -265,7 +265,7 @@ TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
         drag({at.x + 120, at.y}, {60, 0});
         EXPECT_EQ(document().session(), before) << label;
     }
-    document().change([](Session& s) { s.experiment.score = "additive"; });
+    document().change([](Session& s) { s.experiment.score = Score::additive; });
     settle();
     drag(field_of("Hidden", {"number", "drag"}), {60, 0});
     EXPECT_GT(document().experiment().hidden, 8);
@@ -284,7 +284,7 @@ TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
     }
     drag(field_of("Temperature", {"factor", "drag"}), {60, 0});
     EXPECT_GT(document().experiment().temperature, before.experiment.temperature);
-    document().change([](Session& s) { s.experiment.decoder_attention = "none"; });
+    document().change([](Session& s) { s.experiment.decoder_attention = DecoderAttention::none; });
     settle();
     const Session without = document().session();
     for (const char* label : {"Causal", "By hand", "Weights by", "Temperature"}) {
@@ -302,13 +302,13 @@ TEST_F(ExperimentPanelTest, AHeadThatRopeCannotTurnIsRefusedAndTheHeadsStepOverI
     settle();
     click(field_of("Told by", {"##choice"}));
     choose("rope");
-    EXPECT_EQ(document().experiment().position, "none");
+    EXPECT_EQ(document().experiment().position, Position::none);
     EXPECT_TRUE(interaction().notice.problem);
     EXPECT_EQ(document().problem(), "");
     drag(field_of("Heads", {"number", "drag"}), {-14, 0});
     click(field_of("Told by", {"##choice"}));
     choose("rope");
-    EXPECT_EQ(document().experiment().position, "rope");
+    EXPECT_EQ(document().experiment().position, Position::rope);
     drag(field_of("Heads", {"number", "drag"}), {300, 0});
     EXPECT_EQ(document().experiment().heads, 6);
     EXPECT_EQ(document().problem(), "");

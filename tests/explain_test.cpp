@@ -48,14 +48,14 @@ std::vector<Case> cases() {
         changed("four_heads_output",
                 [](Experiment& e) {
                     e.heads = 4;
-                    e.projection = "mha";
+                    e.projection = Projection::mha;
                     e.output_projection = true;
                     e.mask = {{"causal", {}}};
                 }),
         changed("output", [](Experiment& e) { e.output_projection = true; }),
         changed("no_projection",
                 [](Experiment& e) {
-                    e.projection = "none";
+                    e.projection = Projection::none;
                     e.scale = {Scale::Kind::none};
                 }),
         changed("causal_and_valid",
@@ -79,8 +79,8 @@ std::vector<Case> cases() {
         changed("one_token", [](Experiment& e) { e.text = "Hello"; }),
         changed("stable_characters",
                 [](Experiment& e) {
-                    e.tokenizer = "characters";
-                    e.vocabulary = "stable";
+                    e.tokenizer = TokenizerKind::characters;
+                    e.vocabulary = VocabularyOrder::stable;
                     e.text = "a b a";
                 }),
         changed("biases",
@@ -115,51 +115,51 @@ std::vector<Case> cases() {
                 [](Experiment& e) {
                     Matrix X = random_matrix(4, 16, 1);
                     X(1, 3) = k_nan;
-                    e.projection = "none";
+                    e.projection = Projection::none;
                     e.given.emplace("embedding", GivenMatrix(X));
                 }),
-        changed("general", [](Experiment& e) { e.score = "general"; }),
-        changed("additive", [](Experiment& e) { e.score = "additive"; }),
+        changed("general", [](Experiment& e) { e.score = Score::general; }),
+        changed("additive", [](Experiment& e) { e.score = Score::additive; }),
         changed("additive_heads_bias",
                 [](Experiment& e) {
-                    e.score = "additive";
+                    e.score = Score::additive;
                     e.heads = 2;
                     e.hidden = 3;
                     e.given.emplace("b_a", GivenMatrix(random_matrix(1, 3, 1)));
                 }),
-        changed("concat", [](Experiment& e) { e.score = "concat"; }),
+        changed("concat", [](Experiment& e) { e.score = Score::concat; }),
         changed("cosine",
                 [](Experiment& e) {
-                    e.score = "cosine";
+                    e.score = Score::cosine;
                     e.sharpening = 4;
                     e.heads = 2;
                 }),
         changed("location_across",
                 [](Experiment& e) {
-                    e.score = "location";
+                    e.score = Score::location;
                     e.text2 = "Kannst du mir helfen";
                 }),
         changed("sinusoidal_across",
                 [](Experiment& e) {
-                    e.position = "sinusoidal";
+                    e.position = Position::sinusoidal;
                     e.text2 = "Kannst du mir bitte helfen diesen kleinen alten Satz zu lesen";
                     e.projection_bias = true;
                     e.output_projection = true;
-                    e.projection = "linear";
+                    e.projection = Projection::linear;
                 }),
         changed("rope_interleaved",
                 [](Experiment& e) {
-                    e.position = "rope";
+                    e.position = Position::rope;
                     e.heads = 2;
                 }),
         changed("rope_half",
                 [](Experiment& e) {
-                    e.position = "rope";
-                    e.rope_layout = "half";
+                    e.position = Position::rope;
+                    e.rope_layout = RopeLayout::half;
                 }),
         changed("alibi_and_bias",
                 [](Experiment& e) {
-                    e.position = "alibi";
+                    e.position = Position::alibi;
                     e.heads = 4;
                     Matrix bias = random_matrix(8, 8, 1);
                     bias(1, 2) = -k_infinity;
@@ -172,20 +172,20 @@ std::vector<Case> cases() {
                     open(3, 3) = open(3, 4) = 0;
                     e.given.emplace("mask", GivenMatrix(open));
                 }),
-        changed("hard", [](Experiment& e) { e.normalizer = "hard"; }),
+        changed("hard", [](Experiment& e) { e.normalizer = Normalization::hard; }),
         changed("local_m",
                 [](Experiment& e) {
-                    e.normalizer = "local-m";
+                    e.normalizer = Normalization::local_m;
                     e.local_window = 1;
                 }),
         changed("local_p_heads",
                 [](Experiment& e) {
-                    e.normalizer = "local-p";
+                    e.normalizer = Normalization::local_p;
                     e.heads = 2;
                 }),
         changed("over_queries",
                 [](Experiment& e) {
-                    e.softmax_axis = "queries";
+                    e.softmax_axis = SoftmaxAxis::queries;
                     e.mask = {{"causal", {}}};
                 }),
         changed("dropout",
@@ -195,7 +195,7 @@ std::vector<Case> cases() {
                 }),
         changed("own_sizes",
                 [](Experiment& e) {
-                    e.projection = "xavier";
+                    e.projection = Projection::xavier;
                     e.heads = 2;
                     e.key_size = 6;
                     e.value_size = 10;
@@ -203,17 +203,17 @@ std::vector<Case> cases() {
                 }),
         changed("post_norm_relu",
                 [](Experiment& e) {
-                    e.block = "post-norm";
-                    e.projection = "mha";
+                    e.block = Block::post_norm;
+                    e.projection = Projection::mha;
                     e.heads = 4;
                     e.output_projection = true;
                     e.feed_forward_size = 12;
                 }),
         changed("pre_norm_gelu_logits",
                 [](Experiment& e) {
-                    e.block = "pre-norm";
-                    e.activation = "gelu";
-                    e.position = "sinusoidal";
+                    e.block = Block::pre_norm;
+                    e.activation = Activation::gelu;
+                    e.position = Position::sinusoidal;
                     e.feed_forward_size = 6;
                     e.given.emplace("W_out", GivenMatrix(random_matrix(5, 16, 1)));
                     e.given.emplace("b_out", GivenMatrix(random_matrix(1, 5, 2)));
@@ -272,7 +272,8 @@ protected:
     }
     bool softmax_over_keys() const {
         const Experiment& e = GetParam().experiment;
-        return (e.normalizer == "softmax" || e.normalizer == "local-m") && e.softmax_axis == "keys";
+        return (e.normalizer == Normalization::softmax || e.normalizer == Normalization::local_m) &&
+               e.softmax_axis == SoftmaxAxis::keys;
     }
 
     Trace trace;
@@ -294,7 +295,7 @@ TEST_P(explain_test, the_terms_add_up_to_the_value_of_the_stage) {
         EXPECT_EQ(proof.terms.empty(), proof.terms_title.empty());
         if (proof.terms.empty()) return;
         const bool scores = stage.info->rows == Axis::query_token && stage.info->columns == Axis::key_token;
-        const bool cosine = scores && GetParam().experiment.score == "cosine";
+        const bool cosine = scores && GetParam().experiment.score == Score::cosine;
         // No stage holds the q · k of a cosine.
         const float result = cosine   ? static_cast<float>(proof.terms_sum)
                              : scores ? values(*trace.find("scores"), head)(i, j)
@@ -337,7 +338,7 @@ TEST_P(explain_test, each_term_is_of_the_operands) {
     });
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (stage.name() != "scores" || head < 0 || proof.terms.empty()) return;
-        if (GetParam().experiment.score != "dot" && GetParam().experiment.score != "cosine") return;
+        if (GetParam().experiment.score != Score::dot && GetParam().experiment.score != Score::cosine) return;
         const Stage* Q = trace.find("query_heads") ? trace.find("query_heads") : trace.find("query");
         const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
         ASSERT_EQ(int(proof.terms.size()), Q->shape().columns);
@@ -365,7 +366,7 @@ TEST_P(explain_test, the_row_is_the_cells_row) {
 TEST_P(explain_test, scaled_scores_show_each_step) {
     const Experiment& e = GetParam().experiment;
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        if (stage.name() != "scaled" || head < 0 || e.score == "cosine") return;
+        if (stage.name() != "scaled" || head < 0 || e.score == Score::cosine) return;
         ASSERT_EQ(proof.steps.size(), 2u);
         const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
         const double factor = e.scale.factor(K ? K->shape().columns : 1) / e.temperature;
@@ -442,7 +443,7 @@ TEST_P(explain_test, closed_cells_and_empty_rows_carry_a_remark) {
         const std::string_view name = stage.name();
         const int h =
             std::max(head, 0);  // the mask is the same in every head, but where each predicts its own
-        if (head < 0 && GetParam().experiment.normalizer == "local-p") return;
+        if (head < 0 && GetParam().experiment.normalizer == Normalization::local_p) return;
         if ((name == "weights" || name == "context") && empty(h, i)) {
             EXPECT_NE(proof.remark.find("nothing is open to this query"), std::string::npos);
             EXPECT_EQ(proof.value, 0);
@@ -509,7 +510,7 @@ TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
 TEST(explain_words_test, a_closed_key_adds_nothing_not_even_nan) {
     Experiment experiment;
     experiment.mask = {{"valid", {2}}};
-    experiment.projection = "none";
+    experiment.projection = Projection::none;
     experiment.scale = {Scale::Kind::none};
     Matrix value = Matrix::Ones(8, 2);
     value.bottomRows(6).setConstant(k_nan);
@@ -552,7 +553,7 @@ TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
     e.text.clear();
     for (int i = 0; i < 1100; ++i) e.text += "w ";
     e.dim = 64;
-    for (const char* axis : {"keys", "queries"}) {
+    for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries}) {
         e.softmax_axis = axis;
         std::atomic<int> asked = 0;
         int all = 0;
@@ -584,7 +585,7 @@ TEST(explain_words_test, stages_that_are_no_sum_say_where_they_come_from) {
     EXPECT_EQ(proof_of(experiment, "query_heads", 2, 1, 1).remark, "column 10 of the whole, in head 3");
     EXPECT_EQ(proof_of(experiment, "concat", 0, 1, 9).remark, "context of head 3, column 2");
     experiment.heads = 1;
-    experiment.projection = "none";
+    experiment.projection = Projection::none;
     EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "no projection: the same as the embedding");
     experiment.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
     experiment.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));

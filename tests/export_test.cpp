@@ -265,38 +265,40 @@ Session image_session() {
     session.experiment.mask.clear();
     session.experiment.image = drawn_picture();
     session.experiment.grid = 2;
-    session.presentation.view = "image";
+    session.presentation.view = ViewKind::image;
     return session;
 }
 
 TEST(export_test, a_view_has_a_picture_of_its_own) {
     const Trace trace = evaluate(image_session().experiment);
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png", "csv", "svg"}, "image", true}),
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png", "csv", "svg"}, ViewKind::image, true}),
               (Names{"image-view.png", "weights.csv", "image-view.svg"}));
-    EXPECT_EQ(names_of(trace, {{"scores"}, {}, {"png", "csv"}, "image"}),
+    EXPECT_EQ(names_of(trace, {{"scores"}, {}, {"png", "csv"}, ViewKind::image}),
               (Names{"image-view.png", "scores.png", "scores.csv"}));
-    const Names all = names_of(trace, {{}, {}, {"png"}, "image"});
+    const Names all = names_of(trace, {{}, {}, {"png"}, ViewKind::image});
     EXPECT_EQ(all.front(), "image-view.png");
     EXPECT_EQ(all.back(), "context.png");
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, "pipeline", true}), names_of(trace, {{}, {}, {"png"}}));
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::pipeline, true}),
+              names_of(trace, {{}, {}, {"png"}}));
     Experiment heads = image_session().experiment;
     heads.heads = 2;
     const Trace several = evaluate(heads);
-    EXPECT_EQ(names_of(several, {{}, {Kind::all}, {"png"}, "image", true}),
+    EXPECT_EQ(names_of(several, {{}, {Kind::all}, {"png"}, ViewKind::image, true}),
               (Names{"image-view-head1.png", "image-view-head2.png"}));
-    EXPECT_EQ(names_of(several, {{}, {Kind::mean}, {"png"}, "image", true}), Names{"image-view-mean.png"});
+    EXPECT_EQ(names_of(several, {{}, {Kind::mean}, {"png"}, ViewKind::image, true}),
+              Names{"image-view-mean.png"});
 }
 
 TEST(export_test, an_alignment_leaves_with_its_lines) {
     Session session = small_session(1);
-    session.experiment.mechanism = "seq2seq";
+    session.experiment.mechanism = MechanismKind::seq2seq;
     session.experiment.mask.clear();
     const Trace trace = evaluate(session.experiment);
-    session.presentation.view = "alignment";
+    session.presentation.view = ViewKind::alignment;
     session.presentation.stage = "alignment";
     session.presentation.locked = Cell{1, 1};
     for (const char* format : {"png", "svg", "pdf"}) {
-        const ExportItem item = only(trace, {{}, {}, {format}, "alignment", true});
+        const ExportItem item = only(trace, {{}, {}, {format}, ViewKind::alignment, true});
         EXPECT_EQ(item.file_name, std::string("alignment-view.") + format);
         const std::string bytes = export_bytes(trace, session, item);
         EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
@@ -304,7 +306,8 @@ TEST(export_test, an_alignment_leaves_with_its_lines) {
     }
     EXPECT_EQ(session_from_json(
                   read_svg_session(
-                      export_bytes(trace, session, only(trace, {{}, {}, {"svg"}, "alignment", true})), "it"),
+                      export_bytes(trace, session, only(trace, {{}, {}, {"svg"}, ViewKind::alignment, true})),
+                      "it"),
                   "it"),
               session);
 }
@@ -312,9 +315,9 @@ TEST(export_test, an_alignment_leaves_with_its_lines) {
 TEST(export_test, a_view_that_shows_nothing_is_refused_where_it_is_asked_for) {
     const Trace trace = evaluate(small_session(1).experiment);
     const std::string needs = "the view image needs a picture to look at (--image)";
-    EXPECT_EQ(refusal(trace, {{}, {}, {"png"}, "image", true}), needs);
-    EXPECT_EQ(refusal(trace, {{"weights"}, {}, {"png"}, "image"}), needs);
-    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, "image"}), names_of(trace, {{}, {}, {"png"}}));
+    EXPECT_EQ(refusal(trace, {{}, {}, {"png"}, ViewKind::image, true}), needs);
+    EXPECT_EQ(refusal(trace, {{"weights"}, {}, {"png"}, ViewKind::image}), needs);
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::image}), names_of(trace, {{}, {}, {"png"}}));
 }
 
 TEST(export_test, a_views_picture_opens_as_the_view_with_its_word) {
@@ -323,7 +326,7 @@ TEST(export_test, a_views_picture_opens_as_the_view_with_its_word) {
     session.presentation.locked = Cell{2, 1};
     const Trace trace = evaluate(session.experiment);
     for (const char* format : {"png", "svg", "pdf"}) {
-        const ExportItem item = only(trace, {{}, {}, {format}, "image", true});
+        const ExportItem item = only(trace, {{}, {}, {format}, ViewKind::image, true});
         const std::string bytes = export_bytes(trace, session, item);
         EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
         session.presentation.locked = Cell{0, 1};
@@ -369,7 +372,7 @@ TEST_F(export_files_test, the_files_are_those_of_the_plan) {
 TEST_F(export_files_test, a_picture_opens_as_the_session_it_was_made_from) {
     Session session = small_session(2);
     session.presentation.title = "Abbildung 1: “Gewichte”";
-    session.presentation.theme = "print";
+    session.presentation.theme = ThemeKind::print;
     const Trace trace = evaluate(session.experiment);
     const Names paths =
         export_files(trace, session, {{"context"}, {Kind::one, 1}, {"png"}}, folder_.string());

@@ -32,7 +32,7 @@ protected:
 TEST_F(ExporterTest, WritesTheBytesThatExportBytesGives) {
     Session session;
     session.experiment.heads = 2;
-    session.presentation.theme = "light";
+    session.presentation.theme = ThemeKind::light;
     const ExportRequest request{
         {"weights"}, {HeadChoice::Kind::mean}, {"png", "svg", "pdf", "csv", "npy", "json"}};
     const auto outcome = export_all(session, request);

@@ -45,21 +45,24 @@ public:
         e.seed = whole(0, 1'000'000);
         e.heads = pick(1, 1, 2, 4);
         e.dim = e.heads * 2 * whole(1, 4);
-        e.projection = pick("none", "uniform", "normal", "linear", "xavier", "mha");
+        e.projection = pick(Projection::none, Projection::uniform, Projection::normal, Projection::linear,
+                            Projection::xavier, Projection::mha);
         e.projection_bias = whole(0, 1);
-        e.score = pick("dot", "general", "additive", "concat", "cosine", "location");
+        e.score =
+            pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location);
         e.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.3});
-        e.position = pick("none", "sinusoidal", "rope", "alibi");
-        e.rope_layout = pick("interleaved", "half");
-        e.normalizer = pick("softmax", "softmax", "hard", "local-m", "local-p");
-        e.softmax_axis = pick("keys", "keys", "queries");
+        e.position = pick(Position::none, Position::sinusoidal, Position::rope, Position::alibi);
+        e.rope_layout = pick(RopeLayout::interleaved, RopeLayout::half);
+        e.normalizer = pick(Normalization::softmax, Normalization::softmax, Normalization::hard,
+                            Normalization::local_m, Normalization::local_p);
+        e.softmax_axis = pick(SoftmaxAxis::keys, SoftmaxAxis::keys, SoftmaxAxis::queries);
         e.local_window = whole(1, 6) / 2.0;
         e.temperature = pick(1.0, 0.2, 5.0);
         e.sharpening = pick(1.0, 6.0);
         e.hidden = whole(1, 5);
         for (int rules = whole(0, 2); rules > 0; --rules) e.mask.push_back(rule());
         e.output_projection = whole(0, 1);
-        e.block = pick("none", "none", "post-norm", "pre-norm");
+        e.block = pick(Block::none, Block::none, Block::post_norm, Block::pre_norm);
         return e;
     }
 
@@ -85,7 +88,8 @@ TEST(family_test, rows_sum_to_one_or_to_nothing_and_masked_weights_are_exactly_z
         const Experiment e = draws.experiment();
         const Trace trace = evaluate(e);
         const Stage& weights = *trace.find("weights");
-        const bool over_queries = e.softmax_axis == "queries" && e.normalizer == "softmax";
+        const bool over_queries =
+            e.softmax_axis == SoftmaxAxis::queries && e.normalizer == Normalization::softmax;
         for (int h = 0; h < e.heads; ++h) {
             const ConstMatrixView masked = values(trace, "masked", h);
             const Matrix A = over_queries ? Matrix(values(trace, "weights", h).transpose())
@@ -104,7 +108,7 @@ TEST(family_test, rows_sum_to_one_or_to_nothing_and_masked_weights_are_exactly_z
                 const double sum = A.row(i).cast<double>().sum();
                 if (!open)
                     ASSERT_EQ(sum, 0) << n;
-                else if (e.normalizer == "local-p")  // the bell takes away from it
+                else if (e.normalizer == Normalization::local_p)  // the bell takes away from it
                     ASSERT_LE(sum, 1 + 1e-6) << n;
                 else
                     ASSERT_NEAR(sum, 1, 1e-6) << n;  // each of at most 7 weights is rounded to float32
@@ -127,7 +131,7 @@ TEST(family_test, adding_a_constant_to_a_row_of_scores_changes_nothing) {
         // Eighths add up without rounding, so that nothing may change at all.
         Matrix scores = (random_matrix(4, 6, n) * 8).array().round() / 8;
         Experiment e = given_scores(scores);
-        e.normalizer = n % 2 ? "hard" : "softmax";
+        e.normalizer = n % 2 ? Normalization::hard : Normalization::softmax;
         e.mask = {{"window", {2, 1}}};
         const Matrix before = values(evaluate(e), "weights");
         scores.row(n % 4).array() += static_cast<float>(n % 17) - 8;
@@ -143,7 +147,7 @@ TEST(family_test, permuting_keys_and_values_together_changes_only_the_columns) {
         const int N = draws.whole(1, 5), M = draws.whole(2, 6), d = 4;
         Experiment e;
         e.dim = d;
-        e.score = draws.pick("dot", "general", "additive", "concat", "cosine");
+        e.score = draws.pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine);
         e.temperature = draws.pick(1.0, 0.5);
         e.given.emplace("query", GivenMatrix(random_matrix(N, d, n)));
         const Matrix K = random_matrix(M, d, n + 1), V = random_matrix(M, 3, n + 2);
@@ -167,9 +171,9 @@ TEST(family_test, dot_is_general_with_the_identity_between) {
     for (int n = 0; n < 300; ++n) {
         Experiment e;
         e.seed = n;
-        e.projection = "xavier";
+        e.projection = Projection::xavier;
         const Trace dot = evaluate(e);
-        e.score = "general";
+        e.score = Score::general;
         e.given.emplace("W_score", GivenMatrix(Matrix::Identity(16, 16)));
         ASSERT_EQ(Matrix(values(dot, "scores")), Matrix(values(evaluate(e), "scores"))) << n;
     }
@@ -179,10 +183,10 @@ TEST(family_test, several_heads_are_single_heads_on_their_own_columns) {
     Draws draws(3);
     for (int n = 0; n < 300; ++n) {
         Experiment e = draws.experiment();
-        e.block = "none";
-        e.score = "dot";
-        e.position = "none";
-        e.normalizer = "softmax";
+        e.block = Block::none;
+        e.score = Score::dot;
+        e.position = Position::none;
+        e.normalizer = Normalization::softmax;
         e.output_projection = false;
         const Trace whole = evaluate(e);
         for (int h = 0; h < e.heads; ++h) {
@@ -210,7 +214,7 @@ TEST(family_test, a_temperature_near_nothing_is_hard) {
         Experiment e = given_scores(random_matrix(5, 6, n));
         e.mask = {{"causal", {}}};
         Experiment hard = e;
-        hard.normalizer = "hard";
+        hard.normalizer = Normalization::hard;
         e.temperature = 1e-8;
         ASSERT_EQ(Matrix(values(evaluate(e), "weights")), Matrix(values(evaluate(hard), "weights"))) << n;
     }
@@ -218,7 +222,7 @@ TEST(family_test, a_temperature_near_nothing_is_hard) {
 
 TEST(family_test, of_equal_scores_hard_takes_the_first) {
     Experiment e = given_scores(Matrix::Zero(3, 4));
-    e.normalizer = "hard";
+    e.normalizer = Normalization::hard;
     Matrix open = Matrix::Ones(3, 4);
     open(1, 0) = 0;
     open.row(2).setZero();
@@ -232,8 +236,8 @@ TEST(family_test, enormous_scores_give_no_nan) {
     Draws draws(4);
     for (int n = 0; n < 500; ++n) {
         Experiment e = given_scores(random_matrix(5, 6, n, 5000).cwiseMin(10000).cwiseMax(-10000));
-        e.normalizer = draws.pick("softmax", "hard", "local-m");
-        e.softmax_axis = draws.pick("keys", "queries");
+        e.normalizer = draws.pick(Normalization::softmax, Normalization::hard, Normalization::local_m);
+        e.softmax_axis = draws.pick(SoftmaxAxis::keys, SoftmaxAxis::queries);
         if (draws.whole(0, 1)) e.mask = {{"causal", {}}};
         const Trace trace = evaluate(e);
         for (const float weight : trace.find("weights")->buffer.host().values())
@@ -242,9 +246,11 @@ TEST(family_test, enormous_scores_give_no_nan) {
 }
 
 TEST(family_test, one_token_one_dimension_one_head_work_for_every_score_and_normaliser) {
-    for (const char* score : {"dot", "general", "additive", "concat", "cosine", "location"})
-        for (const char* normalizer : {"softmax", "hard", "local-m", "local-p"})
-            for (const char* position : {"none", "sinusoidal", "alibi"}) {
+    for (const Score score :
+         {Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location})
+        for (const Normalization normalizer :
+             {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
+            for (const Position position : {Position::none, Position::sinusoidal, Position::alibi}) {
                 Experiment e;
                 e.text = "Hello";
                 e.dim = 1;
@@ -255,16 +261,17 @@ TEST(family_test, one_token_one_dimension_one_head_work_for_every_score_and_norm
                 const Trace trace = evaluate(e);
                 EXPECT_EQ(values(trace, "weights").size(), 1);
                 // Whatever the score: one key takes it all, less the bell of local-p.
-                if (e.normalizer != "local-p") {
-                    EXPECT_EQ(values(trace, "weights")(0, 0), 1) << score;
+                if (e.normalizer != Normalization::local_p) {
+                    EXPECT_EQ(values(trace, "weights")(0, 0), 1) << name_of(score);
                 }
             }
 }
 
 TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_nothing) {
-    for (const char* score : {"dot", "general", "additive", "concat", "cosine", "location"}) {
+    for (const Score score :
+         {Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location}) {
         Experiment e;
-        e.projection = "none";
+        e.projection = Projection::none;
         e.score = score;
         e.mask = {{"valid", {4}}};
         Matrix Q = random_matrix(5, 16, 1), K = random_matrix(6, 16, 2), V = random_matrix(6, 3, 3);
@@ -277,7 +284,7 @@ TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_n
         const Trace trace = evaluate(e);
         const ConstMatrixView context = values(trace, "context");
         for (int i = 0; i < 5; ++i)
-            for (int c = 0; c < 3; ++c) EXPECT_EQ(std::isnan(context(i, c)), i == 2) << score << i;
+            for (int c = 0; c < 3; ++c) EXPECT_EQ(std::isnan(context(i, c)), i == 2) << name_of(score) << i;
     }
 }
 
@@ -331,15 +338,15 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     bias.given.emplace("mask_additive", GivenMatrix(Matrix::Ones(8, 9)));
     EXPECT_EQ(refusal(bias), "mask_additive is 8 × 9, but 8 × 8 is needed here");
     Experiment weight;
-    weight.score = "additive";
+    weight.score = Score::additive;
     weight.given.emplace("W_aq", GivenMatrix(Matrix::Ones(4, 16)));
     EXPECT_EQ(refusal(weight), "W_aq is 4 × 16, but 8 × 16 is needed here");
     Experiment odd;
     odd.dim = 3;
-    odd.position = "rope";
+    odd.position = Position::rope;
     EXPECT_NE(refusal(odd).find("even"), std::string::npos);
     Experiment narrow;
-    narrow.normalizer = "local-p";
+    narrow.normalizer = Normalization::local_p;
     narrow.local_window = 0;
     EXPECT_EQ(refusal(narrow), "local-window 0 leaves local-p's bell no width: use 0.001 or more");
     narrow.local_window = 1e-30;  // a float32 does not hold its square
@@ -349,22 +356,22 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
         EXPECT_NE(refusal(narrow).find(" is out of range: use 0 to 4096"), std::string::npos) << beyond;
     }
     Experiment scores = given_scores(Matrix::Ones(2, 2));
-    scores.block = "post-norm";
+    scores.block = Block::post_norm;
     EXPECT_NE(refusal(scores).find("block post-norm adds to the embedding"), std::string::npos);
     Experiment fewer;  // queries than the embedding has rows
-    fewer.block = "pre-norm";
+    fewer.block = Block::pre_norm;
     fewer.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
     EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is needed here");
 }
 
 TEST(family_test, a_window_may_reach_a_fraction_far) {
     Experiment e;
-    e.normalizer = "local-m";
+    e.normalizer = Normalization::local_m;
     e.local_window = 1.5;
     const Trace near = evaluate(e);
     e.local_window = 1;
     EXPECT_EQ(near.find("mask")->buffer.host().head(0), evaluate(e).find("mask")->buffer.host().head(0));
-    e.normalizer = "local-p";
+    e.normalizer = Normalization::local_p;
     e.local_window = 1.5;
     const Trace trace = evaluate(e);
     const auto matrix = [&](const char* stage) { return trace.find(stage)->buffer.host().head(0); };
@@ -376,7 +383,7 @@ TEST(family_test, a_window_may_reach_a_fraction_far) {
         }
     EXPECT_EQ(formula(e, *trace.find("mask")->info), "open where |j − p| ≤ 1.5");
     EXPECT_EQ(formula(e, *trace.find("gauss")->info), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
-    e.mechanism = "seq2seq";
+    e.mechanism = MechanismKind::seq2seq;
     EXPECT_EQ(formula(e, *evaluate(e).find("alignment_gauss")->info),
               "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
 }

@@ -105,7 +105,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
         return make_figure(trace, *stage, k_mean, Presentation());
     };
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
-    trace.experiment.softmax_axis = "queries";
+    trace.experiment.softmax_axis = SoftmaxAxis::queries;
     EXPECT_EQ(figure(mask).fully_masked_columns, second);
     EXPECT_EQ(figure(weights).fully_masked_columns, second);
     EXPECT_EQ(figure(weights).fully_masked, std::vector<bool>(2, false));
@@ -113,7 +113,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
     const FigureLayout layout = lay_out(figure(weights), TextFace());
     EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"Can", "∅ you", "help"}));
     EXPECT_EQ(layout.legend.back().text, "open to no query: weights are 0 (1 column)");
-    trace.experiment.normalizer = "hard";
+    trace.experiment.normalizer = Normalization::hard;
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
 }
 
@@ -166,7 +166,7 @@ TEST(figure_test, values_beyond_a_fixed_range_are_told) {
 
 TEST(figure_test, ticks_are_round_within_the_scale_and_exact_at_its_ends) {
     Figure figure;
-    figure.scale = {find_colormap("viridis"), 0, 1};
+    figure.scale = {&colormap_of(ColormapKind::viridis), 0, 1};
     const auto ticks = [&](double min, double max, int pixels) {
         figure.scale.min = min;
         figure.scale.max = max;
@@ -310,13 +310,10 @@ TEST(figure_test, cells_of_large_matrices_are_smaller_unless_a_size_is_asked_for
     EXPECT_EQ(size(4096, 4096), 31);
 }
 
-TEST(figure_test, an_unknown_theme_and_a_senseless_cell_size_are_refused) {
+TEST(figure_test, a_senseless_cell_size_is_refused) {
     const StagePtr weights = make_stage(k_weights, 1, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {weights});
     Presentation presentation;
-    presentation.theme = "pink";
-    EXPECT_THROW(make_figure(trace, *weights, k_first, presentation), Error);
-    presentation.theme = "dark";
     for (const int size : {0, -1, 513}) {
         presentation.cell_size = size;
         EXPECT_THROW(make_figure(trace, *weights, k_first, presentation), Error);

@@ -74,13 +74,13 @@ TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
     export_by_keys();
     EXPECT_FALSE(interaction().notice.problem) << interaction().notice.text;
     const Trace trace = evaluate(document().experiment());
-    const auto items = plan_export(trace, {{}, {}, {"png"}, "image", true});
+    const auto items = plan_export(trace, {{}, {}, {"png"}, ViewKind::image, true});
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(read_file(folder.file("image-view.png")),
               export_bytes(trace, document().session(), items.front()));
     EXPECT_EQ(folder.file_count(), 1U);
     // In another view it is the stage in focus again.
-    document().change([](Session& s) { s.presentation.view = "pipeline"; });
+    document().change([](Session& s) { s.presentation.view = ViewKind::pipeline; });
     settle();
     export_by_keys();
     EXPECT_EQ(read_file(folder.file("weights.png")).substr(1, 3), "PNG");
@@ -231,7 +231,7 @@ TEST_F(FilesTest, ThePaletteRunsWhatIsFound) {
     press(Key::p, k_ctrl);
     push(typing("light"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().presentation().theme, "light");
+    EXPECT_EQ(document().presentation().theme, ThemeKind::light);
     EXPECT_EQ(interaction().dialog, Dialog::none);
 }
 
@@ -239,7 +239,7 @@ TEST_F(FilesTest, AnExportedPictureBringsItsSessionBack) {
     document().change([](Session& s) {
         s.experiment.text = "bring me back 👍";
         s.experiment.heads = 2;
-        s.presentation.colormap = "magma";
+        s.presentation.colormap = ColormapKind::magma;
     });
     settle();
     export_by_keys();

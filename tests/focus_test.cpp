@@ -138,14 +138,14 @@ TEST_F(FocusTest, AThumbnailIsFocusedByAClick) {
 
 TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
     Session session = load_example("scaled-dot-product");
-    session.experiment.score = "additive";
+    session.experiment.score = Score::additive;
     session.experiment.given.insert_or_assign("mask_additive", GivenMatrix(Matrix::Constant(8, 8, NAN)));
     session.presentation.stage = "score_hidden";
     start(std::move(session));
     const SeenMatrix hidden = focused();
     click(hidden.at(0.5f, 0.5f));
     EXPECT_EQ(document().presentation().locked, (Cell{0, 0}));
-    document().change([](Session& s) { s.experiment.score = "dot"; });
+    document().change([](Session& s) { s.experiment.score = Score::dot; });
     settle();
     const gl::Pixels vanished = picture();
     // Below stand the times, which differ, and the count of what is not finite.
@@ -245,7 +245,7 @@ TEST_F(FocusTest, AKeyThatIsClosedToAllQueriesIsMarkedWhereTheSoftmaxIsOverThem)
     const auto in_status_bar = [&] { return marked({0, 974}, {1600, 1000}); };
     EXPECT_EQ(above(0, 10), 0);
     EXPECT_EQ(in_status_bar(), 0);
-    document().change([](Session& s) { s.experiment.softmax_axis = "queries"; });
+    document().change([](Session& s) { s.experiment.softmax_axis = SoftmaxAxis::queries; });
     settle();
     EXPECT_EQ(above(0, 7), 0);
     for (int j = 8; j < 11; ++j) EXPECT_GT(above(j, j), 0) << j;

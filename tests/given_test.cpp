@@ -232,7 +232,7 @@ class AlignmentPaintingTest : public PaintingTest {
 protected:
     void SetUp() override {
         Session session = load_example("bahdanau-alignment");
-        session.presentation.view = "pipeline";
+        session.presentation.view = ViewKind::pipeline;
         session.presentation.stage = "alignment_mask";
         session.experiment.mask = {{"causal", {}}};
         start(session);
@@ -277,7 +277,7 @@ TEST_F(AlignmentPaintingTest, PresetsAreOffered) {
 TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
     document().change([](Session& s) {
         s.experiment.mask.clear();
-        s.presentation.view = "alignment";
+        s.presentation.view = ViewKind::alignment;
         s.presentation.stage = "alignment";
     });
     settle();
@@ -293,7 +293,7 @@ TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
 
 TEST_F(AlignmentPaintingTest, AGreedyDecodersMaskIsForAllOfItsSteps) {
     document().change([](Session& s) {
-        s.experiment.decode = "greedy";
+        s.experiment.decode = Decode::greedy;
         s.experiment.max_steps = 20;
     });
     settle();
@@ -314,7 +314,7 @@ TEST_F(AlignmentPaintingTest, GivingItGivesTheMask) {
 
 TEST_F(PaintingTest, WhatTheWindowClosesIsLeftAloneAndSaidSo) {
     document().change([](Session& s) {
-        s.experiment.normalizer = "local-m";
+        s.experiment.normalizer = Normalization::local_m;
         s.experiment.local_window = 2;
     });
     settle();

@@ -98,7 +98,7 @@ protected:
 /// Q, K and V are given: N × d, M × d, M × d_v.
 Experiment given(test::Dice& dice, int N, int M, int d, int d_v, float peak = 1) {
     Experiment e;
-    e.projection = "none";
+    e.projection = Projection::none;
     e.given.emplace("query", GivenMatrix(dice.matrix(N, d) * peak));
     e.given.emplace("key", GivenMatrix(dice.matrix(M, d)));
     e.given.emplace("value", GivenMatrix(dice.matrix(M, d_v)));
@@ -150,13 +150,14 @@ TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
                 const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                 const std::vector<MaskRule> mask = masks(N)[rules];
                 Experiment e = given(dice, N, M, d, 1 + d % 5);
-                e.score = score.name;
+                e.score = score.choice;
                 e.hidden = 1 + count % 9;
                 e.mask = mask;
                 e.scale.kind = Scale::Kind::none;
-                e.position = count % 3 == 0 ? "alibi" : "none";
-                SCOPED_TRACE(e.score + " " + std::to_string(N) + " × " + std::to_string(M) + " × " +
-                             std::to_string(d) + ", mask " + std::to_string(mask.size()));
+                e.position = count % 3 == 0 ? Position::alibi : Position::none;
+                SCOPED_TRACE(std::string(name_of(e.score)) + " " + std::to_string(N) + " × " +
+                             std::to_string(M) + " × " + std::to_string(d) + ", mask " +
+                             std::to_string(mask.size()));
                 ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
                 if (HasFailure()) return;
                 ++count;
@@ -171,17 +172,18 @@ TEST_F(GpuTest, EveryNormalisationOfFlatAndPeakedScoresIsTheProcessors) {
     std::set<std::array<int, 3>> shapes;
     for (const auto& base : k_sizes)
         for (const Normalizer& normalizer : normalizers())
-            for (const char* axis : {"keys", "queries"})
+            for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries})
                 for (const float peak : {0.0f, 1.0f, 3000.0f}) {
                     const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                     Experiment e = given(dice, N, M, d, 2, peak);
-                    e.normalizer = normalizer.name;
+                    e.normalizer = normalizer.choice;
                     e.softmax_axis = axis;
                     e.hidden = 3;
                     e.dropout = count % 2 ? 0.4 : 0;
                     if (count % 3 == 0) e.mask = {{"causal", {}}};
-                    SCOPED_TRACE(e.normalizer + " " + axis + " " + std::to_string(N) + " × " +
-                                 std::to_string(M) + ", peak " + std::to_string(peak));
+                    SCOPED_TRACE(std::string(name_of(e.normalizer)) + " " + std::string(name_of(axis)) + " " +
+                                 std::to_string(N) + " × " + std::to_string(M) + ", peak " +
+                                 std::to_string(peak));
                     ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
                     if (HasFailure()) return;
                     ++count;
@@ -211,15 +213,15 @@ TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
     // A block of 4 KiB holds a row of any of these, and no matrix whole.
     GpuBackend small(make_egl_context(true), {.block_bytes = 4096, .guard = 64});
     test::Dice dice(3);
-    for (const char* score : {"dot", "general", "cosine", "location"})
-        for (const char* axis : {"keys", "queries"}) {
+    for (const Score score : {Score::dot, Score::general, Score::cosine, Score::location})
+        for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries}) {
             Experiment e = given(dice, 97, 101, 32, 20);
             e.score = score;
             e.softmax_axis = axis;
             e.mask = {{"causal", {}}};
             e.output_projection = true;
             e.scale.kind = Scale::Kind::none;
-            ASSERT_NO_FATAL_FAILURE(compare(e, &small)) << score;
+            ASSERT_NO_FATAL_FAILURE(compare(e, &small)) << name_of(score);
             const Trace trace = evaluate(e, {}, {.backend = &small});
             for (const char* name : {"scores", "scaled", "masked", "context"})
                 EXPECT_TRUE(trace.find(name)->buffer.is_on_device()) << name;
@@ -231,7 +233,7 @@ TEST_F(GpuTest, AWindowsEndIsTheProcessorsWhateverItsWidth) {
     e.text.clear();
     for (int i = 0; i < 129; ++i) e.text += "w" + std::to_string(i) + " ";
     e.dim = 4;
-    e.normalizer = "local-m";
+    e.normalizer = Normalization::local_m;
     for (const double D : {0.999999, 0.9999999999, 1.0, 1.9999999, 3.9999999, 4.0000001, 1e-9}) {
         e.local_window = D;
         const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
@@ -249,7 +251,7 @@ TEST_F(GpuTest, RowsFarFromZeroAreNormalised) {
         rows = (rows.array() * std::max(1.0f, shift / 1e4f) + shift).matrix();
         e.given.emplace("embedding", GivenMatrix(rows));
         e.dim = 512;
-        e.block = "pre-norm";
+        e.block = Block::pre_norm;
         const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
         const Buffer &a = there.find("norm_1")->buffer, &b = here.find("norm_1")->buffer;
         ASSERT_TRUE(a.is_on_device());
@@ -279,7 +281,7 @@ TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
     for (const int hidden : {1, 7, 64})
         for (const double D : {0.5, 3.0}) {
             Experiment e = given(dice, 65, 1021, 129, 5);
-            e.normalizer = "local-p";
+            e.normalizer = Normalization::local_p;
             e.local_window = D;
             e.hidden = hidden;
             Matrix mask = Matrix::Ones(65, 1021), bias = dice.matrix(65, 1021);

@@ -231,7 +231,7 @@ TEST_F(HeadlessWindowTest, TheBackgroundIsTheThemes) {
     callbacks.draw = [](FrameInput&) {};
     window->step(callbacks);
     EXPECT_EQ(window->pixels().at(5, 5), 0x101318FFU);
-    window->set_theme("light");
+    window->set_theme(ThemeKind::light);
     window->step(callbacks);
     EXPECT_EQ(window->pixels().at(5, 5), 0xF4F5F8FFU);
 }

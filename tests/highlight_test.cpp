@@ -74,7 +74,7 @@ TEST(HighlightTest, OfTwoSentencesATokenLightsItsOwnSideAlone) {
 TEST(HighlightTest, AStepAndASourceWordAreTwoSides) {
     Experiment experiment;
     EXPECT_FALSE(has_two_sides(evaluate(experiment)));
-    experiment.mechanism = "seq2seq";
+    experiment.mechanism = MechanismKind::seq2seq;
     const Trace trace = evaluate(experiment);
     EXPECT_TRUE(has_two_sides(trace));
     Interaction interaction;

@@ -136,8 +136,8 @@ TEST(HistoryTest, UndoCoversTheExperimentTheHeadAndTheStage) {
 TEST(HistoryTest, UndoLeavesTheRestOfThePresentation) {
     Session session;
     const UndoPoint point = undo_point(session);
-    session.presentation.theme = "light";
-    session.presentation.colormap = "magma";
+    session.presentation.theme = ThemeKind::light;
+    session.presentation.colormap = ColormapKind::magma;
     session.presentation.range = {RangeChoice::Kind::fixed, -1, 1};
     session.presentation.values = false;
     session.presentation.locked = Cell{1, 2};

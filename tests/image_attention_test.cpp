@@ -66,10 +66,10 @@ TEST(image_attention_test, seeds_go_on_from_table_to_patches_to_projections) {
     e.projection_seed.kind = ProjectionSeed::Kind::proceed;
     const Trace trace = evaluate(e);
     Generator generator(e.seed);
-    EXPECT_EQ(draw_table(generator, 10, 4, *find_initializer("normal")), stage(trace, "table"));
+    EXPECT_EQ(draw_table(generator, 10, 4, initializer_of(Initialization::normal)), stage(trace, "table"));
     EXPECT_EQ(draw_linear(generator, 4, 12), stage(trace, "W_patch"));
     Matrix W_q(4, 4);
-    find_initializer("uniform")->fill(generator, MatrixView(W_q.data(), 4, 4));
+    initializer_of(Initialization::uniform).fill(generator, MatrixView(W_q.data(), 4, 4));
     EXPECT_EQ(W_q, stage(trace, "W_q"));
     e.image_seed = {ProjectionSeed::Kind::own, 7};
     Generator own(7);
@@ -103,7 +103,7 @@ TEST(image_attention_test, each_cell_is_proved_term_by_term) {
 
 TEST(image_attention_test, hard_attention_looks_at_one_patch) {
     Experiment e = with_image(drawn_picture().image(), 7, 4);
-    e.normalizer = "hard";
+    e.normalizer = Normalization::hard;
     const Matrix weights = stage(evaluate(e), "weights");
     for (int i = 0; i < weights.rows(); ++i) {
         EXPECT_EQ(weights.row(i).sum(), 1);
@@ -123,7 +123,7 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
     Experiment e = with_image(gradient(4, 4));
     e.text2 = "another";
     EXPECT_EQ(message(e), "text2 and image both are the keys' side: leave text2 empty or use image none");
-    e.mechanism = "seq2seq";
+    e.mechanism = MechanismKind::seq2seq;
     EXPECT_EQ(message(e), "nothing thrown") << "seq2seq does not look at it";
     e = with_image(gradient(4, 4), 33);
     EXPECT_EQ(message(e), "grid 33 is out of range: use 1 to 32");

@@ -16,7 +16,7 @@ class ImageViewTest : public InterfaceTest {
 protected:
     void SetUp() override {
         Session session = load_example("image-attention");
-        session.presentation.view = "image";
+        session.presentation.view = ViewKind::image;
         start(std::move(session));
     }
     /// The middle of a patch of the large picture; rows and columns from 0.
@@ -63,7 +63,7 @@ TEST_F(ImageViewTest, ThePictureIsDrawnAndCoveredByTheWeights) {
     step(true);
     step(true);
     const gl::Pixels soft = window->pixels();
-    document().change([](Session& s) { s.experiment.normalizer = "hard"; });
+    document().change([](Session& s) { s.experiment.normalizer = Normalization::hard; });
     settle();
     const gl::Pixels hard = picture();
     EXPECT_NE(soft, hard);
@@ -74,23 +74,23 @@ TEST_F(ImageViewTest, ThePictureIsDrawnAndCoveredByTheWeights) {
 
 TEST_F(ImageViewTest, TabsAndKeysOpenAndCloseIt) {
     click(place_of("attnscope", {"pipeline"}));
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     click(place_of("attnscope", {"image"}));
-    EXPECT_EQ(document().presentation().view, "image");
+    EXPECT_EQ(document().presentation().view, ViewKind::image);
     press(Key::digit_1);
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     press(Key::digit_7);
-    EXPECT_EQ(document().presentation().view, "image");
+    EXPECT_EQ(document().presentation().view, ViewKind::image);
 }
 
 TEST_F(ImageViewTest, WithoutAPictureTheTabIsDisabled) {
     start(load_example("scaled-dot-product"));
     click(place_of("attnscope", {"image"}));
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     press(Key::digit_7);
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     // A session that says so all the same shows the pipeline.
-    document().change([](Session& s) { s.presentation.view = "image"; });
+    document().change([](Session& s) { s.presentation.view = ViewKind::image; });
     settle();
     EXPECT_EQ(focused().stage->name(), "weights");
 }
@@ -104,11 +104,11 @@ TEST_F(ImageViewTest, ActionsUseAndRemoveThePicture) {
     runs("edit.drawn_picture");
     EXPECT_TRUE(document().experiment().image == drawn_picture());
     EXPECT_EQ(document().experiment().text2, "");
-    EXPECT_EQ(document().presentation().view, "image");
+    EXPECT_EQ(document().presentation().view, ViewKind::image);
     EXPECT_EQ(document().problem(), "");
     runs("edit.remove_picture");
     EXPECT_FALSE(document().experiment().image);
-    EXPECT_EQ(document().presentation().view, "pipeline");
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     press(Key::z, {.ctrl = true});
     EXPECT_TRUE(document().experiment().image);
 }
@@ -155,7 +155,7 @@ TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
     play({Drop{{photo}}});
     ASSERT_TRUE(document().experiment().image);
     EXPECT_EQ(document().experiment().image->image(), central_square(image));
-    EXPECT_EQ(document().presentation().view, "image");
+    EXPECT_EQ(document().presentation().view, ViewKind::image);
     EXPECT_EQ(interaction().notice.text, "looking at " + photo);
 
     Session causal = load_example("causal");
@@ -181,7 +181,7 @@ TEST_F(ImageViewTest, EverySizeOfWindowAndGridIsDrawn) {
     for (const auto& [width, height] : {std::pair(1024, 700), std::pair(640, 400), std::pair(2560, 1440)})
         for (const int grid : {1, 7, 32}) {
             Session session = load_example("image-attention");
-            session.presentation.view = "image";
+            session.presentation.view = ViewKind::image;
             session.experiment.grid = grid;
             session.experiment.patch_size = 2;
             session.experiment.mask = {{"window", {2, 2}}};

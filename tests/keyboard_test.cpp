@@ -76,9 +76,9 @@ TEST_F(KeyboardTest, EnterTypesANumber) {
 }
 
 TEST_F(KeyboardTest, ArrowsTakeTheNextChoice) {
-    EXPECT_TRUE(tab_until([&] { return document().experiment().tokenizer == "whitespace"; }));
+    EXPECT_TRUE(tab_until([&] { return document().experiment().tokenizer == TokenizerKind::whitespace; }));
     press(Key::left);
-    EXPECT_EQ(document().experiment().tokenizer, "words");
+    EXPECT_EQ(document().experiment().tokenizer, TokenizerKind::words);
 }
 
 TEST_F(KeyboardTest, SpaceSwitches) {
@@ -169,7 +169,7 @@ TEST_F(KeyboardTest, APictureIsExportedByKeysAlone) {
     EXPECT_EQ(form.presentation.title, "a cb") << "blanks and arrows are the field's";
     tab_to("Export##dialog", {"Colours", "##choice"});
     press(Key::right);
-    EXPECT_EQ(form.presentation.colormap, "cividis");
+    EXPECT_EQ(form.presentation.colormap, ColormapKind::cividis);
     tab_to("Export##dialog", {"Cell size", "values in the cells"});
     press(Key::space);
     EXPECT_NE(form.presentation.values, before.values);

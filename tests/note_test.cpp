@@ -106,7 +106,7 @@ TEST_F(NoteTest, LeavesTheFiguresInSight) {
         float scale;
     };
     for (const char* name : {"bahdanau-alignment", "masked-softmax"})
-        for (const char* theme : {"dark", "light"})
+        for (const ThemeKind theme : {ThemeKind::dark, ThemeKind::light})
             for (const auto& [width, height, scale] :
                  {Size{1024, 700, 1}, Size{1024, 700, 1.25F}, Size{1600, 1000, 1}, Size{3840, 2160, 1},
                   Size{3840, 2160, 3.94F}, Size{800, 548, 1}, Size{1024, 700, 0.75F}}) {
@@ -117,9 +117,9 @@ TEST_F(NoteTest, LeavesTheFiguresInSight) {
                 const float strip = strip_height() / scale;
                 EXPECT_GE(strip, 14 + 18) << width << " × " << scale;
                 EXPECT_LE(strip, 14 + 3 * 18 + 1) << width << " × " << scale;
-                look(std::string(name) + "-" + theme + "-" + std::to_string(width) + "-" +
-                     std::to_string(scale));
-                session.presentation.view = "pipeline";
+                look(std::string(name) + "-" + std::string(name_of(theme)) + "-" + std::to_string(width) +
+                     "-" + std::to_string(scale));
+                session.presentation.view = ViewKind::pipeline;
                 start_noted(session, width, height, scale);
                 const std::size_t noted = seen_matrices().size();
                 start(session, width, height, scale);

@@ -141,7 +141,7 @@ TEST(ParityRunTest, sequence_to_sequence_is_the_processors_on_both_sides) {
         },
         {}, {});
     Experiment e;
-    e.mechanism = "seq2seq";
+    e.mechanism = MechanismKind::seq2seq;
     e.text2 = "le chat";
     const auto report = report_of(run, e);
     ASSERT_NE(report, nullptr);

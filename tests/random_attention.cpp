@@ -17,35 +17,35 @@ Experiment random_settings(Dice& dice) {
     Experiment e;
     e.text = random_text(dice);
     if (dice.one_in(3)) e.text2 = random_text(dice);
-    e.tokenizer = dice.name_of(tokenizers());
-    e.vocabulary = dice.name_of(vocabulary_rules());
+    e.tokenizer = dice.choice_of(tokenizers());
+    e.vocabulary = dice.choice_of(vocabulary_rules());
     e.table_size = dice.of({0, 10, 40});
     e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
     e.heads = dice.of({1, 1, 2, 3});
     e.dim = e.heads * (dice.one_in(3) ? dice.from_to(1, 5) : 2 * dice.from_to(1, 4));
-    e.embedding = dice.name_of(initializers());
-    e.position = dice.of<const char*>({"none", "sinusoidal", "rope", "alibi"});
-    e.rope_layout = dice.of<const char*>({"interleaved", "half"});
-    e.projection = dice.one_in(6) ? "none" : dice.name_of(projection_rules());
+    e.embedding = dice.choice_of(initializers());
+    e.position = dice.of({Position::none, Position::sinusoidal, Position::rope, Position::alibi});
+    e.rope_layout = dice.of({RopeLayout::interleaved, RopeLayout::half});
+    e.projection = dice.one_in(6) ? Projection::none : dice.choice_of(projection_rules().subspan(1));
     e.projection_seed = dice.seed();
     e.projection_bias = dice.one_in(3);
     if (dice.one_in(4)) e.key_size = e.heads * 2 * dice.from_to(1, 3);
     if (dice.one_in(4)) e.value_size = e.heads * dice.from_to(1, 5);
-    e.score = dice.name_of(score_functions());
+    e.score = dice.choice_of(score_functions());
     e.score_seed = dice.seed();
     e.hidden = dice.from_to(1, 9);
     e.sharpening = dice.of({1.0, 2.5, 0.1});
     e.scale = {dice.of({Scale::Kind::sqrt, Scale::Kind::none, Scale::Kind::number}), 0.3};
-    e.normalizer = dice.one_in(2) ? "softmax" : dice.name_of(normalizers());
-    e.softmax_axis = dice.of<const char*>({"keys", "keys", "queries"});
+    e.normalizer = dice.one_in(2) ? Normalization::softmax : dice.choice_of(normalizers());
+    e.softmax_axis = dice.of({SoftmaxAxis::keys, SoftmaxAxis::keys, SoftmaxAxis::queries});
     e.temperature = dice.of({1.0, 1.0, 0.7});
     e.local_window = dice.from_to(1, 8) / 2.0;
     e.dropout = dice.of({0.0, 0.0, 0.1, 0.5});
     e.dropout_seed = Seed(dice.below(1000));
     e.training = !dice.one_in(4);
     e.output_projection = dice.one_in(2);
-    e.block = dice.of<const char*>({"none", "none", "post-norm", "pre-norm"});
-    e.activation = dice.of<const char*>({"relu", "gelu"});
+    e.block = dice.of({Block::none, Block::none, Block::post_norm, Block::pre_norm});
+    e.activation = dice.of({Activation::relu, Activation::gelu});
     e.feed_forward_size = dice.of({0, 5});
     e.block_seed = dice.seed();
     if (e.text2.empty() && dice.one_in(4)) {
@@ -80,7 +80,7 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
         if (dice.one_in(2)) bias(dice.below(N), dice.below(M)) = -INFINITY;
         set("mask_additive", std::move(bias));
     }
-    if (e.score == "additive" && dice.one_in(2)) set("b_a", dice.matrix(1, e.hidden));
+    if (e.score == Score::additive && dice.one_in(2)) set("b_a", dice.matrix(1, e.hidden));
     if (dice.one_in(8)) set("embedding_v", dice.matrix(M, e.dim));
     if (dice.one_in(20)) set("scores", dice.matrix(N, M));
     const int width = [&] {

@@ -12,24 +12,24 @@ namespace {
 
 Experiment random_settings(Dice& dice) {
     Experiment e;
-    e.mechanism = "seq2seq";
+    e.mechanism = MechanismKind::seq2seq;
     e.text = random_text(dice);
     if (!dice.one_in(3)) e.text2 = random_text(dice);
-    e.tokenizer = dice.name_of(tokenizers());
-    e.vocabulary = dice.name_of(vocabulary_rules());
+    e.tokenizer = dice.choice_of(tokenizers());
+    e.vocabulary = dice.choice_of(vocabulary_rules());
     e.table_size = dice.of({0, 10, 40});
     e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
     e.dim = dice.from_to(1, 9);
-    e.embedding = dice.name_of(initializers());
-    e.encoder = dice.of<const char*>({"bidirectional", "forward"});
-    e.decoder_attention = dice.one_in(4) ? "none" : "additive";
-    e.alignment_state = dice.of<const char*>({"previous", "current"});
-    e.decode = dice.of<const char*>({"teacher", "greedy"});
+    e.embedding = dice.choice_of(initializers());
+    e.encoder = dice.of({Encoder::bidirectional, Encoder::forward});
+    e.decoder_attention = dice.one_in(4) ? DecoderAttention::none : DecoderAttention::additive;
+    e.alignment_state = dice.of({AlignmentState::previous, AlignmentState::current});
+    e.decode = dice.of({Decode::teacher, Decode::greedy});
     e.max_steps = dice.from_to(1, 8);
     e.encoder_size = dice.from_to(1, 9);
     e.decoder_size = dice.from_to(1, 9);
     e.hidden = dice.from_to(1, 9);
-    e.normalizer = dice.one_in(3) ? "softmax" : dice.name_of(normalizers());
+    e.normalizer = dice.one_in(3) ? Normalization::softmax : dice.choice_of(normalizers());
     e.temperature = dice.of({1.0, 1.0, 0.7, 0.1});
     e.local_window = dice.from_to(1, 8) / 2.0;
     return e;
@@ -50,7 +50,7 @@ public:
         const bool other_length = dice_.one_in(4);
         const int steps = other_length ? dice_.from_to(1, 6) : N;
         if (other_length) set("tgt_in", tokens(steps, target_rows));
-        if (e_.decode == "teacher" && dice_.one_in(3)) set("tgt_out", tokens(steps, target_rows));
+        if (e_.decode == Decode::teacher && dice_.one_in(3)) set("tgt_out", tokens(steps, target_rows));
     }
     /// Some of the weights that the computation has.
     void give_parameters() {
@@ -62,7 +62,7 @@ public:
     }
     void give_mask() {
         const Trace trace = evaluate(e_);
-        const int steps = e_.decode == "greedy" ? e_.max_steps : trace.find("fed_tokens")->shape().rows;
+        const int steps = e_.decode == Decode::greedy ? e_.max_steps : trace.find("fed_tokens")->shape().rows;
         for (int rules = dice_.below(3); rules > 0; --rules) e_.mask.push_back(random_rule(dice_, steps));
         if (dice_.one_in(5)) set("mask", dice_.bits(steps, trace.find("source")->shape().rows));
     }

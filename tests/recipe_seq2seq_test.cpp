@@ -54,20 +54,23 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
         void (*change)(Experiment&);
     };
     const Step steps[] = {
-        {"\"<bos>\": ", [](Experiment& e) { e.vocabulary = "stable"; }},
-        {"E_src = torch.rand(", [](Experiment& e) { e.embedding = "uniform"; }},
-        {"annotations = h_fwd\n", [](Experiment& e) { e.encoder = "forward"; }},
-        {"torch.nn.GRUCell(6, 5)  # enc_bwd: drawn before", [](Experiment& e) { e.encoder = "forward"; }},
-        {"c = torch.cat([h_fwd[-1], h_bwd[0]])", [](Experiment& e) { e.decoder_attention = "none"; }},
-        {"# U_a: drawn before, and not used", [](Experiment& e) { e.decoder_attention = "none"; }},
-        {"without attention", [](Experiment& e) { e.decoder_attention = "none"; }},
-        {"gru(dec, y, s)", [](Experiment& e) { e.alignment_state = "current"; }},
+        {"\"<bos>\": ", [](Experiment& e) { e.vocabulary = VocabularyOrder::stable; }},
+        {"E_src = torch.rand(", [](Experiment& e) { e.embedding = Initialization::uniform; }},
+        {"annotations = h_fwd\n", [](Experiment& e) { e.encoder = Encoder::forward; }},
+        {"torch.nn.GRUCell(6, 5)  # enc_bwd: drawn before",
+         [](Experiment& e) { e.encoder = Encoder::forward; }},
+        {"c = torch.cat([h_fwd[-1], h_bwd[0]])",
+         [](Experiment& e) { e.decoder_attention = DecoderAttention::none; }},
+        {"# U_a: drawn before, and not used",
+         [](Experiment& e) { e.decoder_attention = DecoderAttention::none; }},
+        {"without attention", [](Experiment& e) { e.decoder_attention = DecoderAttention::none; }},
+        {"gru(dec, y, s)", [](Experiment& e) { e.alignment_state = AlignmentState::current; }},
         {"for i in range(3):",
          [](Experiment& e) {
-             e.decode = "greedy";
+             e.decode = Decode::greedy;
              e.max_steps = 3;
          }},
-        {"# <eos>", [](Experiment& e) { e.decode = "greedy"; }},
+        {"# <eos>", [](Experiment& e) { e.decode = Decode::greedy; }},
         {"scaled = e / 0.5", [](Experiment& e) { e.temperature = 0.5; }},
         {"mask &= j < 3",
          [](Experiment& e) {
@@ -78,10 +81,10 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
              e.mask = {{"valid", {0}}};
          }},
         {"given_mask", [](Experiment& e) { e.given.emplace("mask", Matrix::Ones(4, 4)); }},
-        {"e.argmax()", [](Experiment& e) { e.normalizer = "hard"; }},
-        {"p = torch.tensor(float(i))", [](Experiment& e) { e.normalizer = "local-m"; }},
-        {"alpha = softmax * gauss", [](Experiment& e) { e.normalizer = "local-p"; }},
-        {"W_p = torch.nn.Linear", [](Experiment& e) { e.normalizer = "local-p"; }},
+        {"e.argmax()", [](Experiment& e) { e.normalizer = Normalization::hard; }},
+        {"p = torch.tensor(float(i))", [](Experiment& e) { e.normalizer = Normalization::local_m; }},
+        {"alpha = softmax * gauss", [](Experiment& e) { e.normalizer = Normalization::local_p; }},
+        {"W_p = torch.nn.Linear", [](Experiment& e) { e.normalizer = Normalization::local_p; }},
         {"dec.bias_hh.data = torch.tensor([",
          [](Experiment& e) { e.given.emplace("dec.b_hh", Matrix::Ones(1, 12)); }},
         {"source = torch.tensor([1, 0])",
@@ -98,7 +101,7 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
     }
     for (const char* absent : {"loss", "target_tokens"}) {
         Experiment e = translation();
-        e.decode = "greedy";
+        e.decode = Decode::greedy;
         EXPECT_TRUE(contains(plain, absent)) << absent;
         EXPECT_FALSE(contains(recipe_of(e), absent)) << absent;
     }
@@ -113,7 +116,7 @@ TEST(RecipeSeq2seqTest, SeedsNothingWhereEveryMatrixIsGiven) {
 
 TEST(RecipeSeq2seqTest, LinesAreOfReadableLength) {
     Experiment e = load_example("bahdanau-alignment").experiment;
-    e.normalizer = "local-p";
+    e.normalizer = Normalization::local_p;
     e.mask = {{"valid", {6}}, {"causal", {}}};
     e.given.emplace("dec.W_ih", GivenMatrix(Matrix::Constant(24, 32, 0.123456789f)));
     std::istringstream lines(recipe_of(e));

@@ -62,18 +62,18 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
     const Step steps[] = {
         {"tokens_kv", [](Experiment& e) { e.text2 = "you can"; }},
         {"W_patch", [](Experiment& e) { e.image = drawn_picture(); }},
-        {"seeds = {", [](Experiment& e) { e.vocabulary = "stable"; }},
-        {"position =", [](Experiment& e) { e.position = "sinusoidal"; }},
-        {"def rotate", [](Experiment& e) { e.position = "rope"; }},
-        {"slopes", [](Experiment& e) { e.position = "alibi"; }},
-        {"MultiheadAttention", [](Experiment& e) { e.projection = "mha"; }},
+        {"seeds = {", [](Experiment& e) { e.vocabulary = VocabularyOrder::stable; }},
+        {"position =", [](Experiment& e) { e.position = Position::sinusoidal; }},
+        {"def rotate", [](Experiment& e) { e.position = Position::rope; }},
+        {"slopes", [](Experiment& e) { e.position = Position::alibi; }},
+        {"MultiheadAttention", [](Experiment& e) { e.projection = Projection::mha; }},
         {"b_q", [](Experiment& e) { e.projection_bias = true; }},
         {"chunk", [](Experiment& e) { e.heads = 4; }},
-        {"W_score", [](Experiment& e) { e.score = "general"; }},
-        {"score_hidden", [](Experiment& e) { e.score = "additive"; }},
-        {"W_c", [](Experiment& e) { e.score = "concat"; }},
-        {"cosine", [](Experiment& e) { e.score = "cosine"; }},
-        {"W_loc", [](Experiment& e) { e.score = "location"; }},
+        {"W_score", [](Experiment& e) { e.score = Score::general; }},
+        {"score_hidden", [](Experiment& e) { e.score = Score::additive; }},
+        {"W_c", [](Experiment& e) { e.score = Score::concat; }},
+        {"cosine", [](Experiment& e) { e.score = Score::cosine; }},
+        {"W_loc", [](Experiment& e) { e.score = Score::location; }},
         {"temperature", [](Experiment& e) { e.temperature = 2; }},
         {"mask &= j <= i",
          [](Experiment& e) {
@@ -91,13 +91,13 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
          [](Experiment& e) {
              e.mask = {{"valid", {0}}};
          }},
-        {"argmax", [](Experiment& e) { e.normalizer = "hard"; }},
-        {"center", [](Experiment& e) { e.normalizer = "local-m"; }},
-        {"gauss", [](Experiment& e) { e.normalizer = "local-p"; }},
-        {"dim=-2", [](Experiment& e) { e.softmax_axis = "queries"; }},
+        {"argmax", [](Experiment& e) { e.normalizer = Normalization::hard; }},
+        {"center", [](Experiment& e) { e.normalizer = Normalization::local_m; }},
+        {"gauss", [](Experiment& e) { e.normalizer = Normalization::local_p; }},
+        {"dim=-2", [](Experiment& e) { e.softmax_axis = SoftmaxAxis::queries; }},
         {"dropout_keep", [](Experiment& e) { e.dropout = 0.1; }},
         {"output =", [](Experiment& e) { e.output_projection = true; }},
-        {"layer_norm", [](Experiment& e) { e.block = "post-norm"; }},
+        {"layer_norm", [](Experiment& e) { e.block = Block::post_norm; }},
         {"nll_loss",
          [](Experiment& e) {
              e.given.emplace("W_out", Matrix::Ones(5, 16));
@@ -150,7 +150,7 @@ TEST(RecipeTest, OfALargePictureItHoldsThePixelsThatAttentionSees) {
 
 TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
     Experiment e;
-    e.tokenizer = "characters";
+    e.tokenizer = TokenizerKind::characters;
     e.text = "a\n\"\\\r'''#\t日本";
     std::istringstream lines(recipe_of(e));
     int found = 0;
@@ -164,9 +164,9 @@ TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
 
 TEST(RecipeTest, LinesAreOfReadableLength) {
     Experiment e = load_example("multi-head").experiment;
-    e.block = "post-norm";
-    e.normalizer = "local-p";
-    e.score = "concat";
+    e.block = Block::post_norm;
+    e.normalizer = Normalization::local_p;
+    e.score = Score::concat;
     e.dropout = 0.1;
     e.given.emplace("W_o", GivenMatrix(Matrix::Constant(16, 16, 0.123456789f)));
     std::istringstream lines(recipe_of(e));
@@ -345,7 +345,8 @@ TEST_F(RecipeTorchTest, WithoutJsonItPrintsEveryStageToRead) {
 
 TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
     std::vector<Experiment> experiments;
-    for (const char* normalizer : {"softmax", "hard", "local-m", "local-p"})
+    for (const Normalization normalizer :
+         {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
         for (const char* name : {"query", "value"}) {
             Experiment e;
             e.text = "one two three four";
@@ -367,11 +368,12 @@ TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
 
 TEST_F(RecipeTorchTest, NaNInTheDecoderSpreadsNoFurtherThanInTheTrace) {
     std::vector<Experiment> experiments;
-    for (const char* normalizer : {"softmax", "hard", "local-m", "local-p"})
+    for (const Normalization normalizer :
+         {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
         for (const char* name : {"E_src", "v_a", "v_p", "b_out"})
-            for (const char* decode : {"teacher", "greedy"}) {
+            for (const Decode decode : {Decode::teacher, Decode::greedy}) {
                 Experiment e;
-                e.mechanism = "seq2seq";
+                e.mechanism = MechanismKind::seq2seq;
                 e.decode = decode;
                 e.text = e.text2 = "one two three four";
                 e.mask = {{"causal", {}}};
@@ -437,41 +439,27 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
             EXPECT_TRUE(seen.contains(value)) << value;
         }
     };
-    expect_all("tokenizer", tokenizers());
-    expect_all("vocabulary", vocabulary_rules());
-    expect_all("embedding", initializers());
-    expect_all("projection", projection_rules());
-    expect_all("score", score_functions());
+    expect_all("tokenizer", choices<TokenizerKind>());
+    expect_all("vocabulary", choices<VocabularyOrder>());
+    expect_all("embedding", choices<Initialization>());
+    expect_all("projection", choices<Projection>());
+    expect_all("score", choices<Score>());
     expect_all("mask", mask_kinds());
-    expect_all("normalizer", normalizers());
+    expect_all("normalizer", choices<Normalization>());
     for (const GivenName& given : given_names())
         EXPECT_TRUE(seen.contains("given " + std::string(given.name))) << given.name;
-    for (const char* value : {"projection none",
-                              "position sinusoidal",
-                              "position rope",
-                              "position alibi",
-                              "rope_layout half",
-                              "rope_layout interleaved",
-                              "softmax_axis queries",
-                              "block post-norm",
-                              "block pre-norm",
-                              "activation gelu",
-                              "activation relu",
-                              "projection_seed continue",
-                              "score_seed continue",
-                              "block_seed continue",
-                              "image_seed continue",
-                              "scale none",
-                              "scale sqrt",
-                              "mechanism seq2seq",
-                              "encoder bidirectional",
-                              "encoder forward",
-                              "decoder_attention additive",
-                              "decoder_attention none",
-                              "alignment_state previous",
-                              "alignment_state current",
-                              "decode teacher",
-                              "decode greedy"})
+    expect_all("position", choices<Position>());
+    expect_all("rope_layout", choices<RopeLayout>());
+    expect_all("softmax_axis", choices<SoftmaxAxis>());
+    expect_all("block", choices<Block>());
+    expect_all("activation", choices<Activation>());
+    expect_all("mechanism", choices<MechanismKind>());
+    expect_all("encoder", choices<Encoder>());
+    expect_all("decoder_attention", choices<DecoderAttention>());
+    expect_all("alignment_state", choices<AlignmentState>());
+    expect_all("decode", choices<Decode>());
+    for (const char* value : {"projection_seed continue", "score_seed continue", "block_seed continue",
+                              "image_seed continue", "scale none", "scale sqrt"})
         EXPECT_TRUE(seen.contains(value)) << value;
     for (const StageInfo& info : stage_table())
         EXPECT_TRUE(stages.contains(std::string(info.name))) << info.name;

@@ -166,36 +166,39 @@ bool takes_part(const json& c, const std::string& name) {
         rules, [&](const json& rule) { return rule.at("type") == (name == "mask" ? "custom" : "additive"); });
 }
 
+/// The choice of that name, in which the cases write _ for -.
+template <typename E>
+E choice_of(std::string name) {
+    std::ranges::replace(name, '_', '-');
+    return find_choice<E>(name).value();
+}
+
 void set_settings(Experiment& e, const json& config) {
-    const auto dashed = [](std::string name) {
-        std::ranges::replace(name, '_', '-');
-        return name;
-    };
-    e.projection = "none";
+    e.projection = Projection::none;
     e.heads = config.value("heads", 1);
     e.temperature = config.value("temperature", 1.0);
-    e.score = config.value("score", "dot");
-    if (e.score == "scaled_dot" || e.score == "given") e.score = "dot";
+    const std::string score = config.value("score", "dot");
+    e.score = score == "scaled_dot" || score == "given" ? Score::dot : choice_of<Score>(score);
     if (config.contains("scale") && config["scale"].is_number())
         e.scale = {Scale::Kind::number, config["scale"].get<double>()};
     e.sharpening = config.value("sharpening", 1.0);
-    e.position = config.value("position", "none");
-    e.rope_layout = config.value("rope_layout", "interleaved");
-    e.normalizer = dashed(config.value("normalizer", "softmax"));
-    e.softmax_axis = config.value("softmax_axis", 1) == 1 ? "keys" : "queries";
+    e.position = choice_of<Position>(config.value("position", "none"));
+    e.rope_layout = choice_of<RopeLayout>(config.value("rope_layout", "interleaved"));
+    e.normalizer = choice_of<Normalization>(config.value("normalizer", "softmax"));
+    e.softmax_axis = config.value("softmax_axis", 1) == 1 ? SoftmaxAxis::keys : SoftmaxAxis::queries;
     e.local_window = config.value("D", 1.0);
     e.dropout = config.value("dropout_p", 0.0);
     if (config.contains("norm_first")) {
-        e.block = config.at("norm_first").get<bool>() ? "pre-norm" : "post-norm";
-        e.activation = config.at("activation");
+        e.block = config.at("norm_first").get<bool>() ? Block::pre_norm : Block::post_norm;
+        e.activation = choice_of<Activation>(config.at("activation"));
     }
 }
 
 void set_seq2seq(Experiment& e, const json& config) {
-    e.mechanism = "seq2seq";
+    e.mechanism = MechanismKind::seq2seq;
     e.text.clear();  // a case's words are numbers
-    e.alignment_state = config.at("alignment_state");
-    e.decode = config.at("decode");
+    e.alignment_state = choice_of<AlignmentState>(config.at("alignment_state"));
+    e.decode = choice_of<Decode>(config.at("decode"));
     e.max_steps = config.value("max_steps", e.max_steps);
     e.dim = static_cast<int>(e.given.at("E_src").values().cols());
     e.hidden = static_cast<int>(e.given.at("W_a").values().rows());
@@ -215,7 +218,7 @@ void set_sizes(Experiment& e) {
         if (e.is_given(name)) e.hidden = rows(name);
     if (e.is_given("W_1")) e.feed_forward_size = rows("W_1");
     if (!e.is_given("W_q")) return;
-    e.projection = "linear";  // every weight that it would draw is given
+    e.projection = Projection::linear;  // every weight that it would draw is given
     e.key_size = rows("W_q");
     e.value_size = rows("W_v");
 }
@@ -272,7 +275,7 @@ const Stage* stage_for(const Trace& trace, const std::string& name) {
         {"e", "alignment_scores"}, {"alpha", "alignment"},  {"context", "decoder_context"},
         {"r", "gate_r"},           {"z", "gate_z"},         {"n", "gate_n"},
         {"s", "decoder_state"}};
-    if (trace.experiment.mechanism == "seq2seq")
+    if (trace.experiment.mechanism == MechanismKind::seq2seq)
         return trace.find(of_seq2seq.contains(name) ? of_seq2seq.at(name) : name);
     const std::map<std::string, std::vector<std::string>> names = {
         {"X", {"embedding"}},
@@ -303,7 +306,7 @@ const Stage* stage_for(const Trace& trace, const std::string& name) {
         {"ffn_out", {"feed_forward"}},
         {"res2", {"residual_2"}},
         {"norm2", {"norm_2"}},
-        {"block_out", {trace.experiment.block == "pre-norm" ? "residual_2" : "norm_2"}}};
+        {"block_out", {trace.experiment.block == Block::pre_norm ? "residual_2" : "norm_2"}}};
     const auto found = names.find(name);
     if (found == names.end()) return trace.find(name);
     for (const std::string& stage : found->second)

@@ -31,7 +31,7 @@ Rgb8 middle_of(const Pixels& pixels, const Box& cell) {
 
 float noise(int r, int c) { return static_cast<float>(std::sin(12.9898 * r + 78.233 * c + 1)); }
 
-Figure figure_of(const StageInfo& info, int n, int cell_size, const char* theme, const char* colormap,
+Figure figure_of(const StageInfo& info, int n, int cell_size, ThemeKind theme, ColormapKind colormap,
                  bool values, const Formula& formula) {
     const StagePtr stage = make_stage(info, 1, n, n, formula);
     Presentation presentation;
@@ -46,11 +46,11 @@ TEST(render_png_test, the_middle_of_every_cell_has_exactly_the_colour_of_its_val
     const TextFace face;
     for (const Colormap& map : colormaps()) {
         const StageInfo& info = map.diverging ? k_scores : k_weights;
-        for (const char* theme : {"dark", "light", "print"}) {
+        for (const ThemeKind theme : {ThemeKind::dark, ThemeKind::light, ThemeKind::print}) {
             for (const int cell_size : {1, 2, 7, 23, 24, 25, 48}) {
-                const std::string name(map.name);
+                const auto kind = find_choice<ColormapKind>(map.name).value_or(ColormapKind::viridis);
                 const Figure figure =
-                    figure_of(info, 17, cell_size, theme, name.c_str(), false, [&](int, int r, int c) {
+                    figure_of(info, 17, cell_size, theme, kind, false, [&](int, int r, int c) {
                         return map.diverging ? 40 * noise(r, c) : std::abs(noise(r, c));
                     });
                 const FigureLayout layout = lay_out(figure, face);
@@ -59,7 +59,8 @@ TEST(render_png_test, the_middle_of_every_cell_has_exactly_the_colour_of_its_val
                     for (int c = 0; c < figure.columns; ++c) {
                         const Rgb8 color = figure.scale.color(figure.values[figure.cell(r, c)]);
                         ASSERT_EQ(middle_of(pixels, layout.cell(figure, r, c)), color)
-                            << map.name << " " << theme << " " << cell_size << " cell " << r << "," << c;
+                            << map.name << " " << name_of(theme) << " " << cell_size << " cell " << r << ","
+                            << c;
                     }
                 }
             }
@@ -71,7 +72,7 @@ TEST(render_png_test, every_entry_of_a_map_comes_out_as_it_is_in_the_table) {
     const TextFace face;
     for (const int cell_size : {4, 16}) {
         const Figure figure =
-            figure_of(k_weights, 16, cell_size, "dark", "viridis", false,
+            figure_of(k_weights, 16, cell_size, ThemeKind::dark, ColormapKind::viridis, false,
                       [](int, int r, int c) { return static_cast<float>(16 * r + c) / 255; });
         const FigureLayout layout = lay_out(figure, face);
         const Pixels pixels = render_pixels(figure, face);
@@ -86,7 +87,7 @@ TEST(render_png_test, every_entry_of_a_map_comes_out_as_it_is_in_the_table) {
 
 TEST(render_png_test, a_step_of_one_colour_in_one_cell_is_seen_in_that_cell_alone) {
     const TextFace face;
-    const Figure before = figure_of(k_weights, 8, 16, "dark", "viridis", false,
+    const Figure before = figure_of(k_weights, 8, 16, ThemeKind::dark, ColormapKind::viridis, false,
                                     [](int, int r, int c) { return r == 0 && c == 0 ? 1.f : 0.5f; });
     Figure after = before;
     after.values[after.cell(3, 5)] = 0.5f + 1.f / 256;
@@ -107,8 +108,9 @@ TEST(render_png_test, cells_as_shapes_and_as_an_image_are_the_same_pixels) {
     const TextFace face;
     const Formula formula = [](int, int r, int c) { return noise(r, c); };
     // One more row and column than fits in shapes.
-    const Figure large = figure_of(k_scores, 257, 24, "print", "viridis", false, formula);
-    Figure small = figure_of(k_scores, 100, 24, "print", "viridis", false, formula);
+    const Figure large =
+        figure_of(k_scores, 257, 24, ThemeKind::print, ColormapKind::viridis, false, formula);
+    Figure small = figure_of(k_scores, 100, 24, ThemeKind::print, ColormapKind::viridis, false, formula);
     small.scale = large.scale;
     const FigureLayout large_layout = lay_out(large, face);
     const FigureLayout small_layout = lay_out(small, face);
@@ -170,10 +172,11 @@ TEST(render_png_test, marks_of_what_is_not_finite_differ_from_each_other_and_fro
     for (const int cell_size : {2, 9, 24, 48}) {
         for (const bool values : {false, true}) {
             const Figure figure =
-                figure_of(k_scores, 2, cell_size, "dark", "viridis", values, [](int, int r, int c) {
-                    const float all[] = {std::nanf(""), k_infinity, -k_infinity, 3};
-                    return all[2 * r + c];
-                });
+                figure_of(k_scores, 2, cell_size, ThemeKind::dark, ColormapKind::viridis, values,
+                          [](int, int r, int c) {
+                              const float all[] = {std::nanf(""), k_infinity, -k_infinity, 3};
+                              return all[2 * r + c];
+                          });
             const FigureLayout layout = lay_out(figure, face);
             const Pixels pixels = render_pixels(figure, face);
             const auto corner = [&](int r, int c) {
@@ -195,7 +198,7 @@ TEST(render_png_test, marks_of_what_is_not_finite_differ_from_each_other_and_fro
 
 TEST(render_png_test, values_are_written_light_on_dark_cells_and_dark_on_light_ones) {
     const TextFace face;
-    const Figure figure = figure_of(k_weights, 2, 48, "print", "viridis", true,
+    const Figure figure = figure_of(k_weights, 2, 48, ThemeKind::print, ColormapKind::viridis, true,
                                     [](int, int, int c) { return c == 0 ? 0.001f : 1.f; });
     const FigureLayout layout = lay_out(figure, face);
     const Pixels pixels = render_pixels(figure, face);
@@ -215,7 +218,7 @@ TEST(render_png_test, values_are_written_light_on_dark_cells_and_dark_on_light_o
 
 TEST(render_png_test, the_colour_bar_shows_the_whole_table_from_bottom_to_top) {
     const TextFace face;
-    const Figure figure = figure_of(k_weights, 8, 48, "dark", "magma", true,
+    const Figure figure = figure_of(k_weights, 8, 48, ThemeKind::dark, ColormapKind::magma, true,
                                     [](int, int r, int c) { return r == c ? 1.f : 0.f; });
     const FigureLayout layout = lay_out(figure, face);
     const Pixels pixels = render_pixels(figure, face);
@@ -262,7 +265,7 @@ TEST(render_png_test, the_picture_has_the_measured_size_and_its_margins_are_empt
 }
 
 Figure example() {
-    return figure_of(k_weights, 8, 48, "dark", "viridis", true,
+    return figure_of(k_weights, 8, 48, ThemeKind::dark, ColormapKind::viridis, true,
                      [](int, int r, int c) { return std::abs(noise(r, c)); });
 }
 
@@ -296,8 +299,8 @@ TEST(render_png_test, equal_figures_are_equal_bytes_in_every_face_process_and_lo
 TEST(render_png_test, an_empty_matrix_and_a_single_cell_are_pictures_too) {
     const TextFace face;
     for (const int n : {0, 1}) {
-        const Figure figure =
-            figure_of(k_weights, n, 48, "print", "viridis", true, [](int, int, int) { return 1.f; });
+        const Figure figure = figure_of(k_weights, n, 48, ThemeKind::print, ColormapKind::viridis, true,
+                                        [](int, int, int) { return 1.f; });
         const Pixels pixels = render_pixels(figure, face);
         EXPECT_GT(pixels.width, 100);
     }
@@ -305,9 +308,9 @@ TEST(render_png_test, an_empty_matrix_and_a_single_cell_are_pictures_too) {
 
 TEST(render_png_test, a_million_cells_are_drawn) {
     const TextFace face;
-    const Figure figure = figure_of(k_scores, 1024, 1, "dark", "viridis", true, [](int, int r, int c) {
-        return r == 700 && c == 300 ? 9.f : noise(r, c);
-    });
+    const Figure figure =
+        figure_of(k_scores, 1024, 1, ThemeKind::dark, ColormapKind::viridis, true,
+                  [](int, int r, int c) { return r == 700 && c == 300 ? 9.f : noise(r, c); });
     const FigureLayout layout = lay_out(figure, face);
     const Pixels pixels = render_pixels(figure, face);
     EXPECT_EQ(middle_of(pixels, layout.cell(figure, 700, 300)), figure.scale.map->colors[255]);

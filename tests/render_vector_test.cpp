@@ -161,7 +161,7 @@ TEST(render_vector_test, every_cell_is_a_shape_in_exactly_its_colour) {
         const StagePtr stage = make_stage(map.diverging ? k_scores : k_weights, 1, 17, 17,
                                           [](int, int r, int c) { return 40 * noise(r, c); });
         Presentation presentation;
-        presentation.colormap = std::string(map.name);
+        presentation.colormap = find_choice<ColormapKind>(map.name).value_or(ColormapKind::viridis);
         const Figure figure = make_figure(make_trace(words(17), {stage}), *stage, k_first, presentation);
         const FigureLayout layout = lay_out(figure, face);
         const std::string svg = render_svg(figure, face, "");

@@ -90,9 +90,9 @@ void append(std::vector<float>& values, const Matrix& matrix) {
     values.insert(values.end(), matrix.data(), matrix.data() + matrix.size());
 }
 
-Matrix initialised(Generator& generator, std::string_view initializer, int out, int in) {
+Matrix initialised(Generator& generator, Initialization initializer, int out, int in) {
     Matrix matrix(out, in);
-    find_initializer(initializer)->fill(generator, MatrixView(matrix.data(), out, in));
+    initializer_of(initializer).fill(generator, MatrixView(matrix.data(), out, in));
     return matrix;
 }
 
@@ -163,20 +163,20 @@ Drawn call_linear(Generator& generator, const json& call) {
     const int in = call.at("in");
     const int out = call.at("out");
     std::vector<float> values;
-    append(values, initialised(generator, "linear", out, in));
+    append(values, initialised(generator, Initialization::linear, out, in));
     append_uniform(values, generator, static_cast<std::size_t>(out), 1 / std::sqrt(in));
     return drawn(values);
 }
 
 Drawn call_embedding(Generator& generator, const json& call) {
     std::vector<float> values;
-    append(values, initialised(generator, "normal", call.at("rows"), call.at("dim")));
+    append(values, initialised(generator, Initialization::normal, call.at("rows"), call.at("dim")));
     return drawn(values);
 }
 
 Drawn call_xavier_uniform(Generator& generator, const json& call) {
     std::vector<float> values;
-    append(values, initialised(generator, "xavier", call.at("out"), call.at("in")));
+    append(values, initialised(generator, Initialization::xavier, call.at("out"), call.at("in")));
     return drawn(values);
 }
 
@@ -194,8 +194,9 @@ Drawn call_gru(Generator& generator, const json& call) {
 }
 
 Drawn call_multihead(Generator& generator, const json& call) {
-    const ProjectionWeights weights = find_projection_rule("mha")->draw(
-        generator, ProjectionSizes::square(call.at("embed_dim").get<int>(), true));
+    const ProjectionWeights weights =
+        projection_rule(Projection::mha)
+            .draw(generator, ProjectionSizes::square(call.at("embed_dim").get<int>(), true));
     std::vector<float> values;
     for (const Matrix* matrix : {&weights.W_q, &weights.W_k, &weights.W_v, &weights.W_o})
         append(values, *matrix);
@@ -274,10 +275,10 @@ std::vector<std::pair<std::string, json>> recorded_programs() {
     return programs;
 }
 
-void draw_matrix(Generator& generator, const json& draw, std::span<float> out, std::string_view initializer) {
+void draw_matrix(Generator& generator, const json& draw, std::span<float> out, Initialization initializer) {
     const int rows = draw.at("shape").at(0);
     const int columns = draw.at("shape").at(1);
-    find_initializer(initializer)->fill(generator, MatrixView(out.data(), rows, columns));
+    initializer_of(initializer).fill(generator, MatrixView(out.data(), rows, columns));
 }
 
 void draw_symmetric(Generator& generator, std::span<float> out, double width) {
@@ -294,8 +295,10 @@ void draw_input(Generator& generator, const json& draw, std::span<float> out) {
         {"rand", [](Generator& g, const json&, Out o) { g.rand(o); }},
         {"uniform", [](Generator& g, const json& d, Out o) { g.uniform(o, d.at("a"), d.at("b")); }},
         {"bernoulli", [](Generator& g, const json& d, Out o) { g.bernoulli(o, d.at("p")); }},
-        {"xavier_uniform", [](Generator& g, const json& d, Out o) { draw_matrix(g, d, o, "xavier"); }},
-        {"linear_weight", [](Generator& g, const json& d, Out o) { draw_matrix(g, d, o, "linear"); }},
+        {"xavier_uniform",
+         [](Generator& g, const json& d, Out o) { draw_matrix(g, d, o, Initialization::xavier); }},
+        {"linear_weight",
+         [](Generator& g, const json& d, Out o) { draw_matrix(g, d, o, Initialization::linear); }},
         {"linear_bias", [](Generator& g, const json& d, Out o) { draw_symmetric(g, o, d.at("fan_in")); }},
         {"rnn_param", [](Generator& g, const json& d, Out o) { draw_symmetric(g, o, d.at("hidden")); }},
     };
@@ -436,21 +439,21 @@ TEST_F(Rng, randint_refuses_an_empty_range) {
 
 TEST_F(Rng, projections_are_drawn_query_key_value_output_one_after_the_other) {
     for (const Initializer& initializer : initializers()) {
-        SCOPED_TRACE(std::string(initializer.name));
-        const ProjectionRule* const rule = find_projection_rule(initializer.name);
-        ASSERT_NE(rule, nullptr);
+        const std::string_view name = name_of(initializer.choice);
+        SCOPED_TRACE(std::string(name));
+        const ProjectionRule& rule = projection_rule(find_choice<Projection>(name).value());
         Generator drawn_together(Seed(9));
-        const ProjectionWeights weights = rule->draw(drawn_together, ProjectionSizes::square(5, true));
+        const ProjectionWeights weights = rule.draw(drawn_together, ProjectionSizes::square(5, true));
         Generator one_by_one(Seed(9));
         for (const Matrix* matrix : {&weights.W_q, &weights.W_k, &weights.W_v, &weights.W_o}) {
-            EXPECT_EQ(*matrix, initialised(one_by_one, initializer.name, 5, 5));
+            EXPECT_EQ(*matrix, initialised(one_by_one, initializer.choice, 5, 5));
         }
     }
 }
 
 TEST_F(Rng, the_output_projection_is_drawn_only_on_request_but_by_mha) {
     for (const ProjectionRule& rule : projection_rules()) {
-        SCOPED_TRACE(std::string(rule.name));
+        SCOPED_TRACE(std::string(name_of(rule.choice)));
         Generator without_output(Seed(9));
         Generator with_output(Seed(9));
         const ProjectionWeights without = rule.draw(without_output, ProjectionSizes::square(6, false));
@@ -463,14 +466,8 @@ TEST_F(Rng, the_output_projection_is_drawn_only_on_request_but_by_mha) {
         std::array<float, 1> next_with{};
         without_output.rand(next_without);
         with_output.rand(next_with);
-        EXPECT_EQ(next_without == next_with, rule.name == "mha");
+        EXPECT_EQ(next_without == next_with, rule.choice == Projection::mha);
     }
-}
-
-TEST_F(Rng, an_unknown_initialiser_or_projection_is_not_found) {
-    EXPECT_EQ(find_initializer("Normal"), nullptr);
-    EXPECT_EQ(find_initializer(""), nullptr);
-    EXPECT_EQ(find_projection_rule("none"), nullptr);
 }
 
 TEST(ReferenceCases, have_random_inputs_that_are_drawn_to_the_bit) {

@@ -19,7 +19,7 @@ SavedState some_state() {
     state.session.experiment.text = "naïve 👍 e\u0301";
     state.session.experiment.seed = Seed::parse("18446744073709551615");
     state.session.experiment.heads = 4;
-    state.session.presentation.theme = "light";
+    state.session.presentation.theme = ThemeKind::light;
     state.session.presentation.stage = "scores";
     state.session.presentation.locked = Cell{1, 2};
     state.session.note = "a note";

@@ -83,7 +83,7 @@ TEST(seq2seq_test, the_parameters_are_drawn_as_pytorch_draws_them_bit_for_bit) {
     e.dim = 3;
     e.encoder_size = e.decoder_size = 4;
     e.hidden = 5;
-    e.alignment_state = "current";
+    e.alignment_state = AlignmentState::current;
     expect_drawn("seq2seq-current-state", e);
 }
 
@@ -140,21 +140,21 @@ TEST(seq2seq_test, without_a_second_sentence_the_target_is_the_source) {
 }
 
 TEST(seq2seq_test, each_row_of_the_alignment_sums_to_one) {
-    for (const char* state : {"previous", "current"})
-        for (const char* encoder : {"bidirectional", "forward"}) {
+    for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current})
+        for (const Encoder encoder : {Encoder::bidirectional, Encoder::forward}) {
             const Trace trace = evaluate(with([&](Experiment& e) {
                 e.alignment_state = state;
                 e.encoder = encoder;
             }));
             const auto sums = matrix(trace, "alignment").rowwise().sum().eval();
             EXPECT_LE((sums.array() - 1).abs().maxCoeff(), 1e-6f);
-            EXPECT_EQ(matrix(trace, "annotations").cols(), encoder == std::string("forward") ? 5 : 10);
+            EXPECT_EQ(matrix(trace, "annotations").cols(), encoder == Encoder::forward ? 5 : 10);
         }
 }
 
 TEST(seq2seq_test, a_forward_encoder_annotates_with_its_forward_states_alone) {
     const Trace both = evaluate(translation());
-    const Trace forward = evaluate(with([](Experiment& e) { e.encoder = "forward"; }));
+    const Trace forward = evaluate(with([](Experiment& e) { e.encoder = Encoder::forward; }));
     EXPECT_EQ(forward.find("h_bwd"), nullptr);
     EXPECT_TRUE(equal(matrix(forward, "annotations"), matrix(forward, "h_fwd")));
     EXPECT_TRUE(equal(matrix(forward, "h_fwd"), matrix(both, "h_fwd")));
@@ -180,9 +180,9 @@ TEST(seq2seq_test, the_last_word_is_read_first_by_the_backward_encoder) {
 }
 
 TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_direction) {
-    for (const char* state : {"previous", "current"}) {
+    for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current}) {
         const Trace trace = evaluate(with([&](Experiment& e) {
-            e.decoder_attention = "none";
+            e.decoder_attention = DecoderAttention::none;
             e.alignment_state = state;
         }));
         for (const char* absent : {"alignment", "alignment_scores", "keys_projected", "W_a", "U_a", "v_a"})
@@ -201,7 +201,7 @@ TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_dir
 TEST(seq2seq_test, the_current_state_does_not_depend_on_the_alignment) {
     const auto current = [](double temperature) {
         return evaluate(with([&](Experiment& e) {
-            e.alignment_state = "current";
+            e.alignment_state = AlignmentState::current;
             e.temperature = temperature;
         }));
     };
@@ -214,7 +214,7 @@ TEST(seq2seq_test, the_current_state_does_not_depend_on_the_alignment) {
 
 TEST(seq2seq_test, greedy_decoding_feeds_what_it_picked) {
     const Trace trace = evaluate(with([](Experiment& e) {
-        e.decode = "greedy";
+        e.decode = Decode::greedy;
         e.max_steps = 6;
     }));
     const auto fed = matrix(trace, "fed_tokens"), picked = matrix(trace, "picked_tokens");
@@ -228,7 +228,7 @@ TEST(seq2seq_test, greedy_decoding_feeds_what_it_picked) {
 TEST(seq2seq_test, greedy_decoding_stops_at_eos_and_at_the_last_step_allowed) {
     const auto favouring = [](int word) {
         return with([&](Experiment& e) {
-            e.decode = "greedy";
+            e.decode = Decode::greedy;
             e.max_steps = 3;
             Matrix bias = Matrix::Zero(1, 5);
             bias(0, word) = 100;
@@ -241,7 +241,7 @@ TEST(seq2seq_test, greedy_decoding_stops_at_eos_and_at_the_last_step_allowed) {
 }
 
 TEST(seq2seq_test, greedy_decoding_is_teacher_forcing_with_the_words_that_it_picked) {
-    const Experiment greedy = with([](Experiment& e) { e.decode = "greedy"; });
+    const Experiment greedy = with([](Experiment& e) { e.decode = Decode::greedy; });
     const Trace trace = evaluate(greedy);
     Experiment forced = translation();
     forced.given.emplace("tgt_in", GivenMatrix(matrix(trace, "fed_tokens").transpose()));
@@ -253,7 +253,7 @@ TEST(seq2seq_test, greedy_decoding_is_teacher_forcing_with_the_words_that_it_pic
 }
 
 TEST(seq2seq_test, hard_alignment_is_one_at_the_largest_score) {
-    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = "hard"; }));
+    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = Normalization::hard; }));
     const auto alignment = matrix(trace, "alignment"), scores = matrix(trace, "alignment_scores");
     for (Eigen::Index i = 0; i < alignment.rows(); ++i) {
         Eigen::Index best = 0;
@@ -268,7 +268,7 @@ TEST(seq2seq_test, hard_alignment_is_one_at_the_largest_score) {
 
 TEST(seq2seq_test, local_m_looks_around_the_steps_own_place) {
     const Trace trace = evaluate(with([](Experiment& e) {
-        e.normalizer = "local-m";
+        e.normalizer = Normalization::local_m;
         e.local_window = 1;
     }));
     for (int i = 0; i < 4; ++i) {
@@ -283,7 +283,7 @@ TEST(seq2seq_test, local_m_looks_around_the_steps_own_place) {
 }
 
 TEST(seq2seq_test, local_p_weights_the_softmax_around_a_predicted_place) {
-    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = "local-p"; }));
+    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = Normalization::local_p; }));
     const auto center = matrix(trace, "alignment_center");
     Row state = matrix(trace, "initial_state").row(0);
     for (int i = 0; i < 4; ++i) {
@@ -340,7 +340,7 @@ TEST(seq2seq_test, a_change_computes_the_stages_that_depend_on_it_and_no_others)
         {"the output's bias",
          [](Experiment& e) { e.given.emplace("b_out", GivenMatrix(Matrix::Zero(1, 5))); },
          both({"b_out"}, words)},
-        {"the normaliser", [](Experiment& e) { e.normalizer = "hard"; }, both(decoder, words)},
+        {"the normaliser", [](Experiment& e) { e.normalizer = Normalization::hard; }, both(decoder, words)},
     };
     const Trace before = evaluate(translation());
     EXPECT_EQ(computed(before).size(), before.records.size());
@@ -357,7 +357,7 @@ TEST(seq2seq_test, a_change_computes_the_stages_that_depend_on_it_and_no_others)
 TEST(seq2seq_test, a_greedy_decoder_that_picks_the_same_words_keeps_its_states) {
     const auto greedy = [](float bias) {
         return with([&](Experiment& e) {
-            e.decode = "greedy";
+            e.decode = Decode::greedy;
             e.given.emplace("b_out", GivenMatrix(Matrix::Constant(1, 5, bias)));
         });
     };
@@ -371,15 +371,15 @@ TEST(seq2seq_test, what_is_taken_over_equals_what_is_computed_anew) {
     const std::vector<std::function<void(Experiment&)>> changes = {
         [](Experiment& e) { e.text2 = "je suis"; },
         [](Experiment& e) { e.text = "a student"; },
-        [](Experiment& e) { e.decode = "greedy"; },
-        [](Experiment& e) { e.encoder = "forward"; },
+        [](Experiment& e) { e.decode = Decode::greedy; },
+        [](Experiment& e) { e.encoder = Encoder::forward; },
         [](Experiment& e) { e.seed = 5; },
-        [](Experiment& e) { e.vocabulary = "stable"; },
+        [](Experiment& e) { e.vocabulary = VocabularyOrder::stable; },
         [](Experiment& e) { e.temperature = 2; },
-        [](Experiment& e) { e.decoder_attention = "none"; },
-        [](Experiment& e) { e.normalizer = "local-p"; },
-        [](Experiment& e) { e.mechanism = "attention"; },
-        [](Experiment& e) { e.alignment_state = "current"; }};
+        [](Experiment& e) { e.decoder_attention = DecoderAttention::none; },
+        [](Experiment& e) { e.normalizer = Normalization::local_p; },
+        [](Experiment& e) { e.mechanism = MechanismKind::attention; },
+        [](Experiment& e) { e.alignment_state = AlignmentState::current; }};
     Trace previous;
     Experiment e = translation();
     for (const auto& change : changes) {
@@ -393,7 +393,7 @@ TEST(seq2seq_test, what_is_taken_over_equals_what_is_computed_anew) {
                 << anew.records[i].stage->name();
         EXPECT_EQ(anew.rows, taken.rows);
         previous = taken;
-        if (e.mechanism == "attention") e.mechanism = "seq2seq";
+        if (e.mechanism == MechanismKind::attention) e.mechanism = MechanismKind::seq2seq;
     }
 }
 
@@ -411,7 +411,7 @@ TEST(seq2seq_test, threads_do_not_change_a_bit) {
 TEST(seq2seq_test, a_stable_vocabulary_keeps_a_words_vector) {
     const auto stable = [](const char* text) {
         return evaluate(with([&](Experiment& e) {
-            e.vocabulary = "stable";
+            e.vocabulary = VocabularyOrder::stable;
             e.text = text;
         }));
     };
@@ -439,16 +439,11 @@ TEST(seq2seq_test, too_large_a_trace_is_refused_before_it_is_made) {
 
 TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {
     const std::vector<std::pair<std::function<void(Experiment&)>, std::string>> cases = {
-        {[](Experiment& e) { e.mechanism = "rnn"; },
-         "mechanism \"rnn\" is not known: use attention, seq2seq"},
-        {[](Experiment& e) { e.encoder = "backward"; }, "encoder \"backward\" is not known"},
-        {[](Experiment& e) { e.decoder_attention = "dot"; }, "decoder-attention \"dot\" is not known"},
-        {[](Experiment& e) { e.alignment_state = "next"; }, "alignment-state \"next\" is not known"},
-        {[](Experiment& e) { e.decode = "beam"; }, "decode \"beam\" is not known: use teacher, greedy"},
         {[](Experiment& e) { e.max_steps = 0; }, "max-steps 0 is out of range: use 1 to 4096"},
         {[](Experiment& e) { e.encoder_size = 0; }, "encoder-size 0 is out of range"},
         {[](Experiment& e) { e.decoder_size = 2000; }, "decoder-size 2000 is out of range"},
-        {[](Experiment& e) { e.softmax_axis = "queries"; }, "softmax-axis queries needs all queries at once"},
+        {[](Experiment& e) { e.softmax_axis = SoftmaxAxis::queries; },
+         "softmax-axis queries needs all queries at once"},
         {[](Experiment& e) { e.text = " "; }, "the sentence has no tokens"},
         {[](Experiment& e) { e.text2 = " "; }, "the target sentence has no tokens"},
         {[](Experiment& e) { e.given.emplace("U_a", GivenMatrix(Matrix::Zero(7, 9))); },
@@ -469,7 +464,8 @@ TEST(seq2seq_test, heads_that_do_not_divide_the_embedding_do_not_matter) {
 }
 
 TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
-    for (const char* normalizer : {"softmax", "hard", "local-m", "local-p"})
+    for (const Normalization normalizer :
+         {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
         for (const StageRecord& record :
              evaluate(with([&](Experiment& e) { e.normalizer = normalizer; })).records) {
             const Experiment e = with([&](Experiment& x) { x.normalizer = normalizer; });
@@ -487,18 +483,18 @@ TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
 TEST(seq2seq_test, every_proof_leads_to_the_value) {
     const std::vector<std::function<void(Experiment&)>> settings = {
         [](Experiment&) {},
-        [](Experiment& e) { e.alignment_state = "current"; },
-        [](Experiment& e) { e.normalizer = "local-p"; },
-        [](Experiment& e) { e.normalizer = "hard"; },
+        [](Experiment& e) { e.alignment_state = AlignmentState::current; },
+        [](Experiment& e) { e.normalizer = Normalization::local_p; },
+        [](Experiment& e) { e.normalizer = Normalization::hard; },
         [](Experiment& e) {
             e.temperature = 0.5;
             e.mask = {{"valid", {0, 1, 2, 4}}};
         },
         [](Experiment& e) {
-            e.encoder = "forward";
-            e.decoder_attention = "none";
+            e.encoder = Encoder::forward;
+            e.decoder_attention = DecoderAttention::none;
         },
-        [](Experiment& e) { e.decode = "greedy"; }};
+        [](Experiment& e) { e.decode = Decode::greedy; }};
     const std::set<std::string_view> with_terms = {
         "encoder_r_fwd",  "encoder_z_bwd",    "encoder_n_bwd", "h_fwd",        "h_bwd",
         "keys_projected", "gate_r",           "gate_z",        "gate_n",       "logits",

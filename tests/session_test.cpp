@@ -120,7 +120,7 @@ TEST(session_test, wrong_types_are_refused_with_the_path_of_the_field) {
                    "file.json: presentation.head: expected a head from 1 to 64, all or mean, not \"2.5\"");
     expect_refusal(
         R"({"experiment": {"tokenizer": "word"}})",
-        "file.json: experiment: tokenizer \"word\" is not known: use words, whitespace, characters");
+        "file.json: experiment.tokenizer: \"word\" is not known: use words, whitespace, characters");
 }
 
 TEST(session_test, sizes_out_of_range_are_refused_with_their_value) {
@@ -287,19 +287,19 @@ public:
         Session s;
         Experiment& e = s.experiment;
         e.text = text();
-        e.tokenizer = any(tokenizers()).name;
-        e.vocabulary = any(vocabulary_rules()).name;
+        e.tokenizer = any(tokenizers()).choice;
+        e.vocabulary = any(vocabulary_rules()).choice;
         e.table_size = whole(0, k_max_table_size);
         e.seed = seed();
         e.heads = whole(1, k_max_heads);
         e.dim = e.heads * whole(1, k_max_dim / e.heads);
-        e.embedding = any(initializers()).name;
-        e.projection = coin() ? "none" : std::string(any(projection_rules()).name);
+        e.embedding = any(initializers()).choice;
+        e.projection = any(projection_rules()).choice;
         e.projection_seed = {static_cast<ProjectionSeed::Kind>(whole(0, 2)), seed()};
-        e.score = any(score_functions()).name;
+        e.score = any(score_functions()).choice;
         e.scale = {static_cast<Scale::Kind>(whole(0, 2)), number()};
         for (int i = whole(0, 3); i > 0; --i) e.mask.push_back(rule());
-        e.normalizer = any(normalizers()).name;
+        e.normalizer = any(normalizers()).choice;
         e.temperature = std::exp(std::uniform_real_distribution<double>(-5, 5)(random_));
         e.output_projection = coin();
         for (const char* name : {"embedding", "query", "W_o", "b_q"})
@@ -309,8 +309,8 @@ public:
         p.head = {static_cast<HeadChoice::Kind>(whole(0, 2)), whole(0, k_max_heads - 1)};
         const double low = number();
         p.range = {static_cast<RangeChoice::Kind>(whole(0, 3)), low, low + std::abs(number()) + 1};
-        p.colormap = pick({"viridis", "cividis", "magma"});
-        p.theme = pick({"dark", "light", "contrast", "print"});
+        p.colormap = any(choices<ColormapKind>()).value;
+        p.theme = any(choices<ThemeKind>()).value;
         if (whole(0, 3) > 0) p.cell_size = whole(1, 512);
         p.values = coin();
         p.title = text();

@@ -91,7 +91,7 @@ TEST(ShaderEditingTest, ASavedShaderComputesAndABrokenOneLeavesTheLastGoodOne) {
 
     Experiment other;  // needs a program of the broken file that was never compiled
     other.mask = {{"causal", {}}};
-    other.score = "additive";
+    other.score = Score::additive;
     EXPECT_TRUE(evaluate(other, {}, {.backend = gpu.get()}).find("scores")->buffer.is_on_device());
     EXPECT_NE(gpu->complaint().find(place), std::string::npos) << gpu->complaint();
 

@@ -53,7 +53,7 @@ TEST(StepsTest, SizesAreMultiplesOfTheHeads) {
 
 TEST(StepsTest, HeadsThatRopeTurnsAreEven) {
     Experiment e;
-    e.position = "rope";
+    e.position = Position::rope;
     e.dim = 12;
     EXPECT_EQ(stepped_size(e, &Experiment::heads, 100), 6);
     e.heads = 3;
@@ -66,10 +66,10 @@ TEST(StepsTest, AnEditThatNoSentenceFitsIsRefused) {
     e.dim = 6;
     e.heads = 2;
     EXPECT_NO_THROW(check_edit(e));
-    e.position = "rope";
+    e.position = Position::rope;
     EXPECT_THROW(check_edit(e), Error);
     e = {};
-    e.block = "pre-norm";
+    e.block = Block::pre_norm;
     e.value_size = 8;
     EXPECT_THROW(check_edit(e), Error);
     e.output_projection = true;

@@ -21,13 +21,13 @@ using Strings = std::vector<std::string>;
 
 constexpr std::string_view k_notebook_sentence = "Can you help me to translate this sentence";
 
-Strings split(std::string_view tokenizer, std::string_view text) {
-    return tokenize(text, *find_tokenizer(tokenizer));
+Strings split(TokenizerKind tokenizer, std::string_view text) {
+    return tokenize(text, tokenizer_of(tokenizer));
 }
-Strings words(std::string_view text) { return split("words", text); }
+Strings words(std::string_view text) { return split(TokenizerKind::words, text); }
 
-Vocabulary vocabulary(std::string_view rule, std::string_view text) {
-    return make_vocabulary(words(text), *find_vocabulary_rule(rule));
+Vocabulary vocabulary(VocabularyOrder rule, std::string_view text) {
+    return make_vocabulary(words(text), vocabulary_rule(rule));
 }
 
 /// The message of the Error(bad_input) that `action` throws.
@@ -135,33 +135,27 @@ TEST(Words, of_the_notebook_are_its_eight) {
 // The other tokenizers
 
 TEST(Whitespace, separates_tokens_and_nothing_else_does) {
-    EXPECT_EQ(split("whitespace", " don't  stop,now\u2003😀!\n"), (Strings{"don't", "stop,now", "😀!"}));
-    EXPECT_EQ(split("whitespace", "zero\u200Bwidth"), (Strings{"zero\u200Bwidth"}));
+    EXPECT_EQ(split(TokenizerKind::whitespace, " don't  stop,now\u2003😀!\n"),
+              (Strings{"don't", "stop,now", "😀!"}));
+    EXPECT_EQ(split(TokenizerKind::whitespace, "zero\u200Bwidth"), (Strings{"zero\u200Bwidth"}));
 }
 
 TEST(Characters, are_grapheme_clusters_with_blanks) {
-    EXPECT_EQ(split("characters", "e\u0301 👩‍👧\r\nः"),
+    EXPECT_EQ(split(TokenizerKind::characters, "e\u0301 👩‍👧\r\nः"),
               (Strings{"\u00E9", " ", "👩‍👧", "\r\n", "ः"}));
-    EXPECT_EQ(split("characters", "각각"), (Strings{"각", "각"}));
+    EXPECT_EQ(split(TokenizerKind::characters, "각각"), (Strings{"각", "각"}));
 }
 
 TEST(Tokenizer, gives_no_tokens_for_empty_text) {
     for (const Tokenizer& tokenizer : tokenizers())
-        EXPECT_TRUE(tokenize("", tokenizer).empty()) << tokenizer.name;
+        EXPECT_TRUE(tokenize("", tokenizer).empty()) << name_of(tokenizer.choice);
 }
 
 TEST(Tokenizer, keeps_every_byte_of_unusual_text) {
     const std::string text("a\0b\u202E\u0301", 8);
     std::string joined;
-    for (const std::string& token : split("characters", text)) joined += token;
+    for (const std::string& token : split(TokenizerKind::characters, text)) joined += token;
     EXPECT_EQ(joined, to_nfc(text));
-}
-
-TEST(Tokenizer, is_found_by_its_name_alone) {
-    EXPECT_EQ(find_tokenizer("words")->name, "words");
-    EXPECT_EQ(find_tokenizer("Words"), nullptr);
-    EXPECT_EQ(find_vocabulary_rule("stable")->name, "stable");
-    EXPECT_EQ(find_vocabulary_rule(""), nullptr);
 }
 
 TEST(Utf8, is_refused_with_the_offset_of_the_first_wrong_byte) {
@@ -220,18 +214,18 @@ TEST(DisplayToken, makes_blanks_and_control_characters_visible) {
 // Vocabularies
 
 TEST(Vocabulary, alphabetical_gives_the_rows_of_the_notebook) {
-    const Vocabulary result = vocabulary("alphabetical", k_notebook_sentence);
+    const Vocabulary result = vocabulary(VocabularyOrder::alphabetical, k_notebook_sentence);
     EXPECT_EQ(result.ids, (std::vector{0, 7, 1, 2, 5, 6, 4, 3}));
     EXPECT_EQ(result.words, (Strings{"can", "help", "me", "sentence", "this", "to", "translate", "you"}));
 }
 
 TEST(Vocabulary, alphabetical_is_by_code_point) {
-    EXPECT_EQ(vocabulary("alphabetical", "zoo école Ωmega 😀 ！ apple 10 9").words,
+    EXPECT_EQ(vocabulary(VocabularyOrder::alphabetical, "zoo école Ωmega 😀 ！ apple 10 9").words,
               (Strings{"10", "9", "apple", "zoo", "école", "ωmega", "！", "😀"}));
 }
 
 TEST(Vocabulary, appearance_gives_rows_in_the_order_of_first_use) {
-    const Vocabulary result = vocabulary("appearance", "the Cat saw THE dog, the cat");
+    const Vocabulary result = vocabulary(VocabularyOrder::appearance, "the Cat saw THE dog, the cat");
     EXPECT_EQ(result.words, (Strings{"the", "cat", "saw", "dog", ","}));
     EXPECT_EQ(result.ids, (std::vector{0, 1, 2, 0, 3, 4, 0, 1}));
 }
@@ -239,27 +233,28 @@ TEST(Vocabulary, appearance_gives_rows_in_the_order_of_first_use) {
 TEST(Vocabulary, gives_equal_folded_words_one_row) {
     for (const VocabularyRule& rule : vocabulary_rules()) {
         EXPECT_EQ(make_vocabulary(Strings{"CAN", "can", "Can"}, rule).ids, (std::vector{0, 0, 0}))
-            << rule.name;
+            << name_of(rule.choice);
         EXPECT_EQ(make_vocabulary(Strings{"STRASSE", "straße"}, rule).words, (Strings{"strasse"}))
-            << rule.name;
+            << name_of(rule.choice);
     }
 }
 
 TEST(Vocabulary, of_no_tokens_is_empty) {
     for (const VocabularyRule& rule : vocabulary_rules()) {
-        EXPECT_TRUE(make_vocabulary(Strings{}, rule).words.empty()) << rule.name;
+        EXPECT_TRUE(make_vocabulary(Strings{}, rule).words.empty()) << name_of(rule.choice);
     }
 }
 
 TEST(Vocabulary, stable_is_the_one_rule_that_draws_each_row_by_itself) {
-    for (const VocabularyRule& rule : vocabulary_rules()) EXPECT_EQ(rule.stable, rule.name == "stable");
+    for (const VocabularyRule& rule : vocabulary_rules())
+        EXPECT_EQ(rule.stable, rule.choice == VocabularyOrder::stable);
 }
 
 // Tables of embeddings
 
 TEST(Table, of_the_notebook_starts_with_its_printed_digits) {
     Generator generator(Seed(123));
-    const Matrix table = draw_table(generator, 10, 16, *find_initializer("normal"));
+    const Matrix table = draw_table(generator, 10, 16, initializer_of(Initialization::normal));
     ASSERT_EQ(table.rows(), 10);
     ASSERT_EQ(table.cols(), 16);
     const std::array printed{0.3374, -0.1778, -0.3035, -0.5880};
@@ -271,7 +266,7 @@ TEST(Table, of_the_notebook_starts_with_its_printed_digits) {
 TEST(Table, leaves_the_generator_where_the_draw_ended) {
     Generator by_table(Seed(5));
     Generator by_hand(Seed(5));
-    draw_table(by_table, 3, 4, *find_initializer("uniform"));
+    draw_table(by_table, 3, 4, initializer_of(Initialization::uniform));
     std::array<float, 12> skipped{};
     by_hand.rand(skipped);
     std::array<float, 1> next{};
@@ -283,18 +278,18 @@ TEST(Table, leaves_the_generator_where_the_draw_ended) {
 
 TEST(StableTable, gives_a_word_the_same_row_in_every_sentence) {
     for (const Initializer& initializer : initializers()) {
-        const Vocabulary first = vocabulary("stable", "the cat sat on the mat");
-        const Vocabulary second = vocabulary("stable", "A dog and a CAT");
+        const Vocabulary first = vocabulary(VocabularyOrder::stable, "the cat sat on the mat");
+        const Vocabulary second = vocabulary(VocabularyOrder::stable, "A dog and a CAT");
         const Matrix table = draw_stable_table(Seed(123), first.words, 16, initializer);
         const Matrix other = draw_stable_table(Seed(123), second.words, 16, initializer);
-        EXPECT_EQ(table.row(first.ids[1]), other.row(second.ids[4])) << initializer.name;
-        EXPECT_NE(table.row(first.ids[0]), table.row(first.ids[1])) << initializer.name;
+        EXPECT_EQ(table.row(first.ids[1]), other.row(second.ids[4])) << name_of(initializer.choice);
+        EXPECT_NE(table.row(first.ids[0]), table.row(first.ids[1])) << name_of(initializer.choice);
     }
 }
 
 TEST(StableTable, changes_with_the_seed) {
     const Strings word{"cat"};
-    const Initializer& normal = *find_initializer("normal");
+    const Initializer& normal = initializer_of(Initialization::normal);
     EXPECT_NE(draw_stable_table(Seed(1), word, 8, normal), draw_stable_table(Seed(2), word, 8, normal));
     EXPECT_NE(draw_stable_table(Seed(1), word, 8, normal),
               draw_stable_table(Seed::from_unsigned(1 + (std::uint64_t{1} << 32)), word, 8, normal));
@@ -307,7 +302,7 @@ TEST(StableTable, seeds_a_word_by_a_fixed_hash) {
 
 TEST(StableTable, draws_each_row_from_the_generator_of_its_word) {
     const Strings two{"cat", "dog"};
-    const Matrix table = draw_stable_table(Seed(123), two, 5, *find_initializer("normal"));
+    const Matrix table = draw_stable_table(Seed(123), two, 5, initializer_of(Initialization::normal));
     Generator generator(word_seed(Seed(123), "dog"));
     std::array<float, 5> row{};
     generator.normal(row);

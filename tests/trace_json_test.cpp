@@ -117,7 +117,7 @@ TEST(trace_json_test, every_value_is_read_back_to_the_bit) {
     expect_all_values(evaluate({}));
     Experiment experiment;
     experiment.heads = 4;
-    experiment.projection = "mha";
+    experiment.projection = Projection::mha;
     experiment.output_projection = true;
     experiment.mask = {{"causal", {}}, {"valid", {0, 1, 2, 3, 4, 5, 6, 7}}};
     expect_all_values(evaluate(experiment));
@@ -225,7 +225,7 @@ TEST(trace_json_test, the_same_experiment_gives_the_same_bytes) {
 TEST(trace_json_test, hidden_units_are_nested_below_their_key) {
     Experiment e;
     e.text = "a b c";
-    e.score = "additive";
+    e.score = Score::additive;
     e.hidden = 2;
     const Trace trace = evaluate(e);
     const std::vector<std::string> names = {"score_hidden"};

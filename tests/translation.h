@@ -8,7 +8,7 @@ namespace attnscope {
 /// Four source words, three target words, and every size another.
 inline Experiment translation() {
     Experiment e;
-    e.mechanism = "seq2seq";
+    e.mechanism = MechanismKind::seq2seq;
     e.text = "I am a student";
     e.text2 = "je suis étudiant";
     e.dim = 6;

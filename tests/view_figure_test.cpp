@@ -36,7 +36,7 @@ Session looking_at(int grid) {
     return session;
 }
 
-Figure figure_of(const char* view, const Session& session) {
+Figure figure_of(ViewKind view, const Session& session) {
     const Trace trace = evaluate(session.experiment);
     const ViewFigure& found = *find_view_figure(view);
     return found.make(trace, *found.stage(trace), {}, session.presentation);
@@ -51,7 +51,7 @@ TEST(image_figure_test, the_weights_of_the_locked_word_stand_over_their_patches)
     Session session = looking_at(3);
     session.presentation.locked = Cell{4, 0};
     const Trace trace = evaluate(session.experiment);
-    const Figure figure = figure_of("image", session);
+    const Figure figure = figure_of(ViewKind::image, session);
     ASSERT_EQ(figure.rows, 3);
     ASSERT_EQ(figure.columns, 3);
     for (int patch = 0; patch < 9; ++patch)
@@ -62,14 +62,14 @@ TEST(image_figure_test, the_weights_of_the_locked_word_stand_over_their_patches)
     // Words are compared: one scale for all of them.
     EXPECT_EQ(figure.scale.max, double{trace.find("weights")->buffer.range(0).max});
     session.presentation.locked.reset();
-    EXPECT_EQ(figure_of("image", session).title, "weights of “a”");
+    EXPECT_EQ(figure_of(ViewKind::image, session).title, "weights of “a”");
     session.presentation.title = "Figure 3";
-    EXPECT_EQ(figure_of("image", session).title, "Figure 3");
-    EXPECT_TRUE(figure_of("image", session).subtitle.starts_with("weights\u00A0of\u00A0“a”"));
+    EXPECT_EQ(figure_of(ViewKind::image, session).title, "Figure 3");
+    EXPECT_TRUE(figure_of(ViewKind::image, session).subtitle.starts_with("weights\u00A0of\u00A0“a”"));
 }
 
 TEST(image_figure_test, the_picture_shows_through_the_colours_of_the_weights) {
-    const Figure figure = figure_of("image", looking_at(3));
+    const Figure figure = figure_of(ViewKind::image, looking_at(3));
     const TextFace face;
     const FigureLayout layout = lay_out(figure, face);
     const Pixels pixels = render_pixels(figure, face);
@@ -89,9 +89,9 @@ TEST(image_figure_test, the_picture_shows_through_the_colours_of_the_weights) {
 
 TEST(image_figure_test, hard_attention_leaves_its_patch_bare_and_closed_ones_are_hatched) {
     Session session = looking_at(3);
-    session.experiment.normalizer = "hard";
+    session.experiment.normalizer = Normalization::hard;
     session.experiment.mask = {{"window", {0, 4}}};
-    const Figure figure = figure_of("image", session);
+    const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(std::ranges::count(figure.marks, CellMark::chosen), 1);
     EXPECT_EQ(std::ranges::count(figure.marks, CellMark::masked), 4);
     for (std::size_t patch = 0; patch < 9; ++patch) {
@@ -106,19 +106,19 @@ TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
     Session session = looking_at(32);
     session.experiment.patch_size = 1;
     session.presentation.cell_size = 48;
-    const Figure figure = figure_of("image", session);
+    const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(lay_out(figure, TextFace()).matrix.width, 32 * 48 - 1);
     session.presentation.cell_size = 512;
-    EXPECT_THROW(figure_of("image", session), Error);
+    EXPECT_THROW(figure_of(ViewKind::image, session), Error);
     session.presentation.cell_size = 0;
-    EXPECT_THROW(figure_of("image", session), Error);
+    EXPECT_THROW(figure_of(ViewKind::image, session), Error);
 }
 
 TEST(image_figure_test, patches_are_marked_one_by_one_and_not_by_rows_and_columns) {
     Session session = looking_at(3);
-    session.experiment.softmax_axis = "queries";
+    session.experiment.softmax_axis = SoftmaxAxis::queries;
     session.experiment.mask = {{"valid", {1}}};  // the first patch alone
-    const Figure figure = figure_of("image", session);
+    const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(figure.fully_masked_columns, std::vector<bool>(3, false));
     EXPECT_EQ(figure.fully_masked, std::vector<bool>(3, false));
     EXPECT_EQ(figure.marks[0], CellMark::value);
@@ -126,17 +126,17 @@ TEST(image_figure_test, patches_are_marked_one_by_one_and_not_by_rows_and_column
 }
 
 TEST(image_figure_test, without_a_picture_there_is_none) {
-    const ViewFigure& view = *find_view_figure("image");
+    const ViewFigure& view = *find_view_figure(ViewKind::image);
     EXPECT_EQ(view.stage(evaluate(Experiment{})), nullptr);
     Session session = looking_at(3);
     session.experiment.dropout = 0.5;
     EXPECT_EQ(view.stage(evaluate(session.experiment))->name(), "weights_dropped");
-    EXPECT_EQ(find_view_figure("pipeline"), nullptr);
+    EXPECT_EQ(find_view_figure(ViewKind::pipeline), nullptr);
 }
 
 // ---- alignment
 
-Session aligning(const std::string& normalizer = "softmax") {
+Session aligning(Normalization normalizer = Normalization::softmax) {
     Session session = load_example("bahdanau-alignment");
     session.experiment.normalizer = normalizer;
     session.presentation.cell_size = 32;
@@ -145,7 +145,7 @@ Session aligning(const std::string& normalizer = "softmax") {
 }
 
 TEST(alignment_figure_test, its_words_are_the_sources_and_those_that_the_steps_say) {
-    const Figure figure = figure_of("alignment", aligning());
+    const Figure figure = figure_of(ViewKind::alignment, aligning());
     EXPECT_EQ(figure.title, "alignment");
     ASSERT_TRUE(figure.lines);
     EXPECT_EQ(figure.lines->words.size(), 12u);
@@ -157,10 +157,10 @@ TEST(alignment_figure_test, its_words_are_the_sources_and_those_that_the_steps_s
     EXPECT_EQ(figure.lines->meeting, "");
     Session session = aligning();
     session.presentation.locked = Cell{4, 2};
-    EXPECT_EQ(figure_of("alignment", session).lines->row, 4);
+    EXPECT_EQ(figure_of(ViewKind::alignment, session).lines->row, 4);
     // A locked source word is of no step.
     session.presentation.stage = "annotations";
-    EXPECT_EQ(figure_of("alignment", session).lines->row, -1);
+    EXPECT_EQ(figure_of(ViewKind::alignment, session).lines->row, -1);
 }
 
 TEST(alignment_figure_test, its_axes_are_steps_and_source_words) {
@@ -173,18 +173,18 @@ TEST(alignment_figure_test, its_axes_are_steps_and_source_words) {
 
 TEST(alignment_figure_test, without_attention_all_words_meet) {
     Session session = load_example("encoder-decoder");
-    const Figure figure = figure_of("alignment", session);
+    const Figure figure = figure_of(ViewKind::alignment, session);
     EXPECT_EQ(figure.title, "decoder_context");
     EXPECT_EQ(figure.lines->meeting, "last state");
     EXPECT_EQ(figure.lines->words.size(), 12u);
     EXPECT_NE(figure.subtitle.find("no\u00A0alignment"), std::string::npos);
-    EXPECT_EQ(find_view_figure("alignment")->stage(evaluate(Experiment{})), nullptr);
+    EXPECT_EQ(find_view_figure(ViewKind::alignment)->stage(evaluate(Experiment{})), nullptr);
 }
 
 TEST(alignment_figure_test, a_line_goes_from_each_step_to_the_word_it_looks_at) {
-    Session session = aligning("hard");
+    Session session = aligning(Normalization::hard);
     session.presentation.locked = Cell{3, 0};
-    const Figure figure = figure_of("alignment", session);
+    const Figure figure = figure_of(ViewKind::alignment, session);
     const TextFace face;
     const FigureLayout layout = lay_out(figure, face);
     const Pixels pixels = render_pixels(figure, face);
@@ -212,7 +212,7 @@ TEST(alignment_figure_test, nothing_overlaps_or_leaves_the_picture) {
                 for (int i = 0; i < source; ++i) session.experiment.text += " word" + std::to_string(i);
                 for (int i = 0; i < target; ++i) session.experiment.text2 += " mot" + std::to_string(i);
                 session.presentation.cell_size = cell;
-                const Figure figure = figure_of("alignment", session);
+                const Figure figure = figure_of(ViewKind::alignment, session);
                 const FigureLayout layout = lay_out(figure, face);
                 double words = 0, steps = 0;
                 for (const AxisLabel& label : layout.words.labels) words = std::max(words, label.width);
@@ -229,7 +229,7 @@ TEST(alignment_figure_test, nothing_overlaps_or_leaves_the_picture) {
 }
 
 TEST(word_lines_test, the_strongest_are_kept_and_drawn_last) {
-    const ColorScale scale{find_colormap("viridis"), 0, 0.5};
+    const ColorScale scale{&colormap_of(ColormapKind::viridis), 0, 0.5};
     const float weights[] = {0.1f, 0.001f, 0.5f, std::nanf(""), 0.25f, INFINITY};
     const auto lines = word_lines(weights, scale, 10);
     ASSERT_EQ(lines.size(), 3u);

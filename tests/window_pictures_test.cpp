@@ -122,7 +122,7 @@ TEST_F(WindowPicturesTest, DarkWithScaledDotProducts) {
 
 TEST_F(WindowPicturesTest, LightAndSmallWithACausalMask) {
     Session session = load_example("causal");
-    session.presentation.theme = "light";
+    session.presentation.theme = ThemeKind::light;
     show(session, 1024, 700);
     compare("causal-light-small");
 }

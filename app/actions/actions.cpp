@@ -104,17 +104,14 @@ void escape(ActionContext& c) {
     c.interaction.notice = {};
 }
 
-template <const char* theme>
+template <ThemeKind theme>
 void set_theme(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.theme = theme; });
 }
-template <const char* theme>
+template <ThemeKind theme>
 bool is_theme(const ActionContext& c) {
     return c.document.presentation().theme == theme;
 }
-constexpr char k_dark[] = "dark";
-constexpr char k_light[] = "light";
-constexpr char k_contrast[] = "contrast";
 
 template <const char* backend>
 void set_backend(ActionContext& c) {
@@ -137,24 +134,23 @@ void open_dialog(ActionContext& c, bool picture) {
     c.interaction.open(Dialog::open);
 }
 
-template <const char* view>
+template <ViewKind view>
 void set_view(ActionContext& c) {
     c.document.change([](Session& s) { s.presentation.view = view; });
 }
-template <const char* view>
+template <ViewKind view>
 bool is_view(const ActionContext& c) {
     return c.document.presentation().view == view;
 }
-constexpr char k_pipeline[] = "pipeline";
-constexpr char k_alignment[] = "alignment";
-constexpr char k_image[] = "image";
 
-bool translates(const ActionContext& c) { return c.document.experiment().mechanism == "seq2seq"; }
+bool translates(const ActionContext& c) {
+    return c.document.experiment().mechanism == MechanismKind::seq2seq;
+}
 
 /// What the alignment view shows, where it is open: there the arrows go through its cells.
 const Stage* open_alignment(const ActionContext& c) {
-    const bool open = c.document.presentation().view == k_alignment && translates(c);
-    return open ? find_view_figure(k_alignment)->stage(*c.document.trace()) : nullptr;
+    const bool open = c.document.presentation().view == ViewKind::alignment && translates(c);
+    return open ? find_view_figure(ViewKind::alignment)->stage(*c.document.trace()) : nullptr;
 }
 
 void go_sideways(ActionContext& c, int step) {
@@ -274,24 +270,24 @@ const std::array k_actions = {
            {Key::digit_1, {}},
            false,
            always,
-           set_view<k_pipeline>,
-           is_view<k_pipeline>},
+           set_view<ViewKind::pipeline>,
+           is_view<ViewKind::pipeline>},
     Action{"view.alignment",
            "View",
            "Alignment",
            {Key::digit_5, {}},
            false,
            translates,
-           set_view<k_alignment>,
-           is_view<k_alignment>},
+           set_view<ViewKind::alignment>,
+           is_view<ViewKind::alignment>},
     Action{"view.image",
            "View",
            "Image",
            {Key::digit_7, {}},
            false,
            has_image,
-           set_view<k_image>,
-           is_view<k_image>},
+           set_view<ViewKind::image>,
+           is_view<ViewKind::image>},
     Action{"view.previous_stage",
            "View",
            "Previous stage, or source word",
@@ -327,16 +323,30 @@ const std::array k_actions = {
            false,
            always,
            [](ActionContext& c) { c.interaction.zoom = {}; }},
-    Action{"view.dark", "View", "Dark theme", {}, false, always, set_theme<k_dark>, is_theme<k_dark>},
-    Action{"view.light", "View", "Light theme", {}, false, always, set_theme<k_light>, is_theme<k_light>},
+    Action{"view.dark",
+           "View",
+           "Dark theme",
+           {},
+           false,
+           always,
+           set_theme<ThemeKind::dark>,
+           is_theme<ThemeKind::dark>},
+    Action{"view.light",
+           "View",
+           "Light theme",
+           {},
+           false,
+           always,
+           set_theme<ThemeKind::light>,
+           is_theme<ThemeKind::light>},
     Action{"view.contrast",
            "View",
            "High-contrast theme",
            {},
            false,
            always,
-           set_theme<k_contrast>,
-           is_theme<k_contrast>},
+           set_theme<ThemeKind::contrast>,
+           is_theme<ThemeKind::contrast>},
     Action{"view.larger",
            "View",
            "Larger interface",

@@ -49,7 +49,7 @@ void look_at(ActionContext& c, const GivenImage& image) {
     c.document.change([&](Session& s) {
         s.experiment.image = image;
         s.experiment.text2.clear();
-        s.presentation.view = "image";
+        s.presentation.view = ViewKind::image;
         s.presentation.locked.reset();
     });
     c.interaction.zoom = {};
@@ -58,7 +58,7 @@ void look_at(ActionContext& c, const GivenImage& image) {
 void remove_picture(ActionContext& c) {
     c.document.change([](Session& s) {
         s.experiment.image.reset();
-        s.presentation.view = "pipeline";
+        s.presentation.view = ViewKind::pipeline;
         s.presentation.locked.reset();
     });
     c.interaction.zoom = {};

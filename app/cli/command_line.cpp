@@ -47,7 +47,7 @@ struct HowArguments {
     /// For the commands that evaluate once, where to look for the faster one takes longer than it spares:
     /// auto is the processor.
     EvaluateOptions options(const Session& session) {
-        const bool recurrent = session.experiment.mechanism == "seq2seq";
+        const bool recurrent = session.experiment.mechanism == MechanismKind::seq2seq;
         if (backend == "gpu" && recurrent)
             print_error("--backend gpu: sequences are computed by the processor");
         if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;

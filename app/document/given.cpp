@@ -45,7 +45,7 @@ bool outside_window(const Trace& trace, const Stage& center, int head, int query
 }  // namespace
 
 std::string_view mask_stage(const Experiment& experiment) {
-    return experiment.mechanism == "seq2seq" ? "alignment_mask" : "mask";
+    return experiment.mechanism == MechanismKind::seq2seq ? "alignment_mask" : "mask";
 }
 
 std::string given_name_of(std::string_view stage) {
@@ -57,9 +57,10 @@ std::string given_name_of(std::string_view stage) {
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
     const Experiment& e = trace.experiment;
     const auto bias = e.given.find("mask_additive");
-    if (bias != e.given.end() && e.mechanism == "attention" && bias->second.values()(query, key) == -INFINITY)
+    if (bias != e.given.end() && e.mechanism == MechanismKind::attention &&
+        bias->second.values()(query, key) == -INFINITY)
         return "the given bias of −∞";
-    const Stage* center = trace.find(e.mechanism == "seq2seq" ? "alignment_center" : "center");
+    const Stage* center = trace.find(e.mechanism == MechanismKind::seq2seq ? "alignment_center" : "center");
     if (!center) return "";
     const int last = center->shape().heads - 1;
     for (int h = head < 0 ? 0 : std::min(head, last); h <= (head < 0 ? last : std::min(head, last)); ++h)
@@ -99,12 +100,12 @@ void paint_mask(Document& document, Matrix mask, const std::string& gesture) {
 
 GivenSize given_size(const Trace& trace, std::string_view name) {
     const Experiment& e = trace.experiment;
-    const bool decodes = e.mechanism == "seq2seq";
+    const bool decodes = e.mechanism == MechanismKind::seq2seq;
     const Stage* mask = decodes ? &main_stage(trace) : trace.find("mask");
     // A greedy decoder may end before its last step; its mask is for all of them.
-    const int N = decodes && e.decode == "greedy" ? e.max_steps
-                  : mask                          ? mask->shape().rows
-                                                  : rows_of(trace, "embedding", trace.rows);
+    const int N = decodes && e.decode == Decode::greedy ? e.max_steps
+                  : mask                                ? mask->shape().rows
+                                                        : rows_of(trace, "embedding", trace.rows);
     const int M = mask && !decodes ? mask->shape().columns : static_cast<int>(trace.columns.size());
     const int d = e.dim, h = e.heads, keys = e.key_columns(), values = e.value_columns();
     const int d_k = keys / h, hidden = e.hidden, units = e.feed_forward_columns();

@@ -68,7 +68,7 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
 }
 
 void ParityRun::compare_both(ParityReport& report, const Experiment& experiment, std::stop_token cancel) {
-    if (experiment.mechanism == "seq2seq")
+    if (experiment.mechanism == MechanismKind::seq2seq)
         throw Error(
             ErrorKind::backend,
             "sequence to sequence is the processor's with either backend: there is nothing to compare");

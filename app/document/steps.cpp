@@ -23,15 +23,16 @@ void check_edit(const Experiment& e) {
     check(e);
     const int d_k = e.key_columns() / e.heads;
     const bool given = e.is_given("scores") || (e.is_given("query") && e.is_given("key"));
-    if (e.position == "rope" && d_k % 2 != 0 && !given)
+    if (e.position == Position::rope && d_k % 2 != 0 && !given)
         throw Error(ErrorKind::bad_input, "position rope turns pairs of features and d_k is " +
                                               std::to_string(d_k) + ": use an even number per head");
     const bool output = e.output_projection || e.is_given("W_o");
-    if (e.block != "none" && e.value_columns() != e.dim && !output && !e.is_given("value"))
-        throw Error(ErrorKind::bad_input,
-                    "block " + e.block + " adds the output to the embedding and they are " +
-                        std::to_string(e.value_columns()) + " and " + std::to_string(e.dim) +
-                        " wide: use value-size 0 or an output projection");
+    if (e.block != Block::none && e.value_columns() != e.dim && !output && !e.is_given("value"))
+        throw Error(ErrorKind::bad_input, "block " + std::string(name_of(e.block)) +
+                                              " adds the output to the embedding and they are " +
+                                              std::to_string(e.value_columns()) + " and " +
+                                              std::to_string(e.dim) +
+                                              " wide: use value-size 0 or an output projection");
 }
 
 int stepped_size(const Experiment& experiment, int Experiment::*size, int steps) {

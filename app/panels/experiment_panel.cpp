@@ -17,7 +17,7 @@ namespace attnscope {
 namespace {
 
 bool predicts_window(const Experiment& e) {
-    return find_normalizer(e.normalizer)->window == Normalizer::Window::predicted;
+    return normalizer_of(e.normalizer).window == Normalizer::Window::predicted;
 }
 
 std::string product(int rows, int columns) { return std::to_string(rows) + " × " + std::to_string(columns); }
@@ -34,8 +34,8 @@ std::string derived_shape(Ui& ui, std::string_view stage) {
 void input_section(Ui& ui) {
     if (!section_header(ui, "Input", "")) return;
     choice_row(ui, "mechanism", "Mechanism",
-               {{"attention", "attention", "Every query at once, from Luong's scores to the transformer"},
-                {"seq2seq", "seq2seq", "An encoder and a decoder that aligns word by word (Bahdanau)"}});
+               choices_of<MechanismKind>({"Every query at once, from Luong's scores to the transformer",
+                                          "An encoder and a decoder that aligns word by word (Bahdanau)"}));
     choice_row(ui, "tokenizer", "Tokens", choices_of(tokenizers()));
     choice_row(ui, "vocabulary", "Vocabulary", choices_of(vocabulary_rules()));
 }
@@ -53,16 +53,16 @@ void embedding_section(Ui& ui) {
 
 void position_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool biases = e.position == "alibi";
+    const bool biases = e.position == Position::alibi;
     if (!section_header(ui, "Position", derived_shape(ui, biases ? "bias" : "position"))) return;
     choice_row(ui, "position", "Told by",
-               {{"none", "none", "Tokens in another order give the same rows"},
-                {"sinusoidal", "sinusoidal", "Sines and cosines of the place are added to X"},
-                {"rope", "rope", "Q and K are turned by angles that grow with the place"},
-                {"alibi", "alibi", "Scores are lowered by the distance, in each head by its own slope"}});
+               choices_of<Position>({"Tokens in another order give the same rows",
+                                     "Sines and cosines of the place are added to X",
+                                     "Q and K are turned by angles that grow with the place",
+                                     "Scores are lowered by the distance, in each head by its own slope"}));
     choice_row(ui, "rope-layout", "Pairs",
-               {{"interleaved", "interleaved", "Features 1 and 2, 3 and 4, …"},
-                {"half", "half", "A feature of the first half with one of the second"}});
+               choices_of<RopeLayout>(
+                   {"Features 1 and 2, 3 and 4, …", "A feature of the first half with one of the second"}));
 }
 
 /// Columns of all heads together, which are those of the embedding at first.
@@ -78,12 +78,12 @@ void size_row(Ui& ui, std::string_view option, const char* label, int Experiment
 
 void projections_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool none = e.projection == "none";
+    const bool none = e.projection == Projection::none;
     if (!section_header(ui, "Projections",
                         none && applies(ui, "projection") ? unprojected_text(e) : derived_shape(ui, "W_q")))
         return;
-    std::vector<Choice> rules = {{"none", "none", unprojected_text(e)}};
-    for (Choice& rule : choices_of(projection_rules())) rules.push_back(std::move(rule));
+    std::vector<Choice> rules = choices_of(projection_rules());
+    rules.front().help = unprojected_text(e);
     ImGui::PushID("projections");  // the embedding has a row of this name
     choice_row(ui, "projection", "Draw", rules);
     ImGui::PopID();
@@ -151,7 +151,7 @@ void softmax_section(Ui& ui) {
     if (!section_header(ui, "Softmax", queries ? "over queries" : "over keys")) return;
     choice_row(ui, "normalizer", "Weights by", choices_of(normalizers()));
     choice_row(ui, "softmax-axis", "Over",
-               {{"keys", "keys", "Each row sums to 1"}, {"queries", "queries", "Each column sums to 1"}});
+               choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}));
     const auto fill = static_cast<float>(0.5 + std::log10(e.temperature) / 4);
     factor_row(ui, "temperature", "Temperature", e.temperature, std::clamp(fill, 0.0f, 1.0f));
     const double least = predicts_window(e) ? std::min(e.local_window, 1.0) : 0;
@@ -167,15 +167,13 @@ void output_section(Ui& ui) {
 
 void block_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool on = e.block != "none";
+    const bool on = e.block != Block::none;
     if (!section_header(ui, "Block", on ? derived_shape(ui, "W_1") : "")) return;
-    choice_row(
-        ui, "block", "Norms",
-        {{"none", "none", "Attention alone"},
-         {"post-norm", "post-norm", "Each layer norm after adding (Vaswani et al. 2017)"},
-         {"pre-norm", "pre-norm", "Each layer norm before attention and before the feed-forward layer"}});
+    choice_row(ui, "block", "Norms",
+               choices_of<Block>({"Attention alone", "Each layer norm after adding (Vaswani et al. 2017)",
+                                  "Each layer norm before attention and before the feed-forward layer"}));
     choice_row(ui, "activation", "Activation",
-               {{"relu", "relu", "max(0, x)"}, {"gelu", "gelu", "x times the normal distribution up to x"}});
+               choices_of<Activation>({"max(0, x)", "x times the normal distribution up to x"}));
     const int units = e.feed_forward_columns();
     whole_row(ui, "feed-forward-size", "Feed-forward",
               e.feed_forward_size > 0 ? std::to_string(units) : "4 d = " + std::to_string(units),
@@ -187,18 +185,19 @@ void block_section(Ui& ui) {
 void translation_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     if (!section_header(ui, "Sequence to sequence", "")) return;
-    choice_row(ui, "encoder", "Encoder",
-               {{"bidirectional", "bidirectional", "Reads the source in both directions"},
-                {"forward", "forward", "Reads it from first to last word"}});
+    choice_row(
+        ui, "encoder", "Encoder",
+        choices_of<Encoder>({"Reads the source in both directions", "Reads it from first to last word"}));
     choice_row(ui, "decoder-attention", "Attention",
-               {{"additive", "additive", "Each step aligns with the source (Bahdanau)"},
-                {"none", "none", "Each step sees the encoder's last state alone"}});
-    choice_row(ui, "alignment-state", "Asks with",
-               {{"previous", "previous state", "The state before the step (Bahdanau)"},
-                {"current", "current state", "The step's own state (Luong)"}});
-    choice_row(ui, "decode", "Decoding",
-               {{"teacher", "teacher", "The target's words are fed"},
-                {"greedy", "greedy", "Each picked word is fed to the next step"}});
+               choices_of<DecoderAttention>({"Each step aligns with the source (Bahdanau)",
+                                             "Each step sees the encoder's last state alone"}));
+    std::vector<Choice> states =
+        choices_of<AlignmentState>({"The state before the step (Bahdanau)", "The step's own state (Luong)"});
+    for (Choice& state : states) state.shown += " state";
+    choice_row(ui, "alignment-state", "Asks with", states);
+    choice_row(
+        ui, "decode", "Decoding",
+        choices_of<Decode>({"The target's words are fed", "Each picked word is fed to the next step"}));
     const auto size_row = [&](const char* option, const char* label, int value, int most) {
         whole_row(ui, option, label, std::to_string(value), logarithmic_fill(value, most),
                   [value, most](int steps) { return std::clamp(value + steps, 1, most); });

@@ -31,11 +31,12 @@ void form_choice(Ui& ui, const char* label, std::string_view option, const std::
     });
 }
 
-template <typename Table>
-std::vector<Choice> names_of(const Table& table) {
-    std::vector<Choice> choices;
-    for (const auto& entry : table) choices.push_back({std::string(entry.name), std::string(entry.name), ""});
-    return choices;
+template <typename E>
+std::vector<Choice> names_of() {
+    std::vector<Choice> names;
+    for (const auto& [value, name] : choices<E>())
+        names.push_back({std::string(name), std::string(name), ""});
+    return names;
 }
 
 /// Otherwise what stands side by side needs several lines.
@@ -64,7 +65,7 @@ void what_to_export(Ui& ui) {
             ImGui::SetCursorPosX(left);
         };
         if (has_picture(ui)) {
-            button(ui.document.presentation().view + " view", What::view);
+            button(std::string(name_of(ui.document.presentation().view)) + " view", What::view);
             beside();
         }
         button(focused_name(ui), What::stage);
@@ -126,11 +127,8 @@ void how_pictures_look(Ui& ui) {
         if (is_wide(ui)) ImGui::SameLine();
         check_box(ui, "values in the cells", form.presentation.values);
     });
-    form_choice(ui, "Theme", "theme", names_of(themes()));
-    std::vector<Choice> maps;
-    for (const Colormap& map : colormaps())
-        if (!map.diverging) maps.push_back({std::string(map.name), std::string(map.name), ""});
-    form_choice(ui, "Colours", "colormap", maps);
+    form_choice(ui, "Theme", "theme", names_of<ThemeKind>());
+    form_choice(ui, "Colours", "colormap", names_of<ColormapKind>());
 }
 
 ExportRequest request_of(const Ui& ui) {

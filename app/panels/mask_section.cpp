@@ -117,7 +117,7 @@ void show_stage(Ui& ui, const std::string& name, const std::string& gesture = {}
         [&](Session& session) {
             if (session.presentation.stage != name) session.presentation.locked.reset();
             session.presentation.stage = name;
-            session.presentation.view = "pipeline";
+            session.presentation.view = ViewKind::pipeline;
         },
         gesture);
     ui.state.zoom = {};

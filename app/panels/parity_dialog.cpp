@@ -60,7 +60,7 @@ void go_to(Ui& ui, const StageDifference& stage) {
     const std::optional<CellPlace> place = stage.other_kind_at ? stage.other_kind_at : stage.absolute_at;
     ui.document.change([&](Session& session) {
         Presentation& presentation = session.presentation;
-        presentation.view = "pipeline";
+        presentation.view = ViewKind::pipeline;
         presentation.stage = stage.info->name;
         presentation.locked = place ? std::optional(Cell{place->row, place->column}) : std::nullopt;
         if (place && stage.shape.heads > 1) presentation.head = {HeadChoice::Kind::one, place->head};

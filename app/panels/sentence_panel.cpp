@@ -41,7 +41,7 @@ std::string why_unread(const Ui& ui, const Sentence& sentence) {
     return why_unused(*find_option(sentence.second ? "text2" : "text"), ui.document.experiment());
 }
 
-bool translates(const Experiment& e) { return e.mechanism == "seq2seq"; }
+bool translates(const Experiment& e) { return e.mechanism == MechanismKind::seq2seq; }
 
 Sentence first_sentence(const Experiment& e, bool beside_another) {
     return {false, translates(e), beside_another, &Experiment::text, "Type a sentence", "sentence"};
@@ -128,7 +128,8 @@ std::string facts(Ui& ui, const Sentence& sentence) {
     if (const std::string reason = why_unread(ui, sentence); !reason.empty()) return reason;
     const std::string tokens = count_text(ui, sentence);
     if (!sentence.beside_another)
-        return tokens + (tokens.empty() ? "" : " · ") + e.tokenizer + " · " + e.vocabulary + " vocabulary";
+        return tokens + (tokens.empty() ? "" : " · ") + std::string(name_of(e.tokenizer)) + " · " +
+               std::string(name_of(e.vocabulary)) + " vocabulary";
     const char* const keys = translates(e) ? "source" : "keys, values";
     const char* const queries = translates(e) ? "decoder's steps" : "queries";
     return (sentence.of_keys ? keys : queries) + (tokens.empty() ? "" : " · " + tokens);

@@ -11,10 +11,22 @@ namespace attnscope {
 /// The entries of a table as choices.
 template <typename Table>
 std::vector<Choice> choices_of(const Table& table) {
-    std::vector<Choice> choices;
-    for (const auto& entry : table)
-        choices.push_back({std::string(entry.name), std::string(entry.name), std::string(entry.summary)});
-    return choices;
+    std::vector<Choice> rows;
+    for (const auto& entry : table) {
+        const std::string name(name_of(entry.choice));
+        rows.push_back({name, name, std::string(entry.summary)});
+    }
+    return rows;
+}
+
+/// All values of an enum as choices, each with its help.
+template <typename E, std::size_t N>
+std::vector<Choice> choices_of(const char* const (&help)[N]) {
+    static_assert(N == choices<E>().size());
+    std::vector<Choice> rows;
+    for (const auto& [value, name] : choices<E>())
+        rows.push_back({std::string(name), std::string(name), help[rows.size()]});
+    return rows;
 }
 
 void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices);

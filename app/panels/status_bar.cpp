@@ -41,7 +41,7 @@ std::string warnings(const Trace& trace, const Presentation& presentation) {
 /// How many rows ask and how many are looked at: tokens where all are of one sentence.
 std::string row_counts(const Trace& trace) {
     const int N = main_stage(trace).shape().rows;
-    const bool steps = trace.experiment.mechanism == "seq2seq";
+    const bool steps = trace.experiment.mechanism == MechanismKind::seq2seq;
     if (steps) return counted(N, "step") + " · " + counted(static_cast<int>(trace.columns.size()), "word");
     if (!has_two_sides(trace) && !trace.rows.empty()) return counted(N, "token");
     const int M = main_stage(trace).shape().columns;
@@ -70,7 +70,7 @@ std::string backend_text(const Ui& ui, float room) {
     const BackendReport report = ui.document.backend();
     // What computed the trace may be another than what is chosen: a sequence, or one that is not there yet.
     const bool as_chosen = report.on_card == on_card;
-    const bool recurrent = trace && trace->experiment.mechanism == "seq2seq";
+    const bool recurrent = trace && trace->experiment.mechanism == MechanismKind::seq2seq;
     const std::string reason = as_chosen ? report.reason : recurrent ? "sequences are the processor's" : "";
     const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;
@@ -128,7 +128,7 @@ std::string sizes_text(const Trace& trace) {
     std::string text = row_counts(trace);
     for (const char* name : {"embedding", "source_embedding"})
         if (const Stage* stage = trace.find(name)) text += " · d " + std::to_string(stage->shape().columns);
-    const bool heads = trace.experiment.mechanism == "attention";
+    const bool heads = trace.experiment.mechanism == MechanismKind::attention;
     return text + (heads ? " · " + counted(trace.experiment.heads, "head") : "");
 }
 

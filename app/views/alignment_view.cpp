@@ -327,7 +327,8 @@ std::string summary(const AlignmentScene& scene) {
                 : "  ·  looks most at “" + scene.word(most.column) + "” " + cell_text(weight);
     if (const Stage* center = trace.find("alignment_center"))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
-    if (trace.experiment.encoder == "forward") text += "  ·  read forward alone: a word knows none after it";
+    if (trace.experiment.encoder == Encoder::forward)
+        text += "  ·  read forward alone: a word knows none after it";
     return text;
 }
 
@@ -366,9 +367,9 @@ AlignmentScene scene_of(Ui& ui) {
 
 std::string why_no_alignment(const Ui& ui) {
     const Trace* trace = ui.document.trace().get();
-    if (ui.document.experiment().mechanism != "seq2seq")
+    if (ui.document.experiment().mechanism != MechanismKind::seq2seq)
         return "Attention alone aligns nothing: choose the mechanism seq2seq";
-    return trace && find_view_figure("alignment")->stage(*trace) ? "" : "Nothing is decoded yet";
+    return trace && find_view_figure(ViewKind::alignment)->stage(*trace) ? "" : "Nothing is decoded yet";
 }
 
 void alignment_view(Ui& ui, const Area& area) {

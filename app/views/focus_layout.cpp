@@ -54,7 +54,7 @@ std::optional<ShownStage> operand_of(const ShownStage& shown, std::string_view n
                                      const Presentation& presentation) {
     if (shown.trace->experiment.is_given(shown.stage->name())) return std::nullopt;  // made of nothing
     // A location score is made of the query and its weights, whatever the keys are.
-    const bool located = name == "key" && shown.trace->experiment.score == "location";
+    const bool located = name == "key" && shown.trace->experiment.score == Score::location;
     const Stage* stage = located ? shown.trace->find("W_loc") : operand(*shown.trace, name);
     if (!stage || shown.head_index() < 0) return std::nullopt;
     return shown_stage(*shown.trace, stage->name(), presentation);

@@ -192,7 +192,8 @@ void image_view(Ui& ui, const Area& area) {
     auto shown = shown_stage(trace, "weights_dropped", presentation);
     if (!shown) shown = shown_stage(trace, "weights", presentation);
     const Experiment& e = trace.experiment;
-    const Scene scene{*shown, *e.image, e.grid, scale_of(*shown, presentation), e.normalizer == "hard"};
+    const Scene scene{*shown, *e.image, e.grid, scale_of(*shown, presentation),
+                      e.normalizer == Normalization::hard};
     const int query = chosen_query(ui, scene.queries());
     header(ui, scene, area, query);
 

@@ -82,8 +82,8 @@ void range_items(Ui& ui) {
 }
 
 void color_items(Ui& ui) {
-    for (const Colormap& map : colormaps())
-        if (!map.diverging) presentation_item(ui, std::string(map.name), "colormap", std::string(map.name));
+    for (const auto& [value, name] : choices<ColormapKind>())
+        presentation_item(ui, std::string(name), "colormap", std::string(name));
     ImGui::Separator();
     const bool values = ui.document.presentation().values;
     if (ImGui::MenuItem("values in the cells", nullptr, values))
@@ -107,7 +107,7 @@ void parameter_items(Ui& ui) {
 
 /// A view beside the pipeline, which is shown where another cannot be.
 struct View {
-    const char* name;  ///< as Presentation::view
+    ViewKind kind;
     const char* label;
     std::string (*why_not)(const Ui&);
     void (*draw)(Ui&, const Area&);
@@ -115,21 +115,22 @@ struct View {
 };
 
 constexpr std::array k_views = {
-    View{"alignment", "Alignment", why_no_alignment, alignment_view, false},
-    View{"image", "Image", why_no_image, image_view, true},
+    View{ViewKind::alignment, "Alignment", why_no_alignment, alignment_view, false},
+    View{ViewKind::image, "Image", why_no_image, image_view, true},
 };
 
 /// nullptr for the pipeline.
 const View* open_view(const Ui& ui) {
-    const std::string& name = ui.document.presentation().view;
+    const ViewKind kind = ui.document.presentation().view;
     for (const View& view : k_views)
-        if (view.name == name && ui.document.trace() && view.why_not(ui).empty()) return &view;
+        if (view.kind == kind && ui.document.trace() && view.why_not(ui).empty()) return &view;
     return nullptr;
 }
 
 /// The word that opens a view; returns its right end. `disabled` says why it cannot be opened.
-float tab(Ui& ui, const Area& area, float left, const char* view, const char* label, bool chosen,
+float tab(Ui& ui, const Area& area, float left, ViewKind kind, const char* label, bool chosen,
           const std::string& disabled) {
+    const char* const view = name_of(kind).data();
     const float width = text_width(ui.fonts.strong, label);
     ImGui::SetCursorScreenPos({left - ui.px(4), area.min.y + ui.px(6)});
     const bool clicked = ImGui::InvisibleButton(view, {width + ui.px(8), ui.px(26)});
@@ -154,9 +155,9 @@ void tabs(Ui& ui, const Area& area) {
     const float parameters_width = text_width(ui.fonts.body, parameters) + ui.px(28);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
     const View* open = open_view(ui);
-    float left = tab(ui, area, area.min.x + ui.px(18), "pipeline", "Pipeline", !open, "");
+    float left = tab(ui, area, area.min.x + ui.px(18), ViewKind::pipeline, "Pipeline", !open, "");
     for (const View& view : k_views)
-        left = tab(ui, area, left + ui.px(22), view.name, view.label, open == &view, view.why_not(ui));
+        left = tab(ui, area, left + ui.px(22), view.kind, view.label, open == &view, view.why_not(ui));
 
     float right = area.max.x - ui.px(16);
     float room = right - left - ui.px(24);
@@ -169,7 +170,7 @@ void tabs(Ui& ui, const Area& area) {
     if (text_width(ui.fonts.body, head_words(ui)) > room) return;
     const bool all_three =
         text_width(ui.fonts.body, head_words(ui) + "range ▾" + "colours ▾") + ui.px(40) <= room;
-    const std::string colours = ui.document.presentation().colormap + " / blue–red ▾";
+    const std::string colours = std::string(name_of(ui.document.presentation().colormap)) + " / blue–red ▾";
     const std::string all = colours + range_words(ui) + head_words(ui);
     const bool roomy = text_width(ui.fonts.body, all) + ui.px(40) <= room;
     const auto dot = [&] {

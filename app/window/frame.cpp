@@ -5,12 +5,12 @@
 
 namespace attnscope {
 
-FrameHost::FrameHost(Clipboard clipboard, std::string_view theme)
-    : layer_(std::move(clipboard), theme), heatmaps_(theme_or_dark(theme)) {}
+FrameHost::FrameHost(Clipboard clipboard, ThemeKind theme)
+    : layer_(std::move(clipboard), theme), heatmaps_(theme_of(theme)) {}
 
-void FrameHost::set_theme(std::string_view theme) {
+void FrameHost::set_theme(ThemeKind theme) {
     layer_.set_theme(theme);
-    heatmaps_.set_theme(theme_or_dark(theme));
+    heatmaps_.set_theme(theme_of(theme));
 }
 
 /// Leaves in `events` what ImGui is to see. True if the window is to close.

@@ -45,13 +45,13 @@ struct FrameCallbacks {
 /// Owns what lives between frames and deals the input out to them. An OpenGL context is current throughout.
 class FrameHost {
 public:
-    FrameHost(Clipboard clipboard, std::string_view theme);
+    FrameHost(Clipboard clipboard, ThemeKind theme);
 
     InputQueue& input() { return input_; }
     const InputQueue& input() const { return input_; }
     ImguiLayer& layer() { return layer_; }
     HeatmapRenderer& heatmaps() { return heatmaps_; }
-    void set_theme(std::string_view theme);
+    void set_theme(ThemeKind theme);
 
     struct Size {
         int width;

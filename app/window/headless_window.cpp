@@ -24,7 +24,7 @@ Key key_of(char32_t code) {
 
 }  // namespace
 
-HeadlessWindow::HeadlessWindow(int width, int height, float scale, std::string_view theme)
+HeadlessWindow::HeadlessWindow(int width, int height, float scale, ThemeKind theme)
     : context_(width, height), host_(memory_clipboard(), theme), scale_(scale) {}
 
 bool HeadlessWindow::step(const FrameCallbacks& callbacks) {

@@ -13,7 +13,7 @@ namespace attnscope {
 class HeadlessWindow {
 public:
     /// Throws Error(backend) where no OpenGL can be had without a display.
-    HeadlessWindow(int width, int height, float scale = 1, std::string_view theme = "dark");
+    HeadlessWindow(int width, int height, float scale = 1, ThemeKind theme = ThemeKind::dark);
 
     void push(InputEvent event) { host_.input().push(std::move(event)); }
     /// One frame. True if the window is to close.
@@ -23,7 +23,7 @@ public:
     gl::Pixels pixels() const { return context_.read_pixels(); }
 
     void set_scale(float scale) { scale_ = scale; }
-    void set_theme(std::string_view theme) { host_.set_theme(theme); }
+    void set_theme(ThemeKind theme) { host_.set_theme(theme); }
     FrameHost& host() { return host_; }
     const HeadlessContext& context() const { return context_; }
     const std::vector<std::string>& gl_errors() const { return log_.errors(); }

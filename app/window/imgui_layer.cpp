@@ -49,16 +49,16 @@ struct ImguiLayer::Context {
     Context& operator=(const Context&) = delete;
 };
 
-ImguiLayer::ImguiLayer(Clipboard clipboard, std::string_view theme)
-    : bridge_(std::make_unique<TextBridge>()), theme_(&theme_or_dark(theme)) {
+ImguiLayer::ImguiLayer(Clipboard clipboard, ThemeKind theme)
+    : bridge_(std::make_unique<TextBridge>()), theme_(&theme_of(theme)) {
     bridge_->clipboard = std::move(clipboard);
     context_ = std::make_unique<Context>(*bridge_);
 }
 
 ImguiLayer::~ImguiLayer() = default;
 
-void ImguiLayer::set_theme(std::string_view theme) {
-    const Theme* chosen = &theme_or_dark(theme);
+void ImguiLayer::set_theme(ThemeKind theme) {
+    const Theme* chosen = &theme_of(theme);
     restyle_ |= chosen != theme_;
     theme_ = chosen;
 }

@@ -22,13 +22,13 @@ inline constexpr float k_max_scale = 4.0F;
 class ImguiLayer {
 public:
     /// Throws Error(backend) if ImGui's OpenGL backend does not start.
-    ImguiLayer(Clipboard clipboard, std::string_view theme);
+    ImguiLayer(Clipboard clipboard, ThemeKind theme);
     ~ImguiLayer();
     ImguiLayer(const ImguiLayer&) = delete;
     ImguiLayer& operator=(const ImguiLayer&) = delete;
 
     /// Takes effect with the next frame.
-    void set_theme(std::string_view theme);
+    void set_theme(ThemeKind theme);
     /// Makes the characters of `text` drawable from the next frame on, where an installed font has them. What
     /// goes through a TextField or legible() is asked for by itself.
     void want_characters(std::string_view text);

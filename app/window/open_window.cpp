@@ -38,7 +38,8 @@ SavedState with_placement(SavedState state, const Window& window) {
 /// graphics card was reset.
 bool show(SavedState& state, const std::string& problem, bool may_use_card, const EvaluateOptions& options,
           EndSignals& end, Keeper& keeper) {
-    Window::Options look{.window = {}, .theme = "dark", .interface_scale = static_cast<float>(state.scale)};
+    Window::Options look{
+        .window = {}, .theme = ThemeKind::dark, .interface_scale = static_cast<float>(state.scale)};
     look.window.width = state.width;
     look.window.height = state.height;
     Window window(look);

@@ -54,11 +54,6 @@ void apply_colors(ImGuiStyle& style, const Theme& theme) {
 
 }  // namespace
 
-const Theme& theme_or_dark(std::string_view name) {
-    const Theme* found = find_theme(name);
-    return found ? *found : themes().front();
-}
-
 void apply_style(const Theme& theme, float scale, float body_size) {
     ImGuiStyle style;
     style.WindowRounding = 0;

@@ -9,9 +9,6 @@
 
 namespace attnscope {
 
-/// By its name; an unknown one is dark.
-const Theme& theme_or_dark(std::string_view name);
-
 /// ImGui's style for a scale of 1 = 100 %: flat, a grid of 4 px, controls 26 px high around `body_size` px of
 /// text.
 void apply_style(const Theme& theme, float scale, float body_size);

@@ -59,8 +59,8 @@ void Window::request_frame_in(double seconds) {
     due_ = due_ ? std::min(*due_, at) : at;
 }
 
-void Window::set_theme(std::string_view theme) {
-    if (theme_or_dark(theme).name == host_.layer().theme().name) return;
+void Window::set_theme(ThemeKind theme) {
+    if (theme == host_.layer().theme().choice) return;
     host_.set_theme(theme);
     request_frames(2);
 }

@@ -17,7 +17,7 @@ class Window {
 public:
     struct Options {
         GlfwWindow::Options window;
-        std::string theme = "dark";
+        ThemeKind theme = ThemeKind::dark;
         float interface_scale = 1;  ///< times the monitor's own scale
     };
 
@@ -47,7 +47,7 @@ public:
     void push(InputEvent event) { host_.input().push(std::move(event)); }
 
     void set_title(const std::string& title) { window_.set_title(title); }
-    void set_theme(std::string_view theme);
+    void set_theme(ThemeKind theme);
     void set_interface_scale(float scale);
     /// The interface's scale times the monitor's.
     float scale() const;

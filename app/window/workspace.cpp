@@ -279,7 +279,7 @@ void Workspace::draw(FrameInput& frame) {
 }
 
 void Workspace::draw_all(FrameInput& frame) {
-    const Theme& theme = *find_theme(this->theme());
+    const Theme& theme = theme_of(this->theme());
     Ui ui{document_, interaction_,   saved_,       exporter_, parity_,     frame.fonts,
           theme,     frame.heatmaps, frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
           processor_};
@@ -334,10 +334,10 @@ SavedState Workspace::state() const {
     return state;
 }
 
-std::string Workspace::theme() const {
+ThemeKind Workspace::theme() const {
     // Pictures for print are on white; the window is light then.
-    const std::string& theme = document_.presentation().theme;
-    return theme == "print" ? "light" : theme;
+    const ThemeKind theme = document_.presentation().theme;
+    return theme == ThemeKind::print ? ThemeKind::light : theme;
 }
 
 std::string Workspace::title() const {

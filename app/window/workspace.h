@@ -47,7 +47,7 @@ public:
     /// What is kept between two runs, as of now.
     SavedState state() const;
     /// What the window is to look like: the theme of the interface and its scale.
-    std::string theme() const;
+    ThemeKind theme() const;
     double scale() const { return interaction_.interface_scale; }
     bool quits() const { return interaction_.quit; }
     std::string title() const;

@@ -46,11 +46,11 @@ TraceBytes attention_trace_bytes(const Experiment& e, int queries, int keys) {
     if (e.dropout > 0) made_here += h * N * M;
     // scores, scaled, masked, weights; mask
     std::size_t squares = 4 * h * N * M + N * M;
-    const ScoreFunction* function = find_score_function(e.score);
-    if (function && function->before == "score_hidden") squares += h * N * M * size(e.hidden);
-    if (function && function->before == "cosine") squares += h * N * M;
-    if (e.position == "alibi" || e.is_given("mask_additive")) squares += 2 * h * N * M;
-    if (e.normalizer == "local-p") squares += 3 * h * N * M;
+    const ScoreFunction& function = score_function(e.score);
+    if (function.before == "score_hidden") squares += h * N * M * size(e.hidden);
+    if (function.before == "cosine") squares += h * N * M;
+    if (e.position == Position::alibi || e.is_given("mask_additive")) squares += 2 * h * N * M;
+    if (e.normalizer == Normalization::local_p) squares += 3 * h * N * M;
     if (e.dropout > 0) squares += 2 * h * N * M;
     std::size_t narrow = rows * widest + 4 * widest * widest + 10 * (N + M) * widest;
     if (e.image) {
@@ -58,7 +58,7 @@ TraceBytes attention_trace_bytes(const Experiment& e, int queries, int keys) {
         narrow += patches;
         made_here += patches;
     }
-    if (e.block != "none") {
+    if (e.block != Block::none) {
         const std::size_t hidden = size(e.feed_forward_columns());
         narrow += 2 * hidden * widest + N * (2 * hidden + 5 * widest);
         made_here += 2 * hidden * widest;

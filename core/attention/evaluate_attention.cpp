@@ -37,7 +37,7 @@ void AttentionEvaluation::score() {
                         "scale sqrt needs keys and the scores are given: use none or a number");
         scores_ = given("scores", true);
     } else {
-        const ScoreFunction& function = *find_score_function(e_.score);
+        const ScoreFunction& function = score_function(e_.score);
         std::map<std::string_view, StagePtr> parameters;
         std::vector<StagePtr> inputs{Q_, K_};
         for (const ScoreParameter& parameter : function.parameters)
@@ -51,7 +51,7 @@ void AttentionEvaluation::score() {
             const int depth = function.before == "score_hidden" ? e_.hidden : 1;
             before = build_.stage(
                 function.before, inputs, settings(e_.score), per_head(e_.heads, N_, M_ * depth, depth),
-                step::Before{function.name}, [&](Tensor& cells) {
+                step::Before{function.choice}, [&](Tensor& cells) {
                     for_row_blocks(row_loop(cells.shape(), k_tanh_work), [&](RowBlock block) {
                         function.compute_before(score_inputs(parameters, block),
                                                 block.of(cells.head(block.head)));
@@ -59,7 +59,7 @@ void AttentionEvaluation::score() {
                 });
             inputs.push_back(before);
         }
-        const step::Score scored{function.name, static_cast<float>(e_.sharpening)};
+        const step::Score scored{function.choice, static_cast<float>(e_.sharpening)};
         const Shape shape = per_head(e_.heads, N_, M_);
         scores_ = build_.stage(
             "scores", inputs, settings(e_.score, e_.sharpening), shape, scored, [&](Tensor& scores) {
@@ -87,7 +87,7 @@ void AttentionEvaluation::score() {
 void AttentionEvaluation::add_biases() {
     StagePtr bias, given_bias;
     std::vector<StagePtr> inputs{scaled_};
-    if (e_.position == "alibi") {
+    if (e_.position == Position::alibi) {
         const StagePtr slopes = build_.stage("slopes", {}, settings(e_.heads), [&] {
             Tensor slope({.heads = 1, .rows = e_.heads, .columns = 1});
             for (int h = 0; h < e_.heads; ++h)
@@ -119,7 +119,7 @@ void AttentionEvaluation::add_biases() {
 
 /// Where each query's local window stands: N × 1 for local-m, h × N × 1 for local-p; nullptr without one.
 StagePtr AttentionEvaluation::window_centers() {
-    const Normalizer::Window window = find_normalizer(e_.normalizer)->window;
+    const Normalizer::Window window = normalizer_of(e_.normalizer).window;
     if (window == Normalizer::Window::none) return nullptr;
     if (window == Normalizer::Window::at_query)
         return build_.stage("center", {}, settings(N_), [&] {
@@ -201,7 +201,7 @@ void AttentionEvaluation::weigh() {
                           block.of(masked.head(block.head)));
             });
         });
-    const Normalizer& normalizer = *find_normalizer(e_.normalizer);
+    const Normalizer& normalizer = normalizer_of(e_.normalizer);
     const bool over_queries = e_.over_queries();
     const auto normalized = [&](Tensor& weights) {
         if (over_queries) {
@@ -213,7 +213,8 @@ void AttentionEvaluation::weigh() {
         });
     };
     const std::string text = settings(e_.normalizer, over_queries);
-    const Step normalize = e_.normalizer == "hard" ? Step(step::Hard{}) : Step(step::Softmax{over_queries});
+    const Step normalize =
+        e_.normalizer == Normalization::hard ? Step(step::Hard{}) : Step(step::Softmax{over_queries});
     if (normalizer.window != Normalizer::Window::predicted) {
         weights_ = build_.stage("weights", {masked_}, text, masked_->shape(), normalize, normalized);
         return;
@@ -311,10 +312,11 @@ void AttentionEvaluation::join_heads() {
         const StagePtr W = projection_weight("W_o", &ProjectionWeights::W_o);
         const int width = output_->shape().columns, drawn = W->shape().columns;
         if (width != drawn && !is_given("W_o"))
-            throw Error(ErrorKind::bad_input,
-                        "value has " + std::to_string(width) + " columns and projection " + e_.projection +
-                            " draws a W_o for " + std::to_string(drawn) + ": give W_o as out × " +
-                            std::to_string(width) + ", or choose another projection");
+            throw Error(ErrorKind::bad_input, "value has " + std::to_string(width) +
+                                                  " columns and projection " +
+                                                  std::string(name_of(e_.projection)) + " draws a W_o for " +
+                                                  std::to_string(drawn) + ": give W_o as out × " +
+                                                  std::to_string(width) + ", or choose another projection");
         output_ = linear("output", output_, W, projection_bias("b_o", &ProjectionWeights::b_o));
     }
 }

@@ -24,12 +24,12 @@ StagePtr AttentionEvaluation::sum(const std::string& name, const StagePtr& a, co
 
 /// Before attention (Xiong et al. 2020, pre-LN): what it reads is normed, what is added to is not.
 void AttentionEvaluation::normalize_first() {
-    if (e_.block == "none") return;
+    if (e_.block == Block::none) return;
     if (!X_)
         throw Error(ErrorKind::bad_input,
-                    "block " + e_.block +
+                    "block " + std::string(name_of(e_.block)) +
                         " adds to the embedding and Q, K, V or the scores are given: use block none");
-    if (e_.block != "pre-norm") return;
+    if (e_.block != Block::pre_norm) return;
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     X_ = normed("norm_1", x_, "ln1");
     if (one_side) Y_ = X_;
@@ -38,12 +38,12 @@ void AttentionEvaluation::normalize_first() {
 
 /// Vaswani et al. 2017, §3.1: residual, norm, feed-forward, residual, norm.
 void AttentionEvaluation::surround() {
-    if (e_.block == "none") return;
+    if (e_.block == Block::none) return;
     const int queries = x_->shape().rows, d = x_->shape().columns;
     if (!output_ || output_->shape().columns != d || output_->shape().rows != queries)
         refuse_shape(output_ ? output_->name() : "the output", N_, output_ ? output_->shape().columns : 0,
                      std::to_string(queries) + " × " + std::to_string(d) + " to add to the embedding");
-    const bool first = e_.block == "pre-norm";
+    const bool first = e_.block == Block::pre_norm;
     const StagePtr residual_1 = sum("residual_1", x_, output_);
     const StagePtr norm_1 = first ? nullptr : normed("norm_1", residual_1, "ln1");
     const StagePtr to_add = first ? residual_1 : norm_1;
@@ -53,7 +53,9 @@ void AttentionEvaluation::surround() {
     const StagePtr pre = linear("feed_forward_hidden", read, W_1, b_1);
     const StagePtr active = build_.stage(
         "feed_forward_active", {pre}, settings(e_.activation), pre->shape(), step::Activate{e_.activation},
-        [&](Tensor& rows) { rows.head(0) = values(pre).unaryExpr(e_.activation == "gelu" ? &gelu : &relu); });
+        [&](Tensor& rows) {
+            rows.head(0) = values(pre).unaryExpr(e_.activation == Activation::gelu ? &gelu : &relu);
+        });
     const StagePtr W_2 = block_weight("W_2", d, hidden), b_2 = block_weight("b_2", 1, d);
     const StagePtr feed_forward = linear("feed_forward", active, W_2, b_2);
     if (feed_forward->shape().columns != d)

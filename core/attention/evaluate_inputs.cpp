@@ -33,7 +33,7 @@ void AttentionEvaluation::read_tokens() {
             trace_.columns.push_back(patch_label(patch, e_.grid));
     }
 
-    const VocabularyRule& rule = *find_vocabulary_rule(e_.vocabulary);
+    const VocabularyRule& rule = vocabulary_rule(e_.vocabulary);
     std::vector<std::string> all = tokens;
     all.insert(all.end(), tokens_kv.begin(), tokens_kv.end());
     vocabulary_ = make_vocabulary(all, rule);
@@ -94,7 +94,7 @@ void AttentionEvaluation::require_bytes(std::size_t needed, std::size_t limit,
 
 std::string AttentionEvaluation::table_settings() const {
     std::string text = settings(e_.seed.text(), e_.dim, e_.embedding, table_rows_);
-    if (find_vocabulary_rule(e_.vocabulary)->stable)
+    if (vocabulary_rule(e_.vocabulary).stable)
         for (const std::string& word : vocabulary_.words) text += settings(word);
     return text;
 }
@@ -134,8 +134,8 @@ void AttentionEvaluation::embed() {
     if (!ids_kv_.empty()) tokens_kv = token_rows("tokens_kv", ids_kv_);
     if (tokens || tokens_kv)
         table_ = build_.stage("table", {}, table_settings(), [&] {
-            const Initializer& initializer = *find_initializer(e_.embedding);
-            if (find_vocabulary_rule(e_.vocabulary)->stable)
+            const Initializer& initializer = initializer_of(e_.embedding);
+            if (vocabulary_rule(e_.vocabulary).stable)
                 return as_tensor(draw_stable_table(e_.seed, vocabulary_.words, e_.dim, initializer));
             Generator generator(e_.seed);
             return as_tensor(draw_table(generator, table_rows_, e_.dim, initializer));
@@ -150,7 +150,7 @@ void AttentionEvaluation::embed() {
 }
 
 void AttentionEvaluation::add_positions() {
-    if (e_.position != "sinusoidal" || !X_) return;
+    if (e_.position != Position::sinusoidal || !X_) return;
     const int d = X_->shape().columns;
     if (Y_->shape().columns != d)
         refuse_shape("embedding_kv", Y_->shape().rows, Y_->shape().columns,

@@ -29,7 +29,7 @@ StagePtr AttentionEvaluation::linear(const std::string& name, const StagePtr& x,
 StagePtr AttentionEvaluation::projected(const std::string& name, const std::string& letter, const StagePtr& x,
                                         Matrix ProjectionWeights::*W, Matrix ProjectionWeights::*b) {
     if (is_given(name)) return given(name);
-    if (e_.projection == "none" && !is_given("W_" + letter))
+    if (e_.projection == Projection::none && !is_given("W_" + letter))
         return build_.stage(name, {x}, {}, x->shape(), step::Sum{},
                             [&](Tensor& same) { same.head(0) = values(x); });
     const StagePtr weight = projection_weight("W_" + letter, W);
@@ -45,7 +45,7 @@ void AttentionEvaluation::project() {
     K_ = projected("key", "k", Y_, &ProjectionWeights::W_k, &ProjectionWeights::b_k);
     V_ = projected("value", "v", Y_v_, &ProjectionWeights::W_v, &ProjectionWeights::b_v);
     const Shape q = Q_->shape(), k = K_->shape();
-    if (q.columns != k.columns && find_score_function(e_.score)->equal_widths)
+    if (q.columns != k.columns && score_function(e_.score).equal_widths)
         refuse_shape("key", k.rows, k.columns, "rows × " + std::to_string(q.columns));
 }
 
@@ -63,22 +63,23 @@ StagePtr AttentionEvaluation::split(const std::string& name, const StagePtr& x, 
                                               std::string(x->name()) + " has " + std::to_string(width) +
                                               ": use an even d_k");
     const Shape shape{.heads = e_.heads, .rows = x->shape().rows, .columns = width, .per_head = true};
-    const std::string layout = rotate ? e_.rope_layout : "";
+    const auto layout = rotate ? std::optional(e_.rope_layout) : std::nullopt;
     return build_.stage(
-        name, {x}, settings(e_.heads, layout), shape, step::Split{layout}, [&](Tensor& heads) {
+        name, {x}, settings(e_.heads, layout ? name_of(*layout) : ""), shape, step::Split{layout},
+        [&](Tensor& heads) {
             for (int h = 0; h < e_.heads; ++h) {
                 MatrixView head = heads.head(h);
                 head = values(x).middleCols(h * width, width);
                 if (!rotate) continue;
                 const Matrix straight = head;
-                rotate_positions({straight.data(), straight.rows(), straight.cols()}, layout, head);
+                rotate_positions({straight.data(), straight.rows(), straight.cols()}, *layout, head);
             }
         });
 }
 
 void AttentionEvaluation::split_heads() {
     if (is_given("scores")) return;
-    const bool rotate = e_.position == "rope";
+    const bool rotate = e_.position == Position::rope;
     if (e_.heads == 1 && !rotate) return;
     Q_ = split("query_heads", Q_, rotate);
     K_ = split("key_heads", K_, rotate);

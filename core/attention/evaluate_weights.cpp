@@ -10,15 +10,15 @@ int query_columns(const ScoreSizes& sizes) { return sizes.query; }
 int one_row(const ScoreSizes&) { return 1; }
 
 bool predicts_window(const Experiment& e) {
-    return find_normalizer(e.normalizer)->window == Normalizer::Window::predicted;
+    return normalizer_of(e.normalizer).window == Normalizer::Window::predicted;
 }
 
 }  // namespace
 
 /// The table as `generator` draws it, where it is drawn as a whole.
 void AttentionEvaluation::draw_own_table(Generator& generator) const {
-    if (!find_vocabulary_rule(e_.vocabulary)->stable && table_rows_ > 0)
-        draw_table(generator, table_rows_, e_.dim, *find_initializer(e_.embedding));
+    if (!vocabulary_rule(e_.vocabulary).stable && table_rows_ > 0)
+        draw_table(generator, table_rows_, e_.dim, initializer_of(e_.embedding));
 }
 
 Generator AttentionEvaluation::image_generator() const {
@@ -56,8 +56,8 @@ Generator AttentionEvaluation::score_generator() {
     if (e_.score_seed.kind != ProjectionSeed::Kind::proceed)
         return Generator(e_.score_seed.kind == ProjectionSeed::Kind::own ? e_.score_seed.seed : e_.seed);
     Generator generator = projection_generator();
-    if (e_.projection != "none") {
-        find_projection_rule(e_.projection)->draw(generator, projection_sizes());
+    if (e_.projection != Projection::none) {
+        projection_rule(e_.projection).draw(generator, projection_sizes());
     } else if (e_.output_projection) {
         draw_linear(generator, e_.dim, projection_sizes().value_out);
         if (e_.projection_bias) draw_linear_bias(generator, e_.dim, projection_sizes().value_out);
@@ -86,7 +86,7 @@ std::string AttentionEvaluation::seed_settings(const ProjectionSeed& seed, const
 
 ProjectionSizes AttentionEvaluation::projection_sizes() const {
     const auto columns = [&](const StagePtr& x) { return x ? x->shape().columns : e_.dim; };
-    const bool projected = e_.projection != "none";
+    const bool projected = e_.projection != Projection::none;
     return {.query_in = columns(X_),
             .key_in = columns(Y_),
             .value_in = columns(Y_v_),
@@ -111,8 +111,8 @@ const ProjectionWeights& AttentionEvaluation::drawn_projections() {
     Generator generator = projection_generator();
     ProjectionSizes sizes = projection_sizes();
     sizes.with_output = true;  // the last one drawn, or drawn in any case
-    if (e_.projection != "none") {
-        drawn_projections_ = find_projection_rule(e_.projection)->draw(generator, sizes);
+    if (e_.projection != Projection::none) {
+        drawn_projections_ = projection_rule(e_.projection).draw(generator, sizes);
     } else {
         drawn_projections_.emplace();
         drawn_projections_->W_o = draw_linear(generator, sizes.output_out, sizes.value_out);
@@ -131,7 +131,7 @@ StagePtr AttentionEvaluation::projection_weight(const std::string& name, Matrix 
 StagePtr AttentionEvaluation::projection_bias(const std::string& name, Matrix ProjectionWeights::*member) {
     if (is_given(name)) return given(name);
     if (!e_.projection_bias) return nullptr;
-    if (e_.projection == "none" && name != "b_o") return nullptr;
+    if (e_.projection == Projection::none && name != "b_o") return nullptr;
     return build_.stage(name, {}, projection_settings(),
                         [&] { return as_tensor(drawn_projections().*member); });
 }
@@ -143,7 +143,7 @@ ScoreSizes AttentionEvaluation::score_sizes() const {
 /// The score function's, then local-p's.
 std::vector<ScoreParameter> AttentionEvaluation::score_parameters() const {
     if (!Q_ || !K_) return {};
-    const auto of_function = find_score_function(e_.score)->parameters;
+    const auto of_function = score_function(e_.score).parameters;
     std::vector<ScoreParameter> parameters(of_function.begin(), of_function.end());
     if (predicts_window(e_)) {
         parameters.push_back({"W_p", hidden_rows, query_columns});

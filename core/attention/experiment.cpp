@@ -26,26 +26,14 @@ void check_whole(const char* field, int value, int low, int high) {
 }
 
 template <typename Table>
-void check_name(const char* field, const std::string& value, const Table& table,
-                const char* extra = nullptr) {
-    std::string known = extra ? extra : "";
-    if (extra && value == extra) return;
+void check_name(const char* field, const std::string& value, const Table& table) {
+    std::string known;
     for (const auto& entry : table) {
         if (entry.name == value) return;
         known += (known.empty() ? "" : ", ") + std::string(entry.name);
     }
     const std::string quoted = value.size() > 60 ? "with so long a name" : "\"" + value + "\"";
     refuse(std::string(field) + " " + quoted + " is not known: use " + known);
-}
-
-void check_choice(const char* field, const std::string& value,
-                  std::initializer_list<std::string_view> choices) {
-    struct Choice {
-        std::string_view name;
-    };
-    std::vector<Choice> table;
-    for (const std::string_view choice : choices) table.push_back({choice});
-    check_name(field, value, table);
 }
 
 /// Sizes that the heads share.
@@ -58,20 +46,17 @@ void check_heads(const Experiment& e) {
     check_size(e.key_size > 0 ? "key-size" : "dim", e.key_columns(), "query");
     check_size(e.value_size > 0 ? "value-size" : "dim", e.value_columns(), "value");
     const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
-    if (own_sizes && (e.projection == "none" || e.projection == "mha"))
-        refuse("projection " + e.projection + " keeps the size " + std::to_string(e.dim) +
+    if (own_sizes && (e.projection == Projection::none || e.projection == Projection::mha))
+        refuse("projection " + std::string(name_of(e.projection)) + " keeps the size " +
+               std::to_string(e.dim) +
                " of the embedding: set key-size and value-size to 0 or choose another projection");
 }
 
 void check_seq2seq(const Experiment& e) {
-    check_choice("encoder", e.encoder, {"bidirectional", "forward"});
-    check_choice("decoder-attention", e.decoder_attention, {"additive", "none"});
-    check_choice("alignment-state", e.alignment_state, {"previous", "current"});
-    check_choice("decode", e.decode, {"teacher", "greedy"});
     check_whole("max-steps", e.max_steps, 1, k_max_tokens);
     check_whole("encoder-size", e.encoder_size, 1, k_max_dim);
     check_whole("decoder-size", e.decoder_size, 1, k_max_dim);
-    if (e.mechanism == "seq2seq" && e.softmax_axis == "queries")
+    if (e.mechanism == MechanismKind::seq2seq && e.softmax_axis == SoftmaxAxis::queries)
         refuse(
             "softmax-axis queries needs all queries at once and mechanism seq2seq takes one step after the "
             "other: use keys");
@@ -90,7 +75,7 @@ void check_numbers(const Experiment& e) {
         refuse("local-window " + window_text(e.local_window) + " is out of range: use 0 to " +
                std::to_string(k_max_tokens));
     const auto bell = static_cast<float>(e.local_window * e.local_window / 2);  // 2 (D ÷ 2)²
-    if (e.normalizer == "local-p" && !std::isnormal(bell))
+    if (e.normalizer == Normalization::local_p && !std::isnormal(bell))
         refuse("local-window " + window_text(e.local_window) +
                " leaves local-p's bell no width: use 0.001 or more");
     if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
@@ -106,7 +91,7 @@ void check_image(const Experiment& e) {
             3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
         refuse("image is " + std::to_string(image.width) + " × " + std::to_string(image.height) +
                " pixels of " + std::to_string(image.rgb.size()) + " bytes: use three bytes a pixel");
-    if (!e.text2.empty() && e.mechanism == "attention")
+    if (!e.text2.empty() && e.mechanism == MechanismKind::attention)
         refuse("text2 and image both are the keys' side: leave text2 empty or use image none");
 }
 
@@ -145,12 +130,6 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
 void check(const Experiment& e) {
     require_utf8(e.text);
     require_utf8(e.text2);
-    check_name("tokenizer", e.tokenizer, tokenizers());
-    check_name("vocabulary", e.vocabulary, vocabulary_rules());
-    check_name("embedding", e.embedding, initializers());
-    check_name("projection", e.projection, projection_rules(), "none");
-    check_name("score", e.score, score_functions());
-    check_name("normalizer", e.normalizer, normalizers());
     check_whole("table-size", e.table_size, 0, k_max_table_size);
     check_whole("dim", e.dim, 1, k_max_dim);
     check_whole("heads", e.heads, 1, k_max_heads);
@@ -158,14 +137,8 @@ void check(const Experiment& e) {
     check_whole("value-size", e.value_size, 0, k_max_dim);
     check_whole("hidden", e.hidden, 1, k_max_dim);
     check_whole("feed-forward-size", e.feed_forward_size, 0, 4 * k_max_dim);
-    check_choice("position", e.position, {"none", "sinusoidal", "rope", "alibi"});
-    check_choice("rope-layout", e.rope_layout, {"interleaved", "half"});
-    check_choice("softmax-axis", e.softmax_axis, {"keys", "queries"});
-    check_choice("block", e.block, {"none", "post-norm", "pre-norm"});
-    check_choice("activation", e.activation, {"relu", "gelu"});
-    check_choice("mechanism", e.mechanism, {"attention", "seq2seq"});
     check_seq2seq(e);
-    if (e.mechanism == "attention") check_heads(e);
+    if (e.mechanism == MechanismKind::attention) check_heads(e);
     check_image(e);
     for (const MaskRule& rule : e.mask) {
         check_name("mask", rule.kind, mask_kinds());

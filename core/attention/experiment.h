@@ -10,9 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/attention/choices.h"
 #include "core/attention/image.h"
 #include "core/attention/tensor.h"
+#include "core/random/initializers.h"
 #include "core/random/seed.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
 
 namespace attnscope {
 
@@ -66,57 +70,53 @@ private:
 };
 
 /// The defaults are the example `scaled-dot-product`: notebook 1's sentence and seed.
-/// Fields that name a table's entry (tokenizer, vocabulary, …) hold its name; check() refuses a name that no
-/// table has.
 struct Experiment {
     std::string text = "Can you help me to translate this sentence";
     std::string text2;  ///< the keys' and values' sentence; empty: the same one (self-attention)
-    std::string tokenizer = "words";
-    std::string vocabulary = "alphabetical";
+    TokenizerKind tokenizer = TokenizerKind::words;
+    VocabularyOrder vocabulary = VocabularyOrder::alphabetical;
     int table_size = 10;  ///< rows of the table if the words need fewer; 0 … 1,000,000
     Seed seed = 123;
     int dim = 16;  ///< d, 1 … 1024
-    std::string embedding = "normal";
+    Initialization embedding = Initialization::normal;
     std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
     int grid = 7;                     ///< patches a side, 1 … 32: M = grid²
     int patch_size = 8;               ///< pixels a side of a patch, 1 … 64
     ProjectionSeed image_seed;        ///< of W_patch; the draw before: the embedding table
-    std::string position = "none";    ///< none, sinusoidal, rope, alibi
-    std::string rope_layout = "interleaved";  ///< pairs of features: interleaved, half
-    std::string projection = "uniform";       ///< "none", or one of projection_rules()
-    ProjectionSeed projection_seed;           ///< the draw before: W_patch with an image, else the table
+    Position position = Position::none;
+    RopeLayout rope_layout = RopeLayout::interleaved;
+    Projection projection = Projection::uniform;
+    ProjectionSeed projection_seed;  ///< the draw before: W_patch with an image, else the table
     bool projection_bias = false;
     int key_size = 0;    ///< columns of Q and K, all heads together, 0 … 1024; 0: d
     int value_size = 0;  ///< columns of V, all heads together, 0 … 1024; 0: d
     int heads = 1;       ///< h, 1 … 64, divides d
-    std::string score = "dot";
+    Score score = Score::dot;
     ProjectionSeed score_seed;  ///< of the score function's (and local-p's) weights; before: the projections
     int hidden = 8;             ///< width of the score's (and local-p's) hidden layer, 1 … 1024
     double sharpening = 1;      ///< what the cosine is multiplied by
     Scale scale;
     std::vector<MaskRule> mask;  ///< none: all open
-    std::string normalizer = "softmax";
-    std::string softmax_axis = "keys";  ///< keys: each row sums to 1; queries: each column does
-    double temperature = 1;             ///< T > 0
-    double local_window = 2;            ///< D of local-m and local-p, 0 … 4096; of local-p above 0
-    double dropout = 0;                 ///< p, 0 ≤ p < 1
+    Normalization normalizer = Normalization::softmax;
+    SoftmaxAxis softmax_axis = SoftmaxAxis::keys;
+    double temperature = 1;   ///< T > 0
+    double local_window = 2;  ///< D of local-m and local-p, 0 … 4096; of local-p above 0
+    double dropout = 0;       ///< p, 0 ≤ p < 1
     Seed dropout_seed = 0;
     bool training = true;  ///< false: dropout leaves the weights alone
     bool output_projection = false;
-    std::string block = "none";       ///< the transformer's block around it: none, post-norm, pre-norm
-    std::string activation = "relu";  ///< of its feed-forward layer: relu, gelu
-    int feed_forward_size = 0;        ///< of its hidden layer, 0 … 4096; 0: 4 d
-    ProjectionSeed block_seed;        ///< of its weights; the draw before: the score's
-    /// "attention", or "seq2seq": Bahdanau's encoder and decoder, in which `text` is the source sentence and
-    /// `text2` the target one (empty: the source's again), `dim` the width of both embeddings, `hidden` of
-    /// the alignment. Mask, normalizer and temperature are the alignment's, with a step as the query.
-    std::string mechanism = "attention";
-    std::string encoder = "bidirectional";       ///< bidirectional; forward: its states alone
-    std::string decoder_attention = "additive";  ///< additive; none: each context is the last encoder state
-    std::string alignment_state = "previous";    ///< the state that asks: s_(i−1) previous, s_i current
-    /// What a step is fed. teacher: `<bos>`, then the target's words, each to predict the next, the last one
-    /// `<eos>`. greedy: `<bos>`, then what the step before found likeliest, until that is `<eos>`.
-    std::string decode = "teacher";
+    Block block = Block::none;
+    Activation activation = Activation::relu;
+    int feed_forward_size = 0;  ///< of its hidden layer, 0 … 4096; 0: 4 d
+    ProjectionSeed block_seed;  ///< of its weights; the draw before: the score's
+    /// In seq2seq, `text` is the source sentence and `text2` the target one (empty: the source's again),
+    /// `dim` the width of both embeddings, `hidden` of the alignment. Mask, normalizer and temperature are
+    /// the alignment's, with a step as the query.
+    MechanismKind mechanism = MechanismKind::attention;
+    Encoder encoder = Encoder::bidirectional;
+    DecoderAttention decoder_attention = DecoderAttention::additive;
+    AlignmentState alignment_state = AlignmentState::previous;
+    Decode decode = Decode::teacher;
     int max_steps = 10;    ///< of greedy decoding, 1 … 4096
     int encoder_size = 8;  ///< states of each direction, 1 … 1024
     int decoder_size = 8;  ///< 1 … 1024
@@ -125,7 +125,9 @@ struct Experiment {
 
     bool is_given(std::string_view name) const { return given.contains(std::string(name)); }
     /// The weights of each key sum to 1 over the queries.
-    bool over_queries() const { return normalizer == "softmax" && softmax_axis == "queries"; }
+    bool over_queries() const {
+        return normalizer == Normalization::softmax && softmax_axis == SoftmaxAxis::queries;
+    }
     /// Columns of Q and K, and of V, where they are projected.
     int key_columns() const { return key_size > 0 ? key_size : dim; }
     int value_columns() const { return value_size > 0 ? value_size : dim; }

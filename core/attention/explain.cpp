@@ -43,7 +43,7 @@ const Stage* block_input(const Trace& trace) {
 
 void explain_residual(Proof& proof, const Question& q) {
     const bool first = q.stage.name() == "residual_1";
-    const bool pre_norm = q.trace.experiment.block == "pre-norm";
+    const bool pre_norm = q.trace.experiment.block == Block::pre_norm;
     const Stage* output = q.trace.find("output");
     if (first)
         add_sum_steps(proof, q, block_input(q.trace), "x", output ? output : operand(q.trace, "concat"),
@@ -54,7 +54,7 @@ void explain_residual(Proof& proof, const Question& q) {
 }
 
 void explain_norm(Proof& proof, const Question& q) {
-    const bool first = q.stage.name() == "norm_1", pre_norm = q.trace.experiment.block == "pre-norm";
+    const bool first = q.stage.name() == "norm_1", pre_norm = q.trace.experiment.block == Block::pre_norm;
     const Stage* x = first ? (pre_norm ? block_input(q.trace) : q.trace.find("residual_1"))
                            : q.trace.find(pre_norm ? "residual_1" : "residual_2");
     const std::string prefix = first ? "ln1" : "ln2";
@@ -73,7 +73,7 @@ void explain_norm(Proof& proof, const Question& q) {
 
 void explain_active(Proof& proof, const Question& q) {
     proof.steps.push_back({"x", q.trace.find("feed_forward_hidden")->buffer.at(0, q.row, q.column)});
-    proof.steps.push_back({q.trace.experiment.activation, proof.value});
+    proof.steps.push_back({std::string(name_of(q.trace.experiment.activation)), proof.value});
 }
 
 void explain_log_probs(Proof& proof, const Question& q) {
@@ -163,13 +163,13 @@ void explain_mask(Proof& proof, const Question& q) {
 void explain_heads(Proof& proof, const Question& q) {
     const int width = q.stage.shape().columns;
     const std::string whole(q.stage.name().substr(0, q.stage.name().find('_')));
-    const bool turned = q.trace.experiment.position == "rope" && whole != "value";
+    const bool turned = q.trace.experiment.position == Position::rope && whole != "value";
     if (!turned) {
         proof.remark = "column " + std::to_string(q.head * width + q.column + 1) + " of the whole, in head " +
                        std::to_string(q.head + 1);
         return;
     }
-    const bool half = q.trace.experiment.rope_layout == "half";
+    const bool half = q.trace.experiment.rope_layout == RopeLayout::half;
     const int k = half ? q.column % (width / 2) : q.column / 2;
     const bool first = half ? q.column < width / 2 : q.column % 2 == 0;
     const auto cell = [&](int column) {
@@ -292,7 +292,7 @@ RowSummary summarise(const Question& q, const Proof& proof) {
 
 void add_row(Proof& proof, const Question& q, const Buffer& values) {
     const Stage* masked =
-        q.trace.find(q.trace.experiment.mechanism == "seq2seq" ? "alignment_masked" : "masked");
+        q.trace.find(q.trace.experiment.mechanism == MechanismKind::seq2seq ? "alignment_masked" : "masked");
     const bool by_key = q.stage.info->columns == Axis::key_token;
     proof.row_title = q.trace.label(q.stage.info->rows, q.row);
     for (int j = 0; j < q.stage.shape().columns; ++j) {
@@ -317,7 +317,7 @@ Proof explain(const Trace& trace, const Stage& stage, int head, int row, int col
     proof.value = values.at(std::max(question.head, 0), row, column);
     if (mean) {
         explain_mean(proof, question);
-    } else if (trace.experiment.mechanism == "seq2seq") {
+    } else if (trace.experiment.mechanism == MechanismKind::seq2seq) {
         explain_seq2seq(proof, trace, stage, row, column);
     } else {
         void (*how)(Proof&, const Question&) = explain_parameter;

@@ -54,7 +54,7 @@ void add_cosine_steps(Proof& proof, const Question& q, const Stage& Q, const Sta
 /// What the sum of the terms is called among the steps.
 std::string score_label(const Question& q, const Proof& proof) {
     if (proof.terms.empty()) return "score";
-    return q.trace.experiment.score == "dot" ? "q · k" : "score";
+    return q.trace.experiment.score == Score::dot ? "q · k" : "score";
 }
 
 std::string scale_label(const Question& q) {
@@ -128,16 +128,16 @@ void add_products(Proof& proof, const Question& q, const Stage& left, int left_r
 void explain_scores(Proof& proof, const Question& q) {
     const Stage* Q = operand(q.trace, "query");
     const Stage* K = operand(q.trace, "key");
-    const std::string& score = q.trace.experiment.score;
+    const Score score = q.trace.experiment.score;
     if (!Q || !K) {
         proof.remark = "the scores are given";
         return;
     }
-    if (score == "additive" || score == "concat") {
-        add_hidden_terms(proof, q, score == "additive" ? "v_a" : "v_c");
-    } else if (score == "general") {
+    if (score == Score::additive || score == Score::concat) {
+        add_hidden_terms(proof, q, score == Score::additive ? "v_a" : "v_c");
+    } else if (score == Score::general) {
         add_general_terms(proof, q, *Q, *K);
-    } else if (score == "location") {
+    } else if (score == Score::location) {
         proof.terms_title = "row j of W_loc · q, term by term";
         add_products(proof, q, *Q, q.row, *q.trace.find("W_loc"), q.column, true);
     } else {
@@ -145,7 +145,7 @@ void explain_scores(Proof& proof, const Question& q) {
         add_products(proof, q, *Q, q.row, *K, q.column, true);
     }
     proof.terms_result = q.at("scores");
-    if (score != "cosine") return;
+    if (score != Score::cosine) return;
     add_cosine_steps(proof, q, *Q, *K);
     if (q.stage.name() == "cosine") return;
     proof.steps.push_back({"× β " + label_number(q.trace.experiment.sharpening), q.at("scores")});
@@ -154,7 +154,7 @@ void explain_scores(Proof& proof, const Question& q) {
 void explain_scaled(Proof& proof, const Question& q) {
     explain_scores(proof, q);
     const Experiment& e = q.trace.experiment;
-    if (e.score != "cosine" || proof.steps.empty())
+    if (e.score != Score::cosine || proof.steps.empty())
         proof.steps.push_back({score_label(q, proof), q.at("scores")});
     proof.steps.push_back(
         {scale_label(q) + (e.temperature == 1 ? "" : " ÷ T " + label_number(e.temperature)), q.at("scaled")});
@@ -212,7 +212,7 @@ void explain_weights(Proof& proof, const Question& q) {
         proof.steps.push_back({"weight", q.at(stage)});
     } else if (closed(q)) {
         proof.steps.push_back({"weight", q.at(stage)});
-    } else if (q.trace.experiment.normalizer == "hard") {
+    } else if (q.trace.experiment.normalizer == Normalization::hard) {
         const float largest =
             q.trace.find("masked")->buffer.row(q.head, q.row).maxCoeff<Eigen::PropagateNaN>();
         proof.steps.push_back({"row max", largest});

@@ -93,7 +93,7 @@ Unit encoder_unit(const Cell& cell) {
 
 Unit decoder_unit(const Cell& cell) {
     std::vector<Operand> input{row_of(cell, "y", "target_embedding", cell.row)};
-    if (cell.experiment().alignment_state == "previous")
+    if (cell.experiment().alignment_state == AlignmentState::previous)
         input.push_back(row_of(cell, "c", "decoder_context", cell.row));
     return {.parameters = "dec",
             .r = "gate_r",
@@ -155,7 +155,7 @@ void explain_state(Proof& proof, const Cell& cell) {
 
 /// The state that asks in this step.
 Operand asking_state(const Cell& cell) {
-    return state_of(cell, cell.row - (cell.experiment().alignment_state == "current" ? 0 : 1));
+    return state_of(cell, cell.row - (cell.experiment().alignment_state == AlignmentState::current ? 0 : 1));
 }
 
 void explain_alignment_score(Proof& proof, const Cell& cell) {
@@ -225,7 +225,7 @@ void explain_softmax(Proof& proof, const Cell& cell) {
         if (!is_closed(cell, j)) sum += std::exp(cell.at(logits, cell.row, j) - largest);
     const double difference = cell.here(logits) - largest;
     add_step(proof, "− row max " + short_number(largest), difference);
-    if (cell.experiment().normalizer == "hard") {
+    if (cell.experiment().normalizer == Normalization::hard) {
         add_step(proof, "1 at the first largest", cell.here(name));
         return;
     }
@@ -344,8 +344,9 @@ void explain_bell(Proof& proof, const Cell& cell) {
 }
 
 void explain_center(Proof& proof, const Cell& cell) {
-    proof.remark = cell.experiment().normalizer == "local-m" ? "the step's own place, counted from 0"
-                                                             : "predicted from the state that asks";
+    proof.remark = cell.experiment().normalizer == Normalization::local_m
+                       ? "the step's own place, counted from 0"
+                       : "predicted from the state that asks";
 }
 
 struct Explanation {

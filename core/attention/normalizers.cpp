@@ -29,24 +29,23 @@ void hard_rows(ConstMatrixView masked, MatrixView weights) {
 
 using Window = Normalizer::Window;
 constexpr std::array k_normalizers = {
-    Normalizer{"softmax", "exp(x − max) ÷ Σ exp(x − max)", "each row becomes positive weights that sum to 1",
-               Window::none, softmax_rows},
-    Normalizer{"hard", "1 at the largest", "all the weight on one key, the first of equals", Window::none,
-               hard_rows},
-    Normalizer{"local-m", "softmax within D of i", "a window around the query's own place (Luong)",
-               Window::at_query, softmax_rows},
-    Normalizer{"local-p", "softmax within D of p · exp(−(j − p)² ÷ 2(D/2)²)",
+    Normalizer{Normalization::softmax, "exp(x − max) ÷ Σ exp(x − max)",
+               "each row becomes positive weights that sum to 1", Window::none, softmax_rows},
+    Normalizer{Normalization::hard, "1 at the largest", "all the weight on one key, the first of equals",
+               Window::none, hard_rows},
+    Normalizer{Normalization::local_m, "softmax within D of i",
+               "a window around the query's own place (Luong)", Window::at_query, softmax_rows},
+    Normalizer{Normalization::local_p, "softmax within D of p · exp(−(j − p)² ÷ 2(D/2)²)",
                "a window around a place that the query predicts (Luong)", Window::predicted, softmax_rows},
 };
+static_assert(is_table_of<Normalization>(k_normalizers));
 
 }  // namespace
 
 std::span<const Normalizer> normalizers() { return k_normalizers; }
 
-const Normalizer* find_normalizer(std::string_view name) {
-    for (const Normalizer& normalizer : k_normalizers)
-        if (normalizer.name == name) return &normalizer;
-    return nullptr;
+const Normalizer& normalizer_of(Normalization choice) {
+    return k_normalizers[static_cast<std::size_t>(choice)];
 }
 
 void softmax_over_queries(ConstMatrixView masked, MatrixView weights) {

@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "core/attention/choices.h"
 #include "core/attention/tensor.h"
 
 namespace attnscope {
 
 struct Normalizer {
-    std::string_view name;
+    Normalization choice;
     std::string_view formula;
     std::string_view summary;
     /// Local attention looks no further than D from a centre, which joins the mask.
@@ -27,7 +28,7 @@ struct Normalizer {
 /// `local-p`  the softmax within D of a predicted centre p_i, times exp(−(j − p_i)² / (2 (D/2)²))
 ///            (Luong et al. 2015, §3.2, eq. 9 and 10)
 std::span<const Normalizer> normalizers();
-const Normalizer* find_normalizer(std::string_view name);
+const Normalizer& normalizer_of(Normalization choice);
 
 /// The softmax along the queries: each column sums to 1, a column with nothing open is zeros. All of one
 /// head.

@@ -23,9 +23,9 @@ Matrix sinusoidal_positions(int positions, int d) {
     return PE;
 }
 
-void rotate_positions(ConstMatrixView x, std::string_view layout, MatrixView out) {
+void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out) {
     const Eigen::Index d = x.cols();
-    const bool half = layout == "half";
+    const bool half = layout == RopeLayout::half;
     for (Eigen::Index k = 0; k < d / 2; ++k) {
         const Eigen::Index first = half ? k : 2 * k, second = half ? k + d / 2 : 2 * k + 1;
         const double step = frequency(k, d);

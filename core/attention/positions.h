@@ -1,8 +1,7 @@
 // Where a token stands: the ways to tell attention about it.
 #pragma once
 
-#include <string_view>
-
+#include "core/attention/choices.h"
 #include "core/attention/tensor.h"
 
 namespace attnscope {
@@ -14,7 +13,7 @@ Matrix sinusoidal_positions(int positions, int d);
 /// Turns pair k of row p by the angle p · 10000^(−2k/d): (a, b) → (a cos − b sin, a sin + b cos)
 /// (Su et al. 2021, eq. 15). x and out are positions × d, d even; the pair is (2k, 2k + 1) in the layout
 /// `interleaved`, (k, k + d/2) in `half`.
-void rotate_positions(ConstMatrixView x, std::string_view layout, MatrixView out);
+void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out);
 
 /// ALiBi's slope of head h (from 0) of `heads`: 2^(−8 (h + 1) / heads) (Press et al. 2022, §3).
 double alibi_slope(int h, int heads);

@@ -73,20 +73,20 @@ void cosine(const ScoreInputs& in, MatrixView out) {
 }
 
 constexpr std::array k_functions = {
-    ScoreFunction{"dot", "q · k", "the dot product of query and key", true, {}, "", nullptr, dot},
-    ScoreFunction{"general", "q W k", "the dot product with a matrix in between (Luong)", false, k_general,
-                  "", nullptr, general},
-    ScoreFunction{"additive", "v · tanh(W_q q + W_k k)", "a hidden layer over both (Bahdanau)", false,
+    ScoreFunction{Score::dot, "q · k", "the dot product of query and key", true, {}, "", nullptr, dot},
+    ScoreFunction{Score::general, "q W k", "the dot product with a matrix in between (Luong)", false,
+                  k_general, "", nullptr, general},
+    ScoreFunction{Score::additive, "v · tanh(W_q q + W_k k)", "a hidden layer over both (Bahdanau)", false,
                   k_additive, "score_hidden", additive_hidden,
                   [](const ScoreInputs& in, ConstMatrixView before, MatrixView scores) {
                       sum_hidden(before, in["v_a"], scores);
                   }},
-    ScoreFunction{"concat", "v · tanh(W [q; k])", "a hidden layer over the two side by side (Luong)", false,
-                  k_concat, "score_hidden", concat_hidden,
+    ScoreFunction{Score::concat, "v · tanh(W [q; k])", "a hidden layer over the two side by side (Luong)",
+                  false, k_concat, "score_hidden", concat_hidden,
                   [](const ScoreInputs& in, ConstMatrixView before, MatrixView scores) {
                       sum_hidden(before, in["v_c"], scores);
                   }},
-    ScoreFunction{"cosine",
+    ScoreFunction{Score::cosine,
                   "β q · k ÷ |q| |k|",
                   "the cosine of the angle between them, sharpened",
                   true,
@@ -96,21 +96,18 @@ constexpr std::array k_functions = {
                   [](const ScoreInputs& in, ConstMatrixView before, MatrixView scores) {
                       scores = before * static_cast<float>(in.sharpening);
                   }},
-    ScoreFunction{"location", "(W q)_j", "the query alone says where to look (Luong)", false, k_location, "",
-                  nullptr,
+    ScoreFunction{Score::location, "(W q)_j", "the query alone says where to look (Luong)", false, k_location,
+                  "", nullptr,
                   [](const ScoreInputs& in, ConstMatrixView, MatrixView scores) {
                       product_transposed(in.Q, in["W_loc"], scores);
                   }},
 };
+static_assert(is_table_of<Score>(k_functions));
 
 }  // namespace
 
 std::span<const ScoreFunction> score_functions() { return k_functions; }
 
-const ScoreFunction* find_score_function(std::string_view name) {
-    for (const ScoreFunction& function : k_functions)
-        if (function.name == name) return &function;
-    return nullptr;
-}
+const ScoreFunction& score_function(Score choice) { return k_functions[static_cast<std::size_t>(choice)]; }
 
 }  // namespace attnscope

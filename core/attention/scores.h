@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/attention/choices.h"
 #include "core/attention/tensor.h"
 
 namespace attnscope {
@@ -36,7 +37,7 @@ struct ScoreInputs {
 };
 
 struct ScoreFunction {
-    std::string_view name;
+    Score choice;
     std::string_view formula;
     std::string_view summary;
     bool equal_widths;  ///< Q and K must be equally wide
@@ -59,6 +60,6 @@ struct ScoreFunction {
 /// `cosine`   sharpening · q · k / max(|q| |k|, 1e-8) (Graves et al. 2014, eq. 6)
 /// `location` entry j of W_loc q; the keys are not used (Luong et al. 2015, eq. 8)
 std::span<const ScoreFunction> score_functions();
-const ScoreFunction* find_score_function(std::string_view name);
+const ScoreFunction& score_function(Score choice);
 
 }  // namespace attnscope

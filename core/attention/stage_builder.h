@@ -19,7 +19,13 @@ template <typename... Values>
 std::string settings(const Values&... values) {
     std::ostringstream text;
     text << std::hexfloat;
-    ((text << values << '\x1f'), ...);
+    const auto write = [&](const auto& value) {
+        if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(value)>>)
+            text << name_of(value) << '\x1f';
+        else
+            text << value << '\x1f';
+    };
+    (write(values), ...);
     return text.str();
 }
 

@@ -172,7 +172,7 @@ std::string scale_text(const Experiment& e) {
 }
 
 std::string projection_text(const Experiment& e, std::string_view side, const std::string& letter) {
-    const bool projected = e.projection != "none" || e.is_given("W_" + letter);
+    const bool projected = e.projection != Projection::none || e.is_given("W_" + letter);
     std::string text(side);
     if (projected) text += " W_" + letter + "ᵀ";
     if (projected && (e.projection_bias || e.is_given("b_" + letter))) text += " + b_" + letter;
@@ -182,20 +182,20 @@ std::string projection_text(const Experiment& e, std::string_view side, const st
 /// The score function as a product of matrices, or of a query and a key; given scores by their symbol.
 std::string score_text(const Experiment& e) {
     if (e.is_given("scores")) return "S";
-    return e.score == "dot" ? "Q Kᵀ" : std::string(find_score_function(e.score)->formula);
+    return e.score == Score::dot ? "Q Kᵀ" : std::string(score_function(e.score).formula);
 }
 
 std::string softmax_argument(const Experiment& e) {
-    const bool biased = e.position == "alibi" || e.is_given("mask_additive");
+    const bool biased = e.position == Position::alibi || e.is_given("mask_additive");
     const bool masked = !e.mask.empty() || e.is_given("mask") ||
-                        find_normalizer(e.normalizer)->window != Normalizer::Window::none;
+                        normalizer_of(e.normalizer).window != Normalizer::Window::none;
     return score_text(e) + scale_text(e) + (biased ? " + B" : "") + (masked ? ", masked" : "");
 }
 
 std::string weights_text(const Experiment& e) {
     const std::string argument = "( " + softmax_argument(e) + " )";
-    if (e.normalizer == "hard") return "1 at the first largest of " + argument;
-    if (e.normalizer == "local-p") return "align ∘ gauss";
+    if (e.normalizer == Normalization::hard) return "1 at the first largest of " + argument;
+    if (e.normalizer == Normalization::local_p) return "align ∘ gauss";
     if (e.over_queries()) return "softmax" + argument + " over queries, each column sums to 1";
     return "softmax" + argument + " over keys, each row sums to 1";
 }
@@ -209,8 +209,8 @@ std::string mask_text(const Experiment& e) {
     if (e.is_given("mask")) join("the given mask is");
     if (e.is_given("mask_additive")) join("the given bias is not −∞");
     const std::string D = window_text(e.local_window);
-    if (e.normalizer == "local-m") join("|j − i| ≤ " + D);
-    if (e.normalizer == "local-p") join("|j − p| ≤ " + D);
+    if (e.normalizer == Normalization::local_m) join("|j − i| ≤ " + D);
+    if (e.normalizer == Normalization::local_p) join("|j − p| ≤ " + D);
     return text;
 }
 
@@ -219,8 +219,10 @@ std::string parameter_text(const Experiment& e, std::string_view name) {
     if (name == "table") return "one row per word of the vocabulary";
     if (name == "dropout_keep") return "1 with probability 1 − p = " + short_number(1 - e.dropout);
     if (name.starts_with("ln")) return name.ends_with("g") ? "ones" : "zeros";
-    if (name == "W_q" || name == "W_k" || name == "W_v") return "drawn by " + e.projection;
-    if (name == "W_o") return "drawn by " + (e.projection == "none" ? "linear" : e.projection);
+    if (name == "W_q" || name == "W_k" || name == "W_v")
+        return "drawn by " + std::string(name_of(e.projection));
+    if (name == "W_o")
+        return "drawn by " + std::string(e.projection == Projection::none ? "linear" : name_of(e.projection));
     return "drawn by linear";
 }
 
@@ -241,8 +243,8 @@ bool is_parameter(const StageInfo& info) { return &info >= find_stage_info(k_fir
 
 std::string formula(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
-    if (e.mechanism == "seq2seq") return seq2seq_formula(e, info);
-    const bool pre_norm = e.block == "pre-norm", positions = e.position == "sinusoidal";
+    if (e.mechanism == MechanismKind::seq2seq) return seq2seq_formula(e, info);
+    const bool pre_norm = e.block == Block::pre_norm, positions = e.position == Position::sinusoidal;
     const bool two_sides = has_own_keys(e);
     const std::string plus = positions ? " + PE" : "";
     const std::string X = pre_norm ? "N₁" : positions ? "(X" + plus + ")" : "X";
@@ -259,13 +261,14 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     if (name == "query") return "Q = " + projection_text(e, X, "q");
     if (name == "key") return "K = " + projection_text(e, Y, "k");
     if (name == "value") return "V = " + projection_text(e, e.is_given("embedding_v") ? "Y_v" : Y, "v");
-    const std::string turned = e.position == "rope" ? ", each pair turned by p · 10000^(−2k ÷ d_k)" : "";
+    const std::string turned =
+        e.position == Position::rope ? ", each pair turned by p · 10000^(−2k ÷ d_k)" : "";
     const std::string cut = e.heads > 1 ? " cut into h blocks of d_k columns" : "";
     if (name == "query_heads") return "Q" + cut + turned;
     if (name == "key_heads") return "K" + cut + turned;
     if (name == "value_heads") return e.heads > 1 ? "V cut into h blocks of d_v columns" : "V";
     if (name == "score_hidden")
-        return e.score == "concat"
+        return e.score == Score::concat
                    ? "tanh( W_c [q; k] )"
                    : std::string("tanh( W_aq q + W_ak k") + (e.is_given("b_a") ? " + b_a )" : " )");
     if (name == "cosine") return "q · k ÷ max( |q| |k|, 1e-8 )";
@@ -289,7 +292,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     if (name == "residual_1") return std::string(positions ? "X + PE" : "X") + " + attention";
     if (name == "norm_1") return pre_norm ? "layer norm of each row of X" + plus : "layer norm of each row";
     if (name == "feed_forward_hidden") return std::string(pre_norm ? "N₂" : "N₁") + " W_1ᵀ + b_1";
-    if (name == "feed_forward_active") return e.activation;
+    if (name == "feed_forward_active") return std::string(name_of(e.activation));
     if (name == "feed_forward") return "F₂ W_2ᵀ + b_2";
     if (name == "residual_2") return pre_norm ? "residual_1 + F" : "N₁ + F";
     if (name == "norm_2") return "layer norm of each row";
@@ -301,10 +304,10 @@ std::string formula(const Experiment& e, const StageInfo& info) {
 
 std::string caption(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
-    if (e.mechanism == "seq2seq") return seq2seq_caption(e, info);
+    if (e.mechanism == MechanismKind::seq2seq) return seq2seq_caption(e, info);
     if (name == "query" || name == "key" || name == "value") return std::string(info.symbol);
     if (name == "scores" && e.is_given(name)) return "given";
-    if (name == "scores" && e.score != "dot") return e.score;
+    if (name == "scores" && e.score != Score::dot) return std::string(name_of(e.score));
     if (name == "scaled") {
         if (e.scale.kind == Scale::Kind::none) return e.temperature == 1 ? "× 1" : "÷ T";
         return std::string(e.scale.kind == Scale::Kind::sqrt ? "÷ √d_k" : "× s") +
@@ -314,10 +317,13 @@ std::string caption(const Experiment& e, const StageInfo& info) {
     if (name == "embedding_kv" && e.image && !e.is_given(name)) return "P·W_patchᵀ";
     if (name == "mask") {
         const std::string rules = e.mask.empty() && e.is_given("mask") ? "given" : mask_caption(e.mask);
-        return e.normalizer.starts_with("local") ? (rules == "open" ? "local" : rules + " + local") : rules;
+        return normalizer_of(e.normalizer).window != Normalizer::Window::none
+                   ? (rules == "open" ? "local" : rules + " + local")
+                   : rules;
     }
-    if (name == "weights" && e.normalizer != "softmax") return e.normalizer;
-    if (name == "feed_forward_active") return e.activation;
+    if (name == "weights" && e.normalizer != Normalization::softmax)
+        return std::string(name_of(e.normalizer));
+    if (name == "feed_forward_active") return std::string(name_of(e.activation));
     return std::string(info.caption);
 }
 
@@ -354,7 +360,7 @@ const Stage* operand(const Trace& trace, std::string_view name) {
             if (const Stage* stage = trace.find(each)) return stage;
         return nullptr;
     };
-    const bool norm_first = trace.experiment.block == "pre-norm";
+    const bool norm_first = trace.experiment.block == Block::pre_norm;
     // What attention reads: the embedding, with positions, normed before a block that norms first.
     if (name == "embedding") return norm_first ? trace.find("norm_1") : first_of({"positioned", "embedding"});
     if (name == "embedding_kv") {
@@ -410,7 +416,8 @@ std::string Trace::label(Axis axis, int index) const {
 }
 
 bool Trace::fully_masked(int row) const {
-    const Stage* masked = find(experiment.mechanism == "seq2seq" ? "alignment_masked" : "masked");
+    const Stage* masked =
+        find(experiment.mechanism == MechanismKind::seq2seq ? "alignment_masked" : "masked");
     if (!masked || row < 0 || row >= masked->shape().rows) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
         if (masked->buffer.row_largest(h)[static_cast<std::size_t>(row)] != -INFINITY) return false;

@@ -6,7 +6,9 @@
 namespace attnscope {
 namespace {
 
-bool is_windowed(const Experiment& e) { return e.normalizer.starts_with("local"); }
+bool is_windowed(const Experiment& e) {
+    return normalizer_of(e.normalizer).window != Normalizer::Window::none;
+}
 
 /// What the alignment's softmax is taken of.
 std::string argument_text(const Experiment& e) {
@@ -15,8 +17,8 @@ std::string argument_text(const Experiment& e) {
 }
 
 std::string alignment_text(const Experiment& e) {
-    if (e.normalizer == "hard") return "α = 1 at the first largest of " + argument_text(e);
-    if (e.normalizer == "local-p") return "α = softmax ∘ gauss";
+    if (e.normalizer == Normalization::hard) return "α = 1 at the first largest of " + argument_text(e);
+    if (e.normalizer == Normalization::local_p) return "α = softmax ∘ gauss";
     return "α = softmax" + argument_text(e) + " over the source, each row sums to 1";
 }
 
@@ -27,15 +29,17 @@ std::string mask_text(const Experiment& e) {
     };
     if (e.is_given("mask")) join("the given mask is");
     const std::string D = window_text(e.local_window);
-    if (e.normalizer == "local-m") join("|j − i| ≤ " + D);
-    if (e.normalizer == "local-p") join("|j − p| ≤ " + D);
+    if (e.normalizer == Normalization::local_m) join("|j − i| ≤ " + D);
+    if (e.normalizer == Normalization::local_p) join("|j − p| ≤ " + D);
     return text;
 }
 
 std::string context_text(const Experiment& e) {
-    if (e.decoder_attention == "additive") return "c = α h, the annotations weighted by each row";
-    return e.encoder == "forward" ? "c = h→ at the last word, the same in each step"
-                                  : "c = [h→ at the last word; h← at the first], the same in each step";
+    if (e.decoder_attention == DecoderAttention::additive)
+        return "c = α h, the annotations weighted by each row";
+    return e.encoder == Encoder::forward
+               ? "c = h→ at the last word, the same in each step"
+               : "c = [h→ at the last word; h← at the first], the same in each step";
 }
 
 /// One of a unit's formulas: which part, of which unit, fed with what.
@@ -49,7 +53,7 @@ std::string gate_text(char gate, const std::string& input, const std::string& st
 /// Gates and states: "encoder_r_fwd", "h_bwd", "gate_z", "decoder_state". "" for others.
 std::string unit_text(const Experiment& e, std::string_view name) {
     if (name.starts_with("gate_")) {
-        const std::string input = e.alignment_state == "current" ? "y" : "[y; c]";
+        const std::string input = e.alignment_state == AlignmentState::current ? "y" : "[y; c]";
         return gate_text(name.back(), input, "s of the step before");
     }
     if (name == "decoder_state") return "s = (1 − z) ∘ n + z ∘ s of the step before";
@@ -74,22 +78,23 @@ std::string seq2seq_formula(const Experiment& e, const StageInfo& info) {
     if (name == "source") return "each source word's row in E_src";
     if (name == "source_embedding") return "X = E_src[source]";
     if (const std::string text = unit_text(e, name); !text.empty()) return text;
-    if (name == "annotations") return e.encoder == "forward" ? "h = h→" : "h = [h→; h←], side by side";
+    if (name == "annotations") return e.encoder == Encoder::forward ? "h = h→" : "h = [h→; h←], side by side";
     if (name == "initial_state")
         return std::string("s₀ = tanh( W_init ") +
-               (e.encoder == "forward" ? "h→ at the last word" : "h← at the first word") + " + b_init )";
+               (e.encoder == Encoder::forward ? "h→ at the last word" : "h← at the first word") +
+               " + b_init )";
     if (name == "keys_projected") return "U_a h";
     if (name == "fed_tokens")
-        return e.decode == "greedy" ? "<bos>, then what the step before found likeliest"
-                                    : "<bos>, then the target's words";
+        return e.decode == Decode::greedy ? "<bos>, then what the step before found likeliest"
+                                          : "<bos>, then the target's words";
     if (name == "target_embedding") return "Y = E_tgt[fed]";
     if (name == "alignment_scores")
         return std::string("e = v_a · tanh( W_a s") +
-               (e.alignment_state == "current" ? "" : " of the step before") + " + U_a h )";
+               (e.alignment_state == AlignmentState::current ? "" : " of the step before") + " + U_a h )";
     if (name == "alignment_scaled") return "e ÷ T";
     if (name == "alignment_center")
-        return e.normalizer == "local-m" ? "p = i, the step's own place"
-                                         : "p = S · sigmoid( v_p · tanh( W_p s ) )";
+        return e.normalizer == Normalization::local_m ? "p = i, the step's own place"
+                                                      : "p = S · sigmoid( v_p · tanh( W_p s ) )";
     if (name == "alignment_mask") return mask_text(e);
     if (name == "alignment_masked") return "the scores before the softmax, −∞ where nothing may be looked at";
     if (name == "alignment_softmax") return "softmax" + argument_text(e) + " over the source";
@@ -106,9 +111,10 @@ std::string seq2seq_formula(const Experiment& e, const StageInfo& info) {
 
 std::string seq2seq_caption(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
-    if (name == "alignment" && e.normalizer != "softmax") return e.normalizer;
-    if (name == "annotations" && e.encoder == "forward") return "h→";
-    if (name == "decoder_context" && e.decoder_attention == "none") return "last state";
+    if (name == "alignment" && e.normalizer != Normalization::softmax)
+        return std::string(name_of(e.normalizer));
+    if (name == "annotations" && e.encoder == Encoder::forward) return "h→";
+    if (name == "decoder_context" && e.decoder_attention == DecoderAttention::none) return "last state";
     if (name == "alignment_mask") {
         const std::string rules = e.mask.empty() && e.is_given("mask") ? "given" : mask_caption(e.mask);
         return is_windowed(e) ? (rules == "open" ? "local" : rules + " + local") : rules;

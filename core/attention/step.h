@@ -1,7 +1,7 @@
 // The steps that another backend may compute in the processor's place.
 #pragma once
 
-#include <string_view>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -13,17 +13,17 @@ namespace attnscope {
 /// given here. h heads, N queries, M keys. A stage of one head is used for each head of a per-head one.
 namespace step {
 
-struct Linear {};           ///< x (n × in), W (out × in)[, b (1 × out)]: x Wᵀ + b; n × out
-struct Sum {};              ///< of all inputs element by element; one with more rows lends its first ones
-struct Split {              ///< x (n × h·w): h × n × w
-    std::string_view rope;  ///< a layout of rotate_positions: each head's rows are turned; empty: not
+struct Linear {};  ///< x (n × in), W (out × in)[, b (1 × out)]: x Wᵀ + b; n × out
+struct Sum {};     ///< of all inputs element by element; one with more rows lends its first ones
+struct Split {     ///< x (n × h·w): h × n × w
+    std::optional<RopeLayout> rope;  ///< each head's rows are turned
 };
 struct Join {};  ///< h × n × w: n × h·w
 struct Before {  ///< Q, K and the function's parameters: the stage before its scores
-    std::string_view score;
+    attnscope::Score score;
 };
 struct Score {  ///< Q, K, parameters, and the stage before if there is one: h × N × M
-    std::string_view score;
+    attnscope::Score score;
     float sharpening;
 };
 struct Scale {  ///< x · factor ÷ divisor
@@ -55,7 +55,7 @@ struct Drop {  ///< weights, keep: weights · keep ÷ kept
 struct Context {};    ///< weights, masked, V: Σ over the open keys
 struct LayerNorm {};  ///< x, gain, shift
 struct Activate {     ///< x: relu or gelu
-    std::string_view activation;
+    Activation activation;
 };
 struct LogSoftmax {};  ///< x
 

@@ -48,21 +48,21 @@ public:
         }
     }
     void operator()(const step::Split& split) {
-        if (split.rope.empty()) return kernels_->split(input(0), out());
+        if (!split.rope) return kernels_->split(input(0), out());
         const Shape& shape = result_->shape();
         const GpuMatrices straight = scratch(shape);
         kernels_->split(input(0), straight);
         const GpuMatrices angles = copied(sinusoidal_positions(shape.rows, shape.columns));
         std::vector<std::string> kind{"ROTATE"};
-        if (split.rope == "half") kind.emplace_back("HALF");
+        if (split.rope == RopeLayout::half) kind.emplace_back("HALF");
         kernels_->cells("cells.comp", kind, {{straight}, {angles}}, out(),
                         {.width = static_cast<std::uint32_t>(shape.columns)});
     }
     void operator()(const step::Join&) { kernels_->join(input(0), out()); }
     void operator()(const step::Before& before) {
-        if (before.score == "cosine") return cosine();
+        if (before.score == Score::cosine) return cosine();
         GpuMatrices of_queries, of_keys;
-        if (before.score == "concat") {
+        if (before.score == Score::concat) {
             const ConstMatrixView W = named("W_c").buffer.host().head(0);
             const int d = input(0).shape.columns;
             of_queries = projected(input(0), copied(W.leftCols(d)), nullptr);
@@ -77,10 +77,10 @@ public:
                         {.width = static_cast<std::uint32_t>(of_keys.shape.columns)}, k_exponential_work);
     }
     void operator()(const step::Score& score) {
-        if (score.score == "dot") return kernels_->product(input(0), input(1), true, nullptr, out());
-        if (score.score == "location")
+        if (score.score == Score::dot) return kernels_->product(input(0), input(1), true, nullptr, out());
+        if (score.score == Score::location)
             return kernels_->product(input(0), on_card(named("W_loc")), true, nullptr, out());
-        if (score.score == "general") {
+        if (score.score == Score::general) {
             const GpuMatrices W = on_card(named("W_score"));
             Shape shape = input(0).shape;
             shape.columns = W.shape.columns;
@@ -88,10 +88,10 @@ public:
             kernels_->product(input(0), W, false, nullptr, QW);
             return kernels_->product(QW, input(1), true, nullptr, out());
         }
-        if (score.score == "cosine")
+        if (score.score == Score::cosine)
             return kernels_->cells("cells.comp", {"SHARPEN"}, {{on_card(named("cosine"))}}, out(),
                                    {.x = score.sharpening});
-        const GpuMatrices v = on_card(named(score.score == "concat" ? "v_c" : "v_a"));
+        const GpuMatrices v = on_card(named(score.score == Score::concat ? "v_c" : "v_a"));
         kernels_->cells("cells.comp", {"HIDDEN_SUM"}, {{on_card(named("score_hidden"))}, {v, true}}, out(),
                         {.width = static_cast<std::uint32_t>(v.shape.columns)}, v.shape.columns);
     }
@@ -167,8 +167,9 @@ public:
         kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out());
     }
     void operator()(const step::Activate& activate) {
-        kernels_->cells("cells.comp", {activate.activation == "gelu" ? "GELU" : "RELU"}, {{input(0)}}, out(),
-                        {}, activate.activation == "gelu" ? k_exponential_work : 1);
+        kernels_->cells("cells.comp", {activate.activation == Activation::gelu ? "GELU" : "RELU"},
+                        {{input(0)}}, out(), {},
+                        activate.activation == Activation::gelu ? k_exponential_work : 1);
     }
     void operator()(const step::LogSoftmax&) { kernels_->rows("LOG_SOFTMAX", {{input(0)}}, out()); }
 

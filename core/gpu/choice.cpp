@@ -18,7 +18,7 @@ Experiment trial() {
     e.given.emplace("embedding", GivenMatrix(std::move(X)));
     e.dim = k_features;
     e.heads = 4;
-    e.projection = "linear";
+    e.projection = Projection::linear;
     return e;
 }
 

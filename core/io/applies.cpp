@@ -15,15 +15,13 @@ using Kind = ProjectionSeed::Kind;
 // What an experiment does
 // -----------------------------------------------------------------------------------------------------
 
-bool translates(const Experiment& e) { return e.mechanism == "seq2seq"; }
-bool aligns(const Experiment& e) { return e.decoder_attention == "additive"; }
+bool translates(const Experiment& e) { return e.mechanism == MechanismKind::seq2seq; }
+bool aligns(const Experiment& e) { return e.decoder_attention == DecoderAttention::additive; }
 
-bool is_local(const Experiment& e) {
-    return find_normalizer(e.normalizer)->window != Normalizer::Window::none;
-}
+bool is_local(const Experiment& e) { return normalizer_of(e.normalizer).window != Normalizer::Window::none; }
 
 bool predicts_window(const Experiment& e) {
-    return find_normalizer(e.normalizer)->window == Normalizer::Window::predicted;
+    return normalizer_of(e.normalizer).window == Normalizer::Window::predicted;
 }
 
 bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
@@ -34,15 +32,16 @@ bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
 bool looks_at_image(const Experiment& e) { return e.image && !e.is_given("embedding_kv"); }
 
 /// A projection of Q, K, V or the output; `letter` as in W_q.
-struct Projection {
+struct ProjectedInput {
     const char* stage;
     const char* W;
     const char* b;
 };
-constexpr Projection k_inputs[] = {{"query", "W_q", "b_q"}, {"key", "W_k", "b_k"}, {"value", "W_v", "b_v"}};
-constexpr Projection k_output{"output", "W_o", "b_o"};
+constexpr ProjectedInput k_inputs[] = {
+    {"query", "W_q", "b_q"}, {"key", "W_k", "b_k"}, {"value", "W_v", "b_v"}};
+constexpr ProjectedInput k_output{"output", "W_o", "b_o"};
 
-bool is_computed(const Experiment& e, const Projection& input) {
+bool is_computed(const Experiment& e, const ProjectedInput& input) {
     return !e.is_given("scores") && !e.is_given(input.stage);
 }
 
@@ -52,29 +51,30 @@ bool projects_output(const Experiment& e) {
 }
 
 /// Its weight or its bias is not given, so that some rule draws it.
-bool is_drawn(const Experiment& e, const Projection& projection) {
+bool is_drawn(const Experiment& e, const ProjectedInput& projection) {
     return !e.is_given(projection.W) || (e.projection_bias && !e.is_given(projection.b));
 }
 
 /// Some projection is drawn, or would be by another rule than none.
 bool may_draw_projections(const Experiment& e) {
-    const auto drawn = [&](const Projection& each) { return is_computed(e, each) && is_drawn(e, each); };
+    const auto drawn = [&](const ProjectedInput& each) { return is_computed(e, each) && is_drawn(e, each); };
     return std::ranges::any_of(k_inputs, drawn) || (projects_output(e) && is_drawn(e, k_output));
 }
 
 bool draws_projections(const Experiment& e) {
-    return e.projection == "none" ? projects_output(e) && is_drawn(e, k_output) : may_draw_projections(e);
+    return e.projection == Projection::none ? projects_output(e) && is_drawn(e, k_output)
+                                            : may_draw_projections(e);
 }
 
 bool draws_score_weights(const Experiment& e) {
     if (e.is_given("scores")) return false;
     const auto drawn = [&](const ScoreParameter& each) { return each.drawn && !e.is_given(each.name); };
-    return std::ranges::any_of(find_score_function(e.score)->parameters, drawn) ||
+    return std::ranges::any_of(score_function(e.score).parameters, drawn) ||
            (predicts_window(e) && !all_given(e, {"W_p", "v_p"}));
 }
 
 bool draws_block_weights(const Experiment& e) {
-    return e.block != "none" && !all_given(e, {"W_1", "b_1", "W_2", "b_2"});
+    return e.block != Block::none && !all_given(e, {"W_1", "b_1", "W_2", "b_2"});
 }
 
 /// Something is drawn where the score's weights are, or would be.
@@ -112,7 +112,7 @@ std::string no_embedding(const Experiment& e) {
 }
 
 std::string no_target(const Experiment& e) {
-    const bool words = all_given(e, {"E_tgt", "tgt_in"}) && e.decode == "teacher";
+    const bool words = all_given(e, {"E_tgt", "tgt_in"}) && e.decode == Decode::teacher;
     return words ? "The target's words are given" : "";
 }
 
@@ -141,7 +141,8 @@ std::string no_table(const Experiment& e) {
 }
 
 std::string no_table_rows(const Experiment& e) {
-    if (e.vocabulary == "stable") return "A stable vocabulary has a row for each word and no others";
+    if (e.vocabulary == VocabularyOrder::stable)
+        return "A stable vocabulary has a row for each word and no others";
     return translates(e) && e.is_given("E_src") ? "The source's table is given" : no_table(e);
 }
 
@@ -163,7 +164,7 @@ std::string no_image_seed(const Experiment& e) {
 }
 
 std::string no_rope(const Experiment& e) {
-    return e.position == "rope" ? no_scores(e) : "Only rope turns pairs of features";
+    return e.position == Position::rope ? no_scores(e) : "Only rope turns pairs of features";
 }
 
 std::string no_projection(const Experiment& e) {
@@ -175,22 +176,25 @@ std::string no_projection(const Experiment& e) {
 std::string no_projection_seed(const Experiment& e) {
     if (translates(e)) return no_attention(e);
     if (draws_projections(e) || continues_projections(e)) return "";
-    return e.projection == "none" ? "There are no weights to draw" : no_projection(e);
+    return e.projection == Projection::none ? "There are no weights to draw" : no_projection(e);
 }
 
 std::string no_projection_bias(const Experiment& e) {
     if (translates(e)) return no_attention(e);
-    const auto biased = [&](const Projection& each) { return is_computed(e, each) && !e.is_given(each.b); };
-    const bool drawn = e.projection != "none" || e.output_projection;
-    if ((e.projection != "none" && std::ranges::any_of(k_inputs, biased)) ||
+    const auto biased = [&](const ProjectedInput& each) {
+        return is_computed(e, each) && !e.is_given(each.b);
+    };
+    const bool drawn = e.projection != Projection::none || e.output_projection;
+    if ((e.projection != Projection::none && std::ranges::any_of(k_inputs, biased)) ||
         (projects_output(e) && !e.is_given("b_o")) || (drawn && continues_projections(e)))
         return "";
-    return e.projection == "none" ? "There is no projection" : no_projection_seed(e);
+    return e.projection == Projection::none ? "There is no projection" : no_projection_seed(e);
 }
 
 std::string no_key_size(const Experiment& e) {
-    const bool square = e.projection == "none" || e.projection == "mha";
-    if (square && !translates(e)) return "Projection " + e.projection + " keeps the size of the embedding";
+    const bool square = e.projection == Projection::none || e.projection == Projection::mha;
+    if (square && !translates(e))
+        return "Projection " + std::string(name_of(e.projection)) + " keeps the size of the embedding";
     return no_projection_seed(e);
 }
 
@@ -201,14 +205,14 @@ std::string no_value_size(const Experiment& e) {
 
 std::string no_dimension(const Experiment& e) {
     const bool patches = no_patches(e).empty() && !e.is_given("W_patch");
-    const bool units = !translates(e) && e.block != "none" && e.feed_forward_size == 0;
+    const bool units = !translates(e) && e.block != Block::none && e.feed_forward_size == 0;
     return patches || units || no_projection_seed(e).empty() ? "" : no_table(e);
 }
 
 /// Whether all the parameters that the encoder and the decoder use are given.
 bool translates_without_draws(const Experiment& e) {
     const auto is_used = [&](std::string_view name) {
-        if (name.starts_with("enc_bwd")) return e.encoder == "bidirectional";
+        if (name.starts_with("enc_bwd")) return e.encoder == Encoder::bidirectional;
         if (name == "W_p" || name == "v_p") return aligns(e) && predicts_window(e);
         if (name == "W_a" || name == "U_a" || name == "v_a") return aligns(e);
         return true;
@@ -236,7 +240,7 @@ std::string no_seed(const Experiment& e) {
 }
 
 /// Columns of Q, K or V, all heads together.
-int columns_of(const Experiment& e, const Projection& input, int projected) {
+int columns_of(const Experiment& e, const ProjectedInput& input, int projected) {
     if (e.is_given(input.stage)) return static_cast<int>(e.given.at(input.stage).values().cols());
     if (e.is_given(input.W)) return static_cast<int>(e.given.at(input.W).values().rows());
     return projected;
@@ -255,7 +259,7 @@ std::string no_heads(const Experiment& e) {
 std::string no_hidden_layer(const Experiment& e) {
     if (translates(e)) return translates_without_draws(e) ? "The weights are given" : "";
     if (e.is_given("scores")) return "The scores are given";
-    const bool hidden = find_score_function(e.score)->before == "score_hidden";
+    const bool hidden = score_function(e.score).before == "score_hidden";
     if (!hidden && !predicts_window(e))
         return "Only additive and concat scores and local-p have a hidden layer";
     return draws_score_weights(e) ? "" : "The weights are given";
@@ -264,17 +268,18 @@ std::string no_hidden_layer(const Experiment& e) {
 std::string no_score_seed(const Experiment& e) {
     if (!no_scores(e).empty()) return no_scores(e);
     if (draws_after_projections(e)) return "";
-    const bool weights = !find_score_function(e.score)->parameters.empty();
-    return weights ? "The weights are given" : "A " + e.score + " score has no weights to draw";
+    const bool weights = !score_function(e.score).parameters.empty();
+    return weights ? "The weights are given"
+                   : "A " + std::string(name_of(e.score)) + " score has no weights to draw";
 }
 
 std::string no_cosine(const Experiment& e) {
-    return e.score == "cosine" ? no_scores(e) : "Only a cosine is sharpened";
+    return e.score == Score::cosine ? no_scores(e) : "Only a cosine is sharpened";
 }
 
 std::string no_axis(const Experiment& e) {
     if (translates(e)) return "A decoder takes one step after the other, not all queries at once";
-    return e.normalizer == "softmax" ? "" : "Only the softmax can go over the queries";
+    return e.normalizer == Normalization::softmax ? "" : "Only the softmax can go over the queries";
 }
 
 std::string no_window(const Experiment& e) {
@@ -305,11 +310,11 @@ std::string no_output(const Experiment& e) {
 }
 
 std::string no_block_around(const Experiment& e) {
-    return translates(e) || e.block == "none" ? no_embedding(e) : "";
+    return translates(e) || e.block == Block::none ? no_embedding(e) : "";
 }
 
 std::string no_block(const Experiment& e) {
-    return translates(e) ? no_attention(e) : e.block == "none" ? "There is no block" : "";
+    return translates(e) ? no_attention(e) : e.block == Block::none ? "There is no block" : "";
 }
 
 std::string no_block_size(const Experiment& e) {
@@ -319,7 +324,7 @@ std::string no_block_size(const Experiment& e) {
 
 std::string no_steps(const Experiment& e) {
     if (!translates(e)) return no_seq2seq(e);
-    return e.decode == "greedy" ? "" : "The target says how many steps there are";
+    return e.decode == Decode::greedy ? "" : "The target says how many steps there are";
 }
 
 struct Rule {

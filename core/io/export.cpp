@@ -98,9 +98,13 @@ Names distinct(const Names& names) {
     return result;
 }
 
+const ViewFigure* figure_of_view(const ExportRequest& request) {
+    return request.view ? find_view_figure(*request.view) : nullptr;
+}
+
 std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request) {
     if (request.stages.empty()) {
-        const bool none = request.view_alone && find_view_figure(request.view);
+        const bool none = request.view_alone && figure_of_view(request);
         return none ? std::vector<StagePtr>{} : trace.stages();
     }
     std::vector<StagePtr> stages;
@@ -127,12 +131,12 @@ std::string file_name(std::string name, const Stage& stage, const HeadChoice& he
 /// The view's picture, and where it is alone the numbers that it shows.
 std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& request,
                                    const std::vector<const ExportFormat*>& formats) {
-    const ViewFigure* view = find_view_figure(request.view);
+    const ViewFigure* view = figure_of_view(request);
     if (!view) return {};
     const Stage* shown = view->stage(trace);
     const bool everything = request.stages.empty() && !request.view_alone;
     if (!shown && everything) return {};
-    if (!shown) refuse("the view " + request.view + " needs " + std::string(view->needs));
+    if (!shown) refuse("the view " + std::string(name_of(view->view)) + " needs " + std::string(view->needs));
     const StagePtr stage = stage_named(trace, std::string(shown->name()));
     std::vector<ExportItem> items;
     for (const HeadChoice& head : heads_of(*stage, request.head))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,8 +39,8 @@ struct ExportRequest {
     std::vector<std::string> stages;  ///< by name; empty: every stage of the computation
     HeadChoice head;                  ///< of stages that have heads
     std::vector<std::string> formats = {"png"};
-    std::string view = {};    ///< whose own picture comes first; a view without one, and "": none
-    bool view_alone = false;  ///< without any stage, where that view has a picture
+    std::optional<ViewKind> view = {};  ///< whose own picture comes first, if it has one
+    bool view_alone = false;            ///< without any stage, where that view has a picture
 };
 
 /// One file to write: a stage, and of a stage with heads one of them or their mean; or a view's picture of

@@ -43,13 +43,11 @@ Seed as_seed(const Json& value) {
                                       : Seed(value.get<std::int64_t>());
 }
 
-std::string choice(const Json& value, std::initializer_list<std::string_view> choices) {
-    std::string text = as_text(value), known;
-    for (const std::string_view each : choices) {
-        if (each == text) return text;
-        known += (known.empty() ? "" : ", ") + std::string(each);
-    }
-    refuse(quoted_value(value) + " is not known: use " + known);
+template <typename E>
+E as_choice(const Json& value) {
+    const auto choice = find_choice<E>(as_text(value));
+    if (!choice) refuse(quoted_value(value) + " is not known: use " + known_names<E>());
+    return *choice;
 }
 
 std::string shortest(double value) {
@@ -213,6 +211,9 @@ using enum OptionType;
 #define FIELD(part, member, convert)                        \
     [](const Session& s) -> Json { return s.part.member; }, \
         [](Session& s, const Json& v) { s.part.member = convert(v); }
+#define CHOICE(part, member)                                                      \
+    [](const Session& s) -> Json { return std::string(name_of(s.part.member)); }, \
+        [](Session& s, const Json& v) { s.part.member = as_choice<decltype(s.part.member)>(v); }
 
 // Matrices that are given may take away further ones: why_unused() knows all.
 constexpr std::string_view k_attention = "mechanism is attention";
@@ -237,12 +238,12 @@ const std::array k_options = {
     Option{"mechanism", "Input", "", "attention|seq2seq",
            "attention: every query at once; seq2seq: an encoder and a decoder that aligns step by step, text "
            "being its source and text2 its target",
-           "", text, FIELD(experiment, mechanism, as_text)},
+           "", text, CHOICE(experiment, mechanism)},
     Option{"tokenizer", "Input", "", "words|whitespace|characters", "How the sentence is cut into tokens",
-           k_words, text, FIELD(experiment, tokenizer, as_text)},
+           k_words, text, CHOICE(experiment, tokenizer)},
     Option{"vocabulary", "Input", "", "alphabetical|appearance|stable",
            "Which row of the table a word takes; stable: a word keeps its vector whatever else is typed",
-           k_words, text, FIELD(experiment, vocabulary, as_text)},
+           k_words, text, CHOICE(experiment, vocabulary)},
     Option{"table-size", "Embedding", "", "N",
            "Rows of the embedding table, if the words need fewer, 0 to 1000000",
            "vocabulary is not stable, and a table is drawn", whole, FIELD(experiment, table_size, as_int)},
@@ -253,7 +254,7 @@ const std::array k_options = {
     Option{"dim", "Embedding", "d", "N", "Numbers per token, 1 to 1024, a multiple of heads",
            "something of that width is drawn", whole, FIELD(experiment, dim, as_int)},
     Option{"embedding", "Embedding", "", "normal|uniform|linear|xavier", "How the embedding table is drawn",
-           "a table is drawn", text, FIELD(experiment, embedding, as_text)},
+           "a table is drawn", text, CHOICE(experiment, embedding)},
     Option{
         "image", "Image", "", "PATH|drawn|none",
         "A picture whose patches are the keys and values: a PNG or JPEG, read at once, of which its central "
@@ -272,13 +273,12 @@ const std::array k_options = {
         set_weight_seed<&Experiment::image_seed>},
     Option{"position", "Position", "", "none|sinusoidal|rope|alibi",
            "How a token's place is told: added to X, by turning Q and K, or by a bias on the scores",
-           k_attention, text, FIELD(experiment, position, as_text)},
+           k_attention, text, CHOICE(experiment, position)},
     Option{"rope-layout", "Position", "", "interleaved|half", "Which features are turned as a pair",
-           "mechanism is attention and position is rope", text, FIELD(experiment, rope_layout, as_text)},
+           "mechanism is attention and position is rope", text, CHOICE(experiment, rope_layout)},
     Option{"projection", "Projections", "W", "none|normal|uniform|linear|xavier|mha",
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
-           "mechanism is attention and the projections are not given", text,
-           FIELD(experiment, projection, as_text)},
+           "mechanism is attention and the projections are not given", text, CHOICE(experiment, projection)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
            "same: the seed again; continue: go on after the embedding table (with an image, after its "
            "projection); N: a seed of their own",
@@ -296,7 +296,7 @@ const std::array k_options = {
     Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
            FIELD(experiment, heads, as_int)},
     Option{"score", "Score", "", "dot|general|additive|concat|cosine|location",
-           "How much a query has to do with a key", k_scores, text, FIELD(experiment, score, as_text)},
+           "How much a query has to do with a key", k_scores, text, CHOICE(experiment, score)},
     Option{"hidden", "Score", "", "N",
            "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024",
            "score is additive or concat, normalizer is local-p, or mechanism is seq2seq", whole,
@@ -314,11 +314,10 @@ const std::array k_options = {
            "1 is read at once, 0 closes",
            k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", "softmax|hard|local-m|local-p", "How masked scores become weights",
-           k_aligns, text, FIELD(experiment, normalizer, as_text)},
+           k_aligns, text, CHOICE(experiment, normalizer)},
     Option{"softmax-axis", "Softmax", "", "keys|queries",
            "Along which the weights sum to 1: each row over the keys, or each column over the queries",
-           "mechanism is attention and normalizer is softmax", text,
-           FIELD(experiment, softmax_axis, as_text)},
+           "mechanism is attention and normalizer is softmax", text, CHOICE(experiment, softmax_axis)},
     Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", k_aligns,
            number, FIELD(experiment, temperature, as_double)},
     Option{"local-window", "Softmax", "D", "NUMBER",
@@ -339,9 +338,9 @@ const std::array k_options = {
 
     Option{"block", "Block", "", "none|post-norm|pre-norm",
            "The transformer's block around attention: residuals, layer norms and a feed-forward layer",
-           "mechanism is attention and there is an embedding", text, FIELD(experiment, block, as_text)},
+           "mechanism is attention and there is an embedding", text, CHOICE(experiment, block)},
     Option{"activation", "Block", "", "relu|gelu", "Of the feed-forward layer", k_block, text,
-           FIELD(experiment, activation, as_text)},
+           CHOICE(experiment, activation)},
     Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
            k_block, whole, FIELD(experiment, feed_forward_size, as_int)},
     Option{"block-seed", "Block", "", "same|continue|N",
@@ -350,18 +349,18 @@ const std::array k_options = {
            set_weight_seed<&Experiment::block_seed>},
     Option{"encoder", "Sequence to sequence", "", "bidirectional|forward",
            "How the source is read: in both directions, or forward alone", k_seq2seq, text,
-           FIELD(experiment, encoder, as_text)},
+           CHOICE(experiment, encoder)},
     Option{
         "decoder-attention", "Sequence to sequence", "", "additive|none",
         "Where each step's context is from: the source weighted by its alignment, or the last state of the "
         "encoder alone",
-        k_seq2seq, text, FIELD(experiment, decoder_attention, as_text)},
+        k_seq2seq, text, CHOICE(experiment, decoder_attention)},
     Option{"alignment-state", "Sequence to sequence", "", "previous|current",
            "Which of the decoder's states asks: the one before the step (Bahdanau) or its own (Luong)",
-           k_seq2seq, text, FIELD(experiment, alignment_state, as_text)},
+           k_seq2seq, text, CHOICE(experiment, alignment_state)},
     Option{"decode", "Sequence to sequence", "", "teacher|greedy",
            "What each step is fed: the target's words, or the word that the step before found likeliest",
-           k_seq2seq, text, FIELD(experiment, decode, as_text)},
+           k_seq2seq, text, CHOICE(experiment, decode)},
     Option{"max-steps", "Sequence to sequence", "", "N",
            "Steps of greedy decoding, 1 to 4096, if <eos> is not found before",
            "mechanism is seq2seq and decode is greedy", whole, FIELD(experiment, max_steps, as_int)},
@@ -378,10 +377,7 @@ const std::array k_options = {
 
     Option{"view", "Presentation", "", "pipeline|alignment|image",
            "The view that is open; render writes its own picture, and without --stage that alone", "", text,
-           [](const Session& s) -> Json { return s.presentation.view; },
-           [](Session& s, const Json& v) {
-               s.presentation.view = choice(v, {"pipeline", "alignment", "image"});
-           }},
+           CHOICE(presentation, view)},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
@@ -395,15 +391,9 @@ const std::array k_options = {
            [](Session& s, const Json& v) { s.presentation.range = parse_range(as_text(v)); }},
     Option{"colormap", "Presentation", "", "viridis|cividis|magma",
            "Colours of weights; signed values are always blue to red", "", text,
-           [](const Session& s) -> Json { return s.presentation.colormap; },
-           [](Session& s, const Json& v) {
-               s.presentation.colormap = choice(v, {"viridis", "cividis", "magma"});
-           }},
+           CHOICE(presentation, colormap)},
     Option{"theme", "Presentation", "", "dark|light|contrast|print", "Colours of the picture around the data",
-           "", text, [](const Session& s) -> Json { return s.presentation.theme; },
-           [](Session& s, const Json& v) {
-               s.presentation.theme = choice(v, {"dark", "light", "contrast", "print"});
-           }},
+           "", text, CHOICE(presentation, theme)},
     Option{"cell-size", "Presentation", "", "auto|PX",
            "Pixels of an exported cell, 1 to 512; auto: 48, less for large matrices", "exported pictures",
            word_or_number, cell_size_json, set_cell_size},
@@ -416,6 +406,7 @@ const std::array k_options = {
            set_locked},
 };
 #undef FIELD
+#undef CHOICE
 
 }  // namespace
 

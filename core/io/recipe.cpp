@@ -10,13 +10,15 @@ namespace attnscope {
 namespace {
 
 std::string title(const Experiment& e) {
-    if (e.mechanism == "seq2seq")
-        return std::string("Sequence to sequence ") +
-               (e.decoder_attention == "none" ? "without attention" : "by additive attention");
-    std::string name = e.score == "dot" ? "Dot-product attention" : e.score + " attention";
-    if (e.score == "dot" && e.scale.kind == Scale::Kind::sqrt) name = "Scaled dot-product attention";
+    if (e.mechanism == MechanismKind::seq2seq)
+        return std::string("Sequence to sequence ") + (e.decoder_attention == DecoderAttention::none
+                                                           ? "without attention"
+                                                           : "by additive attention");
+    std::string name =
+        e.score == Score::dot ? "Dot-product attention" : std::string(name_of(e.score)) + " attention";
+    if (e.score == Score::dot && e.scale.kind == Scale::Kind::sqrt) name = "Scaled dot-product attention";
     if (e.is_given("scores")) name = "Attention from given scores";
-    if (e.block != "none") name = "A " + e.block + " transformer block: " + name;
+    if (e.block != Block::none) name = "A " + std::string(name_of(e.block)) + " transformer block: " + name;
     if (e.image && !e.is_given("embedding_kv")) name += " over a picture";
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
     return name + (e.heads > 1 ? " with " + std::to_string(e.heads) + " heads" : "");
@@ -68,7 +70,7 @@ else:
 }  // namespace
 
 std::string recipe(const Trace& trace) {
-    const bool is_seq2seq = trace.experiment.mechanism == "seq2seq";
+    const bool is_seq2seq = trace.experiment.mechanism == MechanismKind::seq2seq;
     Script script;
     script.comment(title(trace.experiment) + ", with the numbers of attnscope.");
     script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");

@@ -97,8 +97,8 @@ void AttentionRecipe::block_weights() {
 
 /// Vaswani et al. 2017, §3.1, or with the norms first.
 void AttentionRecipe::block() {
-    if (e_.block == "none") return;
-    const bool first = e_.block == "pre-norm";
+    if (e_.block == Block::none) return;
+    const bool first = e_.block == Block::pre_norm;
     section(first ? "The block: what attention found is added to what it read from before the norm."
                   : "The block: what attention found is added to what it read, and normed.");
     line("residual_1 = " + x_ + " + " + output_);
@@ -108,7 +108,8 @@ void AttentionRecipe::block() {
         layer_norm("norm_1", "residual_1", "ln1");
     block_weights();
     line("feed_forward_hidden = " + affine(first ? "norm_2" : "norm_1", "W_1", "b_1"));
-    line("feed_forward_active = torch.nn.functional." + e_.activation + "(feed_forward_hidden)");
+    line("feed_forward_active = torch.nn.functional." + std::string(name_of(e_.activation)) +
+         "(feed_forward_hidden)");
     line("feed_forward = " + affine("feed_forward_active", "W_2", "b_2"));
     line(std::string("residual_2 = ") + (first ? "residual_1" : "norm_1") + " + feed_forward");
     output_ = "residual_2";

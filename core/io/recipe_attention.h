@@ -26,7 +26,7 @@ private:
     int columns(const std::string& name) const { return has(name) ? shape(name).columns : e_.dim; }
     int queries() const { return shape("weights").rows; }
     int keys() const { return shape("weights").columns; }
-    bool is_stable() const { return find_vocabulary_rule(e_.vocabulary)->stable; }
+    bool is_stable() const { return vocabulary_rule(e_.vocabulary).stable; }
 
     // What is written again and again.
     void section(const std::string& comment) { script_.section(comment); }
@@ -95,9 +95,9 @@ private:
     std::vector<Draw> block_draws() const;
     int rows_of_table() const { return has("table") ? shape("table").rows : has(X_) ? e_.table_size : 0; }
     int value_columns() const {
-        return e_.is_given("value")      ? static_cast<int>(e_.given.at("value").values().cols())
-               : e_.projection != "none" ? e_.value_columns()
-                                         : columns(Y_v_);
+        return e_.is_given("value")                ? static_cast<int>(e_.given.at("value").values().cols())
+               : e_.projection != Projection::none ? e_.value_columns()
+                                                   : columns(Y_v_);
     }
 
     Script& script_;

@@ -20,7 +20,7 @@ void AttentionRecipe::tokens() {
 }
 
 Draw AttentionRecipe::table_draw() const {
-    return {"table", drawn_matrix(e_.embedding, rows_of_table(), e_.dim)};
+    return {"table", drawn_matrix(name_of(e_.embedding), rows_of_table(), e_.dim)};
 }
 
 void AttentionRecipe::embedding() {
@@ -87,7 +87,7 @@ void AttentionRecipe::positions() {
 }
 
 void AttentionRecipe::normalize_first() {
-    if (e_.block != "pre-norm") return;
+    if (e_.block != Block::pre_norm) return;
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     section("Layer norm before attention: each row with mean 0 and variance 1, times gain plus shift.");
     layer_norm("norm_1", X_, "ln1");

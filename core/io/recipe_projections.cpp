@@ -30,14 +30,14 @@ GeneratorState AttentionRecipe::projection_start() const {
 }
 
 std::vector<Draw> AttentionRecipe::projection_draws(bool with_output) const {
-    if (e_.projection == "mha") {
+    if (e_.projection == Projection::mha) {
         const int d = columns(X_), kdim = columns(Y_), vdim = columns(Y_v_);
         std::string sizes = text(d) + ", " + text(d % e_.heads == 0 ? e_.heads : 1);
         if (kdim != d || vdim != d) sizes += ", kdim=" + text(kdim) + ", vdim=" + text(vdim);
         return {{"mha", "torch.nn.MultiheadAttention(" + sizes + ")"}};
     }
-    const bool projected = e_.projection != "none";
-    const std::string initializer = projected ? e_.projection : "linear";
+    const bool projected = e_.projection != Projection::none;
+    const std::string initializer = std::string(projected ? name_of(e_.projection) : "linear");
     std::vector<Draw> draws;
     const auto draw = [&](const std::string& letter, int out, int in) {
         const std::string W = "W_" + letter, b = "b_" + letter;
@@ -85,11 +85,11 @@ void AttentionRecipe::projections() {
     std::string comment = has("query") ? "Queries, keys and values" : has("value") ? "Values" : "Weights";
     if (drawn_output || drawn_input) {
         comment += ". The weights are " + seed_text(e_.projection_seed);
-        comment += e_.projection == "mha" ? ", as torch.nn.MultiheadAttention draws its own." : ".";
+        comment += e_.projection == Projection::mha ? ", as torch.nn.MultiheadAttention draws its own." : ".";
         section(comment);
         script_.reach(projection_start());
         for (const Draw& each : projection_draws(drawn_output)) script_.draw(each);
-        if (e_.projection == "mha")
+        if (e_.projection == Projection::mha)
             take_from_multihead(columns(Y_) == columns(X_) && columns(Y_v_) == columns(X_));
     } else if (has("query") || has("value")) {
         section(comment + ".");
@@ -102,9 +102,9 @@ void AttentionRecipe::projections() {
 
 void AttentionRecipe::heads() {
     if (!has("query_heads")) return;
-    const bool rotate = e_.position == "rope", cut = e_.heads > 1;
+    const bool rotate = e_.position == Position::rope, cut = e_.heads > 1;
     if (rotate) {
-        const bool half = e_.rope_layout == "half";
+        const bool half = e_.rope_layout == RopeLayout::half;
         section("RoPE turns each pair of features of a query or key by its position's angle.");
         line("def rotate(x):");
         line("    n, d = x.shape[-2:]");

@@ -126,7 +126,7 @@ std::string linear_weight(int out, int in) {
     return "torch.nn.Linear(" + text(in) + ", " + text(out) + ", bias=False).weight";
 }
 
-std::string drawn_matrix(const std::string& initializer, int out, int in) {
+std::string drawn_matrix(std::string_view initializer, int out, int in) {
     const std::string size = text(out) + ", " + text(in);
     if (initializer == "normal") return "torch.randn(" + size + ")";
     if (initializer == "uniform") return "torch.rand(" + size + ")";
@@ -159,7 +159,7 @@ void write_stable_table(Script& script, const std::string& table, const Experime
     script.line("rows = []");
     script.line("for seed in seeds.values():");
     script.line("    torch.manual_seed(seed)");
-    script.line("    rows.append(" + drawn_matrix(e.embedding, 1, e.dim) + ")");
+    script.line("    rows.append(" + drawn_matrix(name_of(e.embedding), 1, e.dim) + ")");
     script.line(table + " = torch.cat(rows)");
     script.forget_generator();
 }
@@ -181,14 +181,14 @@ void write_mask_rules(Script& script, const Experiment& e) {
 }
 
 std::string cut_text(const Experiment& e) {
-    const std::string pieces = e.tokenizer == "characters"   ? "into characters"
-                               : e.tokenizer == "whitespace" ? "at blanks"
-                                                             : "into words";
+    const std::string pieces = e.tokenizer == TokenizerKind::characters   ? "into characters"
+                               : e.tokenizer == TokenizerKind::whitespace ? "at blanks"
+                                                                          : "into words";
     return "cut " + pieces + " and case-folded";
 }
 
 std::string order_text(const Experiment& e) {
-    return e.vocabulary == "alphabetical" ? "alphabetical order" : "order of appearance";
+    return e.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order" : "order of appearance";
 }
 
 std::string stable_text(const Experiment& e) {

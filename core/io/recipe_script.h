@@ -68,7 +68,7 @@ std::string text(int whole);
 /// `torch.nn.Linear(in, out, bias=False).weight`.
 std::string linear_weight(int out, int in);
 /// The call that draws a matrix as the initialiser of that name does.
-std::string drawn_matrix(const std::string& initializer, int out, int in);
+std::string drawn_matrix(std::string_view initializer, int out, int in);
 
 // What the mechanisms have in common.
 /// `name = ["…"]`, the words by row of their table.

@@ -39,7 +39,7 @@ public:
         : script_(script),
           trace_(trace),
           e_(trace.experiment),
-          window_(find_normalizer(e_.normalizer)->window) {}
+          window_(normalizer_of(e_.normalizer).window) {}
 
     void write() {
         tokens();
@@ -63,11 +63,11 @@ private:
     /// The largest number of steps that there may be.
     int steps() const { return is_greedy() ? e_.max_steps : shape("fed_tokens").rows; }
     int annotation() const { return shape("annotations").columns; }
-    bool is_greedy() const { return e_.decode == "greedy"; }
-    bool is_stable() const { return find_vocabulary_rule(e_.vocabulary)->stable; }
-    bool reads_backward() const { return e_.encoder == "bidirectional"; }
+    bool is_greedy() const { return e_.decode == Decode::greedy; }
+    bool is_stable() const { return vocabulary_rule(e_.vocabulary).stable; }
+    bool reads_backward() const { return e_.encoder == Encoder::bidirectional; }
     bool aligns() const { return has("alignment"); }
-    bool asks_first() const { return e_.alignment_state == "previous"; }
+    bool asks_first() const { return e_.alignment_state == AlignmentState::previous; }
     bool has_rules() const { return aligns() && (!e_.mask.empty() || e_.is_given("mask")); }
     /// What the weights are taken of: the stage, and a step's variable.
     StepValue masked() const {
@@ -143,8 +143,8 @@ std::vector<Draw> Seq2seqRecipe::draws() const {
     };
     std::vector<Draw> list;
     if (!is_stable())
-        list = {{"E_src", drawn_matrix(e_.embedding, shape("E_src").rows, d)},
-                {"E_tgt", drawn_matrix(e_.embedding, V, d)}};
+        list = {{"E_src", drawn_matrix(name_of(e_.embedding), shape("E_src").rows, d)},
+                {"E_tgt", drawn_matrix(name_of(e_.embedding), V, d)}};
     const std::vector<Draw> weights = {{"enc_fwd", cell(d, E)},
                                        {"enc_bwd", cell(d, E)},
                                        {"W_init, b_init", linear(E, D)},
@@ -222,7 +222,7 @@ void Seq2seqRecipe::table(const std::string& name, const std::vector<std::string
     if (!is_stable()) return parameters(name);
     if (!words.empty()) return write_stable_table(script_, name, e_, words);
     script_.reach({e_.seed, {}});
-    script_.draw({name, drawn_matrix(e_.embedding, shape(name).rows, e_.dim)});
+    script_.draw({name, drawn_matrix(name_of(e_.embedding), shape(name).rows, e_.dim)});
 }
 
 void Seq2seqRecipe::tables() {
@@ -335,7 +335,7 @@ bool Seq2seqRecipe::context_meets_closed() const {
 void Seq2seqRecipe::normalize() {
     const std::string name = has("alignment_softmax") ? "softmax" : "alpha", scores = masked().variable;
     const std::string S = text(words()), D = python_number(e_.local_window);
-    if (e_.normalizer == "hard") {
+    if (e_.normalizer == Normalization::hard) {
         step(name + " = torch.nn.functional.one_hot(" + scores + ".argmax(), " + S + ").float()");
         if (range(masked().stage).nan > 0)
             step(name + " = " + name + ".masked_fill(" + scores + ".isnan().any(), nan)");

@@ -19,12 +19,12 @@ std::vector<Draw> AttentionRecipe::score_draws() const {
     if (!has("query")) return {};
     const ScoreSizes sizes{.query = columns(Q_), .key = columns(K_), .keys = keys(), .hidden = e_.hidden};
     std::vector<Draw> draws;
-    for (const ScoreParameter& parameter : find_score_function(e_.score)->parameters) {
+    for (const ScoreParameter& parameter : score_function(e_.score).parameters) {
         const int out = parameter.rows(sizes), in = parameter.columns(sizes);
         const std::string name(parameter.name), row = name.starts_with("v_") ? "[0]" : "";
         if (parameter.drawn) draws.push_back({name, linear_weight(out, in) + row});
     }
-    if (e_.normalizer == "local-p") {
+    if (e_.normalizer == Normalization::local_p) {
         draws.push_back({"W_p", linear_weight(e_.hidden, sizes.query)});
         draws.push_back({"v_p", linear_weight(1, e_.hidden) + "[0]"});
     }
@@ -49,18 +49,18 @@ void AttentionRecipe::score() {
 
 void AttentionRecipe::general_scores() {
     const std::string K_T = transposed(K_);
-    if (e_.score == "dot") {
+    if (e_.score == Score::dot) {
         line("scores = " + Q_ + " @ " + K_T);
-    } else if (e_.score == "general") {
+    } else if (e_.score == Score::general) {
         line("scores = " + Q_ + " @ W_score @ " + K_T);
-    } else if (e_.score == "location") {
+    } else if (e_.score == Score::location) {
         line("scores = " + Q_ + " @ W_loc.T  # the query alone says where to look");
-    } else if (e_.score == "cosine") {
+    } else if (e_.score == Score::cosine) {
         line("norms = " + Q_ + ".norm(dim=-1).unsqueeze(-1) * " + K_ + ".norm(dim=-1).unsqueeze(-2)");
         line("cosine = " + Q_ + " @ " + K_T + " / norms.clamp(min=1e-8)");
         line("scores = " + python_number(e_.sharpening) + " * cosine");
     } else {
-        const bool concat = e_.score == "concat";
+        const bool concat = e_.score == Score::concat;
         const std::string d = text(columns(Q_));
         if (concat)
             line("W_cq, W_ck = W_c[:, :" + d + "], W_c[:, " + d + ":]  # W_c [q; k] is W_cq q + W_ck k");
@@ -100,7 +100,7 @@ void AttentionRecipe::biases() {
 /// Where each query's local window stands.
 void AttentionRecipe::centers() {
     if (!has("center")) return;
-    if (e_.normalizer == "local-m") {
+    if (e_.normalizer == Normalization::local_m) {
         line("# Only keys near the query's own place.");
         line("center = torch.arange(" + text(queries()) + ").float()");
     } else {
@@ -139,7 +139,7 @@ bool AttentionRecipe::normalizer_meets_closed() const {
 
 void AttentionRecipe::normalized(const std::string& name) {
     const bool over_queries = e_.over_queries();
-    if (e_.normalizer == "hard") {
+    if (e_.normalizer == Normalization::hard) {
         line(name + " = torch.nn.functional.one_hot(masked.argmax(dim=-1), " + text(keys()) + ").float()");
         if (trace_.find("masked")->buffer.range().nan > 0)
             line(name + " = " + name + ".masked_fill(masked.isnan().any(dim=-1, keepdim=True), nan)");
@@ -148,12 +148,12 @@ void AttentionRecipe::normalized(const std::string& name) {
     }
     if (!normalizer_meets_closed()) return;
     line("# What is closed has no weight, not even where nothing is open; PyTorch alone gives " +
-         std::string(e_.normalizer == "hard" ? "the first key 1 there." : "NaN there."));
+         std::string(e_.normalizer == Normalization::hard ? "the first key 1 there." : "NaN there."));
     line(name + " = " + name + ".masked_fill(masked == -inf, 0)");
 }
 
 void AttentionRecipe::weights() {
-    if (e_.normalizer == "hard")
+    if (e_.normalizer == Normalization::hard)
         section("Weights: 1 at the largest score of a row, the first of equals.");
     else if (e_.over_queries())
         section("Weights: the softmax over the queries, each column sums to 1.");

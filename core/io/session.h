@@ -1,11 +1,15 @@
 // A Session: an experiment and how it is looked at; what files, examples, exported pictures and undo carry.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/attention/experiment.h"
+#include "core/choice.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
 
 namespace attnscope {
 
@@ -42,17 +46,25 @@ struct Cell {
     bool operator==(const Cell&) const = default;
 };
 
+/// What the window shows.
+enum class ViewKind { pipeline, alignment, image };
+constexpr auto choice_names(ViewKind) {
+    using enum ViewKind;
+    return std::to_array<ChoiceName<ViewKind>>(
+        {{pipeline, "pipeline"}, {alignment, "alignment"}, {image, "image"}});
+}
+
 /// What decides the picture, and no number in it.
 struct Presentation {
-    std::string view = "pipeline";
+    ViewKind view = ViewKind::pipeline;
     std::string stage = "weights";
     HeadChoice head;
     RangeChoice range;
-    std::string colormap = "viridis";  ///< for probabilities; signed values are drawn on the diverging map
-    std::string theme = "dark";        ///< dark, light, contrast, print
-    std::optional<int> cell_size;      ///< pixels of an exported cell, 1 … 512; none: by the matrix's size
-    bool values = true;                ///< numbers in the cells where they fit
-    std::string title;                 ///< of an exported picture; empty: the stage's name and formula
+    ColormapKind colormap = ColormapKind::viridis;
+    ThemeKind theme = ThemeKind::dark;
+    std::optional<int> cell_size;  ///< pixels of an exported cell, 1 … 512; none: by the matrix's size
+    bool values = true;            ///< numbers in the cells where they fit
+    std::string title;             ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
 
     bool operator==(const Presentation&) const = default;

@@ -3,7 +3,7 @@
 namespace attnscope {
 
 std::string_view axis_name(const Experiment& experiment, Axis axis) {
-    const bool decodes = experiment.mechanism == "seq2seq";
+    const bool decodes = experiment.mechanism == MechanismKind::seq2seq;
     switch (axis) {
         case Axis::query_token: return decodes ? "steps" : "queries";
         case Axis::key_token: return decodes ? "source words" : "keys";

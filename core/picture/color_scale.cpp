@@ -61,12 +61,7 @@ Interval fixed_interval(const RangeChoice& range) {
 
 const Colormap& map_for(Unit unit, const Presentation& presentation) {
     if (unit == Unit::real) return diverging_colormap();
-    const Colormap* map = find_colormap(presentation.colormap);
-    if (map) return *map;
-    std::string names;
-    for (const Colormap& known : colormaps()) names += (names.empty() ? "" : ", ") + std::string(known.name);
-    throw Error(ErrorKind::bad_input,
-                "unknown colour map \"" + presentation.colormap + "\": use one of " + names);
+    return colormap_of(presentation.colormap);
 }
 
 /// Floats counted in their order, −0 and 0 as one.

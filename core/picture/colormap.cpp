@@ -1,6 +1,5 @@
 #include "core/picture/colormap.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -33,6 +32,15 @@ constexpr Anchor k_blue_red[] = {{0, 0x24427e},     {25.4, 0x31649f},  {50.8, 0x
                                  {101.6, 0xb6cedf}, {127, 0xe6e6e8},   {128, 0xe6e6e8},   {153.4, 0xebc2a9},
                                  {178.8, 0xe39876}, {204.2, 0xce654d}, {229.6, 0xad3a39}, {255, 0x87152b}};
 
+std::span<const Anchor> anchors_of(ColormapKind choice) {
+    switch (choice) {
+        case ColormapKind::viridis: return k_viridis;
+        case ColormapKind::cividis: return k_cividis;
+        case ColormapKind::magma: return k_magma;
+    }
+    return {};
+}
+
 std::uint8_t between(std::uint8_t a, std::uint8_t b, double t) {
     return static_cast<std::uint8_t>(std::floor(a + (b - a) * t + 0.5));
 }
@@ -56,22 +64,18 @@ Colormap build(std::string_view name, bool diverging, std::span<const Anchor> an
 }  // namespace
 
 std::span<const Colormap> colormaps() {
-    static const std::vector<Colormap> maps = {
-        build("viridis", false, k_viridis),
-        build("cividis", false, k_cividis),
-        build("magma", false, k_magma),
-        build("blue-red", true, k_blue_red),
-    };
+    static const std::vector<Colormap> maps = [] {
+        std::vector<Colormap> built;
+        for (const auto& [kind, name] : choices<ColormapKind>())
+            built.push_back(build(name, false, anchors_of(kind)));
+        built.push_back(build("blue-red", true, k_blue_red));
+        return built;
+    }();
     return maps;
 }
 
-const Colormap* find_colormap(std::string_view name) {
-    const std::span<const Colormap> maps = colormaps();
-    const auto found =
-        std::find_if(maps.begin(), maps.end(), [&](const Colormap& m) { return m.name == name; });
-    return found == maps.end() ? nullptr : &*found;
-}
+const Colormap& colormap_of(ColormapKind choice) { return colormaps()[static_cast<std::size_t>(choice)]; }
 
-const Colormap& diverging_colormap() { return *find_colormap("blue-red"); }
+const Colormap& diverging_colormap() { return colormaps().back(); }
 
 }  // namespace attnscope

@@ -5,12 +5,21 @@
 #include <span>
 #include <string_view>
 
+#include "core/choice.h"
 #include "core/picture/color.h"
 
 namespace attnscope {
 
+/// The sequential maps, for probabilities; signed values are drawn on the diverging one.
+enum class ColormapKind { viridis, cividis, magma };
+constexpr auto choice_names(ColormapKind) {
+    using enum ColormapKind;
+    return std::to_array<ChoiceName<ColormapKind>>(
+        {{viridis, "viridis"}, {cividis, "cividis"}, {magma, "magma"}});
+}
+
 struct Colormap {
-    std::string_view name;         ///< as on the command line
+    std::string_view name;
     bool diverging;                ///< centred on 0: entries 127 and 128 are the neutral middle
     std::array<Rgb8, 256> colors;  ///< from the smallest value to the largest
 };
@@ -22,8 +31,7 @@ struct Colormap {
 /// channel is within one level of matplotlib's table. In blue-red the two arms have the same lightness
 /// (CIELAB L*) at the same distance from 0, so that neither sign looks stronger.
 std::span<const Colormap> colormaps();
-/// nullptr for an unknown name.
-const Colormap* find_colormap(std::string_view name);
+const Colormap& colormap_of(ColormapKind choice);
 /// The one that signed values are drawn with.
 const Colormap& diverging_colormap();
 

@@ -117,12 +117,6 @@ void find_clipped(Figure& figure) {
     }
 }
 
-const Theme& theme_named(const std::string& name) {
-    const Theme* theme = find_theme(name);
-    if (theme) return *theme;
-    throw Error(ErrorKind::bad_input, "unknown theme \"" + name + "\": use dark, light, contrast or print");
-}
-
 void require_cell_size(int size) {
     if (size < 1 || size > 512)
         throw Error(ErrorKind::bad_input, "cell size " + std::to_string(size) + ": use 1 to 512 pixels");
@@ -260,7 +254,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .scale = color_scale(trace, stage, head, presentation),
         .image = {},
         .lines = {},
-        .theme = &theme_named(presentation.theme),
+        .theme = &theme_of(presentation.theme),
         .cell_size = cell_size,
         .write_values = presentation.values,
     };

@@ -1,13 +1,10 @@
 #include "core/picture/theme.h"
 
-#include <algorithm>
-#include <array>
-
 namespace attnscope {
 namespace {
 
 constexpr Theme k_dark{
-    .name = "dark",
+    .choice = ThemeKind::dark,
     .background = rgb8(0x101318),
     .panel = rgb8(0x161a21),
     .raised = rgb8(0x1f252e),
@@ -30,7 +27,7 @@ constexpr Theme k_dark{
 };
 
 constexpr Theme k_light{
-    .name = "light",
+    .choice = ThemeKind::light,
     .background = rgb8(0xf4f5f8),
     .panel = rgb8(0xfbfcfd),
     .raised = rgb8(0xe6e9ee),
@@ -53,7 +50,7 @@ constexpr Theme k_light{
 };
 
 constexpr Theme k_contrast{
-    .name = "contrast",
+    .choice = ThemeKind::contrast,
     .background = rgb8(0x000000),
     .panel = rgb8(0x000000),
     .raised = rgb8(0x1c1c1c),
@@ -76,7 +73,7 @@ constexpr Theme k_contrast{
 };
 
 constexpr Theme k_print{
-    .name = "print",
+    .choice = ThemeKind::print,
     .background = rgb8(0xffffff),
     .panel = rgb8(0xffffff),
     .raised = rgb8(0xeef0f3),
@@ -99,15 +96,12 @@ constexpr Theme k_print{
 };
 
 constexpr std::array k_themes{k_dark, k_light, k_contrast, k_print};
+static_assert(is_table_of<ThemeKind>(k_themes));
 
 }  // namespace
 
 std::span<const Theme> themes() { return k_themes; }
 
-const Theme* find_theme(std::string_view name) {
-    const auto found = std::find_if(k_themes.begin(), k_themes.end(),
-                                    [&](const Theme& theme) { return theme.name == name; });
-    return found == k_themes.end() ? nullptr : &*found;
-}
+const Theme& theme_of(ThemeKind choice) { return k_themes[static_cast<std::size_t>(choice)]; }
 
 }  // namespace attnscope

@@ -1,15 +1,24 @@
 // The colours of everything that is not data; one table for the window and for pictures.
 #pragma once
 
+#include <array>
 #include <span>
-#include <string_view>
 
+#include "core/choice.h"
 #include "core/picture/color.h"
 
 namespace attnscope {
 
+/// contrast is on pure black, print on pure white.
+enum class ThemeKind { dark, light, contrast, print };
+constexpr auto choice_names(ThemeKind) {
+    using enum ThemeKind;
+    return std::to_array<ChoiceName<ThemeKind>>(
+        {{dark, "dark"}, {light, "light"}, {contrast, "contrast"}, {print, "print"}});
+}
+
 struct Theme {
-    std::string_view name;
+    ThemeKind choice;
     // Surfaces, from back to front.
     Rgb8 background;
     Rgb8 panel;
@@ -36,9 +45,7 @@ struct Theme {
     Rgb8 heads;
 };
 
-/// dark, light, contrast (on pure black), print (on pure white).
 std::span<const Theme> themes();
-/// nullptr for an unknown name.
-const Theme* find_theme(std::string_view name);
+const Theme& theme_of(ThemeKind choice);
 
 }  // namespace attnscope

@@ -72,7 +72,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
               side_by_side(formula(e, *stage.info),
                            {side + " × " + side + " patches of a picture", head_fact(stage, head)}));
     figure.image = FigureImage{*e.image, patch_colors(e.image->image(), e.grid)};
-    if (e.normalizer == "hard")
+    if (e.normalizer == Normalization::hard)
         for (std::size_t i = 0; i < figure.values.size(); ++i)
             if (figure.values[i] == 1) figure.marks[i] = CellMark::chosen;
     return figure;
@@ -103,16 +103,17 @@ Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadC
 }
 
 constexpr std::array k_views = {
-    ViewFigure{"image", "image-view", "a picture to look at (--image)", patch_weights, make_image_figure},
-    ViewFigure{"alignment", "alignment-view", "an encoder and a decoder (--mechanism seq2seq)", aligned_stage,
-               make_alignment_figure},
+    ViewFigure{ViewKind::image, "image-view", "a picture to look at (--image)", patch_weights,
+               make_image_figure},
+    ViewFigure{ViewKind::alignment, "alignment-view", "an encoder and a decoder (--mechanism seq2seq)",
+               aligned_stage, make_alignment_figure},
 };
 
 }  // namespace
 
 std::span<const ViewFigure> view_figures() { return k_views; }
 
-const ViewFigure* find_view_figure(std::string_view view) {
+const ViewFigure* find_view_figure(ViewKind view) {
     for (const ViewFigure& each : k_views)
         if (each.view == view) return &each;
     return nullptr;

@@ -11,7 +11,7 @@ namespace attnscope {
 
 /// A view with a picture of its own.
 struct ViewFigure {
-    std::string_view view;   ///< as Presentation::view
+    ViewKind view;
     std::string_view file;   ///< name of its files, without format
     std::string_view needs;  ///< what an experiment must have, for a refusal
     /// The stage whose numbers it shows; nullptr where the experiment has nothing for this view.
@@ -24,7 +24,7 @@ struct ViewFigure {
 /// image, alignment.
 std::span<const ViewFigure> view_figures();
 /// nullptr for a view that shows stages alone.
-const ViewFigure* find_view_figure(std::string_view view);
+const ViewFigure* find_view_figure(ViewKind view);
 
 /// What the view of the alignment says where there is none.
 inline constexpr const char* k_no_alignment = "no alignment: every step sees the last encoder state alone";

@@ -2,7 +2,6 @@
 // rounding away; Generator::uniform rounds them to float32.
 #include "core/random/initializers.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -86,11 +85,35 @@ ProjectionWeights draw_multihead(Generator& generator, const ProjectionSizes& si
     return weights;
 }
 
-template <typename Entry>
-const Entry* find_by_name(std::span<const Entry> table, std::string_view name) {
-    const auto found = std::ranges::find(table, name, &Entry::name);
-    return found == table.end() ? nullptr : &*found;
+ProjectionWeights draw_output_alone(Generator& generator, const ProjectionSizes& sizes) {
+    ProjectionWeights weights;
+    if (!sizes.with_output) return weights;
+    weights.W_o = draw_linear(generator, sizes.output_out, sizes.value_out);
+    if (sizes.with_bias) weights.b_o = draw_linear_bias(generator, sizes.output_out, sizes.value_out);
+    return weights;
 }
+
+constexpr std::array<Initializer, 4> k_initializers{{
+    {Initialization::normal, "N(0, 1), as torch.nn.Embedding and torch.randn", fill_normal},
+    {Initialization::uniform, "U(0, 1), as torch.rand", fill_uniform},
+    {Initialization::linear, "U(−1/√in, 1/√in), as torch.nn.Linear", fill_linear},
+    {Initialization::xavier, "U(−a, a) with a = √(6/(in + out)), as torch.nn.init.xavier_uniform_",
+     fill_xavier},
+}};
+static_assert(is_table_of<Initialization>(k_initializers));
+
+constexpr std::array<ProjectionRule, 6> k_projection_rules{{
+    {Projection::none, "none: Q, K and V are the embeddings", draw_output_alone},
+    {Projection::normal, "each N(0, 1), as torch.randn", draw_one_by_one<fill_normal>},
+    {Projection::uniform, "each U(0, 1), as torch.rand", draw_one_by_one<fill_uniform>},
+    {Projection::linear, "each U(−1/√d, 1/√d), as torch.nn.Linear", draw_one_by_one<fill_linear>},
+    {Projection::xavier, "each U(−√(3/d), √(3/d)), as torch.nn.init.xavier_uniform_",
+     draw_one_by_one<fill_xavier>},
+    {Projection::mha,
+     "as torch.nn.MultiheadAttention draws them: the output first, then one xavier 3d × d matrix",
+     draw_multihead},
+}};
+static_assert(is_table_of<Projection>(k_projection_rules));
 
 }  // namespace
 
@@ -104,32 +127,16 @@ Matrix draw_linear_bias(Generator& generator, int out, int in) {
     return bias;
 }
 
-std::span<const Initializer> initializers() {
-    static constexpr std::array<Initializer, 4> k_table{{
-        {"normal", "N(0, 1), as torch.nn.Embedding and torch.randn", fill_normal},
-        {"uniform", "U(0, 1), as torch.rand", fill_uniform},
-        {"linear", "U(−1/√in, 1/√in), as torch.nn.Linear", fill_linear},
-        {"xavier", "U(−a, a) with a = √(6/(in + out)), as torch.nn.init.xavier_uniform_", fill_xavier},
-    }};
-    return k_table;
+std::span<const Initializer> initializers() { return k_initializers; }
+
+const Initializer& initializer_of(Initialization choice) {
+    return k_initializers[static_cast<std::size_t>(choice)];
 }
 
-const Initializer* find_initializer(std::string_view name) { return find_by_name(initializers(), name); }
+std::span<const ProjectionRule> projection_rules() { return k_projection_rules; }
 
-std::span<const ProjectionRule> projection_rules() {
-    static constexpr std::array<ProjectionRule, 5> k_table{{
-        {"normal", "each N(0, 1), as torch.randn", draw_one_by_one<fill_normal>},
-        {"uniform", "each U(0, 1), as torch.rand", draw_one_by_one<fill_uniform>},
-        {"linear", "each U(−1/√d, 1/√d), as torch.nn.Linear", draw_one_by_one<fill_linear>},
-        {"xavier", "each U(−√(3/d), √(3/d)), as torch.nn.init.xavier_uniform_", draw_one_by_one<fill_xavier>},
-        {"mha", "as torch.nn.MultiheadAttention draws them: the output first, then one xavier 3d × d matrix",
-         draw_multihead},
-    }};
-    return k_table;
-}
-
-const ProjectionRule* find_projection_rule(std::string_view name) {
-    return find_by_name(projection_rules(), name);
+const ProjectionRule& projection_rule(Projection choice) {
+    return k_projection_rules[static_cast<std::size_t>(choice)];
 }
 
 }  // namespace attnscope

@@ -1,17 +1,26 @@
 // How a matrix of weights is drawn: one small type behind one table, for embeddings and projections.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
 #include "core/attention/tensor.h"
+#include "core/choice.h"
 #include "core/random/generator.h"
 
 namespace attnscope {
 
+enum class Initialization { normal, uniform, linear, xavier };
+constexpr auto choice_names(Initialization) {
+    using enum Initialization;
+    return std::to_array<ChoiceName<Initialization>>(
+        {{normal, "normal"}, {uniform, "uniform"}, {linear, "linear"}, {xavier, "xavier"}});
+}
+
 /// Draws one (out × in) matrix, row-major, from the generator.
 struct Initializer {
-    std::string_view name;     ///< as on the command line
+    Initialization choice;
     std::string_view summary;  ///< one line: the distribution, and the PyTorch call it equals
     void (*fill)(Generator& generator, MatrixView out);
 };
@@ -22,8 +31,7 @@ struct Initializer {
 /// `linear`   torch.nn.Linear(in, out, bias=False).weight: U(−1/√in, 1/√in)
 /// `xavier`   torch.nn.init.xavier_uniform_: U(−√(6/(in + out)), √(6/(in + out)))
 std::span<const Initializer> initializers();
-/// nullptr for an unknown name.
-const Initializer* find_initializer(std::string_view name);
+const Initializer& initializer_of(Initialization choice);
 
 /// What the projections of one attention go from and to.
 struct ProjectionSizes {
@@ -44,23 +52,34 @@ struct ProjectionWeights {
     Matrix b_q, b_k, b_v, b_o;
 };
 
+/// How W_q, W_k, W_v and W_o are drawn.
+enum class Projection { none, normal, uniform, linear, xavier, mha };
+constexpr auto choice_names(Projection) {
+    using enum Projection;
+    return std::to_array<ChoiceName<Projection>>({{none, "none"},
+                                                  {normal, "normal"},
+                                                  {uniform, "uniform"},
+                                                  {linear, "linear"},
+                                                  {xavier, "xavier"},
+                                                  {mha, "mha"}});
+}
+
 /// Draws all the projections of one attention.
 struct ProjectionRule {
-    std::string_view name;
+    Projection choice;
     std::string_view summary;
     ProjectionWeights (*draw)(Generator& generator, const ProjectionSizes& sizes);
 };
 
-/// The initialisers, each drawing W_q, W_k, W_v and then (if asked for) W_o, one after the other, each
+/// `none`: Q = K = V = X; W_o and its bias, if asked for, are drawn by `linear`;
+/// the initialisers, each drawing W_q, W_k, W_v and then (if asked for) W_o, one after the other, each
 /// followed by its bias, if asked for, as nn.Linear draws it: U(−1/√in, 1/√in); and
 /// `mha`  torch.nn.MultiheadAttention(d, h, kdim, vdim): out_proj's weight as nn.Linear(d, d) and a bias that
 ///        is thrown away come first, whether W_o is used or not; then in_proj_weight (3d × d) by
 ///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v (or, where the keys' or values'
 ///        side is not d wide, each of the three by itself). Its biases are zeros. All sizes out are d.
-/// `none` is not in the table: without projections Q = K = V = X, and W_o and its bias, if asked for, are
-/// drawn by `linear`.
 std::span<const ProjectionRule> projection_rules();
-const ProjectionRule* find_projection_rule(std::string_view name);
+const ProjectionRule& projection_rule(Projection choice);
 
 /// nn.Linear's weight, (out × in), and its bias, (1 × out).
 Matrix draw_linear(Generator& generator, int out, int in);

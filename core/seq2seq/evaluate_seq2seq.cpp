@@ -54,7 +54,7 @@ Trace Seq2seqEvaluation::run() {
 
 Seq2seqSizes Seq2seqEvaluation::sizes() const {
     const int annotation = reads_backward() ? 2 * e_.encoder_size : e_.encoder_size;
-    const bool current = e_.alignment_state == "current";
+    const bool current = e_.alignment_state == AlignmentState::current;
     return {.source_words = source_rows_,
             .target_words = target_rows_,
             .embedding = e_.dim,
@@ -67,8 +67,8 @@ Seq2seqSizes Seq2seqEvaluation::sizes() const {
 
 const std::map<std::string, Matrix>& Seq2seqEvaluation::drawn() {
     if (!drawn_.empty()) return drawn_;
-    const Initializer& rule = *find_initializer(e_.embedding);
-    const bool stable = find_vocabulary_rule(e_.vocabulary)->stable;
+    const Initializer& rule = initializer_of(e_.embedding);
+    const bool stable = vocabulary_rule(e_.vocabulary).stable;
     Generator generator(e_.seed);
     drawn_ = draw_seq2seq(generator, sizes(), rule, !stable);
     if (!stable) return drawn_;
@@ -94,7 +94,7 @@ StagePtr Seq2seqEvaluation::parameter(const std::string& name) {
     }
     std::string text = settings(e_.seed.text(), e_.embedding, s.source_words, s.target_words, s.embedding,
                                 s.encoder, s.annotation, s.decoder, s.decoder_input, s.hidden);
-    if (find_vocabulary_rule(e_.vocabulary)->stable) {
+    if (vocabulary_rule(e_.vocabulary).stable) {
         text += settings("stable");
         if (name == "E_src")
             for (const std::string& word : source_words_) text += settings(word);
@@ -220,7 +220,7 @@ void Seq2seqEvaluation::run_decoder() {
                               .W_p = known("W_p"),
                               .v_p = known("v_p"),
                               .rules = rules ? std::as_const(*rules).head(0) : empty_view(),
-                              .normalizer = find_normalizer(e_.normalizer),
+                              .normalizer = &normalizer_of(e_.normalizer),
                               .temperature = e_.temperature,
                               .window = e_.local_window};
     Row last(annotations_->shape().columns);
@@ -231,7 +231,7 @@ void Seq2seqEvaluation::run_decoder() {
                           .annotations = values(annotations_),
                           .alignment = aligns() ? &alignment : nullptr,
                           .fixed_context = last,
-                          .align_current = e_.alignment_state == "current"};
+                          .align_current = e_.alignment_state == AlignmentState::current};
     steps_.emplace();
     if (words_)
         steps_ = decode(decoder, values(words_), options_.cancel);
@@ -250,7 +250,7 @@ void Seq2seqEvaluation::feed() {
     gru_parameters("dec");
     if (aligns()) {
         for (const char* name : {"W_a", "v_a"}) parameter(name);
-        if (find_normalizer(e_.normalizer)->window == Normalizer::Window::predicted)
+        if (normalizer_of(e_.normalizer).window == Normalizer::Window::predicted)
             for (const char* name : {"W_p", "v_p"}) parameter(name);
     }
     if (is_greedy()) {
@@ -296,7 +296,7 @@ void Seq2seqEvaluation::add_alignment(const std::vector<StagePtr>& inputs, const
         step_rows(name, inputs, text,
                   [member](const DecoderStep& step) -> const Row& { return step.alignment.*member; });
     };
-    const Normalizer::Window window = find_normalizer(e_.normalizer)->window;
+    const Normalizer::Window window = normalizer_of(e_.normalizer).window;
     add("alignment_scores", &AlignmentStep::scores);
     if (e_.temperature != 1) add("alignment_scaled", &AlignmentStep::scaled);
     if (window != Normalizer::Window::none) add("alignment_center", &AlignmentStep::center);
@@ -362,7 +362,7 @@ std::size_t seq2seq_trace_bytes(const Experiment& e, int queries, int keys) {
     // No more words than letters; a teacher's are no more than the steps.
     const std::size_t letters = std::max(e.text.size(), e.text2.size());
     const std::size_t words =
-        given_rows("E_tgt", (e.decode == "greedy" ? std::min(letters, size(k_max_tokens)) : N) + 2);
+        given_rows("E_tgt", (e.decode == Decode::greedy ? std::min(letters, size(k_max_tokens)) : N) + 2);
     const std::size_t parameters = source_words * d + words * (d + D + d + C) + 6 * E * (d + E + 2) +
                                    3 * D * (d + C + D + 2) + A * (2 * D + C + 2) + D * E;
     const std::size_t squares = 7 * N * S;

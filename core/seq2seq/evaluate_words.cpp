@@ -43,7 +43,7 @@ std::vector<int> Seq2seqEvaluation::given_words(const char* name, int rows) cons
 }
 
 void Seq2seqEvaluation::read_source() {
-    const VocabularyRule& rule = *find_vocabulary_rule(e_.vocabulary);
+    const VocabularyRule& rule = vocabulary_rule(e_.vocabulary);
     if (!is_given("src")) {
         const std::vector<std::string> tokens = sentence_tokens(e_, e_.text, "the sentence", "--text");
         trace_.columns = display_tokens(tokens);
@@ -73,8 +73,8 @@ void Seq2seqEvaluation::read_target() {
     const std::string& text = e_.text2.empty() ? e_.text : e_.text2;
     const std::vector<std::string> tokens =
         needs_text ? sentence_tokens(e_, text, "the target sentence", e_.text2.empty() ? "--text" : "--text2")
-                   : tokenize(text, *find_tokenizer(e_.tokenizer));
-    Vocabulary vocabulary = make_vocabulary(tokens, *find_vocabulary_rule(e_.vocabulary));
+                   : tokenize(text, tokenizer_of(e_.tokenizer));
+    Vocabulary vocabulary = make_vocabulary(tokens, vocabulary_rule(e_.vocabulary));
     target_words_ = {"<bos>", "<eos>"};
     target_words_.insert(target_words_.end(), vocabulary.words.begin(), vocabulary.words.end());
     target_rows_ = static_cast<int>(target_words_.size());

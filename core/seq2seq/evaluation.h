@@ -25,9 +25,9 @@ public:
 
 private:
     bool is_given(std::string_view name) const { return e_.is_given(name); }
-    bool is_greedy() const { return e_.decode == "greedy"; }
-    bool aligns() const { return e_.decoder_attention == "additive"; }
-    bool reads_backward() const { return e_.encoder == "bidirectional"; }
+    bool is_greedy() const { return e_.decode == Decode::greedy; }
+    bool aligns() const { return e_.decoder_attention == DecoderAttention::additive; }
+    bool reads_backward() const { return e_.encoder == Encoder::bidirectional; }
 
     // evaluate_words.cpp: from text to rows of the tables.
     void read_words();

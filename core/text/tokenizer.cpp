@@ -136,22 +136,18 @@ std::string composed(std::string_view text, int options) {
     return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
 }
 
+constexpr std::array<Tokenizer, 3> k_tokenizers{{
+    {TokenizerKind::words, "words, and every other character by itself", split_words},
+    {TokenizerKind::whitespace, "whatever stands between blanks", split_whitespace},
+    {TokenizerKind::characters, "every character, blanks included", split_characters},
+}};
+static_assert(is_table_of<TokenizerKind>(k_tokenizers));
+
 }  // namespace
 
-std::span<const Tokenizer> tokenizers() {
-    static constexpr std::array<Tokenizer, 3> k_table{{
-        {"words", "words, and every other character by itself", split_words},
-        {"whitespace", "whatever stands between blanks", split_whitespace},
-        {"characters", "every character, blanks included", split_characters},
-    }};
-    return k_table;
-}
+std::span<const Tokenizer> tokenizers() { return k_tokenizers; }
 
-const Tokenizer* find_tokenizer(std::string_view name) {
-    const std::span table = tokenizers();
-    const auto found = std::ranges::find(table, name, &Tokenizer::name);
-    return found == table.end() ? nullptr : &*found;
-}
+const Tokenizer& tokenizer_of(TokenizerKind choice) { return k_tokenizers[static_cast<std::size_t>(choice)]; }
 
 std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokenizer) {
     return tokenizer.split(to_nfc(text));

@@ -1,16 +1,26 @@
 // A sentence cut into tokens.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/choice.h"
+
 namespace attnscope {
+
+enum class TokenizerKind { words, whitespace, characters };
+constexpr auto choice_names(TokenizerKind) {
+    using enum TokenizerKind;
+    return std::to_array<ChoiceName<TokenizerKind>>(
+        {{words, "words"}, {whitespace, "whitespace"}, {characters, "characters"}});
+}
 
 /// A rule that cuts NFC text into tokens.
 struct Tokenizer {
-    std::string_view name;     ///< as on the command line
+    TokenizerKind choice;
     std::string_view summary;  ///< one line
     std::vector<std::string> (*split)(std::string_view nfc);
 };
@@ -21,8 +31,7 @@ struct Tokenizer {
 /// `whitespace`  runs of anything but Unicode white space
 /// `characters`  grapheme clusters (UAX #29), blanks included
 std::span<const Tokenizer> tokenizers();
-/// nullptr for an unknown name.
-const Tokenizer* find_tokenizer(std::string_view name);
+const Tokenizer& tokenizer_of(TokenizerKind choice);
 
 /// NFC of `text`, cut by `tokenizer`. Empty text gives no tokens.
 /// Throws Error(bad_input) with the byte offset where `text` is not UTF-8.

@@ -39,21 +39,20 @@ std::uint64_t splitmix64_mixed(std::uint64_t bits) {
     return bits ^ bits >> 31;
 }
 
+constexpr std::array<VocabularyRule, 3> k_rules{{
+    {VocabularyOrder::alphabetical, "the words in alphabetical order, as sorted() gives it", false,
+     by_code_point},
+    {VocabularyOrder::appearance, "the words in order of appearance", false, by_appearance},
+    {VocabularyOrder::stable, "a word keeps its vector whatever else is typed", true, by_appearance},
+}};
+static_assert(is_table_of<VocabularyOrder>(k_rules));
+
 }  // namespace
 
-std::span<const VocabularyRule> vocabulary_rules() {
-    static constexpr std::array<VocabularyRule, 3> k_table{{
-        {"alphabetical", "the words in alphabetical order, as sorted() gives it", false, by_code_point},
-        {"appearance", "the words in order of appearance", false, by_appearance},
-        {"stable", "a word keeps its vector whatever else is typed", true, by_appearance},
-    }};
-    return k_table;
-}
+std::span<const VocabularyRule> vocabulary_rules() { return k_rules; }
 
-const VocabularyRule* find_vocabulary_rule(std::string_view name) {
-    const std::span table = vocabulary_rules();
-    const auto found = std::ranges::find(table, name, &VocabularyRule::name);
-    return found == table.end() ? nullptr : &*found;
+const VocabularyRule& vocabulary_rule(VocabularyOrder choice) {
+    return k_rules[static_cast<std::size_t>(choice)];
 }
 
 Vocabulary make_vocabulary(std::span<const std::string> tokens, const VocabularyRule& rule) {

@@ -1,20 +1,29 @@
 // Which row of the embedding table a token takes, and the table itself.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/attention/tensor.h"
+#include "core/choice.h"
 #include "core/random/generator.h"
 #include "core/random/initializers.h"
 
 namespace attnscope {
 
+enum class VocabularyOrder { alphabetical, appearance, stable };
+constexpr auto choice_names(VocabularyOrder) {
+    using enum VocabularyOrder;
+    return std::to_array<ChoiceName<VocabularyOrder>>(
+        {{alphabetical, "alphabetical"}, {appearance, "appearance"}, {stable, "stable"}});
+}
+
 /// How the distinct folded tokens are ordered.
 struct VocabularyRule {
-    std::string_view name;
+    VocabularyOrder choice;
     std::string_view summary;
     bool stable;  ///< a word keeps its vector whatever else is typed
     /// The distinct folded tokens, by table row.
@@ -26,7 +35,7 @@ struct VocabularyRule {
 /// `appearance`    by first appearance
 /// `stable`        by first appearance; each row is drawn from a generator of its own
 std::span<const VocabularyRule> vocabulary_rules();
-const VocabularyRule* find_vocabulary_rule(std::string_view name);
+const VocabularyRule& vocabulary_rule(VocabularyOrder choice);
 
 /// The table's words and each token's row in it.
 struct Vocabulary {
