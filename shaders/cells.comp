@@ -47,19 +47,19 @@ float tanh_of(float x) {
 float formula(uint head, uint row, uint column) {
     uint cell = row * u_columns + column;
     uint at_a = u_a + head * u_a_head + cell, at_b = u_b + head * u_b_head + cell;
-#if defined(COPY)
+#if defined(IDENTITY)
     return a[at_a];
 #elif defined(COLUMN)  // a: the matrix; the result is one column of it
     return a[u_a + head * u_a_head + row * u_width + u_height];
-#elif defined(SUM)
+#elif defined(ADD)
     return a[at_a] + b[at_b];
-#elif defined(BEND)  // softmax times bell; no weight stays none, whatever the bell
+#elif defined(APPLY_WINDOW)  // softmax times bell; no weight stays none, whatever the bell
     return a[at_a] == 0.0 ? 0.0 : a[at_a] * b[at_b];
 #elif defined(SCALE)  // · factor ÷ divisor
     return a[at_a] * u_x / u_y;
-#elif defined(DROP)  // weights · keep ÷ kept
+#elif defined(DROPOUT)  // weights · keep ÷ kept
     return a[at_a] * b[at_b] / u_x;
-#elif defined(CLOSE)  // −∞ where the mask is 0
+#elif defined(MASKED_FILL)  // −∞ where the mask is 0
     return b[at_b] == 0.0 ? k_minus_infinity : a[at_a];
 #elif defined(RELU)
     return isnan(a[at_a]) ? a[at_a] : max(a[at_a], 0.0);
@@ -72,12 +72,12 @@ float formula(uint head, uint row, uint column) {
 #elif defined(HIDDEN)  // a: of each query, b: of each key, u_width units; columns are keys' units side by side
     uint key = column / u_width, unit = column % u_width;
     return tanh_of(a[u_a + head * u_a_head + row * u_width + unit] + b[u_b + head * u_b_head + key * u_width + unit]);
-#elif defined(HIDDEN_SUM)  // a: the hidden units, b: a number for each unit
+#elif defined(HIDDEN_SCORE)  // a: the hidden units, b: a number for each unit
     float sum = 0.0;
     for (uint unit = 0u; unit < u_width; ++unit)
         sum = fma(a[u_a + head * u_a_head + cell * u_width + unit], b[u_b + unit], sum);
     return sum;
-#elif defined(ROTATE)  // a: heads × rows × width, b: sin and cos of each row's pairs (Su et al. 2021, eq. 15)
+#elif defined(ROTARY)  // a: heads × rows × width, b: sin and cos of each row's pairs (Su et al. 2021, eq. 15)
     uint pairs = u_width / 2u;
 #ifdef HALF
     uint pair = column % pairs, mate = column < pairs ? column + pairs : column - pairs;
@@ -89,9 +89,9 @@ float formula(uint head, uint row, uint column) {
     float own = a[at_a], other = a[at_a - column + mate];
     float sine = b[u_b + 2u * (row * pairs + pair)], cosine = b[u_b + 2u * (row * pairs + pair) + 1u];
     return first ? own * cosine - other * sine : other * sine + own * cosine;
-#elif defined(ALIBI)  // a: a slope for each head (Press et al. 2022, §3)
+#elif defined(ALIBI_BIAS)  // a: a slope for each head (Press et al. 2022, §3)
     return -a[u_a + head * u_a_head] * abs(float(int(u_first_row + row) - int(column)));
-#elif defined(GAUSS)  // a: centers; u_x = D (Luong et al. 2015, eq. 10)
+#elif defined(GAUSSIAN_WINDOW)  // a: centers; u_x = D (Luong et al. 2015, eq. 10)
     float distance = float(column) - a[u_a + head * u_a_head + row];
     float deviation = u_x / 2.0;
     return exp(-distance * distance / (2.0 * deviation * deviation));

@@ -23,9 +23,9 @@ bool may_look(uint head, uint row, uint column) {
     return float(j) < u_x;
 #elif defined(VALID_EACH)
     return float(j) < a[u_a + row];
-#elif defined(GIVEN)
+#elif defined(CUSTOM)
     return a[u_a + row * u_columns + column] != 0.0;
-#elif defined(GIVEN_BIAS)
+#elif defined(CUSTOM_BIAS)
     return floatBitsToUint(a[u_a + row * u_columns + column]) != 0xff800000u;  // −∞
 #elif defined(WITHIN)  // |j − p| ≤ D in double, as it is asked; a centre that is NaN is near nothing
     float center = a[u_a + head * u_a_head + row];

@@ -119,7 +119,7 @@ void main() {
     bool spoilt = isnan(row.x) || isinf(row.x);
     float log_sum = row.x + log(row.y);
     for (uint j = thread(); j < u_columns; j += GROUP) result[to + j] = spoilt ? k_nan : a[from + j] - log_sum;
-#elif defined(HARD)  // 1 at the largest, of equals the first
+#elif defined(HARDMAX)  // 1 at the largest, of equals the first
     vec2 row = maximum_and_sum();
     uint own = 0xffffffffu;
     for (uint j = thread(); j < u_columns; j += GROUP)

@@ -36,8 +36,7 @@ Matrix stage(const Trace& trace, const char* name) { return trace.find(name)->bu
 TEST(image_attention_test, the_annotations_are_the_patches_projected) {
     const Experiment e = with_image(gradient(4, 4));
     const Trace trace = evaluate(e);
-    Tensor patches({.rows = 4, .columns = 12});
-    cut_patches(e.image->image(), 2, 2, patches.head(0));
+    const Tensor patches = image_patches(e.image->image(), 2, 2);
     EXPECT_EQ(stage(trace, "patches"), Matrix(patches.head(0)));
     Generator generator(e.seed);
     const Matrix W = test::drawn_linear(generator, 4, 12);

@@ -26,17 +26,6 @@ StagePtr stage_pointer(const Trace& trace, std::string_view name) {
     return nullptr;
 }
 
-/// What a mask's cells depend on, as a number; 0 without a mask.
-std::uint64_t mask_key(const Trace& trace, std::string_view mask) {
-    std::uint64_t key = 0;
-    for (const StageRecord& record : trace.records) {
-        if (record.stage->name() != mask) continue;
-        key = std::hash<std::string>{}(record.settings) | 1;
-        for (const StagePtr& input : record.inputs) key ^= std::hash<StagePtr>{}(input);
-    }
-    return key;
-}
-
 const Buffer& buffer_of(const ShownStage& shown) {
     return shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
 }
@@ -64,7 +53,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
         const int masked_head = mask_head(*mask, head);
         source.open = [open, masked_head](int level) { return open->pooled(masked_head, level); };
         source.card_open = {open->device(), masked_head};
-        source.key ^= mask_key(*shown.trace, mask->name()) << 8;
+        source.mask_owner = mask;
     }
     return source;
 }

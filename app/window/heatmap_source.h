@@ -38,6 +38,7 @@ struct HeatmapSource {
     /// What the values live in. A texture is never taken for those of another owner, even one at the same
     /// address.
     std::shared_ptr<const void> owner;
+    std::shared_ptr<const void> mask_owner;  ///< the same of `open`
 
     /// A matrix that outlives the frame.
     static HeatmapSource of(ConstMatrixView values, std::uint64_t key);

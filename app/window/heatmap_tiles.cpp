@@ -29,6 +29,8 @@ HeatmapTiles::Needs needs_of(const HeatmapSource& source) {
 bool HeatmapTiles::Before::operator()(const Key& a, const Key& b) const {
     if (a.owner.owner_before(b.owner)) return true;
     if (b.owner.owner_before(a.owner)) return false;
+    if (a.mask_owner.owner_before(b.mask_owner)) return true;
+    if (b.mask_owner.owner_before(a.mask_owner)) return false;
     const auto rest = [](const Key& key) {
         return std::tuple(key.content, key.pooling.rows, key.pooling.columns, key.transposed, key.tile_row,
                           key.tile_column);
@@ -78,6 +80,7 @@ const HeatmapTiles::Tile& HeatmapTiles::tile(const HeatmapSource& source, Poolin
                                              int tile_column) {
     Key key{.content = source.key,
             .owner = source.owner,
+            .mask_owner = source.mask_owner,
             .pooling = pooling,
             .transposed = source.transposed,
             .tile_row = tile_row,

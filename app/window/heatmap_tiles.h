@@ -46,7 +46,7 @@ private:
 
     struct Key {
         std::uint64_t content;
-        std::weak_ptr<const void> owner;
+        std::weak_ptr<const void> owner, mask_owner;
         Pooling pooling;
         bool transposed;
         int tile_row;

@@ -92,13 +92,15 @@ void resample(const Image& image, int side, const std::function<void(int y, cons
     });
 }
 
-void cut_patches(const Image& image, int grid, int patch_size, MatrixView patches) {
+Tensor image_patches(const Image& image, int grid, int patch_size) {
     const int line = 3 * patch_size;
+    Tensor patches({.heads = 1, .rows = grid * grid, .columns = line * patch_size});
     resample(image, grid * patch_size, [&](int y, const float* pixels) {
         for (int column = 0; column < grid; ++column)
             std::copy_n(pixels + column * line, line,
-                        &patches(y / patch_size * grid + column, y % patch_size * line));
+                        &patches.head(0)(y / patch_size * grid + column, y % patch_size * line));
     });
+    return patches;
 }
 
 std::string patch_label(int patch, int grid) {

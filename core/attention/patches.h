@@ -27,7 +27,7 @@ void resample(const Image& image, int side, const std::function<void(int y, cons
 /// The central square of an image, resampled to (grid · patch)² pixels and cut into grid × grid patches:
 /// grid² × 3·patch², the patches row by row from the top left, each flattened pixel row by pixel row, red,
 /// green and blue of a pixel side by side.
-void cut_patches(const Image& image, int grid, int patch_size, MatrixView patches);
+Tensor image_patches(const Image& image, int grid, int patch_size);
 
 /// "2,5": row and column of a patch, counted from 1.
 std::string patch_label(int patch, int grid);

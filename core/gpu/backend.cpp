@@ -51,7 +51,7 @@ public:
         const GpuMatrices bias = inputs_.size() > 2 ? input(2) : GpuMatrices{};
         kernels_->product(input(0), input(1), true, inputs_.size() > 2 ? &bias : nullptr, out());
     }
-    void operator()(const op::Identity&) { kernels_->cells("cells.comp", {"COPY"}, {{input(0)}}, out()); }
+    void operator()(const op::Identity&) { kernels_->cells("cells.comp", {"IDENTITY"}, {{input(0)}}, out()); }
     void operator()(const op::Add&) { sum(); }
     void operator()(const op::AddBias&) { sum(); }
     void operator()(const op::SplitHeads& split) {
@@ -60,7 +60,7 @@ public:
         const GpuMatrices straight = scratch(shape);
         kernels_->split(input(0), straight);
         const GpuMatrices angles = copied(sinusoidal_positions(shape.rows, shape.columns));
-        std::vector<std::string> kind{"ROTATE"};
+        std::vector<std::string> kind{"ROTARY"};
         if (*split.rotary == RopeLayout::half) kind.emplace_back("HALF");
         kernels_->cells("cells.comp", kind, {{straight}, {angles}}, out(),
                         {.width = static_cast<std::uint32_t>(shape.columns)});
@@ -89,7 +89,7 @@ public:
     }
     void operator()(const op::HiddenScore&) {
         const GpuMatrices v = input(1);
-        kernels_->cells("cells.comp", {"HIDDEN_SUM"}, {{input(0)}, {v, true}}, out(),
+        kernels_->cells("cells.comp", {"HIDDEN_SCORE"}, {{input(0)}, {v, true}}, out(),
                         {.width = static_cast<std::uint32_t>(v.shape.columns)}, v.shape.columns);
     }
     void operator()(const op::Cosine&) { cosine(); }
@@ -103,7 +103,7 @@ public:
     void operator()(const op::AlibiBias&) {
         GpuMatrices slopes = input(0);
         slopes.shape = {.heads = slopes.shape.rows, .rows = 1, .columns = 1};
-        kernels_->cells("cells.comp", {"ALIBI"}, {{slopes, true}}, out());
+        kernels_->cells("cells.comp", {"ALIBI_BIAS"}, {{slopes, true}}, out());
     }
     void operator()(const op::PredictedCenters& centers) {
         const GpuMatrices Q = input(0), W = input(1), v = input(2);
@@ -130,13 +130,13 @@ public:
                 kernels_->cells("mask.comp", {"VALID_EACH"}, {{copied(lengths)}}, out());
             }
         }
-        if (mask.custom) kernels_->cells("mask.comp", {"GIVEN"}, {{copied(*mask.custom)}}, out());
-        if (mask.bias) kernels_->cells("mask.comp", {"GIVEN_BIAS"}, {{copied(*mask.bias)}}, out());
+        if (mask.custom) kernels_->cells("mask.comp", {"CUSTOM"}, {{copied(*mask.custom)}}, out());
+        if (mask.bias) kernels_->cells("mask.comp", {"CUSTOM_BIAS"}, {{copied(*mask.bias)}}, out());
         if (!inputs_.empty())
             kernels_->cells("mask.comp", {"WITHIN"}, {{input(0)}}, out(), {.window = mask.window});
     }
     void operator()(const op::MaskedFill&) {
-        kernels_->cells("cells.comp", {"CLOSE"}, {{input(0)}, {input(1)}}, out());
+        kernels_->cells("cells.comp", {"MASKED_FILL"}, {{input(0)}, {input(1)}}, out());
     }
     void operator()(const op::Softmax& softmax) {
         if (softmax.axis == SoftmaxAxis::keys) return kernels_->rows("SOFTMAX", {{input(0)}}, out());
@@ -144,16 +144,16 @@ public:
         columns.rows = 3;
         kernels_->softmax_over_rows(input(0), out(), scratch(columns));
     }
-    void operator()(const op::Hardmax&) { kernels_->rows("HARD", {{input(0)}}, out()); }
+    void operator()(const op::Hardmax&) { kernels_->rows("HARDMAX", {{input(0)}}, out()); }
     void operator()(const op::GaussianWindow& gauss) {
-        kernels_->cells("cells.comp", {"GAUSS"}, {{input(0)}}, out(), {.x = static_cast<float>(gauss.window)},
+        kernels_->cells("cells.comp", {"GAUSSIAN_WINDOW"}, {{input(0)}}, out(), {.x = static_cast<float>(gauss.window)},
                         op::k_exponential_work);
     }
     void operator()(const op::ApplyWindow&) {
-        kernels_->cells("cells.comp", {"BEND"}, {{input(0)}, {input(1)}}, out());
+        kernels_->cells("cells.comp", {"APPLY_WINDOW"}, {{input(0)}, {input(1)}}, out());
     }
     void operator()(const op::Dropout& dropout) {
-        kernels_->cells("cells.comp", {"DROP"}, {{input(0)}, {input(1)}}, out(),
+        kernels_->cells("cells.comp", {"DROPOUT"}, {{input(0)}, {input(1)}}, out(),
                         {.x = dropout.keep_probability});
     }
     void operator()(const op::WeightedSum&) {
@@ -235,7 +235,7 @@ private:
         GpuMatrices sum = input(0);
         for (std::size_t i = 1; i < inputs_.size(); ++i) {
             const GpuMatrices next = i + 1 < inputs_.size() ? scratch(result_->shape()) : out();
-            kernels_->cells("cells.comp", {"SUM"}, {{sum}, {input(i)}}, next);
+            kernels_->cells("cells.comp", {"ADD"}, {{sum}, {input(i)}}, next);
             sum = next;
         }
     }

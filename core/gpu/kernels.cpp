@@ -305,7 +305,7 @@ void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& m
         head.first += size(h) * values.shape.head_size();
         head.shape.heads = 1;
         const GpuMatrices next{&storages[h % 2], 0, mean.shape};
-        cells("cells.comp", {"SUM"}, {{sum}, {head}}, next);
+        cells("cells.comp", {"ADD"}, {{sum}, {head}}, next);
         sum = next;
     }
     cells("cells.comp", {"SCALE"}, {{sum}}, mean, {.x = 1, .y = static_cast<float>(values.shape.heads)});

@@ -59,7 +59,7 @@ public:
         GpuMatrices of;
         bool whole = false;
     };
-    /// `file` with the define `kind` ("SUM"), a thread for each cell of the result; operands in the order of
+    /// `file` with the define `kind` ("ADD"), a thread for each cell of the result; operands in the order of
     /// the shader's bindings. `work` is what a cell takes, in multiply-adds.
     void cells(std::string_view file, const std::vector<std::string>& kind,
                const std::vector<Operand>& operands, const GpuMatrices& result,

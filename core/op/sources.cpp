@@ -25,7 +25,7 @@ void StableTable::forward(const Work&, Tensor& out) const {
 
 void Constant::forward(const Work&, Tensor& out) const { std::ranges::fill(out.values(), value); }
 
-void Patches::forward(const Work&, Tensor& out) const { cut_patches(*image, grid, patch_size, out.head(0)); }
+void Patches::forward(const Work&, Tensor& out) const { out = image_patches(*image, grid, patch_size); }
 
 void DropoutMask::forward(const Work&, Tensor& out) const { Generator(seed).bernoulli(out.values(), 1 - p); }
 

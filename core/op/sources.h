@@ -70,7 +70,7 @@ struct Constant {
     bool operator==(const Constant&) const = default;
 };
 
-/// The patches of an image as cut_patches() cuts them; grid² × 3·patch_size². Equal only for the same image.
+/// The patches of an image as image_patches() cuts them; grid² × 3·patch_size². Equal only for the same image.
 struct Patches {
     std::shared_ptr<const Image> image;
     int grid;
