@@ -636,6 +636,17 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
 }
 
+TEST_F(command_line_test, a_message_holds_no_control_characters_and_is_short) {
+    const std::string hostile = "\u009b31m\u202e";
+    expect_both_fail(1, {path(hostile)}, {"\\u009b31m\\u202e"});
+    expect_both_fail(1, {file("hostile.json", "{\"experiment\": {\"tokenizer\": \"" + hostile + "\"}}")},
+                     {"\\u009b31m\\u202e"});
+    const Outcome outcome = run({"trace", "--mask", "windows:" + std::string(100'000, '1')});
+    expect_failure(2, outcome, {"mask", "window:L,R"});
+    EXPECT_LT(outcome.err.size(), 1100u);
+    EXPECT_LT(run({"trace", "--" + std::string(100'000, 'x')}).err.size(), 1100u);
+}
+
 TEST_F(command_line_test, a_full_disk_fails) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
     const Start full{.environment = {}, .input = {}, .output = "/dev/full"};

@@ -106,9 +106,10 @@ TEST_F(FilesTest, AfterAFailedExportTheFolderCanBeTypedAgain) {
 }
 
 TEST_F(FilesTest, ErrorsNameTheControlAndNoFlag) {
-    EXPECT_EQ(named_as("seed", "Own seed", "--seed: a number is expected"), "Own seed: a number is expected");
-    EXPECT_EQ(named_as("cell-size", "", "--cell-size: 1 … 512"), "Cell size: 1 … 512");
-    EXPECT_EQ(named_as("seed", "Seed", "nothing of it"), "nothing of it");
+    const Error error(ErrorKind::bad_input, "1 … 512");
+    EXPECT_EQ(named_as("seed", "Own seed", error.at("--seed")), "Own seed: 1 … 512");
+    EXPECT_EQ(named_as("cell-size", "", error.at("--cell-size")), "Cell size: 1 … 512");
+    EXPECT_EQ(named_as("seed", "Seed", error), "1 … 512");
 }
 
 TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {

@@ -259,7 +259,8 @@ TEST(options_test, a_refused_value_is_quoted_on_one_short_line) {
     EXPECT_EQ(quoted_value("a\nb"), "\"a\\nb\"");
     EXPECT_EQ(quoted_value("\xff"), "\"\uFFFD\"");
     const std::string cut = quoted_value(std::string(58, 'a') + "ééé");
-    EXPECT_EQ(cut, "\"" + std::string(58, 'a') + "…");
+    EXPECT_EQ(cut, "\"" + std::string(44, 'a') + "…" + std::string(8, 'a') + "ééé\"");
+    EXPECT_EQ(quoted_value("\u202e\u009b"), "\"\\u202e\\u009b\"");
     EXPECT_LT(quoted_value(std::string(1'000'000, 'a')).size(), 70u);
 }
 

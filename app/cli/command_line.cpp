@@ -312,9 +312,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
 }
 
 void print_error(std::string_view message) {
-    std::string line = "attnscope: ";
-    for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "attnscope: %s\n", message_text(message, k_longest_message).c_str());
 }
 
 }  // namespace attnscope

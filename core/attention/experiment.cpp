@@ -34,7 +34,7 @@ void check_name(const char* field, const std::string& value, const Table& table,
         if (entry.name == value) return;
         known += (known.empty() ? "" : ", ") + std::string(entry.name);
     }
-    const std::string quoted = value.size() > 60 ? "with so long a name" : "\"" + value + "\"";
+    const std::string quoted = "\"" + message_text(value, k_longest_quotation) + "\"";
     refuse(std::string(field) + " " + quoted + " is not known: use " + known);
 }
 

@@ -28,19 +28,7 @@ constexpr std::string_view k_npy_magic("\x93NUMPY", 6);
 
 // CSV
 
-std::string in_quotes(std::string_view cell) {
-    constexpr std::size_t k_longest = 30;
-    if (cell.size() <= k_longest) return "\"" + std::string(cell) + "\"";
-    std::size_t end = k_longest;
-    while ((cell[end] & 0xC0) == 0x80) --end;
-    return "\"" + std::string(cell.substr(0, end)) + "…\"";
-}
-
-struct Line {
-    int number;  ///< in the text, from 1
-    std::string_view text;
-    std::vector<std::string> cells;
-};
+std::string in_quotes(std::string_view cell) { return "\"" + message_text(cell, 30) + "\""; }
 
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r");
