@@ -170,7 +170,6 @@ private:
         };
         limit(RLIMIT_FSIZE, start.largest_file);
         limit(RLIMIT_AS, start.largest_space);
-        ::signal(SIGXFSZ, SIG_IGN);
         std::vector<char*> pointers;
         for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
         pointers.push_back(nullptr);
@@ -634,6 +633,18 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", ""}), {"--out"});
     expect_failure(2, run({"render", "--out", "-"}), {"--out", "a folder", "standard output"});
     expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
+}
+
+TEST_F(command_line_test, a_file_that_does_not_fit_into_the_memory_is_named) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
+#endif
+    const std::string large = file("large.json", "{\"note\": \"");
+    fs::resize_file(large, std::uintmax_t{570} << 20);
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{500} << 20};
+    for (const Words& arguments : {Words{large}, Words{"--given=scores=" + large}, Words{"--image", large}})
+        expect_both_fail(1, arguments, {large + " does not fit into the memory"}, small);
+    expect_both_fail(1, {"/dev/zero"}, {"/dev/zero"}, small);
 }
 
 TEST_F(command_line_test, a_message_holds_no_control_characters_and_is_short) {

@@ -10,6 +10,7 @@
 #include "core/attention/given_values.h"
 #include "core/attention/masks.h"
 #include "core/error.h"
+#include "core/io/file.h"
 #include "core/io/image.h"
 #include "core/io/option_parts.h"
 #include "core/io/read_matrix.h"
@@ -67,7 +68,7 @@ auto from_file(const Read& read) {
 GivenMatrix given_from_file(const std::string& name, const std::string& path) {
     return from_file([&] {
         Matrix values = read_matrix(path);
-        check_given_cells(name, values, path == "-" ? "standard input" : path);
+        check_given_cells(name, values, source_name(path));
         return GivenMatrix(std::move(values));
     });
 }

@@ -461,12 +461,13 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
 }
 
 Matrix read_matrix(const std::string& path) {
-    const std::string bytes = read_file(path);
-    const std::string source = path == "-" ? "standard input" : path;
-    const bool text = bytes.find('\0') == std::string::npos;
-    if (!text && !bytes.starts_with(k_npy_magic))
-        refuse(source, "neither rows of numbers (CSV) nor an NPY file");
-    return bytes.starts_with(k_npy_magic) ? matrix_from_npy(bytes, source) : matrix_from_csv(bytes, source);
+    return opened(path, [](const std::string& bytes, const std::string& source) {
+        const bool text = bytes.find('\0') == std::string::npos;
+        if (!text && !bytes.starts_with(k_npy_magic))
+            refuse(source, "neither rows of numbers (CSV) nor an NPY file");
+        return bytes.starts_with(k_npy_magic) ? matrix_from_npy(bytes, source)
+                                              : matrix_from_csv(bytes, source);
+    });
 }
 
 }  // namespace attnscope

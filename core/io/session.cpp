@@ -266,9 +266,9 @@ Session session_from_json(std::string_view text, std::string_view source) {
     return session;
 }
 
-Session load_session(const std::string& file) {
-    const std::string bytes = read_file(file);
-    const std::string source = file == "-" ? "standard input" : file;
+namespace {
+
+Session session_from_bytes(const std::string& bytes, const std::string& source) {
     if (is_png(bytes)) return session_from_json(read_png_session(bytes, source), source);
     if (is_svg(bytes)) return session_from_json(read_svg_session(bytes, source), source);
     if (is_jpeg(bytes))
@@ -279,5 +279,9 @@ Session load_session(const std::string& file) {
                     source + " is a PDF, which carries no session: open the PNG or the SVG");
     return session_from_json(bytes, source);
 }
+
+}  // namespace
+
+Session load_session(const std::string& file) { return opened(file, session_from_bytes); }
 
 }  // namespace attnscope
