@@ -9,13 +9,14 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <regex>
 #include <span>
 #include <vector>
 
 #include "core/error.h"
 #include "core/io/file.h"
+#include "core/limits.h"
 #include "core/picture/number_text.h"
+#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -318,16 +319,47 @@ struct NpyHeader {
     std::size_t data;  ///< where the numbers start
 };
 
-/// What stands after 'key': in the header, up to `end`.
-std::string value_of(const std::string& header, const std::string& pattern, std::string_view source) {
-    std::smatch found;
-    if (!std::regex_search(header, found, std::regex(pattern)))
-        refuse(source, "its NPY header cannot be read: save it again with numpy.save");
-    return found[1];
+[[noreturn]] void refuse_npy_header(std::string_view source) {
+    refuse(source, "its NPY header cannot be read: save it again with numpy.save");
 }
 
+std::string_view without_blanks_before(std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
+/// What stands behind "'key':" in the header, to its end.
+std::string_view value_of(std::string_view header, std::string_view quoted_key, std::string_view source) {
+    const std::size_t at = header.find(quoted_key);
+    if (at == header.npos) refuse_npy_header(source);
+    const std::string_view rest = without_blanks_before(header.substr(at + quoted_key.size()));
+    if (!rest.starts_with(':')) refuse_npy_header(source);
+    return without_blanks_before(rest.substr(1));
+}
+
+/// What stands between the brackets or quotes that `value` begins with.
+std::string_view enclosed(std::string_view value, char open, char close, std::string_view source) {
+    const std::size_t end = value.find(close, 1);
+    if (!value.starts_with(open) || end == value.npos) refuse_npy_header(source);
+    return value.substr(1, end - 1);
+}
+
+/// "<f4"; a list of fields is "a record".
+std::string_view type_in(std::string_view header, std::string_view source) {
+    const std::string_view value = value_of(header, "'descr'", source);
+    return value.starts_with('[') ? "a record" : enclosed(value, '\'', '\'', source);
+}
+
+bool is_by_column(std::string_view header, std::string_view source) {
+    const std::string_view value = value_of(header, "'fortran_order'", source);
+    if (!value.starts_with("True") && !value.starts_with("False")) refuse_npy_header(source);
+    return value.starts_with("True");
+}
+
+/// "(3, 4)", as a message quotes it.
+std::string shape_text(std::string_view shape) { return "(" + message_text(shape, 30) + ")"; }
+
 /// The sizes of "3, 4" or "3,", as a header spells its shape.
-std::vector<std::size_t> sizes_in(const std::string& shape, std::string_view source) {
+std::vector<std::size_t> sizes_in(std::string_view shape, std::string_view source) {
     std::vector<std::size_t> sizes;
     std::string_view rest = trimmed(shape);
     while (!rest.empty()) {
@@ -337,8 +369,8 @@ std::vector<std::size_t> sizes_in(const std::string& shape, std::string_view sou
         std::size_t size = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
         if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
-            refuse(source, "its NPY header says the shape (" + shape +
-                               "), which is none: save it again with numpy.save");
+            refuse(source, "its NPY header says the shape " + shape_text(shape) +
+                               ", which is none: save it again with numpy.save");
         sizes.push_back(size);
         rest = trimmed(rest.substr(std::min(comma + 1, rest.size())));
     }
@@ -359,16 +391,19 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
     std::size_t length = byte(8) | byte(9) << 8;
     if (long_header) length |= byte(10) << 16 | byte(11) << 24;
     const std::size_t start = long_header ? 12 : 10;
+    if (length > k_max_npy_header_bytes)
+        refuse(source, "its NPY header has " + std::to_string(length) + " bytes, and up to " +
+                           std::to_string(k_max_npy_header_bytes) +
+                           " are read: save it again with numpy.save");
     if (length > bytes.size() - std::min(start, bytes.size()))
         refuse(source, "the NPY file is cut off: copy it again");
-    const std::string header(bytes.substr(start, length));
-    const std::string type = value_of(header, R"('descr'\s*:\s*('[^']*'|\[))", source);
-    const std::string shape = value_of(header, R"('shape'\s*:\s*\(([^)]*)\))", source);
+    const std::string_view header = bytes.substr(start, length);
+    const std::string_view shape = enclosed(value_of(header, "'shape'", source), '(', ')', source);
     const std::vector<std::size_t> sizes = sizes_in(shape, source);
     if (sizes.empty() || sizes.size() > 2)
-        refuse(source, "its shape is (" + shape + "): a matrix has two dimensions");
-    return {.type = type.size() > 2 ? type.substr(1, type.size() - 2) : "a record",
-            .by_column = value_of(header, R"('fortran_order'\s*:\s*(True|False))", source) == "True",
+        refuse(source, "its shape is " + shape_text(shape) + ": a matrix has two dimensions");
+    return {.type = std::string(type_in(header, source)),
+            .by_column = is_by_column(header, source),
             .rows = sizes.size() == 1 ? 1 : sizes[0],
             .columns = sizes.back(),
             .data = start + length};
