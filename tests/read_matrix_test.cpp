@@ -278,6 +278,45 @@ TEST(read_matrix_test, an_npy_header_is_read_however_it_is_spaced) {
               std::string::npos);
 }
 
+TEST(read_matrix_test, a_text_that_is_not_utf8_is_refused_by_its_line) {
+    const std::string expected = "a.csv: line 2 is not UTF-8: save the file as UTF-8";
+    EXPECT_EQ(refusal(matrix_from_csv, "a,b\n1,\xff\n"), expected);
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n" + std::string(31, '\x80')), expected);
+    EXPECT_EQ(refusal(matrix_from_csv, ",caf\xe9\ncaf\xe9,1\n"),
+              "a.csv: line 1 is not UTF-8: save the file as UTF-8");
+    EXPECT_EQ(csv(",café\ncafé,1\n"), matrix({{1}}));
+}
+
+TEST(read_matrix_test, a_cell_is_quoted_without_controls_and_short) {
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,\u202e\u009b4"),
+              "a.csv: line 2, cell 2 \"\\u202e\\u009b4\" is not a number");
+    EXPECT_EQ(
+        refusal(matrix_from_csv, "1,2\n3," + std::string(1000, 'x')),
+        "a.csv: line 2, cell 2 \"" + std::string(23, 'x') + "…" + std::string(7, 'x') + "\" is not a number");
+}
+
+TEST(read_matrix_test, cells_beyond_a_matrix_are_refused_while_they_are_counted) {
+    const auto expect_beyond = [](const std::string& text, int line) {
+        EXPECT_EQ(
+            refusal(matrix_from_csv, text),
+            "a.csv: line " + std::to_string(line) +
+                " is beyond the 65536 rows and columns and the 67108864 numbers that a matrix may have: "
+                "give a part of it");
+    };
+    const auto repeated = [](const std::string& piece, int times) {
+        std::string text;
+        for (int i = 0; i < times; ++i) text += piece;
+        return text;
+    };
+    expect_beyond(repeated("0,", 65'537), 1);
+    expect_beyond(repeated("0 ", 65'538), 1);
+    expect_beyond(repeated("0\n", 65'538), 65'538);
+    // 1100 rows of 61,100 cells; the last of those that fit is row 1100.
+    expect_beyond(repeated(repeated(",", 61'099) + "\n", 1'101), 1'101);
+    EXPECT_EQ(csv(repeated("0  ", 65'536)).cols(), 65'536);
+    EXPECT_EQ(csv("x\n" + repeated("0\n", 65'536)).rows(), 65'536);
+}
+
 TEST(read_matrix_test, a_file_of_another_kind_is_refused_without_quoting_its_bytes) {
     const std::string path = testing::TempDir() + "/read_matrix_test.bin";
     std::ofstream(path, std::ios::binary) << std::string("\x89PNG\r\n\0\1", 8);

@@ -64,18 +64,60 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
     return cells;
 }
 
-std::vector<Line> lines_of(std::string_view text) {
+/// A line that is not empty. Its cells are split off when they are asked for: kept, they would take twenty
+/// times the memory of the text.
+struct Line {
+    int number;             ///< in the text, from 1
+    std::string_view text;  ///< without the blanks around it, where blanks separate
+    char separator;
+
+    std::vector<std::string> cells() const { return cells_of(text, separator); }
+    /// As many as cells() has, or more where separators stand in quotes.
+    std::size_t most_cells() const {
+        std::size_t count = 1;
+        char before = '\0';
+        for (const char c : text) {
+            const bool same_gap = separator == ' ' && before == ' ';
+            if (c == separator && !same_gap) ++count;
+            before = c;
+        }
+        return count;
+    }
+};
+
+void require_utf8_line(const Line& line, std::string_view source) {
+    try {
+        require_utf8(line.text);
+    } catch (const Error&) {
+        refuse(source, "line " + std::to_string(line.number) + " is not UTF-8: save the file as UTF-8");
+    }
+}
+
+/// Throws where there are more rows, columns or cells than a matrix with labels may have.
+std::vector<Line> lines_of(std::string_view text, std::string_view source) {
     constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
+    constexpr std::size_t k_most_lines = k_max_matrix_side + 1,
+                          k_most_cells = k_max_matrix_numbers + 2 * k_max_matrix_side;
     if (text.starts_with(k_byte_order_mark)) text.remove_prefix(k_byte_order_mark.size());
     const char separator = separator_of(text);
     std::vector<Line> lines;
     int number = 0;
+    std::size_t cells = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
         ++number;
-        if (!trimmed(line).empty())
-            lines.push_back({number, line, cells_of(separator == ' ' ? trimmed(line) : line, separator)});
+        if (!trimmed(line).empty()) {
+            lines.push_back({number, separator == ' ' ? trimmed(line) : line, separator});
+            require_utf8_line(lines.back(), source);
+            const std::size_t count = lines.back().most_cells();
+            cells += count;
+            if (lines.size() > k_most_lines || count > k_most_lines || cells > k_most_cells)
+                refuse(source, "line " + std::to_string(number) + " is beyond the " +
+                                   std::to_string(k_max_matrix_side) + " rows and columns and the " +
+                                   std::to_string(k_max_matrix_numbers) +
+                                   " numbers that a matrix may have: give a part of it");
+        }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return lines;
@@ -119,10 +161,10 @@ std::size_t leading_digits(std::string_view text) {
 
 /// Two neighbouring cells that may be one number with a decimal comma.
 struct Halves {
-    std::string_view sign, whole;  ///< "-", "0"
-    std::string_view digits;       ///< "04", or "4e-05"
+    std::string sign, whole;  ///< "-", "0"
+    std::string digits;       ///< "04", or "4e-05"
 
-    std::string text() const { return std::string(sign) + std::string(whole) + "," + std::string(digits); }
+    std::string text() const { return sign + whole + "," + digits; }
     /// Nobody writes these as two numbers of their own: 04, 25e-3, -0.
     bool certain() const {
         const std::size_t count = leading_digits(digits);
@@ -133,7 +175,8 @@ struct Halves {
 
 std::optional<Halves> halves_of(std::string_view first, std::string_view second) {
     const std::size_t signs = first.starts_with('-') || first.starts_with('+') ? 1 : 0;
-    const Halves halves{first.substr(0, signs), first.substr(signs), second};
+    const Halves halves{std::string(first.substr(0, signs)), std::string(first.substr(signs)),
+                        std::string(second)};
     const bool whole = !halves.whole.empty() && leading_digits(halves.whole) == halves.whole.size() &&
                        (halves.whole.size() == 1 || halves.whole[0] != '0');
     const std::size_t digits = leading_digits(second);
@@ -147,9 +190,9 @@ std::optional<Halves> halves_of(std::string_view first, std::string_view second)
 std::vector<Halves> halves_of(const Line& line, bool labelled) {
     for (const std::string_view two_cells : {", ", " ,", "\""})
         if (trimmed(line.text).find(two_cells) != line.text.npos) return {};
-    std::vector<std::string_view> cells(line.cells.begin(), line.cells.end());
+    std::vector<std::string> cells = line.cells();
     if (labelled) {  // "cat 0,28" is read as the label "cat 0" and 28
-        cells[0].remove_prefix(cells[0].rfind(' ') + 1);
+        cells[0].erase(0, cells[0].rfind(' ') + 1);
         if (!number_of(cells[0])) cells.erase(cells.begin());
     }
     std::vector<Halves> all;
@@ -200,8 +243,7 @@ std::string decimal_comma_in(std::string_view line) {
     return {};
 }
 
-float checked_number(const Line& line, std::size_t column, std::string_view source) {
-    const std::string& cell = line.cells[column];
+float checked_number(const Line& line, std::size_t column, const std::string& cell, std::string_view source) {
     const std::string where =
         "line " + std::to_string(line.number) + ", cell " + std::to_string(column + 1) + " ";
     if (cell.empty()) refuse(source, where + "is empty: write a number, or nan where there is none");
@@ -225,7 +267,10 @@ float checked_number(const Line& line, std::size_t column, std::string_view sour
 
 [[noreturn]] void refuse_other_length(const Line& line, const Line& first_line, std::size_t first,
                                       std::string_view source) {
-    const auto numbers = [&](const Line& of) { return of.cells.size() - std::min(first, of.cells.size()); };
+    const auto numbers = [&](const Line& of) {
+        const std::size_t cells = of.cells().size();
+        return cells - std::min(first, cells);
+    };
     const auto counted = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " number" : " numbers"); };
     // One number in a line and a pair in the other: a column of numbers some of which are whole.
     const Line& longer = numbers(line) > numbers(first_line) ? line : first_line;
@@ -420,44 +465,44 @@ bool is_rounded_whole(std::string_view text, float value) {
 }
 
 void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source) {
-    constexpr std::size_t k_longest = 65'536, k_most = std::size_t{1} << 26;
     if (rows == 0 || columns == 0) refuse(source, "there are no numbers in it");
-    if (rows > k_longest || columns > k_longest || rows * columns > k_most)
+    if (rows > k_max_matrix_side || columns > k_max_matrix_side || rows * columns > k_max_matrix_numbers)
         refuse(source, "it has " + std::to_string(rows) + " × " + std::to_string(columns) +
-                           " numbers, and a matrix may have up to " + std::to_string(k_longest) +
-                           " rows and columns and " + std::to_string(k_most) +
+                           " numbers, and a matrix may have up to " + std::to_string(k_max_matrix_side) +
+                           " rows and columns and " + std::to_string(k_max_matrix_numbers) +
                            " numbers in all: give a part of it");
 }
 
 Matrix matrix_from_csv(std::string_view text, std::string_view source) {
-    std::vector<Line> lines = lines_of(text);
+    std::vector<Line> lines = lines_of(text, source);
     if (lines.empty()) refuse(source, "there are no numbers in it");
+    const std::vector<std::string> top = lines[0].cells();
+    const std::vector<std::string> second = lines.size() > 1 ? lines[1].cells() : top;
     // Labels: above the columns if the first line has a word or an empty corner, before the rows if the first
     // cells below are words.
     const bool labelled_rows = lines.size() > 1 &&
                                std::all_of(lines.begin() + 1, lines.end(),
-                                           [](const Line& line) { return is_word(line.cells[0]); }) &&
-                               lines[1].cells.size() > 1 && !has_decimal_comma(lines[1].cells[0]);
-    const bool empty_corner = lines.size() > 1 && lines[0].cells[0].empty() && labelled_rows;
+                                           [](const Line& line) { return is_word(line.cells()[0]); }) &&
+                               second.size() > 1 && !has_decimal_comma(second[0]);
+    const bool empty_corner = lines.size() > 1 && top[0].empty() && labelled_rows;
     const bool labelled_columns =
-        lines.size() > 1 && (empty_corner || std::all_of(lines[0].cells.begin(), lines[0].cells.end(),
-                                                         [](const std::string& cell) {
-                                                             return is_word(cell) && !has_decimal_comma(cell);
-                                                         }));
-    const std::size_t labels =
-        labelled_columns ? lines[0].cells.size() - (lines[0].cells[0].empty() ? 1 : 0) : 0;
+        lines.size() > 1 && (empty_corner || std::ranges::all_of(top, [](const std::string& cell) {
+                                 return is_word(cell) && !has_decimal_comma(cell);
+                             }));
+    const std::size_t labels = labelled_columns ? top.size() - (top[0].empty() ? 1 : 0) : 0;
     if (labelled_columns) lines.erase(lines.begin());
     if (separator_of(text) == ',') refuse_decimal_commas(lines, labelled_rows, labels, source);
     const std::size_t first = labelled_rows ? 1 : 0;
-    const std::size_t columns = lines[0].cells.size() - first;
+    const std::size_t columns = lines[0].cells().size() - first;
     require_matrix_size(lines.size(), columns, source);
     Matrix matrix(static_cast<Eigen::Index>(lines.size()), static_cast<Eigen::Index>(columns));
     for (std::size_t r = 0; r < lines.size(); ++r) {
         const Line& line = lines[r];
-        if (line.cells.size() != columns + first) refuse_other_length(line, lines[0], first, source);
+        const std::vector<std::string> cells = line.cells();
+        if (cells.size() != columns + first) refuse_other_length(line, lines[0], first, source);
         for (std::size_t c = 0; c < columns; ++c)
             matrix(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) =
-                checked_number(line, c + first, source);
+                checked_number(line, c + first, cells[c + first], source);
     }
     return matrix;
 }
