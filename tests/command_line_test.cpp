@@ -635,6 +635,18 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
 }
 
+TEST_F(command_line_test, a_picture_that_unpacks_to_a_gigabyte_is_refused_in_little_memory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
+#endif
+    const PngText session{std::string(k_png_session_key), std::string(std::size_t{1} << 30, ' ')};
+    const Pixels pixel{.width = 1, .height = 1, .channels = 3, .bytes = {1, 2, 3}};
+    const std::string bomb = file("bomb.png", encode_png(pixel, {&session, 1}));
+    ASSERT_LT(fs::file_size(bomb), 2'000'000u);
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{600} << 20};
+    expect_both_fail(1, {bomb}, {bomb + " holds a session of more than 67108864 bytes"}, small);
+}
+
 TEST_F(command_line_test, a_file_that_does_not_fit_into_the_memory_is_named) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a limit on the address space is not for a sanitizer";

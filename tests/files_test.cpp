@@ -283,6 +283,19 @@ TEST_F(FilesTest, ABrokenFileGivesANoticeAndLosesNothing) {
     }
 }
 
+TEST_F(FilesTest, ATextFileThatIsNoSentenceIsRefusedByName) {
+    const Session before = document().session();
+    write_file(folder.file("latin1.txt"), "caf\xe9");
+    write_file(folder.file("long.txt"), std::string(k_max_text_bytes + 1, 'a'));
+    for (const char* name : {"latin1.txt", "long.txt"}) {
+        interaction().notice = {};
+        play({Drop{{folder.file(name)}}});
+        EXPECT_TRUE(interaction().notice.problem) << name;
+        EXPECT_TRUE(interaction().notice.text.starts_with(folder.file(name))) << interaction().notice.text;
+        EXPECT_EQ(document().session(), before);
+    }
+}
+
 TEST_F(FilesTest, SavingByKeysAsksOnceThenWrites) {
     press(Key::s, k_ctrl);
     ASSERT_EQ(interaction().dialog, Dialog::save);

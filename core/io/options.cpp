@@ -125,6 +125,9 @@ Json mask_json(const Session& s) {
 void set_mask(Session& s, const Json& value) {
     if (!value.is_array())
         refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
+    if (value.size() > k_max_mask_rules)
+        refuse("there are " + std::to_string(value.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are applied: use fewer");
     std::vector<MaskRule> rules;
     for (const Json& rule : value)
         if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
