@@ -670,6 +670,32 @@ TEST_F(command_line_test, a_message_holds_no_control_characters_and_is_short) {
     EXPECT_LT(run({"trace", "--" + std::string(100'000, 'x')}).err.size(), 1100u);
 }
 
+TEST_F(command_line_test, an_interrupted_wait_for_a_pipes_reader_ends_the_program) {
+    ASSERT_EQ(::mkfifo((folder_ / "out/weights.csv").c_str(), 0600), 0);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            const std::string out = path("out");
+            ::execl(ATTNSCOPE_EXECUTABLE, "attnscope", "render", "--out", out.c_str(), "--stage", "weights",
+                    "--format", "csv", nullptr);
+            ::_exit(98);
+        }
+        // Again and again: nobody can see from outside when it begins to wait.
+        int status = 0;
+        for (int i = 0; i < 400 && ::waitpid(child, &status, WNOHANG) == 0; ++i) {
+            ::poll(nullptr, 0, 50);
+            if (i >= 20) ::kill(child, signal);
+            if (i == 399) {
+                ADD_FAILURE() << "it waits for ever";
+                ::kill(child, SIGKILL);
+                ::waitpid(child, &status, 0);
+            }
+        }
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    }
+    EXPECT_EQ(in("out"), Words{"weights.csv"});
+}
+
 TEST_F(command_line_test, a_full_disk_fails) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
     const Start full{.environment = {}, .input = {}, .output = "/dev/full"};

@@ -94,6 +94,18 @@ void require_folder(const std::string& path) {
                                    : path + " is no folder: give another --out");
 }
 
+/// export_files, which a signal stops.
+std::vector<std::string> export_until_interrupted(const Trace& trace, const Session& session,
+                                                  const ExportRequest& request, const std::string& folder) {
+    try {
+        return export_files(trace, session, request, folder,
+                            [](const ExportStep&) { return !Interruption::asked(); });
+    } catch (const Error&) {
+        Interruption::obey();  // it ended a wait for a pipe's reader
+        throw;
+    }
+}
+
 void print_lines(const std::vector<std::string>& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\n";
@@ -169,8 +181,7 @@ int render(Arguments& arguments) {
     arguments.render_how.report();
     report_unused(given, session);
     const Interruption interruption;
-    print_lines(export_files(trace, session, request, arguments.out,
-                             [](const ExportStep&) { return !Interruption::asked(); }));
+    print_lines(export_until_interrupted(trace, session, request, arguments.out));
     Interruption::obey();
     return 0;
 }
