@@ -219,6 +219,7 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
                                       const ExportRequest& request, const std::string& folder,
                                       const ExportProgress& progress) {
     const std::vector<ExportItem> items = plan_export(trace, request);
+    clear_abandoned_files(folder);
     std::vector<std::string> paths;
     const auto part_done = [&](double part) {
         return !progress || progress({.done = paths.size(), .of = items.size(), .part = part});
