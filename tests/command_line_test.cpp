@@ -625,7 +625,8 @@ TEST_F(command_line_test, a_picture_without_a_session_fails) {
 }
 
 TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
-    expect_failure(1, run({"render", "--out", path("absent")}), {path("absent"), "does not exist", "--out"});
+    expect_failure(1, run({"render", "--out", path("absent/new")}),
+                   {"folder " + path("absent") + " ", "does not exist", "--out"});
     EXPECT_FALSE(fs::exists(path("absent")));
     const std::string name = file("a-file", "kept");
     expect_failure(1, run({"render", "--out", name}), {name, "no folder", "--out"});
@@ -633,6 +634,19 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", ""}), {"--out"});
     expect_failure(2, run({"render", "--out", "-"}), {"--out", "a folder", "standard output"});
     expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
+}
+
+TEST_F(command_line_test, a_folder_is_created_where_its_own_exists_once_all_else_is_right) {
+    for (const char* name : {"new", "newer/"}) {
+        const Words into = {"render", "--stage", "weights", "--format", "csv", "--out", path(name)};
+        Words wrong = into;
+        wrong.insert(wrong.end(), {"--head", "7"});
+        expect_failure(2, run(wrong), {"--head: 7"});
+        EXPECT_FALSE(fs::exists(path(name)));
+        const Outcome outcome = run(into);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_TRUE(fs::exists(fs::path(path(name)) / "weights.csv"));
+    }
 }
 
 TEST_F(command_line_test, a_picture_that_unpacks_to_a_gigabyte_is_refused_in_little_memory) {

@@ -84,14 +84,30 @@ std::vector<std::string> split_formats(const std::string& text) {
     return formats;
 }
 
+/// A folder, or a name for one in a folder that exists.
 void require_folder(const std::string& path) {
+    namespace fs = std::filesystem;
     if (path == "-") throw UsageError("--out: render writes files: name a folder, not standard output");
     std::error_code problem;
-    const std::filesystem::file_status status = std::filesystem::status(path, problem);
-    if (std::filesystem::is_directory(status)) return;
-    throw Error(ErrorKind::io, !std::filesystem::exists(status)
-                                   ? "the folder " + path + " does not exist: create it or give another --out"
-                                   : path + " is no folder: give another --out");
+    const fs::file_status status = fs::status(path, problem);
+    if (fs::is_directory(status)) return;
+    if (fs::exists(status)) throw Error(ErrorKind::io, path + " is no folder: give another --out");
+    if (status.type() != fs::file_type::not_found)
+        throw Error(ErrorKind::io,
+                    "cannot reach the folder " + path + ": " + problem.message() + "; give another --out");
+    const fs::path parent =
+        path.empty() ? fs::path() : fs::absolute(fs::path(path) / "").parent_path().parent_path();
+    if (!fs::is_directory(parent, problem))
+        throw Error(ErrorKind::io, "the folder " + (path.empty() ? "\"\"" : parent.string()) +
+                                       " does not exist: create it or give another --out");
+}
+
+void make_folder(const std::string& path) {
+    std::error_code problem;
+    std::filesystem::create_directory(path, problem);
+    if (problem)
+        throw Error(ErrorKind::io,
+                    "cannot create the folder " + path + ": " + problem.message() + "; give another --out");
 }
 
 /// export_files, which a signal stops.
@@ -181,6 +197,7 @@ int render(Arguments& arguments) {
     arguments.render_how.report();
     report_unused(given, session);
     const Interruption interruption;
+    make_folder(arguments.out);
     print_lines(export_until_interrupted(trace, session, request, arguments.out));
     Interruption::obey();
     return 0;
@@ -266,7 +283,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         app.add_subcommand("render", "Write pictures and data of the stages, without a display");
     arguments.render.add_to(*render_command);
     arguments.render_how.add_to(*render_command);
-    render_command->add_option("--out", arguments.out, "The folder to write to")
+    render_command->add_option("--out", arguments.out, "The folder to write to; made if need be")
         ->required()
         ->type_name("DIR")
         ->group("Files");
