@@ -710,6 +710,10 @@ TEST_F(command_line_test, an_interrupted_wait_for_a_pipes_reader_ends_the_progra
     EXPECT_EQ(in("out"), Words{"weights.csv"});
 }
 
+TEST_F(command_line_test, more_threads_than_cores_are_asked_for_without_a_warning) {
+    EXPECT_EQ(trace({"--threads", "1024"}), trace({}));
+}
+
 TEST_F(command_line_test, a_full_disk_fails) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
     const Start full{.environment = {}, .input = {}, .output = "/dev/full"};

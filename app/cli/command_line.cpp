@@ -1,10 +1,12 @@
 #include "app/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "app/cli/interruption.h"
 #include "app/cli/measure.h"
@@ -33,7 +35,9 @@ struct HowArguments {
             ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
             ->option_text("auto|cpu|gpu")
             ->group("Computation");
-        command.add_option("--threads", threads, "Threads to use, up to 1024; 0: one for each core [0]")
+        command
+            .add_option("--threads", threads,
+                        "Threads to use, up to one for each core; 0: one for each core [0]")
             ->check(CLI::Range(0, 1024))
             ->option_text("N")
             ->group("Computation");
@@ -51,7 +55,12 @@ struct HowArguments {
         if (backend == "gpu" && recurrent)
             print_error("--backend gpu: sequences are computed by the processor");
         if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
-        return {.threads = threads, .backend = backend_.get()};
+        return {.threads = thread_count(), .backend = backend_.get()};
+    }
+    /// More threads than cores would only wait for each other.
+    int thread_count() const {
+        const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+        return cores > 0 ? std::min(threads, cores) : threads;
     }
     /// What the backend has to say of an evaluation that went well, on standard error.
     void report() const {
@@ -256,7 +265,7 @@ void require_nothing_before(const CLI::App& app) {
 
 int open(Arguments& arguments, const OpenWindow& open_window) {
     const HowArguments& how = arguments.window_how;
-    const EvaluateOptions options{.threads = how.threads};
+    const EvaluateOptions options{.threads = how.thread_count()};
     if (arguments.window.empty()) return open_window(std::nullopt, "", options, how.backend);
     Session session = arguments.window.session();
     report_unused(arguments.window, session);
@@ -322,7 +331,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         if (*recipe_command) return print_recipe(arguments);
         if (*examples_command) return print_examples();
         if (*measure_command)
-            return measure(arguments.measure.session(), {.threads = arguments.measure_how.threads},
+            return measure(arguments.measure.session(), {.threads = arguments.measure_how.thread_count()},
                            arguments.measure_how.backend, arguments.measurement);
         return open(arguments, open_window);
     } catch (const CLI::Success& success) {
