@@ -527,6 +527,12 @@ TEST_F(command_line_test, text_that_is_not_utf8_is_refused) {
     expect_both_fail(2, {"--scale", "\xff"}, {"--scale"});
 }
 
+TEST_F(command_line_test, an_empty_name_is_none) {
+    expect_both_fail(2, {"--example", ""}, {"--example", "there is no example \"\""});
+    expect_failure(2, run({"--example="}), {"--example"});
+    expect_both_fail(1, {""}, {"cannot read \"\""});
+}
+
 TEST_F(command_line_test, file_and_example_exclude_each_other) {
     const std::string name = file("a.json", "{}");
     expect_both_fail(2, {name, "--example", "causal"}, {"both FILE and --example"});

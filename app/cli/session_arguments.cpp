@@ -98,10 +98,9 @@ void SessionArguments::add_to(CLI::App& command) {
 }
 
 Session SessionArguments::start() const {
-    if (!file_.empty() && !example_.empty())
-        throw UsageError("both FILE and --example are given: use one of them");
-    if (!file_.empty()) return load_session(file_);
-    return example_.empty() ? Session{} : example_named(example_);
+    if (file_ && example_) throw UsageError("both FILE and --example are given: use one of them");
+    if (file_) return load_session(*file_);
+    return example_ ? example_named(*example_) : Session{};
 }
 
 Session SessionArguments::with_flags(Session session) const {
@@ -123,13 +122,14 @@ Session SessionArguments::with_flags(Session session) const {
     try {
         check(session.experiment);
     } catch (const Error& error) {
+        if (error.kind() != ErrorKind::bad_input) throw;
         throw UsageError(error.what());
     }
     return session;
 }
 
 std::string SessionArguments::file_to_save() const {
-    const std::filesystem::path path(file_);
+    const std::filesystem::path path(file_.value_or(""));
     return path.extension() == ".json" ? std::filesystem::absolute(path).string() : "";
 }
 
