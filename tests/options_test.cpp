@@ -264,6 +264,20 @@ TEST(options_test, a_refused_value_is_quoted_on_one_short_line) {
     EXPECT_LT(quoted_value(std::string(1'000'000, 'a')).size(), 70u);
 }
 
+TEST(options_test, a_number_that_could_not_be_written_back_is_refused) {
+    for (const Option& option : options()) {
+        if (option.type != OptionType::number && option.type != OptionType::word_or_number) continue;
+        for (const char* value : {"nan", "inf", "-inf", "-nan", "infinity"}) {
+            Session session;
+            EXPECT_TRUE(refusal([&] {
+                            set_from_text(session, option, value);
+                        }).starts_with("--" + std::string(option.name) + ": expected "))
+                << option.name << " " << value;
+            EXPECT_TRUE(session == Session{});
+        }
+    }
+}
+
 TEST(options_test, mask_none_is_no_rule_in_json_too) {
     Session session;
     find_option("mask")->set(session, Json::array({"none"}));

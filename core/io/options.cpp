@@ -33,6 +33,8 @@ int as_int(const Json& value) {
 
 double as_double(const Json& value) {
     if (!value.is_number()) refuse("expected a number, not " + quoted_value(value));
+    // JSON has no word for others, so that they could not be written back.
+    if (!std::isfinite(value.get<double>())) refuse("expected a number that is finite");
     return value.get<double>();
 }
 
@@ -83,7 +85,7 @@ Json scale_json(const Session& s) {
 
 void set_scale(Session& s, const Json& value) {
     if (value.is_number())
-        s.experiment.scale = {Scale::Kind::number, value.get<double>()};
+        s.experiment.scale = {Scale::Kind::number, as_double(value)};
     else if (value == "sqrt")
         s.experiment.scale = {};
     else if (value == "none")
