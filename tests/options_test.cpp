@@ -12,6 +12,8 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
 
 namespace attnscope {
 namespace {
@@ -276,6 +278,21 @@ TEST(options_test, a_number_that_could_not_be_written_back_is_refused) {
             EXPECT_TRUE(session == Session{});
         }
     }
+}
+
+TEST(options_test, colour_maps_and_themes_are_those_of_their_tables) {
+    for (const Colormap& map : colormaps()) {
+        Session session;
+        const auto set = [&] { set_from_text(session, *find_option("colormap"), map.name); };
+        EXPECT_EQ(refusal(set).empty(), !map.diverging) << map.name;
+    }
+    for (const Theme& theme : themes()) {
+        Session session;
+        set_from_text(session, *find_option("theme"), theme.name);
+        EXPECT_EQ(session.presentation.theme, theme.name);
+    }
+    EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma");
+    EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");
 }
 
 TEST(options_test, mask_none_is_no_rule_in_json_too) {
