@@ -404,9 +404,10 @@ TEST_F(command_line_test, help_says_what_an_option_applies_to) {
     std::istringstream words(run({"--help"}).out);
     std::string help;  // in one line
     for (std::string word; words >> word;) help += word + " ";
-    for (const char* part : {"turned as a pair [interleaved] (for: attention and position is rope)",
-                             "not found before [10] (for: seq2seq and decode is greedy)",
-                             "48, less for large matrices [auto] (for: exported pictures) "})
+    for (const char* part :
+         {"turned as a pair [interleaved] (for: mechanism is attention and position is rope)",
+          "not found before [10] (for: mechanism is seq2seq and decode is greedy)",
+          "48, less for large matrices [auto] (for: exported pictures) "})
         EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 
