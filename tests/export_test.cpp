@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -417,6 +418,16 @@ TEST_F(export_files_test, a_file_that_is_given_up_is_not_there) {
         EXPECT_GE(last, 0.5) << format;
     }
     EXPECT_EQ(in_folder(), Names{});
+}
+
+TEST_F(export_files_test, what_a_killed_export_left_is_cleared) {
+    namespace fs = std::filesystem;
+    const fs::path left = folder_ / ".weights.png.attnscope-4711-0.part";
+    std::ofstream(left) << "half";
+    fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    const Session session;
+    export_files(evaluate(session.experiment), session, {{"weights"}, {}, {"csv"}}, folder_.string());
+    EXPECT_FALSE(fs::exists(left));
 }
 
 TEST_F(export_files_test, progress_stops_it) {

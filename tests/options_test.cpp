@@ -12,6 +12,8 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
 
 namespace attnscope {
 namespace {
@@ -259,8 +261,38 @@ TEST(options_test, a_refused_value_is_quoted_on_one_short_line) {
     EXPECT_EQ(quoted_value("a\nb"), "\"a\\nb\"");
     EXPECT_EQ(quoted_value("\xff"), "\"\uFFFD\"");
     const std::string cut = quoted_value(std::string(58, 'a') + "ééé");
-    EXPECT_EQ(cut, "\"" + std::string(58, 'a') + "…");
+    EXPECT_EQ(cut, "\"" + std::string(44, 'a') + "…" + std::string(8, 'a') + "ééé\"");
+    EXPECT_EQ(quoted_value("\u202e\u009b"), "\"\\u202e\\u009b\"");
     EXPECT_LT(quoted_value(std::string(1'000'000, 'a')).size(), 70u);
+}
+
+TEST(options_test, a_number_that_could_not_be_written_back_is_refused) {
+    for (const Option& option : options()) {
+        if (option.type != OptionType::number && option.type != OptionType::word_or_number) continue;
+        for (const char* value : {"nan", "inf", "-inf", "-nan", "infinity"}) {
+            Session session;
+            EXPECT_TRUE(refusal([&] {
+                            set_from_text(session, option, value);
+                        }).starts_with("--" + std::string(option.name) + ": expected "))
+                << option.name << " " << value;
+            EXPECT_TRUE(session == Session{});
+        }
+    }
+}
+
+TEST(options_test, colour_maps_and_themes_are_those_of_their_tables) {
+    for (const Colormap& map : colormaps()) {
+        Session session;
+        const auto set = [&] { set_from_text(session, *find_option("colormap"), map.name); };
+        EXPECT_EQ(refusal(set).empty(), !map.diverging) << map.name;
+    }
+    for (const Theme& theme : themes()) {
+        Session session;
+        set_from_text(session, *find_option("theme"), theme.name);
+        EXPECT_EQ(session.presentation.theme, theme.name);
+    }
+    EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma");
+    EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");
 }
 
 TEST(options_test, mask_none_is_no_rule_in_json_too) {

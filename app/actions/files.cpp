@@ -35,6 +35,23 @@ bool is_text_file(std::string_view extension) {
     return extension == ".txt" || extension == ".md" || extension == ".text";
 }
 
+/// The text of a file in one line. Throws Error(bad_input) unless it is UTF-8.
+std::string sentence_of(const std::string& bytes, const std::string& source) {
+    try {
+        require_utf8(bytes);
+    } catch (const Error& error) {
+        throw error.at(source);
+    }
+    std::string text = bytes;
+    std::ranges::replace(text, '\n', ' ');
+    std::erase(text, '\r');
+    return text;
+}
+
+bool is_plain_picture(const std::string& bytes, const std::string&) {
+    return is_image(bytes) && !has_png_session(bytes);
+}
+
 }  // namespace
 
 void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
@@ -79,18 +96,12 @@ void open_file(ActionContext& context, const std::string& file) {
     const std::string path = std::filesystem::absolute(file).string();
     const std::string extension = lower_extension(path);
     if (is_text_file(extension)) {
-        std::string text = read_file(path);
-        require_utf8(text);
-        std::ranges::replace(text, '\n', ' ');
-        std::erase(text, '\r');
+        const std::string text = opened(path, sentence_of, k_max_text_bytes);
         context.document.change([&](Session& s) { s.experiment.text = text; });
         context.interaction.notice = {"the sentence is the text of " + path, false};
         return;
     }
-    if (is_picture_file(extension)) {
-        const std::string bytes = read_file(path);
-        if (is_image(bytes) && !has_png_session(bytes)) return open_picture(context, path);
-    }
+    if (is_picture_file(extension) && opened(path, is_plain_picture)) return open_picture(context, path);
     context.document.open(load_session(path), extension == ".json" ? path : "");
     context.saved.closed_note.clear();
     context.interaction.zoom = {};

@@ -10,6 +10,7 @@
 #include "core/attention/patches.h"
 #include "core/attention/scores.h"
 #include "core/error.h"
+#include "core/limits.h"
 #include "core/random/initializers.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
@@ -34,7 +35,7 @@ void check_name(const char* field, const std::string& value, const Table& table,
         if (entry.name == value) return;
         known += (known.empty() ? "" : ", ") + std::string(entry.name);
     }
-    const std::string quoted = value.size() > 60 ? "with so long a name" : "\"" + value + "\"";
+    const std::string quoted = "\"" + message_text(value, k_longest_quotation) + "\"";
     refuse(std::string(field) + " " + quoted + " is not known: use " + known);
 }
 
@@ -96,6 +97,24 @@ void check_numbers(const Experiment& e) {
     if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
 }
 
+void check_text(const char* field, const std::string& text) {
+    if (text.size() > k_max_text_bytes)
+        throw Error(ErrorKind::too_large, std::string(field) + " has " + std::to_string(text.size()) +
+                                              " bytes and the limit is " + std::to_string(k_max_text_bytes) +
+                                              ": shorten it");
+    require_utf8(text);
+}
+
+void check_mask(const Experiment& e) {
+    if (e.mask.size() > k_max_mask_rules)
+        refuse("mask has " + std::to_string(e.mask.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are applied: use fewer");
+    for (const MaskRule& rule : e.mask) {
+        check_name("mask", rule.kind, mask_kinds());
+        find_mask_kind(rule.kind)->check(rule);
+    }
+}
+
 void check_image(const Experiment& e) {
     check_whole("grid", e.grid, 1, k_max_grid);
     check_whole("patch-size", e.patch_size, 1, k_max_patch_size);
@@ -143,8 +162,8 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
 }
 
 void check(const Experiment& e) {
-    require_utf8(e.text);
-    require_utf8(e.text2);
+    check_text("text", e.text);
+    check_text("text2", e.text2);
     check_name("tokenizer", e.tokenizer, tokenizers());
     check_name("vocabulary", e.vocabulary, vocabulary_rules());
     check_name("embedding", e.embedding, initializers());
@@ -167,10 +186,7 @@ void check(const Experiment& e) {
     check_seq2seq(e);
     if (e.mechanism == "attention") check_heads(e);
     check_image(e);
-    for (const MaskRule& rule : e.mask) {
-        check_name("mask", rule.kind, mask_kinds());
-        find_mask_kind(rule.kind)->check(rule);
-    }
+    check_mask(e);
     check_numbers(e);
     for (const auto& [name, matrix] : e.given) check_name("given", name, given_names());
 }

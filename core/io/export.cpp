@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/io/file.h"
 #include "core/io/matrix_files.h"
+#include "core/limits.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
 
@@ -32,6 +33,17 @@ Session session_of(const Session& session, const ExportItem& item) {
     return own;
 }
 
+/// As the picture of one item carries it.
+std::string carried(const Session& session) {
+    std::string text = to_json(session);
+    if (text.size() > k_max_picture_session_bytes)
+        throw Error(ErrorKind::too_large, "the session has " + std::to_string(text.size()) +
+                                              " bytes, and a picture carries up to " +
+                                              std::to_string(k_max_picture_session_bytes) +
+                                              ": export PDF or data, or give smaller matrices");
+    return text;
+}
+
 Figure figure_of(const Trace& trace, const Session& own, const ExportItem& item) {
     return (item.view ? item.view->make : make_figure)(trace, *item.stage, item.head, own.presentation);
 }
@@ -41,13 +53,13 @@ std::string png_bytes(const Trace& trace, const Session& session, const ExportIt
     const Session own = session_of(session, item);
     const Figure figure = figure_of(trace, own, item);
     require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
-    return render_png(figure, TextFace(), to_json(own), progress);
+    return render_png(figure, TextFace(), carried(own), progress);
 }
 
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_svg(figure_of(trace, own, item), TextFace(), to_json(own), progress);
+    return render_svg(figure_of(trace, own, item), TextFace(), carried(own), progress);
 }
 
 std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
@@ -207,6 +219,7 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
                                       const ExportRequest& request, const std::string& folder,
                                       const ExportProgress& progress) {
     const std::vector<ExportItem> items = plan_export(trace, request);
+    clear_abandoned_files(folder);
     std::vector<std::string> paths;
     const auto part_done = [&](double part) {
         return !progress || progress({.done = paths.size(), .of = items.size(), .part = part});

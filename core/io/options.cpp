@@ -12,6 +12,9 @@
 #include "core/attention/trace.h"
 #include "core/io/image.h"
 #include "core/io/option_parts.h"
+#include "core/limits.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
 
 namespace attnscope {
 namespace {
@@ -33,6 +36,8 @@ int as_int(const Json& value) {
 
 double as_double(const Json& value) {
     if (!value.is_number()) refuse("expected a number, not " + quoted_value(value));
+    // JSON has no word for others, so that they could not be written back.
+    if (!std::isfinite(value.get<double>())) refuse("expected a number that is finite");
     return value.get<double>();
 }
 
@@ -43,11 +48,14 @@ Seed as_seed(const Json& value) {
                                       : Seed(value.get<std::int64_t>());
 }
 
-std::string choice(const Json& value, std::initializer_list<std::string_view> choices) {
+/// One of "a|b|c".
+std::string choice(const Json& value, std::string_view choices) {
     std::string text = as_text(value), known;
-    for (const std::string_view each : choices) {
+    while (!choices.empty()) {
+        const std::string_view each = choices.substr(0, choices.find('|'));
         if (each == text) return text;
         known += (known.empty() ? "" : ", ") + std::string(each);
+        choices.remove_prefix(std::min(each.size() + 1, choices.size()));
     }
     refuse(quoted_value(value) + " is not known: use " + known);
 }
@@ -83,7 +91,7 @@ Json scale_json(const Session& s) {
 
 void set_scale(Session& s, const Json& value) {
     if (value.is_number())
-        s.experiment.scale = {Scale::Kind::number, value.get<double>()};
+        s.experiment.scale = {Scale::Kind::number, as_double(value)};
     else if (value == "sqrt")
         s.experiment.scale = {};
     else if (value == "none")
@@ -125,6 +133,9 @@ Json mask_json(const Session& s) {
 void set_mask(Session& s, const Json& value) {
     if (!value.is_array())
         refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
+    if (value.size() > k_max_mask_rules)
+        refuse("there are " + std::to_string(value.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are applied: use fewer");
     std::vector<MaskRule> rules;
     for (const Json& rule : value)
         if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
@@ -209,10 +220,29 @@ void set_locked(Session& s, const Json& value) {
     s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
 }
 
+/// "viridis|cividis|magma", as the help and the refusal of another name list them.
+std::string colormap_choices() {
+    std::string names;
+    for (const Colormap& map : colormaps())
+        if (!map.diverging) names += (names.empty() ? "" : "|") + std::string(map.name);
+    return names;
+}
+
+std::string theme_choices() {
+    std::string names;
+    for (const Theme& theme : themes()) names += (names.empty() ? "" : "|") + std::string(theme.name);
+    return names;
+}
+
+// The table's rows are views of these.
+const std::string k_colormaps = colormap_choices(), k_themes = theme_choices();
+
 using enum OptionType;
 #define FIELD(part, member, convert)                        \
     [](const Session& s) -> Json { return s.part.member; }, \
         [](Session& s, const Json& v) { s.part.member = convert(v); }
+
+constexpr std::string_view k_views = "pipeline|alignment|image";
 
 // Matrices that are given may take away further ones: why_unused() knows all.
 constexpr std::string_view k_attention = "mechanism is attention";
@@ -376,12 +406,10 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline|alignment|image",
+    Option{"view", "Presentation", "", k_views,
            "The view that is open; render writes its own picture, and without --stage that alone", "", text,
            [](const Session& s) -> Json { return s.presentation.view; },
-           [](Session& s, const Json& v) {
-               s.presentation.view = choice(v, {"pipeline", "alignment", "image"});
-           }},
+           [](Session& s, const Json& v) { s.presentation.view = choice(v, k_views); }},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write, all without it", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
@@ -393,17 +421,13 @@ const std::array k_options = {
            "What the ends of the colour bar stand for", "", text,
            [](const Session& s) -> Json { return range_text(s.presentation.range); },
            [](Session& s, const Json& v) { s.presentation.range = parse_range(as_text(v)); }},
-    Option{"colormap", "Presentation", "", "viridis|cividis|magma",
+    Option{"colormap", "Presentation", "", k_colormaps,
            "Colours of weights; signed values are always blue to red", "", text,
            [](const Session& s) -> Json { return s.presentation.colormap; },
-           [](Session& s, const Json& v) {
-               s.presentation.colormap = choice(v, {"viridis", "cividis", "magma"});
-           }},
-    Option{"theme", "Presentation", "", "dark|light|contrast|print", "Colours of the picture around the data",
-           "", text, [](const Session& s) -> Json { return s.presentation.theme; },
-           [](Session& s, const Json& v) {
-               s.presentation.theme = choice(v, {"dark", "light", "contrast", "print"});
-           }},
+           [](Session& s, const Json& v) { s.presentation.colormap = choice(v, k_colormaps); }},
+    Option{"theme", "Presentation", "", k_themes, "Colours of the picture around the data", "", text,
+           [](const Session& s) -> Json { return s.presentation.theme; },
+           [](Session& s, const Json& v) { s.presentation.theme = choice(v, k_themes); }},
     Option{"cell-size", "Presentation", "", "auto|PX",
            "Pixels of an exported cell, 1 to 512; auto: 48, less for large matrices", "exported pictures",
            word_or_number, cell_size_json, set_cell_size},

@@ -68,14 +68,17 @@ struct Session {
 
 /// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, indented, keys in the table's
 /// order, a final newline. Every option is written, so that a file means the same when defaults change.
+/// Throws Error(too_large) for more given numbers than session_from_json takes.
 std::string to_json(const Session& session);
 
 /// A field that is missing takes its default. Throws Error(bad_input) naming `source` and, by its path, the
-/// field that is unknown (with the nearest name), stands twice, has a wrong type or is out of range.
+/// field that is unknown (with the nearest name), stands twice, has a wrong type or is out of range;
+/// Error(too_large), before it takes the memory, beyond k_max_json_elements.
 Session session_from_json(std::string_view text, std::string_view source);
 
 /// Reads FILE: a session, or a PNG or SVG with a session inside; "-" is standard input.
-/// Throws Error(io) if it cannot be read, Error(bad_input) if it holds no session.
+/// Throws Error(io) if it cannot be read, Error(bad_input) if it holds no session, Error(too_large) beyond
+/// the limits and where the memory does not suffice.
 Session load_session(const std::string& file);
 
 }  // namespace attnscope
