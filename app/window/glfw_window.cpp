@@ -133,7 +133,11 @@ struct GlfwCallbacks {
         push(window, MouseMove{.x = static_cast<float>(x * across), .y = static_cast<float>(y * down)});
     }
     static void enter(GLFWwindow* window, int entered) {
-        if (!entered) push(window, MouseLeave{});
+        if (!entered) return push(window, MouseLeave{});
+        // GLFW tells no move to where the pointer left.
+        double x = 0, y = 0;
+        glfwGetCursorPos(window, &x, &y);
+        cursor(window, x, y);
     }
     static void button(GLFWwindow* window, int button, int action, int mods) {
         push(window,
