@@ -200,7 +200,7 @@ void GlfwWindow::open(const Options& options) {
                         "OpenGL");
     }
     glfwMakeContextCurrent(window_);
-    version_ = require_gl_33();
+    version_ = current_gl_version();
     glfwSwapInterval(1);
     glfwSetWindowSizeLimits(window_, k_min_width, k_min_height, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwSetWindowUserPointer(window_, this);
