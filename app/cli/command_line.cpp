@@ -169,8 +169,13 @@ int render(Arguments& arguments) {
     arguments.render_how.report();
     report_unused(given, session);
     const Interruption interruption;
-    print_lines(export_files(trace, session, request, arguments.out,
-                             [](const ExportStep&) { return !Interruption::asked(); }));
+    try {
+        print_lines(export_files(trace, session, request, arguments.out,
+                                 [](const ExportStep&) { return !Interruption::asked(); }));
+    } catch (const Error&) {
+        Interruption::obey();
+        throw;
+    }
     Interruption::obey();
     return 0;
 }
