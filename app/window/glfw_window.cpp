@@ -270,6 +270,8 @@ void GlfwWindow::set_title(const std::string& title) {
     glfwSetWindowTitle(window_, title.c_str());
 }
 
+void GlfwWindow::hide() { glfwHideWindow(window_); }
+
 void GlfwWindow::set_cursor(ImGuiMouseCursor cursor) {
     const bool known = cursor >= 0 && cursor < ImGuiMouseCursor_COUNT;
     glfwSetCursor(window_, known ? cursors_->of.at(static_cast<std::size_t>(cursor)) : nullptr);

@@ -46,6 +46,8 @@ public:
     /// As if a person had done it.
     void push(InputEvent event) { host_.input().push(std::move(event)); }
 
+    /// It is no longer on the screen; what draws in it goes on.
+    void hide() { window_.hide(); }
     void set_title(const std::string& title) { window_.set_title(title); }
     void set_theme(std::string_view theme);
     void set_interface_scale(float scale);
