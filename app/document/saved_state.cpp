@@ -109,7 +109,8 @@ Session read_session(const std::string& folder, const fs::path& file) {
     json.erase(k_kept);
     Session session = session_from_json(json.dump(), file.string());
     Experiment& experiment = session.experiment;
-    for (const auto& [name, part] : kept.value("given", Json::object()).items())
+    const Json given = kept.value("given", Json::object());
+    for (const auto& [name, part] : given.items())
         experiment.given.insert_or_assign(
             name, GivenMatrix(matrix_from_npy(read_part(folder, part.get<std::string>()), file.string())));
     if (kept.contains("image"))
