@@ -52,6 +52,29 @@ bool is_plain_picture(const std::string& bytes, const std::string&) {
     return is_image(bytes) && !has_png_session(bytes);
 }
 
+// Each says what it did with the file.
+
+std::string take(ActionContext& context, const std::string& path, Session session) {
+    context.document.open(std::move(session), lower_extension(path) == ".json" ? path : "");
+    context.saved.closed_note.clear();
+    context.interaction.zoom = {};
+    remember_file(context.saved, path);
+    return "opened ";
+}
+
+std::string take(ActionContext& context, const std::string& path, const GivenImage& image) {
+    if (const std::string reason = why_no_image(context); !reason.empty())
+        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
+    look_at(context, image);
+    remember_file(context.saved, path);
+    return "looking at ";
+}
+
+std::string take(ActionContext& context, const std::string&, const std::string& text) {
+    context.document.change([&](Session& s) { s.experiment.text = text; });
+    return "the sentence is the text of ";
+}
+
 }  // namespace
 
 void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
@@ -92,30 +115,21 @@ void open_example(ActionContext& context, const std::string& name) {
     context.interaction.notice = {"opened the example " + name, false};
 }
 
-void open_file(ActionContext& context, const std::string& file) {
+OpenedFile read_to_open(const std::string& file, bool as_picture) {
     const std::string path = std::filesystem::absolute(file).string();
     const std::string extension = lower_extension(path);
+    if (as_picture) return {path, read_image(path)};
     if (is_text_file(extension)) {
-        const std::string text = opened(path, sentence_of, k_max_text_bytes);
-        context.document.change([&](Session& s) { s.experiment.text = text; });
-        context.interaction.notice = {"the sentence is the text of " + path, false};
-        return;
+        return {path, opened(path, sentence_of, k_max_text_bytes)};
     }
-    if (is_picture_file(extension) && opened(path, is_plain_picture)) return open_picture(context, path);
-    context.document.open(load_session(path), extension == ".json" ? path : "");
-    context.saved.closed_note.clear();
-    context.interaction.zoom = {};
-    remember_file(context.saved, path);
-    context.interaction.notice = {"opened " + path, false};
+    if (is_picture_file(extension) && opened(path, is_plain_picture)) return {path, read_image(path)};
+    return {path, load_session(path)};
 }
 
-void open_picture(ActionContext& context, const std::string& file) {
-    const std::string path = std::filesystem::absolute(file).string();
-    if (const std::string reason = why_no_image(context); !reason.empty())
-        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
-    look_at(context, read_image(path));
-    remember_file(context.saved, path);
-    context.interaction.notice = {"looking at " + path, false};
+void take_opened(ActionContext& context, OpenedFile file) {
+    const std::string done =
+        std::visit([&](auto& content) { return take(context, file.path, std::move(content)); }, file.content);
+    context.interaction.notice = {done + file.path, false};
 }
 
 void save_file(ActionContext& context, const std::string& file) {

@@ -46,6 +46,12 @@ struct ExportForm {
     bool refocus = false;  ///< the folder takes the keyboard in the next frame
 };
 
+/// A file to be read in the background.
+struct OpenRequest {
+    std::string path;
+    bool as_picture = false;  ///< also where a session is in it
+};
+
 /// The file dialogs as they are filled in.
 struct FileForm {
     std::string folder;
@@ -117,6 +123,7 @@ struct Interaction {
     Notice notice;
     ExportForm export_form;
     FileForm file_form;
+    std::optional<OpenRequest> to_open;
     GiveForm give_form;
     std::string palette_text;
     int palette_entry = 0;  ///< of what is found, that Enter takes

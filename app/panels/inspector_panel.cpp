@@ -324,7 +324,7 @@ void nothing_pointed_at(const Column& c) {
 
 void proof_of(const Column& c, const Inspected& at) {
     const Trace& trace = *c.ui.document.trace();
-    const Proof proof = explain(trace, *at.stage, at.head, at.cell.row, at.cell.column);
+    const Proof& proof = c.ui.document.proof(*at.stage, at.head, at.cell);
     Presentation presentation = c.ui.document.presentation();
     HeadChoice head{HeadChoice::Kind::one, std::max(at.head, 0)};
     if (at.head < 0) head = {HeadChoice::Kind::mean};

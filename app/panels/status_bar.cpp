@@ -101,6 +101,17 @@ float backend_button(Ui& ui, const Area& area, ActionContext& context, float roo
     return area.min.x + width;
 }
 
+/// What is being opened, where it takes long, and what cancels it, left of `right`; returns its left end.
+float opening_progress(Ui& ui, const Area& area, float right) {
+    if (!ui.opener.takes_long()) return right;
+    ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
+    if (small_button(ui, "cancel opening", "Cancel", "Stay with what is open", ui.px(58))) ui.opener.cancel();
+    const float left = right - ui.px(70);
+    const std::string name = std::filesystem::path(ui.opener.name()).filename().string();
+    return left - draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {left, area.min.y + ui.px(7)},
+                            ink(ui.theme.accent), "opening " + name + "…", Align::right, ui.px(240));
+}
+
 /// A bar, what it means and a cross that cancels, left of `right`; returns its left end.
 float export_progress(Ui& ui, const Area& area, float right) {
     if (!ui.exporter.takes_long()) return right;
@@ -147,7 +158,8 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
     };
     const float file_width = draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), y},
                                        ink(ui.theme.faint), file_text(ui.document), Align::right);
-    end = export_progress(ui, area, area.max.x - file_width - ui.px(48));
+    end = opening_progress(ui, area, area.max.x - file_width - ui.px(48));
+    end = export_progress(ui, area, end);
     const Trace* trace = ui.document.trace().get();
     const std::string problem = !ui.document.problem().empty() ? ui.document.problem()
                                 : ui.state.notice.problem      ? ui.state.notice.text

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/document/walk.h"
 #include "app/views/choosing.h"
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
@@ -282,17 +283,14 @@ void focus_on(Ui& ui, const Stage& stage) {
     ui.state.zoom = {};
 }
 
-/// The arrows go through the cells; Enter changes one that is given.
-void walk_cells(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
+/// The arrows go through the cells, from the first one on; Enter changes one that is given.
+void use_keys(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
     const std::optional<Cell> locked = locked_cell(ui.document.presentation(), shown.trace);
     if (keys.steps || keys.steps_down) {
-        const Cell from = locked.value_or(Cell{});
-        const Cell to{std::clamp(from.row + keys.steps_down, 0, shown.rows() - 1),
-                      std::clamp(from.column + keys.steps, 0, shown.columns() - 1)};
-        ui.document.change([&](Session& session) {
-            session.presentation.stage = shown.stage->name();
-            session.presentation.locked = locked ? to : from;
-        });
+        if (locked)
+            walk_cells(ui.document, *shown.stage, *locked, keys.steps_down, keys.steps);
+        else
+            walk_cells(ui.document, *shown.stage, Cell{}, 0, 0);
     }
     if (!keys.pressed || !locked) return;
     if (is_painted(shown)) toggle_cell(ui, shown, *locked);
@@ -319,7 +317,7 @@ void interact_with_matrix(Ui& ui, const ShownStage& shown, const FocusLayout& la
     if (typed) begin_cell(ui, shown, cell);
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
         toggle_lock(ui, shown, cell);
-    walk_cells(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
+    use_keys(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
 }
 
 /// The cell of an operand under the mouse, and a click that brings it into focus.
@@ -332,7 +330,7 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
             focus_on(ui, *at.stage);
     };
     const auto index = [](float at, float low, float size, int count) {
-        return std::clamp(static_cast<int>((at - low) / size * static_cast<float>(count)), 0, count - 1);
+        return cell_at((at - low) / size * static_cast<float>(count), count);
     };
     if (layout.left && layout.left_area.contains(mouse) && mouse.y < layout.view.max.y &&
         mouse.y >= layout.view.min.y)

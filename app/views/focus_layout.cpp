@@ -96,15 +96,9 @@ ColumnLabels column_labels(Ui& ui, float pitch, float longest) {
 
 }  // namespace
 
-int AxisPlace::first() const {
-    return std::clamp(static_cast<int>((view_min - origin) / pitch), 0, count - 1);
-}
-int AxisPlace::last() const {
-    return std::clamp(static_cast<int>(std::ceil((view_max - origin) / pitch)) - 1, 0, count - 1);
-}
-int AxisPlace::at(float position) const {
-    return std::clamp(static_cast<int>(std::floor((position - origin) / pitch)), 0, count - 1);
-}
+int AxisPlace::first() const { return cell_at((view_min - origin) / pitch, count); }
+int AxisPlace::last() const { return cell_at(std::ceil((view_max - origin) / pitch) - 1, count); }
+int AxisPlace::at(float position) const { return cell_at((position - origin) / pitch, count); }
 
 bool is_narrow(const Ui& ui, const Area& area) { return area.width() < ui.px(k_narrow); }
 bool is_low(const Ui& ui, const Area& area) { return area.height() < ui.px(k_low); }

@@ -116,8 +116,7 @@ void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
     if (ImGui::IsItemHovered()) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         const auto at = [&](float from_start) {
-            const float part = from_start / area.width() * static_cast<float>(scene.grid);
-            return std::clamp(static_cast<int>(part), 0, scene.grid - 1);
+            return cell_at(from_start / area.width() * static_cast<float>(scene.grid), scene.grid);
         };
         const int key = at(mouse.y - area.min.y) * scene.grid + at(mouse.x - area.min.x);
         use_cell(ui, scene.shown, {query, key});

@@ -188,7 +188,7 @@ void tabs(Ui& ui, const Area& area) {
 }
 
 void nothing_yet(Ui& ui, const Area& area) {
-    const bool problem = !ui.document.trace() && !ui.document.problem().empty();
+    const bool problem = !ui.document.problem().empty();
     const char* instead = ui.document.trace()  ? "Computing the mean of the heads…"
                           : ui.document.busy() ? "Computing…"
                                                : "Type a sentence";
@@ -206,7 +206,7 @@ void nothing_yet(Ui& ui, const Area& area) {
 void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const float tabs_bottom = area.min.y + ui.px(k_tab_height);
     tabs(ui, {area.min, {area.max.x, tabs_bottom}});
-    if (!ui.document.trace() || !ui.document.wait_until_ready()) {
+    if (!ui.document.trace() || !ui.document.ready()) {
         nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }

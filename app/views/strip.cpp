@@ -185,7 +185,7 @@ void point_at(Ui& ui, const Slot& slot, const Area& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (!ImGui::IsItemHovered() || !picture.contains(mouse)) return;
     const auto index = [](float at, float low, float size, int count) {
-        return std::clamp(static_cast<int>((at - low) / size * static_cast<float>(count)), 0, count - 1);
+        return cell_at((at - low) / size * static_cast<float>(count), count);
     };
     ui.state.pointing = PointedCell{std::string(slot.shown.stage->name()),
                                     slot.shown.head_index(),

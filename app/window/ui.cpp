@@ -9,6 +9,11 @@ ImU32 ink(Rgb8 color, float alpha) {
     return IM_COL32(color.red, color.green, color.blue, static_cast<int>(alpha * 255 + 0.5f));
 }
 
+int cell_at(float position, int count) {
+    if (!(position > 0)) return 0;
+    return position < static_cast<float>(count) ? static_cast<int>(position) : count - 1;
+}
+
 float text_width(ImFont* font, const std::string& text) {
     return font->CalcTextSizeA(compat::font_size(*font), FLT_MAX, 0, text.data(), text.data() + text.size())
         .x;

@@ -9,6 +9,7 @@
 #include "app/document/document.h"
 #include "app/document/exporter.h"
 #include "app/document/interaction.h"
+#include "app/document/opener.h"
 #include "app/document/parity_run.h"
 #include "app/document/saved_state.h"
 #include "app/window/heatmap_renderer.h"
@@ -27,6 +28,7 @@ struct Ui {
     SavedState& saved;
     Exporter& exporter;
     ParityRun& parity;
+    Opener& opener;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
@@ -50,6 +52,10 @@ struct Area {
     float height() const { return max.y - min.y; }
     bool contains(ImVec2 p) const { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
 };
+
+/// The cell that a position lies in, in cells from the first one's begin, within 0 … count − 1, wherever it
+/// is: the pointer may be far outside, or nowhere (NaN is 0).
+int cell_at(float position, int count);
 
 enum class Align { left, center, right };
 

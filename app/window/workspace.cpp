@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "app/actions/files.h"
@@ -115,6 +116,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       document_(saved_.session, options, wake),
       exporter_(wake),
       parity_(card_of(document_), std::move(options), wake),
+      opener_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
@@ -132,6 +134,20 @@ FrameCallbacks Workspace::callbacks() {
             .on_drop = [this](const std::vector<std::string>& paths) { on_drop(paths); },
             .on_close_request = [] { return true; },
             .wants_redraw = [this] { return wants_frame_; }};
+}
+
+bool Workspace::end_within(std::chrono::milliseconds most) {
+    document_.stop();
+    exporter_.cancel();
+    parity_.cancel();
+    opener_.cancel();
+    const auto ended = [&] {
+        return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended();
+    };
+    const auto last = std::chrono::steady_clock::now() + most;
+    while (!ended() && std::chrono::steady_clock::now() < last)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return ended();
 }
 
 void Workspace::run(const Action& action) {
@@ -201,13 +217,28 @@ bool Workspace::kept_from(const Action& action) const {
 
 void Workspace::on_drop(const std::vector<std::string>& paths) {
     if (paths.empty()) return;
-    ActionContext c = context();
+    interaction_.to_open = OpenRequest{paths.front()};
+    wants_frame_ = true;
+}
+
+/// What fails is said in the dialog that asked for it, else in the status bar.
+void Workspace::open_what_was_asked_for() {
+    if (const auto request = std::exchange(interaction_.to_open, std::nullopt))
+        opener_.start(request->path, [request] { return read_to_open(request->path, request->as_picture); });
+    std::optional<Opener::Outcome> outcome = opener_.take();
+    if (!outcome) return;
+    const bool asked_in_dialog = interaction_.dialog == Dialog::open;
+    std::string problem = outcome->problem;
     try {
-        open_file(c, paths.front());
+        ActionContext c = context();
+        if (outcome->file) take_opened(c, std::move(*outcome->file));
     } catch (const std::exception& error) {
-        interaction_.notice = {error.what(), true};
+        problem = error.what();
     }
     wants_frame_ = true;
+    if (asked_in_dialog && problem.empty()) interaction_.dialog = Dialog::none;
+    if (asked_in_dialog) interaction_.file_form.problem = problem;
+    if (!asked_in_dialog && !problem.empty()) interaction_.notice = {problem, true};
 }
 
 void Workspace::offer_card(const GlVersion& version,
@@ -261,6 +292,8 @@ void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
 
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
+    open_what_was_asked_for();
+    if (opener_.running() && !opener_.takes_long()) wants_frame_ = true;
     if (std::string notice = document_.take_notice(); !notice.empty())
         interaction_.notice = {std::move(notice), true};
     take_saved_shaders(frame.heatmaps);
@@ -280,8 +313,19 @@ void Workspace::draw(FrameInput& frame) {
 
 void Workspace::draw_all(FrameInput& frame) {
     const Theme& theme = *find_theme(this->theme());
-    Ui ui{document_, interaction_,   saved_,       exporter_, parity_,     frame.fonts,
-          theme,     frame.heatmaps, frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
+    Ui ui{document_,
+          interaction_,
+          saved_,
+          exporter_,
+          parity_,
+          opener_,
+          frame.fonts,
+          theme,
+          frame.heatmaps,
+          frame.images,
+          copy_,
+          frame.scale,
+          frame.last_frame_milliseconds,
           processor_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();

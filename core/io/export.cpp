@@ -11,6 +11,7 @@
 #include "core/limits.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -90,10 +91,6 @@ constexpr std::array k_formats = {
 };
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
-
-bool has_mean(const Stage& stage) {
-    return stage.info->rows == Axis::query_token && stage.info->columns == Axis::key_token;
-}
 
 StagePtr stage_named(const Trace& trace, const std::string& name) {
     for (const StageRecord& record : trace.records)
