@@ -13,12 +13,19 @@
 namespace attnscope {
 namespace {
 
+/// What belonged to the session before goes with it.
+void begin_anew(ActionContext& c) {
+    c.saved.closed_note.clear();
+    c.interaction.zoom = {};
+    c.interaction.second_sentence_open = false;
+    c.interaction.notice = {};
+}
+
 /// What the window looks like is the person's, not that of a session made just now.
 void open_unnamed_with_theme(ActionContext& c, Session session) {
     session.presentation.theme = c.document.presentation().theme;
     c.document.open(std::move(session), "");
-    c.saved.closed_note.clear();
-    c.interaction.zoom = {};
+    begin_anew(c);
 }
 
 std::string lower_extension(const std::filesystem::path& path) {
@@ -56,8 +63,7 @@ bool is_plain_picture(const std::string& bytes, const std::string&) {
 
 std::string take(ActionContext& context, const std::string& path, Session session) {
     context.document.open(std::move(session), lower_extension(path) == ".json" ? path : "");
-    context.saved.closed_note.clear();
-    context.interaction.zoom = {};
+    begin_anew(context);
     remember_file(context.saved, path);
     return "opened ";
 }
@@ -93,6 +99,7 @@ void look_at(ActionContext& c, const GivenImage& image) {
         s.presentation.locked.reset();
     });
     c.interaction.zoom = {};
+    c.interaction.second_sentence_open = false;
 }
 
 void remove_picture(ActionContext& c) {

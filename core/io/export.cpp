@@ -26,11 +26,7 @@ Session session_of(const Session& session, const ExportItem& item) {
         own.presentation.view = item.view->view;
         return own;
     }
-    own.presentation.stage = item.stage->name();
-    // A cell of the stage in focus need not be one of this stage.
-    const Shape& shape = item.stage->shape();
-    const auto& cell = own.presentation.locked;
-    if (cell && (cell->row >= shape.rows || cell->column >= shape.columns)) own.presentation.locked.reset();
+    own.presentation.focus(item.stage->name());
     return own;
 }
 
@@ -118,10 +114,8 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
 }
 
 void require_mean(const Stage& stage, const ExportRequest& request) {
-    const bool wanted = request.head.kind == HeadChoice::Kind::mean && !request.stages.empty();
-    if (wanted && stage.shape().heads > 1 && !has_mean(stage))
-        refuse("the mean over heads is of N × M stages and " + std::string(stage.name()) +
-               " is none: use a head or all");
+    if (request.head.kind != HeadChoice::Kind::mean || request.stages.empty()) return;
+    if (const std::string why = why_not_shown(stage, request.head); !why.empty()) refuse(why);
 }
 
 std::string file_name(std::string name, const Stage& stage, const HeadChoice& head,
@@ -184,7 +178,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
     if (choice.kind == Kind::one && choice.head >= heads)
         refuse("head " + std::to_string(choice.head + 1) + " is asked for and there are " +
                std::to_string(heads) + " heads");
-    if (choice.kind == Kind::one || (choice.kind == Kind::mean && has_mean(stage))) return {choice};
+    if (choice.kind == Kind::one || (choice.kind == Kind::mean && why_not_shown(stage, choice).empty()))
+        return {choice};
     std::vector<HeadChoice> all;
     for (int h = 0; h < heads; ++h) all.push_back({Kind::one, h});
     return all;
