@@ -75,6 +75,7 @@ private:
     int frames_left_ = 0;
     std::optional<double> due_;
     double last_frame_ = 0;
+    double showing_seconds_ = 0;  ///< what the last frame that was shown took
     FrameHost::Size size_{.width = GlfwWindow::k_min_width, .height = GlfwWindow::k_min_height, .scale = 1};
     bool closing_ = false;
     bool lost_ = false;
