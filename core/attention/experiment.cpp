@@ -49,21 +49,6 @@ void check_choice(const char* field, const std::string& value,
     check_name(field, value, table);
 }
 
-/// Sizes that the heads share.
-void check_heads(const Experiment& e) {
-    const auto check_size = [&](const char* field, int size, const char* given) {
-        if (size % e.heads != 0 && !e.is_given(given))
-            refuse("heads " + std::to_string(e.heads) + " does not divide " + field + " " +
-                   std::to_string(size) + ": use a divisor");
-    };
-    check_size(e.key_size > 0 ? "key-size" : "dim", e.key_columns(), "query");
-    check_size(e.value_size > 0 ? "value-size" : "dim", e.value_columns(), "value");
-    const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
-    if (own_sizes && (e.projection == "none" || e.projection == "mha"))
-        refuse("projection " + e.projection + " keeps the size " + std::to_string(e.dim) +
-               " of the embedding: set key-size and value-size to 0 or choose another projection");
-}
-
 void check_seq2seq(const Experiment& e) {
     check_choice("encoder", e.encoder, {"bidirectional", "forward"});
     check_choice("decoder-attention", e.decoder_attention, {"additive", "none"});
@@ -161,6 +146,23 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
     return true;
 }
 
+std::string why_sizes_do_not_fit(const Experiment& e) {
+    if (e.mechanism != "attention") return "";
+    const auto undivided = [&](const char* field, int size) {
+        return "heads " + std::to_string(e.heads) + " does not divide " + field + " " + std::to_string(size) +
+               ": use a divisor";
+    };
+    if (e.key_columns() % e.heads != 0 && !e.is_given("query"))
+        return undivided(e.key_size > 0 ? "key-size" : "dim", e.key_columns());
+    if (e.value_columns() % e.heads != 0 && !e.is_given("value"))
+        return undivided(e.value_size > 0 ? "value-size" : "dim", e.value_columns());
+    const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
+    if (own_sizes && (e.projection == "none" || e.projection == "mha"))
+        return "projection " + e.projection + " keeps the size " + std::to_string(e.dim) +
+               " of the embedding: set key-size and value-size to 0 or choose another projection";
+    return "";
+}
+
 void check(const Experiment& e) {
     check_text("text", e.text);
     check_text("text2", e.text2);
@@ -184,7 +186,7 @@ void check(const Experiment& e) {
     check_choice("activation", e.activation, {"relu", "gelu"});
     check_choice("mechanism", e.mechanism, {"attention", "seq2seq"});
     check_seq2seq(e);
-    if (e.mechanism == "attention") check_heads(e);
+    if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
     check_image(e);
     check_mask(e);
     check_numbers(e);
