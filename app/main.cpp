@@ -1,4 +1,5 @@
 // The program's entry: arguments in, exit code out, and the one place where every error ends.
+#include <csignal>
 #include <exception>
 #include <new>
 
@@ -6,6 +7,8 @@
 #include "app/window/open_window.h"
 
 int main(int argc, char** argv) {
+    // A file beyond the limit of its size is an error that is told, and no end of the program.
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         return attnscope::run_command_line(argc, argv, attnscope::open_window);
     } catch (const std::bad_alloc&) {

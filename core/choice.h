@@ -2,6 +2,7 @@
 // namespace stands choice_names(E), an array of all its values from 0 on, each with its name.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -66,6 +67,33 @@ std::string known_names() {
         names += (names.empty() ? "" : ", ") + std::string(choice.name);
     return names;
 }
+
+namespace choice_parts {
+
+template <typename E>
+constexpr std::size_t length_with_bars() {
+    std::size_t length = choices<E>().size() - 1;
+    for (const ChoiceName<E>& choice : choices<E>()) length += choice.name.size();
+    return length;
+}
+
+template <typename E>
+inline constexpr auto k_with_bars = [] {
+    std::array<char, length_with_bars<E>()> text{};
+    std::size_t at = 0;
+    for (const ChoiceName<E>& choice : choices<E>()) {
+        if (at > 0) text[at++] = '|';
+        for (const char c : choice.name) text[at++] = c;
+    }
+    return text;
+}();
+
+}  // namespace choice_parts
+
+/// "keys|queries", as a flag's help has it.
+template <typename E>
+inline constexpr std::string_view k_arguments{choice_parts::k_with_bars<E>.data(),
+                                              choice_parts::k_with_bars<E>.size()};
 
 /// Whether a table has one entry per value, by its member `choice`, in the order of the enum: the entry of a
 /// value is then table[value].

@@ -264,7 +264,7 @@ TEST_F(ActionTest, AnOpenedSessionBringsItsTheme) {
     write_file(folder.file("a.json"), to_json(Session{}));
     run("view.light");
     ActionContext c = context();
-    open_file(c, folder.file("a.json"));
+    take_opened(c, read_to_open(folder.file("a.json")));
     EXPECT_EQ(document.presentation().theme, ThemeKind::dark);
 }
 
@@ -274,7 +274,7 @@ TEST_F(ActionTest, WhatTheDialogListsCanBeOpened) {
     for (const char* name : {"a.txt", "a.md", "a.text", "A.TXT"}) {
         EXPECT_TRUE(can_be_opened(name)) << name;
         write_file(folder.file(name), std::string("words of ") + name);
-        open_file(c, folder.file(name));
+        take_opened(c, read_to_open(folder.file(name)));
         EXPECT_EQ(document.experiment().text, std::string("words of ") + name);
     }
     EXPECT_TRUE(can_be_opened("a.json"));
@@ -343,7 +343,7 @@ TEST_F(ActionTest, SavesAndOpensASession) {
     run("file.new");
     EXPECT_EQ(document.file(), "");
     EXPECT_EQ(document.session(), Session{});
-    open_file(c, file);
+    take_opened(c, read_to_open(file));
     EXPECT_EQ(document.session(), kept);
     EXPECT_EQ(document.file(), file);
     document.change([](Session& s) { s.experiment.seed = 4; });
@@ -382,7 +382,7 @@ TEST_F(ActionTest, APictureOpensItsSessionAndIsNotWrittenOver) {
     const Trace trace = evaluate(session.experiment);
     const auto files = export_files(trace, session, {{"weights"}, {}, {"png"}}, folder.path());
     ActionContext c = context();
-    open_file(c, files.front());
+    take_opened(c, read_to_open(files.front()));
     EXPECT_EQ(document.session(), session);
     EXPECT_EQ(document.file(), "") << "saving would replace the picture";
 }
@@ -390,7 +390,7 @@ TEST_F(ActionTest, APictureOpensItsSessionAndIsNotWrittenOver) {
 TEST_F(ActionTest, ATextFileBecomesTheSentence) {
     write_file(folder.file("a.txt"), "one\r\ntwo\nthree");
     ActionContext c = context();
-    open_file(c, folder.file("a.txt"));
+    take_opened(c, read_to_open(folder.file("a.txt")));
     EXPECT_EQ(document.experiment().text, "one two three");
     run("edit.undo");
     EXPECT_EQ(document.session(), Session{});
@@ -403,7 +403,7 @@ TEST_F(ActionTest, WhatCannotBeOpenedChangesNothing) {
     const Session before = document.session();
     ActionContext c = context();
     for (const char* name : {"broken.json", "broken.png", "broken.txt", "missing.json"}) {
-        EXPECT_THROW(open_file(c, folder.file(name)), Error) << name;
+        EXPECT_THROW(take_opened(c, read_to_open(folder.file(name))), Error) << name;
         EXPECT_EQ(document.session(), before);
         EXPECT_FALSE(document.can_undo());
         EXPECT_TRUE(saved.recent_files.empty());

@@ -170,7 +170,6 @@ private:
         };
         limit(RLIMIT_FSIZE, start.largest_file);
         limit(RLIMIT_AS, start.largest_space);
-        ::signal(SIGXFSZ, SIG_IGN);
         std::vector<char*> pointers;
         for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
         pointers.push_back(nullptr);
@@ -405,9 +404,10 @@ TEST_F(command_line_test, help_says_what_an_option_applies_to) {
     std::istringstream words(run({"--help"}).out);
     std::string help;  // in one line
     for (std::string word; words >> word;) help += word + " ";
-    for (const char* part : {"turned as a pair [interleaved] (for: attention and position is rope)",
-                             "not found before [10] (for: seq2seq and decode is greedy)",
-                             "48, less for large matrices [auto] (for: exported pictures) "})
+    for (const char* part :
+         {"turned as a pair [interleaved] (for: mechanism is attention and position is rope)",
+          "not found before [10] (for: mechanism is seq2seq and decode is greedy)",
+          "48, less for large matrices [auto] (for: exported pictures) "})
         EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 
@@ -528,6 +528,12 @@ TEST_F(command_line_test, text_that_is_not_utf8_is_refused) {
     expect_both_fail(2, {"--scale", "\xff"}, {"--scale"});
 }
 
+TEST_F(command_line_test, an_empty_name_is_none) {
+    expect_both_fail(2, {"--example", ""}, {"--example", "there is no example \"\""});
+    expect_failure(2, run({"--example="}), {"--example"});
+    expect_both_fail(1, {""}, {"cannot read \"\""});
+}
+
 TEST_F(command_line_test, file_and_example_exclude_each_other) {
     const std::string name = file("a.json", "{}");
     expect_both_fail(2, {name, "--example", "causal"}, {"both FILE and --example"});
@@ -626,7 +632,8 @@ TEST_F(command_line_test, a_picture_without_a_session_fails) {
 }
 
 TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
-    expect_failure(1, run({"render", "--out", path("absent")}), {path("absent"), "does not exist", "--out"});
+    expect_failure(1, run({"render", "--out", path("absent/new")}),
+                   {"folder " + path("absent") + " ", "does not exist", "--out"});
     EXPECT_FALSE(fs::exists(path("absent")));
     const std::string name = file("a-file", "kept");
     expect_failure(1, run({"render", "--out", name}), {name, "no folder", "--out"});
@@ -634,6 +641,84 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", ""}), {"--out"});
     expect_failure(2, run({"render", "--out", "-"}), {"--out", "a folder", "standard output"});
     expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
+}
+
+TEST_F(command_line_test, a_folder_is_created_where_its_own_exists_once_all_else_is_right) {
+    for (const char* name : {"new", "newer/"}) {
+        const Words into = {"render", "--stage", "weights", "--format", "csv", "--out", path(name)};
+        Words wrong = into;
+        wrong.insert(wrong.end(), {"--head", "7"});
+        expect_failure(2, run(wrong), {"--head: 7"});
+        EXPECT_FALSE(fs::exists(path(name)));
+        const Outcome outcome = run(into);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_TRUE(fs::exists(fs::path(path(name)) / "weights.csv"));
+    }
+}
+
+TEST_F(command_line_test, a_picture_that_unpacks_to_a_gigabyte_is_refused_in_little_memory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
+#endif
+    const PngText session{std::string(k_png_session_key), std::string(std::size_t{1} << 30, ' ')};
+    const Pixels pixel{.width = 1, .height = 1, .channels = 3, .bytes = {1, 2, 3}};
+    const std::string bomb = file("bomb.png", encode_png(pixel, {&session, 1}));
+    ASSERT_LT(fs::file_size(bomb), 2'000'000u);
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{600} << 20};
+    expect_both_fail(1, {bomb}, {bomb + " holds a session of more than 67108864 bytes"}, small);
+}
+
+TEST_F(command_line_test, a_file_that_does_not_fit_into_the_memory_is_named) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
+#endif
+    const std::string large = file("large.json", "{\"note\": \"");
+    fs::resize_file(large, std::uintmax_t{570} << 20);
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{500} << 20};
+    for (const Words& arguments : {Words{large}, Words{"--given=scores=" + large}, Words{"--image", large}})
+        expect_both_fail(1, arguments, {large + " does not fit into the memory"}, small);
+    expect_both_fail(1, {"/dev/zero"}, {"/dev/zero"}, small);
+}
+
+TEST_F(command_line_test, a_message_holds_no_control_characters_and_is_short) {
+    const std::string hostile = "\u009b31m\u202e";
+    expect_both_fail(1, {path(hostile)}, {"\\u009b31m\\u202e"});
+    expect_both_fail(1, {file("hostile.json", "{\"experiment\": {\"tokenizer\": \"" + hostile + "\"}}")},
+                     {"\\u009b31m\\u202e"});
+    const Outcome outcome = run({"trace", "--mask", "windows:" + std::string(100'000, '1')});
+    expect_failure(2, outcome, {"mask", "window:L,R"});
+    EXPECT_LT(outcome.err.size(), 1100u);
+    EXPECT_LT(run({"trace", "--" + std::string(100'000, 'x')}).err.size(), 1100u);
+}
+
+TEST_F(command_line_test, an_interrupted_wait_for_a_pipes_reader_ends_the_program) {
+    ASSERT_EQ(::mkfifo((folder_ / "out/weights.csv").c_str(), 0600), 0);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            const std::string out = path("out");
+            ::execl(ATTNSCOPE_EXECUTABLE, "attnscope", "render", "--out", out.c_str(), "--stage", "weights",
+                    "--format", "csv", nullptr);
+            ::_exit(98);
+        }
+        // Again and again: nobody can see from outside when it begins to wait.
+        int status = 0;
+        for (int i = 0; i < 400 && ::waitpid(child, &status, WNOHANG) == 0; ++i) {
+            ::poll(nullptr, 0, 50);
+            if (i >= 20) ::kill(child, signal);
+            if (i == 399) {
+                ADD_FAILURE() << "it waits for ever";
+                ::kill(child, SIGKILL);
+                ::waitpid(child, &status, 0);
+            }
+        }
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    }
+    EXPECT_EQ(in("out"), Words{"weights.csv"});
+}
+
+TEST_F(command_line_test, more_threads_than_cores_are_asked_for_without_a_warning) {
+    EXPECT_EQ(trace({"--threads", "1024"}), trace({}));
 }
 
 TEST_F(command_line_test, a_full_disk_fails) {

@@ -60,6 +60,55 @@ TEST_F(DocumentTest, AnEmptySentenceKeepsTheLastTraceAndIsNoError) {
     EXPECT_EQ(document.trace()->rows, std::vector<std::string>{"back"});
 }
 
+TEST_F(DocumentTest, WhatIsOnShowIsComputedAgainWhileTheSentenceIsEmpty) {
+    settle();
+    set([](Experiment& e) { e.heads = 2; });
+    settle();
+    const auto before = document.trace();
+    set([](Experiment& e) { e.text = " "; });
+    settle();
+    document.compute_again();
+    settle();
+    EXPECT_NE(document.trace(), before);
+    EXPECT_EQ(document.trace()->experiment, before->experiment);
+}
+
+TEST_F(DocumentTest, MeansOfFewCellsAreThereWhenTheyAreChosen) {
+    set([](Experiment& e) { e.heads = 2; });
+    settle();
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
+    EXPECT_TRUE(document.ready());
+}
+
+TEST_F(DocumentTest, MeansThatAreMissingAreNotReady) {
+    set([](Experiment& e) {
+        e.heads = 2;
+        e.text.clear();
+        for (int i = 0; i < 600; ++i) e.text += "w ";
+    });
+    settle();
+    ASSERT_TRUE(document.trace());
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
+    EXPECT_FALSE(document.ready());
+    settle();
+    EXPECT_TRUE(document.ready());
+}
+
+TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
+    settle();
+    const Stage& weights = *document.trace()->find("weights");
+    const ProofBar* row = document.proof(weights, 0, {1, 2}).row.data();
+    EXPECT_EQ(document.proof(weights, 0, {1, 2}).row.data(), row) << "made again";
+    EXPECT_EQ(document.proof(weights, 0, {1, 2}).value, weights.buffer.at(0, 1, 2));
+    EXPECT_EQ(document.proof(weights, 0, {2, 2}).value, weights.buffer.at(0, 2, 2));
+    EXPECT_EQ(document.proof(*document.trace()->find("scores"), 0, {2, 2}).value,
+              document.trace()->find("scores")->buffer.at(0, 2, 2));
+    set([](Experiment& e) { e.seed = 9; });
+    settle();
+    const Stage& other = *document.trace()->find("weights");
+    EXPECT_EQ(document.proof(other, 0, {2, 2}).value, other.buffer.at(0, 2, 2));
+}
+
 TEST_F(DocumentTest, StartsWithAnEmptySentence) {
     Session empty;
     empty.experiment.text.clear();
@@ -228,13 +277,14 @@ TEST_F(DocumentTest, ALockedCellSurvivesWhatKeepsItsMatrix) {
     EXPECT_EQ(document.presentation().locked, (Cell{7, 6}));
 }
 
-TEST_F(DocumentTest, UndoOfAStageTakesItsLockAlong) {
+TEST_F(DocumentTest, UndoOfAStageLeavesItsLockThere) {
     settle();
     document.change([](Session& s) { s.presentation.stage = "query"; });
     document.change([](Session& s) { s.presentation.locked = Cell{2, 15}; });
     document.undo();
     EXPECT_EQ(document.presentation().stage, "weights");
-    EXPECT_FALSE(document.presentation().locked);
+    EXPECT_EQ(document.presentation().locked_stage(), "query");
+    EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
 }
 
 TEST_F(DocumentTest, OpeningIsAnUndoStepAndUnmodified) {

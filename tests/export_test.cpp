@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -109,7 +110,7 @@ TEST(export_test, the_mean_leaves_stages_of_other_shapes_to_their_heads) {
         EXPECT_TRUE(has(name)) << name;
     EXPECT_FALSE(has("context-mean.npy"));
     EXPECT_EQ(refusal(trace, {{"context"}, {Kind::mean}, {"npy"}}),
-              "the mean over heads is of N × M stages and context is none: use a head or all");
+              "context has no mean over heads, only numbers of queries × keys have one: choose a head");
 }
 
 TEST(export_test, what_is_not_there_is_refused) {
@@ -146,7 +147,7 @@ TEST(export_test, what_is_too_large_in_pixels_leaves_in_shapes) {
     EXPECT_TRUE(bytes("pdf").starts_with("%PDF-"));
 }
 
-TEST(export_test, a_picture_carries_the_locked_cell_only_of_its_own_stage) {
+TEST(export_test, a_picture_carries_the_locked_cell_and_its_stage) {
     Session session = small_session(1);
     session.presentation.locked = Cell{2, 3};
     const Trace trace = evaluate(session.experiment);
@@ -154,8 +155,11 @@ TEST(export_test, a_picture_carries_the_locked_cell_only_of_its_own_stage) {
         const ExportItem item = only(trace, {{stage}, {}, {"png"}});
         return session_from_json(read_png_session(export_bytes(trace, session, item), stage), stage);
     };
-    EXPECT_EQ(carried("context").presentation.locked, (Cell{2, 3}));
-    EXPECT_EQ(carried("weights").presentation.locked, std::nullopt) << "3 × 3";
+    for (const char* stage : {"context", "weights"}) {
+        EXPECT_EQ(carried(stage).presentation.stage, stage);
+        EXPECT_EQ(carried(stage).presentation.locked, (Cell{2, 3}));
+        EXPECT_EQ(carried(stage).presentation.locked_stage(), session.presentation.stage);
+    }
 }
 
 TEST(export_test, a_stage_named_twice_is_written_once) {
@@ -420,6 +424,16 @@ TEST_F(export_files_test, a_file_that_is_given_up_is_not_there) {
         EXPECT_GE(last, 0.5) << format;
     }
     EXPECT_EQ(in_folder(), Names{});
+}
+
+TEST_F(export_files_test, what_a_killed_export_left_is_cleared) {
+    namespace fs = std::filesystem;
+    const fs::path left = folder_ / ".weights.png.attnscope-4711-0.part";
+    std::ofstream(left) << "half";
+    fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    const Session session;
+    export_files(evaluate(session.experiment), session, {{"weights"}, {}, {"csv"}}, folder_.string());
+    EXPECT_FALSE(fs::exists(left));
 }
 
 TEST_F(export_files_test, progress_stops_it) {

@@ -106,9 +106,10 @@ TEST_F(FilesTest, AfterAFailedExportTheFolderCanBeTypedAgain) {
 }
 
 TEST_F(FilesTest, ErrorsNameTheControlAndNoFlag) {
-    EXPECT_EQ(named_as("seed", "Own seed", "--seed: a number is expected"), "Own seed: a number is expected");
-    EXPECT_EQ(named_as("cell-size", "", "--cell-size: 1 … 512"), "Cell size: 1 … 512");
-    EXPECT_EQ(named_as("seed", "Seed", "nothing of it"), "nothing of it");
+    const Error error(ErrorKind::bad_input, "1 … 512");
+    EXPECT_EQ(named_as("seed", "Own seed", error.at("--seed")), "Own seed: 1 … 512");
+    EXPECT_EQ(named_as("cell-size", "", error.at("--cell-size")), "Cell size: 1 … 512");
+    EXPECT_EQ(named_as("seed", "Seed", error), "1 … 512");
 }
 
 TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {
@@ -279,6 +280,19 @@ TEST_F(FilesTest, ABrokenFileGivesANoticeAndLosesNothing) {
         EXPECT_EQ(document().session(), before);
         EXPECT_EQ(document().trace(), trace);
         EXPECT_FALSE(document().can_undo());
+    }
+}
+
+TEST_F(FilesTest, ATextFileThatIsNoSentenceIsRefusedByName) {
+    const Session before = document().session();
+    write_file(folder.file("latin1.txt"), "caf\xe9");
+    write_file(folder.file("long.txt"), std::string(k_max_text_bytes + 1, 'a'));
+    for (const char* name : {"latin1.txt", "long.txt"}) {
+        interaction().notice = {};
+        play({Drop{{folder.file(name)}}});
+        EXPECT_TRUE(interaction().notice.problem) << name;
+        EXPECT_TRUE(interaction().notice.text.starts_with(folder.file(name))) << interaction().notice.text;
+        EXPECT_EQ(document().session(), before);
     }
 }
 

@@ -45,7 +45,7 @@ std::string raw_png(int width, int height, char depth, char color_type, const st
 
 /// `inks` 1 (grey), 3 or 4 bytes a pixel; `exif` is the content of an APP1 marker.
 std::string jpeg_of(int width, int height, int inks, const std::vector<std::uint8_t>& bytes,
-                    const std::string& exif = {}) {
+                    const std::string& exif = {}, bool progressive = false) {
     jpeg_compress_struct jpeg{};
     jpeg_error_mgr errors{};
     jpeg.err = jpeg_std_error(&errors);
@@ -59,6 +59,7 @@ std::string jpeg_of(int width, int height, int inks, const std::vector<std::uint
     jpeg.in_color_space = inks == 1 ? JCS_GRAYSCALE : inks == 3 ? JCS_RGB : JCS_CMYK;
     jpeg_set_defaults(&jpeg);
     jpeg_set_quality(&jpeg, 100, TRUE);
+    if (progressive) jpeg_simple_progression(&jpeg);
     jpeg_start_compress(&jpeg, TRUE);
     if (!exif.empty())
         jpeg_write_marker(&jpeg, JPEG_APP0 + 1, reinterpret_cast<const JOCTET*>(exif.data()),
@@ -184,6 +185,21 @@ TEST(image_file_test, what_is_no_picture_is_refused_with_what_to_do) {
               "photo is a JPEG of four inks (CMYK): save it as RGB");
     EXPECT_EQ(refusal(jpeg_of(40, 40, 3, gradient(40, 40).rgb).substr(0, 700)),
               "photo is cut off: copy it again");
+}
+
+/// The picture's last scan `times` over.
+std::string with_last_scan(const std::string& jpeg, int times) {
+    const std::size_t scan = jpeg.rfind("\xFF\xDA"), end = jpeg.rfind("\xFF\xD9");
+    std::string result = jpeg.substr(0, end);
+    for (int i = 1; i < times; ++i) result += jpeg.substr(scan, end - scan);
+    return result + jpeg.substr(end);
+}
+
+TEST(image_file_test, a_jpeg_of_more_scans_than_any_camera_writes_is_refused) {
+    const std::string jpeg = jpeg_of(40, 40, 3, gradient(40, 40).rgb, {}, true);
+    EXPECT_EQ(decode_image(jpeg, "photo").width, 40);
+    EXPECT_EQ(refusal(with_last_scan(jpeg, 100)),
+              "photo has more than 50 scans, which no camera writes: save it again");
 }
 
 TEST(image_file_test, a_huge_picture_is_refused_by_its_header) {

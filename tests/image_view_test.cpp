@@ -168,7 +168,7 @@ TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
     const std::function<void(const std::string&)> copy = [](const std::string&) {};
     SavedState saved;
     ActionContext context{document(), interaction(), saved, copy};
-    open_picture(context, exported);
+    take_opened(context, read_to_open(exported, true));
     EXPECT_EQ(document().experiment().image->image(), central_square(image));
 
     write_file(photo, png_of(image).substr(0, 60));

@@ -92,6 +92,10 @@ protected:
     /// Frames until everything asked for is computed and shown.
     void settle() {
         step_through_input();
+        if (workspace->opener().running()) {
+            workspace->opener().wait();
+            step();
+        }
         document().settle();
         step_through_input();
     }

@@ -2,11 +2,17 @@
 #include "app/cli/interruption.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <thread>
 
 #include "core/attention/evaluate.h"
+#include "core/error.h"
 #include "core/io/export.h"
+#include "core/io/file.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -42,6 +48,26 @@ TEST(interruption_test, the_program_ends_by_the_signal) {
         {
             const Interruption interruption;
             std::raise(SIGINT);
+            Interruption::obey();
+        },
+        testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(interruption_test, a_pipe_that_nobody_reads_is_given_up) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const test::TemporaryFolder folder;
+    const std::string pipe = folder.file("pipe");
+    EXPECT_EXIT(
+        {
+            if (mkfifo(pipe.c_str(), 0600) != 0) _exit(1);
+            const Interruption interruption;
+            std::thread([main = pthread_self()] {
+                for (;;) {
+                    usleep(20000);
+                    pthread_kill(main, SIGINT);
+                }
+            }).detach();
+            EXPECT_THROW(write_file(pipe, "a picture"), Error);
             Interruption::obey();
         },
         testing::KilledBySignal(SIGINT), "");

@@ -1,8 +1,14 @@
 #include "app/document/keeper.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <future>
+#include <thread>
 
 #include "core/error.h"
 #include "core/io/file.h"
@@ -13,6 +19,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(KeepingTimesTest, AChangeIsDueOnceItIsQuiet) {
+    KeepingTimes times;
+    EXPECT_EQ(times.due(), std::nullopt);
+    times.changed(10);
+    EXPECT_EQ(times.due(), 10.5);
+    times.changed(10.25);
+    EXPECT_EQ(times.due(), 10.75);
+    times.taken();
+    EXPECT_EQ(times.due(), std::nullopt);
+}
+
+TEST(KeepingTimesTest, SteadyChangeIsDueEverySecond) {
+    KeepingTimes times;
+    for (int change = 0; change <= 100; ++change) times.changed(20 + change / 64.0);
+    EXPECT_EQ(times.due(), 21);
+    times.taken();
+    times.changed(22);
+    times.changed(22.75);
+    EXPECT_EQ(times.due(), 23) << "counted from the first change that is not written";
+}
+
+TEST(KeepingTimesTest, AFailureIsTriedAgainWhateverChanges) {
+    KeepingTimes times;
+    times.changed(1);
+    times.taken();
+    times.failed(2);
+    EXPECT_EQ(times.due(), 5);
+    times.changed(3);
+    EXPECT_EQ(times.due(), 5);
+    times.taken();
+    EXPECT_EQ(times.due(), std::nullopt);
+}
+
 class KeeperTest : public ::testing::Test {
 protected:
     SavedState typed(const std::string& text) {
@@ -22,6 +61,7 @@ protected:
     std::string on_disk() {
         std::string problem;
         const auto loaded = load_state(path(), problem);
+        EXPECT_EQ(problem, "");
         return loaded ? loaded->session.experiment.text : "";
     }
     std::string path() { return (fs::path(folder.path()) / "state").string(); }
@@ -30,39 +70,99 @@ protected:
     SavedState state;
 };
 
-TEST_F(KeeperTest, WritesOnceItIsQuiet) {
+TEST_F(KeeperTest, WritesByItselfWhatItWasHandedOver) {
     Keeper keeper(path(), state);
-    EXPECT_EQ(keeper.look(state, 10), 0);
-    EXPECT_NEAR(keeper.look(typed("a"), 10), 0.7, 1e-9);
-    EXPECT_EQ(on_disk(), "");
-    EXPECT_EQ(keeper.look(state, 10.75), 0);
+    keeper.look(typed("a"));
+    while (!fs::exists(path() + "/window.json")) std::this_thread::yield();
     EXPECT_EQ(on_disk(), "a");
 }
 
-TEST_F(KeeperTest, SteadyTypingIsWrittenEveryTwoSeconds) {
+TEST_F(KeeperTest, KeepWritesTheNewestAtOnce) {
     Keeper keeper(path(), state);
     std::string text;
-    for (int tenth = 0; tenth <= 21; ++tenth) keeper.look(typed(text += "a"), tenth / 10.0);
-    EXPECT_GE(on_disk().size(), 20U);
-    const std::size_t before = on_disk().size();
-    for (int tenth = 22; tenth <= 30; ++tenth) keeper.look(typed(text += "a"), tenth / 10.0);
-    EXPECT_EQ(on_disk().size(), before) << "it is not written at every letter";
+    for (int i = 0; i < 200; ++i) keeper.look(typed(text += "a"));
     keeper.keep();
     EXPECT_EQ(on_disk(), text);
+    fs::remove_all(path());
+    keeper.look(state);
+    keeper.keep();
+    EXPECT_FALSE(fs::exists(path())) << "what is written is not written again";
 }
 
-TEST_F(KeeperTest, AFailureIsTriedAgain) {
+TEST_F(KeeperTest, AnEmptyFolderKeepsNothing) {
+    Keeper keeper("", state);
+    keeper.look(typed("a"));
+    keeper.keep();
+    EXPECT_EQ(keeper.problem(), "");
+}
+
+TEST_F(KeeperTest, AFailureIsSaidAndTriedAgain) {
     write_file(path(), "in the way");
+    std::promise<void> woken;
     Keeper keeper(path(), state);
-    keeper.look(typed("a"), 0);
-    EXPECT_EQ(keeper.look(state, 1), Keeper::k_again_after_seconds);
+    keeper.watch([&, first = true]() mutable {
+        if (std::exchange(first, false)) woken.set_value();
+    });
+    keeper.look(typed("a"));
+    EXPECT_THROW(keeper.keep(), Error);
+    woken.get_future().wait();
     EXPECT_NE(keeper.problem().find("cannot be kept"), std::string::npos);
-    EXPECT_GT(keeper.look(state, 2), 0);
     EXPECT_THROW(keeper.keep(), Error) << "at quit it is tried whatever the time";
     fs::remove(path());
-    EXPECT_EQ(keeper.look(state, 4.5), 0);
+    keeper.keep();
     EXPECT_EQ(keeper.problem(), "");
     EXPECT_EQ(on_disk(), "a");
+}
+
+TEST_F(KeeperTest, WhoeverCallsExitLosesNothing) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const std::string shared = testing::TempDir() + "attnscope-at-exit";
+    fs::remove_all(shared);
+    EXPECT_EXIT(
+        {
+            Keeper keeper(shared, state);
+            const SaveAtExit save_at_exit(keeper);
+            keeper.look(typed("typed a moment before"));
+            std::exit(3);
+        },
+        testing::ExitedWithCode(1), "");
+    std::string problem;
+    const auto loaded = load_state(shared, problem);
+    EXPECT_TRUE(loaded && loaded->session.experiment.text == "typed a moment before") << problem;
+    fs::remove_all(shared);
+}
+
+TEST_F(KeeperTest, WhoLeavesKeepsOrSaysWhyNot) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    write_file(path(), "in the way");
+    EXPECT_EXIT(
+        {
+            Keeper keeper(path(), state);
+            keeper.look(typed("a"));
+            keep_and_leave(keeper, 0);
+        },
+        testing::ExitedWithCode(1), "attnscope: the session cannot be kept");
+    Keeper nothing("", state);
+    EXPECT_EXIT(keep_and_leave(nothing, 0), testing::ExitedWithCode(0), "");
+}
+
+/// Whoever draws hands the state over though the disk does not answer: here a pipe that nobody reads yet.
+TEST_F(KeeperTest, ADiskThatDoesNotAnswerHoldsNobodyUp) {
+    fs::create_directories(path());
+    const std::string file = path() + "/session.json", pipe = path() + "/pipe";
+    ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+    Keeper keeper(path(), state);
+    keeper.look(typed("a"));
+    std::thread keep([&] { keeper.keep(); });
+    std::string text;
+    for (int i = 0; i < 200; ++i) keeper.look(typed(text += "b"));
+    EXPECT_EQ(keeper.problem(), "");
+    fs::rename(file, pipe);
+    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    keep.join();
+    keeper.keep();
+    EXPECT_EQ(on_disk(), text);
+    close(reader);
 }
 
 }  // namespace

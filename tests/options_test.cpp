@@ -12,6 +12,8 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
 
 namespace attnscope {
 namespace {
@@ -92,7 +94,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"cell-size", {"1", "48", "512", "auto"}},
     {"values", {"true", "false"}},
     {"title", {"", "Figure 1: “weights”", "none"}},
-    {"locked", {"none", "1,1", "8,16"}},
+    {"locked", {"none", "1,1", "8,16", "2,3,scores"}},
 };
 
 TEST(options_test, every_option_has_values_here) {
@@ -216,8 +218,12 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
         {{"cell-size", "big"}, "--cell-size: expected auto or a whole number, not \"big\""},
         {{"cell-size", "513"}, "--cell-size: 513 is out of range: use 1 to 512"},
         {{"stage", "wieghts"}, "--stage: \"wieghts\" is not a stage; did you mean weights?"},
-        {{"locked", "0,1"}, "--locked: expected none or ROW,COLUMN counted from 1, not \"0,1\""},
-        {{"locked", "5"}, "--locked: expected none or ROW,COLUMN counted from 1, not \"5\""},
+        {{"locked", "0,1"},
+         "--locked: expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not \"0,1\""},
+        {{"locked", "5"},
+         "--locked: expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not \"5\""},
+        {{"locked", "1,2,wieghts"},
+         "--locked: expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not \"1,2,wieghts\""},
         {{"values", "maybe"}, "--values: expected true or false, not \"maybe\""},
         {{"mask", "casual"},
          "--mask: mask \"casual\" is not a rule: use none, causal, valid:K[,K…], window:L,R, file:PATH"},
@@ -266,8 +272,38 @@ TEST(options_test, a_refused_value_is_quoted_on_one_short_line) {
     EXPECT_EQ(quoted_value("a\nb"), "\"a\\nb\"");
     EXPECT_EQ(quoted_value("\xff"), "\"\uFFFD\"");
     const std::string cut = quoted_value(std::string(58, 'a') + "ééé");
-    EXPECT_EQ(cut, "\"" + std::string(58, 'a') + "…");
+    EXPECT_EQ(cut, "\"" + std::string(44, 'a') + "…" + std::string(8, 'a') + "ééé\"");
+    EXPECT_EQ(quoted_value("\u202e\u009b"), "\"\\u202e\\u009b\"");
     EXPECT_LT(quoted_value(std::string(1'000'000, 'a')).size(), 70u);
+}
+
+TEST(options_test, a_number_that_could_not_be_written_back_is_refused) {
+    for (const Option& option : options()) {
+        if (option.type != OptionType::number && option.type != OptionType::word_or_number) continue;
+        for (const char* value : {"nan", "inf", "-inf", "-nan", "infinity"}) {
+            Session session;
+            EXPECT_TRUE(refusal([&] {
+                            set_from_text(session, option, value);
+                        }).starts_with("--" + std::string(option.name) + ": expected "))
+                << option.name << " " << value;
+            EXPECT_TRUE(session == Session{});
+        }
+    }
+}
+
+TEST(options_test, colour_maps_and_themes_are_those_of_their_tables) {
+    for (const Colormap& map : colormaps()) {
+        Session session;
+        const auto set = [&] { set_from_text(session, *find_option("colormap"), map.name); };
+        EXPECT_EQ(refusal(set).empty(), !map.diverging) << map.name;
+    }
+    for (const Theme& theme : themes()) {
+        Session session;
+        set_from_text(session, *find_option("theme"), theme.name);
+        EXPECT_EQ(session.presentation.theme, theme.name);
+    }
+    EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma");
+    EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");
 }
 
 TEST(options_test, mask_none_is_no_rule_in_json_too) {

@@ -92,6 +92,23 @@ TEST(png_test, what_is_no_picture_or_holds_no_session_is_told_apart) {
     EXPECT_TRUE(is_png(with_session("")));
 }
 
+TEST(png_test, a_session_that_unpacks_beyond_the_limit_is_refused) {
+    const std::string small = with_session(std::string(300'000, ' '));
+    EXPECT_EQ(read_png_session(small, "figure.png", 300'000).size(), 300'000u);
+    try {
+        read_png_session(small, "figure.png", 299'999);
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::too_large);
+        EXPECT_STREQ(
+            error.what(),
+            "figure.png holds a session of more than 299999 bytes: open the session's own file (.json)");
+    }
+    // Beyond the limit that holds without another: 65 MiB, in some 65 kB.
+    EXPECT_THROW(read_png_session(with_session(std::string(std::size_t{65} << 20, ' ')), "figure.png"),
+                 Error);
+}
+
 TEST(png_test, pixels_that_do_not_fill_the_picture_are_refused) {
     Pixels pixels = gradient(4, 4, 3);
     pixels.bytes.pop_back();

@@ -224,6 +224,99 @@ TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
     EXPECT_EQ(matrix_from_npy(npy(header("<f4", "(1L, 2L)"), std::string(8, '\0')), "a"), matrix({{0, 0}}));
 }
 
+std::string long_npy(const std::string& header) {
+    std::string bytes("\x93NUMPY\x02\x00", 8);
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(header.size() >> shift & 0xff);
+    return bytes + header;
+}
+
+TEST(read_matrix_test, a_long_npy_header_is_refused_however_long_it_is) {
+    for (const std::size_t size : {27'000u, 60'000u}) {
+        const std::string header =
+            "{'descr': '" + std::string(size, 'A') + "', 'fortran_order': False, 'shape': (1,1), }";
+        EXPECT_EQ(refusal(matrix_from_npy, long_npy(header)),
+                  "a.csv: its numbers are of the type \"" + std::string(23, 'A') + "…" + std::string(7, 'A') +
+                      "\": save it as float32, numpy.save(file, array.astype('float32'))");
+    }
+    const std::string whole = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }";
+    for (const std::size_t size : {std::size_t{65'537}, std::size_t{1} << 20}) {
+        const std::string header = whole + std::string(size - whole.size(), ' ');
+        EXPECT_EQ(refusal(matrix_from_npy, long_npy(header) + "1234"),
+                  "a.csv: its NPY header has " + std::to_string(size) +
+                      " bytes, and up to 65536 are read: save it again with numpy.save");
+    }
+    const std::string longest = whole + std::string(65'536 - whole.size(), ' ');
+    EXPECT_EQ(matrix_from_npy(long_npy(longest) + std::string(4, '\0'), "a"), matrix({{0}}));
+    // Of every kind of repetition.
+    for (const char* piece :
+         {"'", "(", "[", "'descr'", "'descr':", "'shape': ", "'shape': (", "1,", " ", "{"}) {
+        std::string header = "{'fortran_order': True, 'descr': '<f4', 'shape': (";
+        while (header.size() < 65'000) header += piece;
+        EXPECT_TRUE(refusal(matrix_from_npy, long_npy(header)).size() < 200) << piece;
+        EXPECT_TRUE(refusal(matrix_from_npy, long_npy(header.substr(50))).size() < 200) << piece;
+    }
+}
+
+TEST(read_matrix_test, an_npy_header_is_read_however_it_is_spaced) {
+    const std::string data(8, '\0');
+    for (const char* header : {"{'descr':'<f4','fortran_order':False,'shape':(1,2)}",
+                               "{ 'shape' :\t( 1 , 2 , ) ,\n'fortran_order' : True, 'descr' : '<f4' }  \n",
+                               "{'shape': (2,), 'descr': '<f4', 'fortran_order': False, }"})
+        EXPECT_EQ(matrix_from_npy(npy(header, data), "a"), matrix({{0, 0}})) << header;
+    for (const char* header : {"", "{}", "{'descr': '<f4', 'fortran_order': False}",
+                               "{'descr': <f4, 'fortran_order': False, 'shape': (1,2)}",
+                               "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,2)}",
+                               "{'descr': '<f4', 'fortran_order': False, 'shape': 1}",
+                               "{'descr' '<f4', 'fortran_order': False, 'shape': (1,2)}",
+                               "{'descr': '<f4', 'fortran_order': False, 'shape': (1,2"})
+        EXPECT_EQ(refusal(matrix_from_npy, npy(header, data)),
+                  "a.csv: its NPY header cannot be read: save it again with numpy.save")
+            << header;
+    EXPECT_NE(refusal(matrix_from_npy,
+                      npy("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,2)}", data))
+                  .find("\"a record\""),
+              std::string::npos);
+}
+
+TEST(read_matrix_test, a_text_that_is_not_utf8_is_refused_by_its_line) {
+    const std::string expected = "a.csv: line 2 is not UTF-8: save the file as UTF-8";
+    EXPECT_EQ(refusal(matrix_from_csv, "a,b\n1,\xff\n"), expected);
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n" + std::string(31, '\x80')), expected);
+    EXPECT_EQ(refusal(matrix_from_csv, ",caf\xe9\ncaf\xe9,1\n"),
+              "a.csv: line 1 is not UTF-8: save the file as UTF-8");
+    EXPECT_EQ(csv(",café\ncafé,1\n"), matrix({{1}}));
+}
+
+TEST(read_matrix_test, a_cell_is_quoted_without_controls_and_short) {
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,\u202e\u009b4"),
+              "a.csv: line 2, cell 2 \"\\u202e\\u009b4\" is not a number");
+    EXPECT_EQ(
+        refusal(matrix_from_csv, "1,2\n3," + std::string(1000, 'x')),
+        "a.csv: line 2, cell 2 \"" + std::string(23, 'x') + "…" + std::string(7, 'x') + "\" is not a number");
+}
+
+TEST(read_matrix_test, cells_beyond_a_matrix_are_refused_while_they_are_counted) {
+    const auto expect_beyond = [](const std::string& text, int line) {
+        EXPECT_EQ(
+            refusal(matrix_from_csv, text),
+            "a.csv: line " + std::to_string(line) +
+                " is beyond the 65536 rows and columns and the 67108864 numbers that a matrix may have: "
+                "give a part of it");
+    };
+    const auto repeated = [](const std::string& piece, int times) {
+        std::string text;
+        for (int i = 0; i < times; ++i) text += piece;
+        return text;
+    };
+    expect_beyond(repeated("0,", 65'537), 1);
+    expect_beyond(repeated("0 ", 65'538), 1);
+    expect_beyond(repeated("0\n", 65'538), 65'538);
+    // 1100 rows of 61,100 cells; the last of those that fit is row 1100.
+    expect_beyond(repeated(repeated(",", 61'099) + "\n", 1'101), 1'101);
+    EXPECT_EQ(csv(repeated("0  ", 65'536)).cols(), 65'536);
+    EXPECT_EQ(csv("x\n" + repeated("0\n", 65'536)).rows(), 65'536);
+}
+
 TEST(read_matrix_test, a_file_of_another_kind_is_refused_without_quoting_its_bytes) {
     const std::string path = testing::TempDir() + "/read_matrix_test.bin";
     std::ofstream(path, std::ios::binary) << std::string("\x89PNG\r\n\0\1", 8);

@@ -243,6 +243,7 @@ TEST(render_vector_test, the_session_is_inside) {
         }
     }
     EXPECT_THROW(read_svg_session(svg.substr(0, svg.find("a &lt;")), "test"), Error);
+    EXPECT_THROW(read_svg_session(svg, "test", 20), Error);
 }
 
 TEST(render_vector_test, a_page_is_not_longer_than_viewers_show) {

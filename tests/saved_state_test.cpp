@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
+#include <random>
+#include <set>
 
 #include "core/error.h"
 #include "core/io/file.h"
@@ -42,14 +46,14 @@ protected:
 };
 
 TEST_F(SavedStateTest, ComesBackAsItWas) {
-    save_state(folder.path(), some_state());
+    StateWriter(folder.path()).write(some_state());
     EXPECT_EQ(load(), some_state());
     EXPECT_EQ(problem, "");
 }
 
 TEST_F(SavedStateTest, MakesItsFolder) {
     const std::string deep = folder.file("a/b/attnscope");
-    save_state(deep, some_state());
+    StateWriter(deep).write(some_state());
     EXPECT_EQ(load_state(deep, problem), some_state());
 }
 
@@ -62,7 +66,7 @@ TEST_F(SavedStateTest, NothingSavedIsNoProblem) {
 }
 
 TEST_F(SavedStateTest, AnUnreadableSessionIsSetAsideAndSaidSo) {
-    save_state(folder.path(), some_state());
+    StateWriter(folder.path()).write(some_state());
     const std::string torn = read_file(folder.file("session.json")).substr(0, 100);
     write_file(folder.file("session.json"), torn);
     EXPECT_FALSE(load());
@@ -76,7 +80,7 @@ TEST_F(SavedStateTest, NothingSetAsideIsLost) {
     for (const char* broken : {"first", "second", "third"}) {
         write_file(folder.file("session.json"), broken);
         EXPECT_FALSE(load());
-        save_state(folder.path(), some_state());
+        StateWriter(folder.path()).write(some_state());
     }
     EXPECT_EQ(read_file(folder.file("session.json.unreadable")), "first");
     EXPECT_EQ(read_file(folder.file("session.json.unreadable2")), "second");
@@ -99,7 +103,7 @@ TEST_F(SavedStateTest, AFolderInTheWayIsAProblemNotACrash) {
 
 TEST_F(SavedStateTest, ABrokenWindowFileCostsTheSessionNothing) {
     for (const char* broken : {"not json", "[]", R"({"file": "/x", "width": "wide"})", "{\"scale\": null}"}) {
-        save_state(folder.path(), some_state());
+        StateWriter(folder.path()).write(some_state());
         write_file(folder.file("window.json"), broken);
         const auto state = load();
         ASSERT_TRUE(state) << broken;
@@ -111,7 +115,7 @@ TEST_F(SavedStateTest, ABrokenWindowFileCostsTheSessionNothing) {
 }
 
 TEST_F(SavedStateTest, SizesOutOfRangeAreBroughtIntoIt) {
-    save_state(folder.path(), some_state());
+    StateWriter(folder.path()).write(some_state());
     write_file(folder.file("window.json"), R"({"width": 1, "height": 1000000, "scale": 77})");
     const auto state = load();
     ASSERT_TRUE(state);
@@ -123,11 +127,157 @@ TEST_F(SavedStateTest, SizesOutOfRangeAreBroughtIntoIt) {
 TEST_F(SavedStateTest, AFolderThatCannotBeWrittenToIsAnError) {
     write_file(folder.file("a file"), "");
     try {
-        save_state(folder.file("a file"), some_state());
+        StateWriter(folder.file("a file")).write(some_state());
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::io);
     }
+}
+
+/// Random numbers with all that float32 knows beside.
+Matrix large_matrix(int seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    Matrix matrix(60, 70);
+    for (float& cell : matrix.reshaped()) cell = static_cast<float>(random()) / 1e9f - 2;
+    matrix(0, 0) = std::numeric_limits<float>::quiet_NaN();
+    matrix(1, 0) = -std::numeric_limits<float>::infinity();
+    matrix(2, 0) = std::numeric_limits<float>::denorm_min();
+    matrix(3, 0) = -0.0f;
+    return matrix;
+}
+
+SavedState with_parts() {
+    SavedState state = some_state();
+    Experiment& e = state.session.experiment;
+    e.given.emplace("scores", GivenMatrix(large_matrix(1)));
+    e.given.emplace("query", GivenMatrix(Matrix::Ones(60, 70)));
+    e.given.emplace("mask", GivenMatrix(Matrix::Ones(60, 70)));
+    e.given.emplace("W_q", GivenMatrix(Matrix::Ones(5, 7)));
+    e.key_size = 4 * 33 + 1;  // of a query that is given, which the heads need not divide
+    Image image{.width = 30, .height = 30, .rgb = {}};
+    for (int i = 0; i < 2700; ++i) image.rgb.push_back(static_cast<std::uint8_t>(i * 31));
+    e.image = GivenImage(std::move(image));
+    return state;
+}
+
+std::set<std::string> names_in(const fs::path& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+    return names;
+}
+
+TEST_F(SavedStateTest, PicturesAndLargeMatricesStandApartAndComeBack) {
+    StateWriter writer(folder.path());
+    SavedState state = with_parts();
+    writer.write(state);
+    EXPECT_EQ(load(), state) << problem;
+    EXPECT_LT(fs::file_size(folder.file("session.json")), 8192U);
+    const auto parts = names_in(folder.file("parts"));
+    EXPECT_EQ(parts.size(), 3U);
+    const auto written = fs::last_write_time(folder.file("parts/" + *parts.begin()));
+    state.session.experiment.text += "!";
+    writer.write(state);
+    EXPECT_EQ(load(), state);
+    EXPECT_EQ(names_in(folder.file("parts")), parts);
+    EXPECT_EQ(fs::last_write_time(folder.file("parts/" + *parts.begin())), written) << "written again";
+    StateWriter(folder.path()).write(*load());
+    EXPECT_EQ(names_in(folder.file("parts")), parts) << "named by their content";
+}
+
+TEST_F(SavedStateTest, PartsThatNothingRefersToAreRemoved) {
+    StateWriter writer(folder.path());
+    SavedState state = with_parts();
+    writer.write(state);
+    write_file(folder.file("parts/.torn.part"), "left by a process that was killed");
+    state.session.experiment.given.insert_or_assign("scores", GivenMatrix(large_matrix(2)));
+    state.session.experiment.image.reset();
+    writer.write(state);
+    EXPECT_EQ(names_in(folder.file("parts")).size(), 2U);
+    EXPECT_EQ(load(), state);
+    writer.write(some_state());
+    EXPECT_TRUE(names_in(folder.file("parts")).empty());
+    EXPECT_EQ(load(), some_state());
+}
+
+TEST_F(SavedStateTest, ASessionThatWasSetAsideKeepsItsParts) {
+    StateWriter(folder.path()).write(with_parts());
+    const auto parts = names_in(folder.file("parts"));
+    std::string session = read_file(folder.file("session.json"));
+    write_file(folder.file("session.json"), "{" + session);
+    EXPECT_FALSE(load());
+    StateWriter(folder.path()).write(some_state());
+    EXPECT_EQ(names_in(folder.file("parts")), parts);
+}
+
+TEST_F(SavedStateTest, AMissingPartSetsTheSessionAside) {
+    StateWriter(folder.path()).write(with_parts());
+    fs::remove_all(folder.file("parts"));
+    EXPECT_FALSE(load_state(folder.path(), problem, false));
+    EXPECT_NE(problem, "");
+    EXPECT_TRUE(fs::exists(folder.file("session.json"))) << "another window's is left alone";
+    EXPECT_FALSE(load());
+    EXPECT_TRUE(fs::exists(folder.file("session.json.unreadable")));
+}
+
+TEST_F(SavedStateTest, APartIsNeverAFileElsewhere) {
+    SavedState state = some_state();
+    state.session.experiment.given.emplace("scores", GivenMatrix(large_matrix(1)));
+    StateWriter(folder.path()).write(state);
+    const std::string part = *names_in(folder.file("parts")).begin();
+    fs::rename(folder.file("parts/" + part), folder.file(part));
+    std::string session = read_file(folder.file("session.json"));
+    session.replace(session.find(part), part.size(), "../" + part);
+    write_file(folder.file("session.json"), session);
+    EXPECT_FALSE(load());
+    EXPECT_NE(problem.find("is not the name of a part"), std::string::npos) << problem;
+}
+
+TEST_F(SavedStateTest, AStateWithItsMatricesInlineStillOpens) {
+    const SavedState state = with_parts();
+    write_file(folder.file("session.json"), to_json(state.session));
+    ASSERT_TRUE(load()) << problem;
+    EXPECT_EQ(load()->session, state.session);
+}
+
+TEST_F(SavedStateTest, IsItsOwnersAlone) {
+    StateWriter writer(folder.file("state"));
+    writer.write(with_parts());
+    const auto mode = [&](const std::string& name) {
+        return static_cast<int>(fs::status(folder.file(name)).permissions());
+    };
+    EXPECT_EQ(mode("state"), 0700);
+    EXPECT_EQ(mode("state/session.json"), 0600);
+    EXPECT_EQ(mode("state/window.json"), 0600);
+    for (const std::string& part : names_in(folder.file("state/parts")))
+        EXPECT_EQ(mode("state/parts/" + part), 0600);
+    fs::permissions(folder.file("state"), fs::perms(0755));
+    fs::permissions(folder.file("state/session.json"), fs::perms(0644));
+    writer.write(some_state());
+    EXPECT_EQ(mode("state"), 0700) << "one of an older version";
+    EXPECT_EQ(mode("state/session.json"), 0600);
+}
+
+TEST_F(SavedStateTest, ASessionSetAsideIsWholeAndCanBeOpened) {
+    EXPECT_EQ(set_session_aside(folder.path()), "");
+    StateWriter writer(folder.path());
+    writer.write(with_parts());
+    const std::string file = set_session_aside(folder.path());
+    EXPECT_FALSE(load());
+    EXPECT_EQ(problem, "");
+    SavedState habits;
+    load_habits(folder.path(), habits);
+    EXPECT_EQ(habits.recent_files, some_state().recent_files);
+    EXPECT_EQ(habits.file, "") << "what is open now is another session";
+    writer.write(some_state());
+    EXPECT_EQ(load_session(file), with_parts().session);
+}
+
+TEST_F(SavedStateTest, OneThatCannotBeReadIsSetAsideAsItIs) {
+    write_file(folder.file("session.json"), "torn");
+    const std::string file = set_session_aside(folder.path());
+    EXPECT_EQ(read_file(file), "torn");
+    EXPECT_FALSE(load());
+    EXPECT_EQ(problem, "");
 }
 
 TEST_F(SavedStateTest, RecentFilesAreTheNewestTenOnceEach) {
@@ -167,6 +317,10 @@ TEST(StateFolderTest, FollowsTheEnvironment) {
     }
     {
         const Variable xdg("XDG_STATE_HOME", "");
+        EXPECT_EQ(state_folder(), "/people/someone/.local/state/attnscope");
+    }
+    {
+        const Variable xdg("XDG_STATE_HOME", "relative/state");
         EXPECT_EQ(state_folder(), "/people/someone/.local/state/attnscope");
     }
     const Variable xdg("XDG_STATE_HOME", nullptr);

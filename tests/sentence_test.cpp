@@ -1,4 +1,5 @@
 // Typing into the sentence, as a person does.
+#include "app/actions/files.h"
 #include "app/panels/panels.h"
 #include "core/attention/evaluate.h"
 #include "tests/interface.h"
@@ -152,6 +153,23 @@ TEST_F(SecondSentenceTest, AnEmptyFieldGoesWhenItIsLeft) {
     EXPECT_FALSE(document().can_undo());
 }
 
+TEST_F(SecondSentenceTest, ItsFieldGoesWithItsSession) {
+    for (const char* next : {"file.new", ""}) {
+        start(load_example("scaled-dot-product"));
+        add("one two");
+        press(Key::escape);
+        ASSERT_TRUE(interaction().second_sentence_open);
+        SavedState saved;
+        ActionContext c{document(), interaction(), saved, [](const std::string&) {}};
+        *next ? workspace->run(*find_action(next)) : open_example(c, "image-attention");
+        settle();
+        EXPECT_FALSE(interaction().second_sentence_open);
+        ImGuiWindow* root = find_window("attnscope");
+        const auto& drawn = interaction().control.drawn;
+        EXPECT_EQ(std::ranges::find(drawn, id_of(*root, {"second sentence"})), drawn.end());
+    }
+}
+
 TEST_F(SecondSentenceTest, ItsChipsAreKeysAndTheFirstOnesAreQueries) {
     add("one two three");
     press(Key::escape);
@@ -194,6 +212,36 @@ TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     press(Key::l, k_ctrl);
     play(typing("x"));
     EXPECT_NE(text(), before.experiment.text);
+}
+
+TEST_F(SentenceTest, EmptiedItLeavesTheMatricesFaint) {
+    const auto brightness = [&] {
+        const SeenMatrix seen = focused();
+        const gl::Pixels pixels = picture();
+        double sum = 0;
+        for (int i = 0; i < seen.drawn.rows; ++i)
+            for (int j = 0; j < seen.drawn.columns; ++j) {
+                const ImVec2 at = bare_point(seen, i, j);
+                const std::uint32_t color = pixels.at(static_cast<int>(at.x), static_cast<int>(at.y));
+                sum += (color >> 24) + (color >> 16 & 0xFF) + (color >> 8 & 0xFF);
+            }
+        return sum;
+    };
+    const double before = brightness();
+    document().change([](Session& s) { s.experiment.text.clear(); });
+    settle();
+    EXPECT_LT(brightness(), 0.7 * before);
+}
+
+TEST_F(SentenceTest, TimesTakeTenLinesAtMost) {
+    Session session = load_example("bahdanau-alignment");
+    const Trace trace = evaluate(session.experiment);
+    ASSERT_GT(trace.records.size(), 30U);
+    const std::string text = stage_times_text(trace);
+    EXPECT_LE(std::ranges::count(text, '\n'), 10) << text;
+    EXPECT_NE(text.find("other stages"), std::string::npos) << text;
+    const Trace again = evaluate(session.experiment, trace);
+    EXPECT_EQ(stage_times_text(again), std::to_string(trace.records.size()) + " stages reused\n");
 }
 
 TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {

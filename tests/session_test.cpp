@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "core/io/examples.h"
 #include "core/io/options.h"
+#include "core/limits.h"
 #include "core/random/initializers.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
@@ -214,12 +215,52 @@ TEST(session_test, what_is_not_json_is_refused_with_line_and_column) {
 TEST(session_test, deep_and_long_junk_is_refused_quickly) {
     const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
     expect_refusal(deep, "file.json: expected an object {…}, not a list");
-    expect_refusal("{\"experiment\": {\"dim\": " + deep + "}}",
+    expect_refusal("{\"experiment\": {\"dim\": [[3]]}}",
                    "file.json: experiment.dim: expected a whole number, not a list");
+    const std::string too_deep = ": more than 32 lists or objects within each other";
+    expect_refusal("{\"experiment\": {\"dim\": " + deep + "}}", "file.json: experiment.dim" + too_deep);
     expect_refusal("{\"experiment\": {\"given\": {\"query\": " + deep + "}}}",
-                   "file.json: experiment.given.query row 1: expected a number");
+                   "file.json: experiment.given.query" + too_deep);
+    std::string objects, fields = "{\"experiment\": {";
+    for (int i = 0; i < 100; ++i) objects += "{\"note\": ";
+    expect_refusal(objects, "file.json: note.note");
+    for (int i = 0; i < 10'001; ++i) fields += "\"" + std::to_string(i) + "\": 0, ";
+    expect_refusal(fields, "file.json: it has more than 10000 fields");
     expect_refusal("{\"experiment\": {\"theme\": \"" + std::string(1'000'000, 'x') + "\"}}", "file.json: ");
     expect_refusal(R"({"experiment": {"tokenizer": ")" + std::string(1'000'000, 'x') + "\"}}", "file.json: ");
+}
+
+TEST(session_test, more_values_than_any_session_has_are_refused_before_they_are_kept) {
+    std::string text = "{\"experiment\": {\"given\": {\"query\": [[0";
+    text.reserve(2 * k_max_json_elements + 100);
+    for (std::size_t i = 0; i < k_max_json_elements; ++i) text += ",0";
+    try {
+        read(text);  // there is no end, which is not even looked for
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::too_large);
+        EXPECT_STREQ(error.what(),
+                     "file.json holds more than 20000000 values: give its matrices as NPY files (--given)");
+    }
+}
+
+TEST(session_test, what_could_not_be_read_again_is_not_written) {
+    Session session;
+    session.experiment.given.emplace("query", GivenMatrix(Matrix::Zero(20'000, 1'000)));
+    try {
+        to_json(session);
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::too_large);
+    }
+}
+
+TEST(session_test, more_mask_rules_than_are_applied_are_refused) {
+    std::string rules = "\"causal\"";
+    for (int i = 1; i < 32; ++i) rules += ", \"window:1,1\"";
+    EXPECT_EQ(refusal("{\"experiment\": {\"mask\": [" + rules + "]}}"), "accepted");
+    expect_refusal("{\"experiment\": {\"mask\": [" + rules + ", \"causal\"]}}",
+                   "file.json: experiment.mask: there are 33 rules, and up to 32 are applied: use fewer");
 }
 
 TEST(session_test, given_matrices_round_trip_to_the_bit) {
@@ -256,6 +297,12 @@ TEST(session_test, given_matrices_that_are_none_are_refused) {
         expect_refusal(given(matrix), at + ": expected a matrix as a list of rows [[…], …]");
     expect_refusal(given("[[1,2],[3]]"), at + " row 2: expected 2 numbers, as in row 1");
     expect_refusal(given("[[1,2],3]"), at + " row 2: expected 2 numbers, as in row 1");
+    // Room for all rows as long as the first would be 60 GB.
+    std::string ragged = "[[0";
+    for (int i = 1; i < 120'000; ++i) ragged += ",0";
+    ragged += "]";
+    for (int i = 1; i < 120'000; ++i) ragged += ",[0]";
+    expect_refusal(given(ragged + "]"), at + " row 2: expected 120000 numbers, as in row 1");
     expect_refusal(given("[[1,\"x\"]]"),
                    at + " row 1: expected a number, \"nan\", \"inf\" or \"-inf\", not \"x\"");
     expect_refusal(given("[[1,null]]"), at + " row 1: expected a number");

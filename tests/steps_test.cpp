@@ -61,6 +61,14 @@ TEST(StepsTest, HeadsThatRopeTurnsAreEven) {
     EXPECT_EQ(stepped_size(e, &Experiment::dim, 1), 18);
 }
 
+TEST(StepsTest, WhatElseIsWrongDoesNotHoldASize) {
+    Experiment e;
+    e.temperature = -1;
+    e.text = "no UTF-8: \xFF";
+    EXPECT_EQ(stepped_size(e, &Experiment::heads, 1), 2);
+    EXPECT_EQ(stepped_size(e, &Experiment::dim, 1), 17);
+}
+
 TEST(StepsTest, AnEditThatNoSentenceFitsIsRefused) {
     Experiment e;
     e.dim = 6;

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/attention/sentence.h"
 #include "core/error.h"
+#include "core/limits.h"
 #include "core/random/seed.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
@@ -174,10 +176,10 @@ TEST(Utf8, is_refused_with_the_offset_of_the_first_wrong_byte) {
     for (const auto& [text, offset] : wrong) {
         const std::string expected = "not valid UTF-8 at byte " + std::to_string(offset) + ":";
         for (const Tokenizer& tokenizer : tokenizers()) {
-            const std::string message = refusal([&] { tokenize(text, tokenizer); });
+            const std::string message = refusal([&, &text = text] { tokenize(text, tokenizer); });
             EXPECT_NE(message.find(expected), std::string::npos) << message;
         }
-        EXPECT_NE(refusal([&] { require_utf8(text); }).find(expected), std::string::npos);
+        EXPECT_NE(refusal([&, &text = text] { require_utf8(text); }).find(expected), std::string::npos);
     }
 }
 
@@ -308,6 +310,28 @@ TEST(StableTable, draws_each_row_from_the_generator_of_its_word) {
     std::array<float, 5> row{};
     generator.normal(row);
     for (Eigen::Index i = 0; i < 5; ++i) EXPECT_EQ(table(1, i), row[static_cast<std::size_t>(i)]);
+}
+
+TEST(sentence_tokens_test, a_token_and_a_text_have_a_longest_length) {
+    const auto refusal = [](const std::string& text) {
+        Experiment experiment;
+        experiment.text = text;
+        try {
+            check(experiment);
+            sentence_tokens(experiment, text, "the sentence", "--text");
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::too_large);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string longest(k_max_token_bytes, 'a');
+    EXPECT_EQ(refusal("the " + longest), "");
+    EXPECT_EQ(refusal("the " + longest + "b"),
+              "the sentence has a token of 4097 bytes and the limit is 4096: shorten it (" +
+                  std::string(45, 'a') + "…" + std::string(14, 'a') + "b)");
+    EXPECT_EQ(refusal(std::string(k_max_text_bytes + 1, ' ')),
+              "text has 1048577 bytes and the limit is 1048576: shorten it");
 }
 
 }  // namespace

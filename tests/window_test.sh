@@ -3,8 +3,8 @@
 #
 #     tests/window_test.sh BUILD/bin/attnscope
 #
-# Types a sentence, drags the seed, exports a picture, quits, starts again, is killed, starts again. Prints a
-# line for each step. Exit code 0: all of it works; 1: the last line says what does not; 77: this machine lacks
+# Types a sentence, drags the seed, exports a picture, quits, starts again, is killed, starts again, opens a second
+# window, loses the display. Prints a line for each step. Exit code 0: all of it works; 1: the last line says what does not; 77: this machine lacks
 # what the test needs. Nothing is tried twice, and every wait ends as soon as what it waits for is there.
 set -u
 
@@ -46,8 +46,9 @@ for tool in Xvfb xdotool; do
 done
 
 export HOME=$work/home XDG_STATE_HOME=$work/state
-mkdir -p "$HOME" "$XDG_STATE_HOME" "$work/out" "$work/again" "$work/rendered" "$work/third"
-session=$XDG_STATE_HOME/attnscope/session.json
+mkdir -p "$HOME" "$XDG_STATE_HOME" "$work/out" "$work/again" "$work/rendered" "$work/third" "$work/second"
+state=$XDG_STATE_HOME/attnscope
+session=$state/session.json
 # Mesa's GLX keeps 112 bytes until the process ends; the other tests look for leaks of our own.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export LIBGL_ALWAYS_SOFTWARE=1
@@ -69,7 +70,7 @@ place() { echo "$places" | sed -n "s/^$1 //p"; }
 
 # The window -------------------------------------------------------------------------------------------------
 
-visible_window() { xdotool search --onlyvisible --pid "$window_pid" --name attnscope | head -1 | grep .; }
+visible_window() { xdotool search --all --onlyvisible --pid "$window_pid" --name attnscope | head -1 | grep .; }
 focused() { [ "$(xdotool getwindowfocus)" = "$window" ]; }
 
 start() {
@@ -134,6 +135,17 @@ wait_for 30 "another seed in the saved session" seed_moved
 kept "\"text\": \"$sentence\"" || fail "dragging the seed changed the sentence"
 step "dragging the seed"
 
+# The pointer leaves the window and comes back at the same place: the place counts again.
+before=$(grep '"seed"' "$session")
+moved_on() { kept '"seed"' && ! kept "$before"; }
+xdotool mousemove --window "$window" "$x" "$y"
+xdotool mousemove 1690 1090
+xdotool mousemove --window "$window" "$x" "$y" mousedown 1
+for dx in 10 20 30 40 50; do xdotool mousemove --window "$window" $((x + dx)) "$y"; done
+xdotool mouseup 1
+wait_for 30 "another seed after the pointer was outside" moved_on
+step "dragging the seed after the pointer was outside"
+
 export_into "$work/out"
 [ "$(field "$work/out/weights.png" text)" = "$sentence" ] ||
     fail "the picture holds the sentence \"$(field "$work/out/weights.png" text)\""
@@ -186,3 +198,66 @@ start
 quit
 [ -e "$session.unreadable" ] && fail "a saved session was unreadable"
 step "and it closes again"
+
+# Another window --------------------------------------------------------------------------------------------
+
+start
+first_pid=$window_pid first_window=$window
+cp "$session" "$work/kept.json"
+start
+read -r x y <<<"$(place sentence)"
+xdotool mousemove --window "$window" "$x" "$y" click 1
+xdotool key --clearmodifiers ctrl+a
+xdotool type --clearmodifiers --delay 15 "of the second window"
+export_into "$work/second"
+[ "$(field "$work/second/weights.png" text)" = "of the second window" ] || fail "the second window exports the sentence \"$(field "$work/second/weights.png" text)\""
+xdotool key --clearmodifiers Escape
+quit
+cmp "$session" "$work/kept.json" || fail "a second window wrote over the session of the first one"
+window_pid=$first_pid window=$first_window
+xdotool windowfocus "$window"
+wait_for 20 "the first window's keyboard focus" focused
+quit
+cmp "$session" "$work/kept.json" || fail "the first window kept something else than its session"
+step "a second window leaves the session to the first one"
+
+# A file that does not end --------------------------------------------------------------------------------------
+
+mkfifo "$HOME/endless.json"
+start
+xdotool key --clearmodifiers ctrl+o
+xdotool type --clearmodifiers --delay 15 "endless.json"
+xdotool key --clearmodifiers Return
+quit
+cmp "$session" "$work/kept.json" || fail "the session was lost with a file that does not end"
+step "it closes while it opens a file that does not end"
+
+# A start that did not end well -----------------------------------------------------------------------------------
+
+touch "$state/on-trial"
+start
+wait_for 30 "a session that is not the last one" kept '"seed": 123'
+grep -qF "$sentence" "$state/last-session.json" || fail "the last session was lost"
+quit
+[ -e "$state/on-trial" ] && fail "a start that ended well is still on trial"
+step "a start that did not end well leaves the last session closed"
+
+# The display goes --------------------------------------------------------------------------------------------------
+
+start
+read -r x y <<<"$(place seed)"
+xdotool mousemove --window "$window" "$x" "$y" mousedown 1
+for dx in 10 20 30 40 50; do xdotool mousemove --window "$window" $((x + dx)) "$y"; done
+xdotool mouseup 1
+wait_for 30 "another seed in the saved session" seed_moved
+kill -9 "$display_pid"
+wait "$display_pid" 2>/dev/null
+display_pid=
+wait_for 20 "the end without a display" gone
+wait "$window_pid"
+code=$?
+window_pid=
+[ $code -eq 1 ] || fail "attnscope ended with $code when the display was gone"
+seed_moved && [ -z "$(ls "$state" | grep unreadable)" ] || fail "the session went with the display"
+[ -e "$state/on-trial" ] && fail "the session is on trial as if it had been why"
+step "the session is kept when the display goes"

@@ -81,6 +81,24 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     EXPECT_FALSE(worker.busy());
 }
 
+TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {
+    Worker worker({}, {});
+    EXPECT_FALSE(worker.stopped());
+    std::promise<void> begun, allowed;
+    worker.compute_on([&] {
+        begun.set_value();
+        allowed.get_future().wait();
+        return BackendChoice{};
+    });
+    begun.get_future().wait();
+    worker.stop();
+    EXPECT_FALSE(worker.stopped());
+    allowed.set_value();
+    while (!worker.stopped()) std::this_thread::yield();
+    worker.request(with_seed(1));
+    EXPECT_FALSE(worker.take()) << "nothing is computed any more";
+}
+
 TEST(WorkerTest, AResultIsTakenOnce) {
     Worker worker({}, {});
     EXPECT_FALSE(worker.take());

@@ -10,6 +10,7 @@
 #include "core/io/applies.h"
 #include "core/io/recipe.h"
 #include "core/picture/number_text.h"
+#include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
 
 namespace attnscope {
@@ -69,10 +70,7 @@ void focus_step(ActionContext& c, int step) {
     const auto at = std::ranges::find(names, focused.name());
     const auto now = at == names.end() ? 0 : at - names.begin();
     const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(names) - 1);
-    c.document.change([&](Session& s) {
-        if (s.presentation.stage != names[std::size_t(next)]) s.presentation.locked.reset();
-        s.presentation.stage = names[std::size_t(next)];
-    });
+    c.document.change([&](Session& s) { s.presentation.focus(names[std::size_t(next)]); });
     c.interaction.zoom = {};
 }
 
@@ -94,7 +92,7 @@ void next_head(ActionContext& c, int step) {
 
 /// Escape closes the dialog, else unlocks, else closes the note; it never quits.
 void escape(ActionContext& c) {
-    const bool unlocks = locked_cell(c.document.presentation(), c.document.trace().get()).has_value();
+    const bool unlocks = held_cell(c.document.presentation(), c.document.trace().get()).has_value();
     if (c.interaction.dialog != Dialog::none)
         c.interaction.dialog = Dialog::none;
     else if (unlocks)
@@ -490,15 +488,13 @@ std::string shortcut_text(const Shortcut& shortcut) {
 
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
     const Stage& stage = focused_stage(trace, presentation.stage);
-    const bool mean = presentation.head.kind == HeadChoice::Kind::mean && stage.shape().heads > 1;
-    const Buffer& values = mean ? stage.buffer.mean() : stage.buffer;
-    const int head = mean ? 0 : std::min(presentation.head.head, stage.shape().heads - 1);
+    const ShownMatrix shown = shown_matrix(stage, head_on_screen(stage, presentation.head));
     std::string text;
     for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + trace.label(stage.info->columns, j);
     text += "\n";
     for (int i = 0; i < stage.shape().rows; ++i) {
         text += trace.label(stage.info->rows, i);
-        for (const float value : values.row(head, i)) text += "\t" + exact_text(value);
+        for (const float value : shown.buffer->row(shown.head, i)) text += "\t" + exact_text(value);
         text += "\n";
     }
     return text;

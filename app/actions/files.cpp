@@ -13,12 +13,19 @@
 namespace attnscope {
 namespace {
 
+/// What belonged to the session before goes with it.
+void begin_anew(ActionContext& c) {
+    c.saved.closed_note.clear();
+    c.interaction.zoom = {};
+    c.interaction.second_sentence_open = false;
+    c.interaction.notice = {};
+}
+
 /// What the window looks like is the person's, not that of a session made just now.
 void open_unnamed_with_theme(ActionContext& c, Session session) {
     session.presentation.theme = c.document.presentation().theme;
     c.document.open(std::move(session), "");
-    c.saved.closed_note.clear();
-    c.interaction.zoom = {};
+    begin_anew(c);
 }
 
 std::string lower_extension(const std::filesystem::path& path) {
@@ -33,6 +40,45 @@ bool is_picture_file(std::string_view extension) {
 
 bool is_text_file(std::string_view extension) {
     return extension == ".txt" || extension == ".md" || extension == ".text";
+}
+
+/// The text of a file in one line. Throws Error(bad_input) unless it is UTF-8.
+std::string sentence_of(const std::string& bytes, const std::string& source) {
+    try {
+        require_utf8(bytes);
+    } catch (const Error& error) {
+        throw error.at(source);
+    }
+    std::string text = bytes;
+    std::ranges::replace(text, '\n', ' ');
+    std::erase(text, '\r');
+    return text;
+}
+
+bool is_plain_picture(const std::string& bytes, const std::string&) {
+    return is_image(bytes) && !has_png_session(bytes);
+}
+
+// Each says what it did with the file.
+
+std::string take(ActionContext& context, const std::string& path, Session session) {
+    context.document.open(std::move(session), lower_extension(path) == ".json" ? path : "");
+    begin_anew(context);
+    remember_file(context.saved, path);
+    return "opened ";
+}
+
+std::string take(ActionContext& context, const std::string& path, const GivenImage& image) {
+    if (const std::string reason = why_no_image(context); !reason.empty())
+        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
+    look_at(context, image);
+    remember_file(context.saved, path);
+    return "looking at ";
+}
+
+std::string take(ActionContext& context, const std::string&, const std::string& text) {
+    context.document.change([&](Session& s) { s.experiment.text = text; });
+    return "the sentence is the text of ";
 }
 
 }  // namespace
@@ -53,6 +99,7 @@ void look_at(ActionContext& c, const GivenImage& image) {
         s.presentation.locked.reset();
     });
     c.interaction.zoom = {};
+    c.interaction.second_sentence_open = false;
 }
 
 void remove_picture(ActionContext& c) {
@@ -75,36 +122,21 @@ void open_example(ActionContext& context, const std::string& name) {
     context.interaction.notice = {"opened the example " + name, false};
 }
 
-void open_file(ActionContext& context, const std::string& file) {
+OpenedFile read_to_open(const std::string& file, bool as_picture) {
     const std::string path = std::filesystem::absolute(file).string();
     const std::string extension = lower_extension(path);
+    if (as_picture) return {path, read_image(path)};
     if (is_text_file(extension)) {
-        std::string text = read_file(path);
-        require_utf8(text);
-        std::ranges::replace(text, '\n', ' ');
-        std::erase(text, '\r');
-        context.document.change([&](Session& s) { s.experiment.text = text; });
-        context.interaction.notice = {"the sentence is the text of " + path, false};
-        return;
+        return {path, opened(path, sentence_of, k_max_text_bytes)};
     }
-    if (is_picture_file(extension)) {
-        const std::string bytes = read_file(path);
-        if (is_image(bytes) && !has_png_session(bytes)) return open_picture(context, path);
-    }
-    context.document.open(load_session(path), extension == ".json" ? path : "");
-    context.saved.closed_note.clear();
-    context.interaction.zoom = {};
-    remember_file(context.saved, path);
-    context.interaction.notice = {"opened " + path, false};
+    if (is_picture_file(extension) && opened(path, is_plain_picture)) return {path, read_image(path)};
+    return {path, load_session(path)};
 }
 
-void open_picture(ActionContext& context, const std::string& file) {
-    const std::string path = std::filesystem::absolute(file).string();
-    if (const std::string reason = why_no_image(context); !reason.empty())
-        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
-    look_at(context, read_image(path));
-    remember_file(context.saved, path);
-    context.interaction.notice = {"looking at " + path, false};
+void take_opened(ActionContext& context, OpenedFile file) {
+    const std::string done =
+        std::visit([&](auto& content) { return take(context, file.path, std::move(content)); }, file.content);
+    context.interaction.notice = {done + file.path, false};
 }
 
 void save_file(ActionContext& context, const std::string& file) {

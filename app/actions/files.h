@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/actions/actions.h"
+#include "app/document/opener.h"
 
 namespace attnscope {
 
@@ -13,11 +14,11 @@ void new_session(ActionContext& context);
 bool can_be_opened(const std::filesystem::path& path);
 /// An example; the window keeps its theme. Throws Error.
 void open_example(ActionContext& context, const std::string& name);
-/// Opens a session, an exported picture, or a text file (its text becomes the sentence); a picture without a
-/// session becomes the experiment's image. Throws Error.
-void open_file(ActionContext& context, const std::string& file);
-/// Makes a picture the experiment's image, whether or not there is a session in it. Throws Error.
-void open_picture(ActionContext& context, const std::string& file);
+/// Reads a session, an exported picture, or a text file, which is a sentence; a picture without a session, or
+/// any `as_picture`, is one to look at. From any thread. Throws Error.
+OpenedFile read_to_open(const std::string& file, bool as_picture = false);
+/// What was read is the session, the sentence or the experiment's image from now on. Throws Error.
+void take_opened(ActionContext& context, OpenedFile file);
 /// Throws Error(io).
 void save_file(ActionContext& context, const std::string& file);
 

@@ -1,10 +1,12 @@
 #include "app/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "app/cli/interruption.h"
 #include "app/cli/measure.h"
@@ -33,7 +35,9 @@ struct HowArguments {
             ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
             ->option_text("auto|cpu|gpu")
             ->group("Computation");
-        command.add_option("--threads", threads, "Threads to use, up to 1024; 0: one for each core [0]")
+        command
+            .add_option("--threads", threads,
+                        "Threads to use, up to one for each core; 0: one for each core [0]")
             ->check(CLI::Range(0, 1024))
             ->option_text("N")
             ->group("Computation");
@@ -51,7 +55,12 @@ struct HowArguments {
         if (backend == "gpu" && recurrent)
             print_error("--backend gpu: sequences are computed by the processor");
         if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
-        return {.threads = threads, .backend = backend_.get()};
+        return {.threads = thread_count(), .backend = backend_.get()};
+    }
+    /// More threads than cores would only wait for each other.
+    int thread_count() const {
+        const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+        return cores > 0 ? std::min(threads, cores) : threads;
     }
     /// What the backend has to say of an evaluation that went well, on standard error.
     void report() const {
@@ -84,14 +93,42 @@ std::vector<std::string> split_formats(const std::string& text) {
     return formats;
 }
 
+/// A folder, or a name for one in a folder that exists.
 void require_folder(const std::string& path) {
+    namespace fs = std::filesystem;
     if (path == "-") throw UsageError("--out: render writes files: name a folder, not standard output");
     std::error_code problem;
-    const std::filesystem::file_status status = std::filesystem::status(path, problem);
-    if (std::filesystem::is_directory(status)) return;
-    throw Error(ErrorKind::io, !std::filesystem::exists(status)
-                                   ? "the folder " + path + " does not exist: create it or give another --out"
-                                   : path + " is no folder: give another --out");
+    const fs::file_status status = fs::status(path, problem);
+    if (fs::is_directory(status)) return;
+    if (fs::exists(status)) throw Error(ErrorKind::io, path + " is no folder: give another --out");
+    if (status.type() != fs::file_type::not_found)
+        throw Error(ErrorKind::io,
+                    "cannot reach the folder " + path + ": " + problem.message() + "; give another --out");
+    const fs::path parent =
+        path.empty() ? fs::path() : fs::absolute(fs::path(path) / "").parent_path().parent_path();
+    if (!fs::is_directory(parent, problem))
+        throw Error(ErrorKind::io, "the folder " + (path.empty() ? "\"\"" : parent.string()) +
+                                       " does not exist: create it or give another --out");
+}
+
+void make_folder(const std::string& path) {
+    std::error_code problem;
+    std::filesystem::create_directory(path, problem);
+    if (problem)
+        throw Error(ErrorKind::io,
+                    "cannot create the folder " + path + ": " + problem.message() + "; give another --out");
+}
+
+/// export_files, which a signal stops.
+std::vector<std::string> export_until_interrupted(const Trace& trace, const Session& session,
+                                                  const ExportRequest& request, const std::string& folder) {
+    try {
+        return export_files(trace, session, request, folder,
+                            [](const ExportStep&) { return !Interruption::asked(); });
+    } catch (const Error&) {
+        Interruption::obey();  // it ended a wait for a pipe's reader
+        throw;
+    }
 }
 
 void print_lines(const std::vector<std::string>& lines) {
@@ -108,7 +145,7 @@ void require_flags(const SessionArguments& given, const Session& session, const 
         throw UsageError("--head: " + head_text(head) + " is asked for and there " +
                          (heads == 1 ? "is 1 head" : "are " + std::to_string(heads) + " heads"));
     const std::optional<Cell>& cell = session.presentation.locked;
-    const Stage* stage = trace.find(session.presentation.stage);
+    const Stage* stage = trace.find(session.presentation.locked_stage());
     if (!given.gives("locked") || !cell || !stage) return;
     const Shape& shape = stage->shape();
     if (cell->row >= shape.rows || cell->column >= shape.columns)
@@ -169,8 +206,8 @@ int render(Arguments& arguments) {
     arguments.render_how.report();
     report_unused(given, session);
     const Interruption interruption;
-    print_lines(export_files(trace, session, request, arguments.out,
-                             [](const ExportStep&) { return !Interruption::asked(); }));
+    make_folder(arguments.out);
+    print_lines(export_until_interrupted(trace, session, request, arguments.out));
     Interruption::obey();
     return 0;
 }
@@ -228,7 +265,7 @@ void require_nothing_before(const CLI::App& app) {
 
 int open(Arguments& arguments, const OpenWindow& open_window) {
     const HowArguments& how = arguments.window_how;
-    const EvaluateOptions options{.threads = how.threads};
+    const EvaluateOptions options{.threads = how.thread_count()};
     if (arguments.window.empty()) return open_window(std::nullopt, "", options, how.backend);
     Session session = arguments.window.session();
     report_unused(arguments.window, session);
@@ -255,7 +292,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         app.add_subcommand("render", "Write pictures and data of the stages, without a display");
     arguments.render.add_to(*render_command);
     arguments.render_how.add_to(*render_command);
-    render_command->add_option("--out", arguments.out, "The folder to write to")
+    render_command->add_option("--out", arguments.out, "The folder to write to; made if need be")
         ->required()
         ->type_name("DIR")
         ->group("Files");
@@ -294,7 +331,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         if (*recipe_command) return print_recipe(arguments);
         if (*examples_command) return print_examples();
         if (*measure_command)
-            return measure(arguments.measure.session(), {.threads = arguments.measure_how.threads},
+            return measure(arguments.measure.session(), {.threads = arguments.measure_how.thread_count()},
                            arguments.measure_how.backend, arguments.measurement);
         return open(arguments, open_window);
     } catch (const CLI::Success& success) {
@@ -312,9 +349,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
 }
 
 void print_error(std::string_view message) {
-    std::string line = "attnscope: ";
-    for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "attnscope: %s\n", message_text(message, k_longest_message).c_str());
 }
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@ Interruption::Interruption() {
     caught = 0;
     struct sigaction action {};
     action.sa_handler = note;
-    action.sa_flags = SA_RESTART;
+    action.sa_flags = 0;  // SA_RESTART would let a wait for a pipe's reader go on
     for (std::size_t i = 0; i < k_signals.size(); ++i) {
         sigaction(k_signals[i], nullptr, &before[i]);
         if (before[i].sa_handler != SIG_IGN) sigaction(k_signals[i], &action, nullptr);

@@ -3,8 +3,8 @@
 
 namespace attnscope {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP only leave a note; one that was ignored stays so. One at a
-/// time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP only leave a note and end what waits in the system (EINTR); one
+/// that was ignored stays so. One at a time.
 class Interruption {
 public:
     Interruption();

@@ -37,13 +37,9 @@ Session example_named(const std::string& name) {
     }
 }
 
-/// " (for: attention and position is rope)", or nothing for an option that always applies.
-std::string short_condition(const Option& option) {
-    constexpr std::string_view k_filler = "mechanism is ";
-    std::string text(option.applies);
-    for (std::size_t at = text.find(k_filler); at != text.npos; at = text.find(k_filler))
-        text.erase(at, k_filler.size());
-    return text.empty() ? "" : " (for: " + text + ")";
+/// " (for: mechanism is attention and position is rope)", or nothing for an option that always applies.
+std::string condition(const Option& option) {
+    return option.applies.empty() ? "" : " (for: " + std::string(option.applies) + ")";
 }
 
 /// "--values" and "--no-values".
@@ -74,7 +70,7 @@ void SessionArguments::add_to(CLI::App& command) {
     for (const Option& option : options()) {
         const std::string preset = text_of(Session{}, option);
         const std::string help =
-            std::string(option.help) + (preset.empty() ? "" : " [" + preset + "]") + short_condition(option);
+            std::string(option.help) + (preset.empty() ? "" : " [" + preset + "]") + condition(option);
         const auto keep = [this, &option](const std::string& value) { flags_.emplace_back(&option, value); };
         const bool repeatable = option.type == OptionType::list || option.type == OptionType::matrices;
         if (option.type == OptionType::boolean) {
@@ -98,10 +94,9 @@ void SessionArguments::add_to(CLI::App& command) {
 }
 
 Session SessionArguments::start() const {
-    if (!file_.empty() && !example_.empty())
-        throw UsageError("both FILE and --example are given: use one of them");
-    if (!file_.empty()) return load_session(file_);
-    return example_.empty() ? Session{} : example_named(example_);
+    if (file_ && example_) throw UsageError("both FILE and --example are given: use one of them");
+    if (file_) return load_session(*file_);
+    return example_ ? example_named(*example_) : Session{};
 }
 
 Session SessionArguments::with_flags(Session session) const {
@@ -123,13 +118,14 @@ Session SessionArguments::with_flags(Session session) const {
     try {
         check(session.experiment);
     } catch (const Error& error) {
+        if (error.kind() != ErrorKind::bad_input) throw;
         throw UsageError(error.what());
     }
     return session;
 }
 
 std::string SessionArguments::file_to_save() const {
-    const std::filesystem::path path(file_);
+    const std::filesystem::path path(file_.value_or(""));
     return path.extension() == ".json" ? std::filesystem::absolute(path).string() : "";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ public:
     void add_to(CLI::App& command);
 
     /// True if nothing was given, so that the window may open the last session.
-    bool empty() const { return file_.empty() && example_.empty() && flags_.empty(); }
+    bool empty() const { return !file_ && !example_ && flags_.empty(); }
     /// The defaults, FILE or --example. Throws UsageError for both of them and for no example's name, Error
     /// for what load_session refuses.
     Session start() const;
@@ -38,11 +39,11 @@ public:
     bool gives(std::string_view option) const;
     /// A line for each flag that changes no number of `experiment`: "--heads is not used: …".
     std::vector<std::string> unused(const Experiment& experiment) const;
-    bool has_file() const { return !file_.empty(); }
+    bool has_file() const { return file_.has_value(); }
 
 private:
-    std::string file_;
-    std::string example_;
+    std::optional<std::string> file_;
+    std::optional<std::string> example_;
     std::vector<std::pair<const Option*, std::string>> flags_;
 };
 

@@ -1,22 +1,9 @@
 #include "app/document/document.h"
 
 #include <algorithm>
-#include <chrono>
-
-#include "core/error.h"
-#include "core/io/applies.h"
-#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
-
-/// An empty sentence is what one sees while typing, not an error; nor is a second one of blanks.
-bool has_tokens(const Experiment& e) {
-    const Tokenizer& tokenizer = tokenizer_of(e.tokenizer);
-    const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
-    const auto blank = [&](const std::string& text) { return tokenize(text, tokenizer).empty(); };
-    return !(is_read("text") && blank(e.text)) && !(is_read("text2") && !e.text2.empty() && blank(e.text2));
-}
 
 /// A head that is gone cannot be shown.
 void clamp_head(Session& session) {
@@ -94,11 +81,7 @@ void Document::session_changed() {
 void Document::ask() {
     asked_ = session_.experiment;
     problem_.clear();
-    try {
-        if (has_tokens(asked_)) worker_.request(asked_);
-    } catch (const Error& error) {
-        problem_ = error.what();
-    }
+    worker_.request(asked_);
 }
 
 bool Document::update() {
@@ -107,6 +90,7 @@ bool Document::update() {
     if (!result->notice.empty()) notice_ = std::move(result->notice);
     if (result->trace) {
         trace_ = std::move(result->trace);
+        asked_proof_.reset();  // what it refers to may be large
         means_ = result->means;
         if (trace_->experiment == session_.experiment) problem_.clear();
     } else if (result->experiment == session_.experiment) {
@@ -115,17 +99,19 @@ bool Document::update() {
     return true;
 }
 
-bool Document::wait_until_ready() {
-    constexpr std::chrono::milliseconds k_half_a_frame{8};
-    if (ready()) return true;
-    if (!worker_.wait_for(k_half_a_frame)) return false;
-    update();
-    means_ = true;  // what the worker has not prepared by now it could not compute
-    return true;
+const Proof& Document::proof(const Stage& stage, int head, const Cell& cell) {
+    AskedProof asked{trace_, &stage, head, cell};
+    if (asked_proof_ != asked) {
+        asked_proof_.reset();
+        proof_ = explain(*trace_, stage, head, cell.row, cell.column);
+        asked_proof_ = std::move(asked);
+    }
+    return proof_;
 }
 
 void Document::leave_card(const std::string& why) {
     trace_.reset();
+    asked_proof_.reset();
     notice_ = why + " (the processor computes)";
     worker_.leave_card(why);
 }

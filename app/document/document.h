@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/document/history.h"
 #include "app/document/worker.h"
+#include "core/attention/explain.h"
 
 namespace attnscope {
 
@@ -27,10 +29,8 @@ public:
     bool stale() const { return !trace_ || !(trace_->experiment == session_.experiment); }
     bool busy() const { return worker_.busy(); }
     /// Whether what is shown of the trace can be drawn without a long computation: the means over its heads
-    /// are not there at once when they are chosen.
+    /// are not there at once when they are chosen. Where they cannot be computed, problem() says why.
     bool ready() const { return !trace_ || !shows_means() || means_; }
-    /// The same, but waits for them as long as nobody sees, and updates.
-    bool wait_until_ready();
     /// Why the current experiment has no trace; empty if it has one, or will have.
     const std::string& problem() const { return problem_; }
     /// What a person has to know of the newest trace: the graphics card is lost. Empty from then on.
@@ -63,8 +63,18 @@ public:
     void saved_as(std::string file);
     /// Save writes to `file`, which holds `content`.
     void belongs_to(std::string file, Session content);
+    /// The session as it was opened or last saved.
+    const Session& as_opened() const { return homes_[home_].content; }
     /// Differs from what `file` holds.
     bool modified() const { return !(session_ == homes_[home_].content); }
+
+    /// Why the cell of a stage of the newest trace has its value, in one head or in the mean (head −1); kept
+    /// until another one is asked for. Throws as explain().
+    const Proof& proof(const Stage& stage, int head, const Cell& cell);
+
+    /// As Worker has them; for the end.
+    void stop() { worker_.stop(); }
+    bool stopped() const { return worker_.stopped(); }
 
     /// Takes the worker's newest result; true if what is on screen changes.
     bool update();
@@ -90,6 +100,15 @@ private:
     History history_;
     std::shared_ptr<const Trace> trace_;
     bool means_ = false;  ///< the trace's
+    struct AskedProof {
+        std::shared_ptr<const Trace> trace;  ///< kept, so that no other one has its address
+        const Stage* stage;
+        int head;
+        Cell cell;
+        bool operator==(const AskedProof&) const = default;
+    };
+    std::optional<AskedProof> asked_proof_;
+    Proof proof_{};
     std::string problem_, notice_;
     Experiment asked_;
     Worker worker_;

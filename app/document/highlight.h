@@ -24,6 +24,7 @@ struct Highlight {
     int feature = -1;
     Axis feature_axis = Axis::feature;
     bool two_sides = false;  ///< queries and keys are different tokens
+    bool one_head = false;   ///< a head's features are the features
     bool operator==(const Highlight&) const = default;
 };
 
@@ -38,5 +39,9 @@ Highlight highlight_cell(const StageInfo& info, const Cell& cell, int depth = 1)
 /// The row (column) of a stage that is lit, or −1. Of hidden units: the key that they belong to.
 int lit_row(const Highlight& highlight, const StageInfo& info);
 int lit_column(const Highlight& highlight, const StageInfo& info);
+
+/// The cell of `to` that has the row and the column of a cell of `from`; nullopt where it lacks one of them:
+/// of weights and scores the same query and key, of query and embedding the same token and feature.
+std::optional<Cell> same_cell(const Trace& trace, const Stage& from, const Cell& cell, const Stage& to);
 
 }  // namespace attnscope

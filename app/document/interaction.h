@@ -46,6 +46,12 @@ struct ExportForm {
     bool refocus = false;  ///< the folder takes the keyboard in the next frame
 };
 
+/// A file to be read in the background.
+struct OpenRequest {
+    std::string path;
+    bool as_picture = false;  ///< also where a session is in it
+};
+
 /// The file dialogs as they are filled in.
 struct FileForm {
     std::string folder;
@@ -117,6 +123,7 @@ struct Interaction {
     Notice notice;
     ExportForm export_form;
     FileForm file_form;
+    std::optional<OpenRequest> to_open;
     GiveForm give_form;
     std::string palette_text;
     int palette_entry = 0;  ///< of what is found, that Enter takes
@@ -148,11 +155,20 @@ struct Interaction {
     }
 };
 
-/// The locked cell of the focused stage, where the trace has it. One beyond a matrix that became smaller is
-/// kept, and comes back with its place. Without a trace: the one that is kept.
+/// The locked cell as it stands in the focused stage (same_cell), where that has it. One beyond a matrix that
+/// became smaller is kept, and comes back with its place. Without a trace: the one that is kept.
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace);
 
-/// What is lit: the chip or the cell under the mouse, else the locked cell of the focused stage.
+/// A cell and the stage that it is of.
+struct HeldCell {
+    const Stage* stage;
+    Cell cell;
+};
+/// What the inspector holds: the locked cell as it stands in the focused stage or, where that lacks its row
+/// or its column, in the stage where it was locked. nullopt where nothing is locked, or the trace lacks it.
+std::optional<HeldCell> held_cell(const Presentation& presentation, const Trace* trace);
+
+/// What is lit: the chip or the cell under the mouse, else the locked cell.
 Highlight current_highlight(const Interaction& interaction, const Presentation& presentation,
                             const Trace* trace);
 

@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "core/attention/given_values.h"
 #include "core/error.h"
 #include "core/gpu/choice.h"
 #include "core/io/file.h"
+#include "core/io/image.h"
+#include "core/io/matrix_files.h"
 #include "core/io/options.h"
+#include "core/io/png.h"
+#include "core/io/read_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -16,9 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_recent_files = 10;
+constexpr char k_aside[] = ".unreadable";
+constexpr char k_kept[] = "kept";  ///< of the session file: what stands in parts
 
 fs::path session_file(const std::string& folder) { return fs::path(folder) / "session.json"; }
 fs::path window_file(const std::string& folder) { return fs::path(folder) / "window.json"; }
+fs::path part_folder(const std::string& folder) { return fs::path(folder) / "parts"; }
 
 void read_window(SavedState& kept, const std::string& text) {
     const Json json = Json::parse(text);
@@ -50,49 +59,191 @@ std::string window_json(const SavedState& state) {
 /// Under a name of its own, so that nothing set aside before is lost. Returns that name.
 std::string set_aside(const fs::path& file) {
     std::error_code error;
-    std::string aside = file.string() + ".unreadable";
-    for (int n = 2; fs::exists(aside, error); ++n) aside = file.string() + ".unreadable" + std::to_string(n);
+    std::string aside = file.string() + k_aside;
+    for (int n = 2; fs::exists(aside, error); ++n) aside = file.string() + k_aside + std::to_string(n);
     fs::rename(file, aside, error);
     return error ? file.string() : aside;
+}
+
+// Permissions are a matter of what the file system can do: the state is kept where it cannot.
+
+void make_private_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (const auto status = fs::status(folder, error); !error && status.permissions() != fs::perms::owner_all)
+        fs::permissions(folder, fs::perms::owner_all, error);
+}
+
+void write_private(const fs::path& file, std::string_view bytes) {
+    constexpr auto k_owner_alone = fs::perms::owner_read | fs::perms::owner_write;
+    write_file(file.string(), bytes);
+    std::error_code error;
+    if (const auto status = fs::status(file, error); !error && status.permissions() != k_owner_alone)
+        fs::permissions(file, k_owner_alone, error);
+}
+
+std::string bytes_of(const GivenMatrix& matrix) { return to_npy(matrix.values()); }
+std::string bytes_of(const GivenImage& given) {
+    const Image& image = given.image();
+    return encode_png({.width = image.width, .height = image.height, .channels = 3, .bytes = image.rgb}, {});
+}
+
+/// Its hash and its size: two contents of one name are as good as impossible.
+std::string part_name(std::string_view bytes) {
+    return std::to_string(std::hash<std::string_view>{}(bytes)) + "-" + std::to_string(bytes.size());
+}
+
+std::string read_part(const std::string& folder, const std::string& name) {
+    if (name.empty() || name.starts_with(".") || name.find('/') != std::string::npos)
+        throw Error(ErrorKind::bad_input,
+                    k_kept + (": " + quoted_value(name)) + " is not the name of a part");
+    return read_file((part_folder(folder) / name).string());
+}
+
+/// What StateWriter wrote, or a session whose matrices and picture are all in it.
+Session read_session(const std::string& folder, const fs::path& file) {
+    const std::string text = read_file(file.string());
+    Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object() || !json.contains(k_kept)) return session_from_json(text, file.string());
+    const Json kept = json.at(k_kept);
+    json.erase(k_kept);
+    Session session = session_from_json(json.dump(), file.string());
+    Experiment& experiment = session.experiment;
+    const Json given = kept.value("given", Json::object());
+    for (const auto& [name, part] : given.items())
+        experiment.given.insert_or_assign(
+            name, GivenMatrix(matrix_from_npy(read_part(folder, part.get<std::string>()), file.string())));
+    if (kept.contains("image"))
+        experiment.image.emplace(
+            decode_image(read_part(folder, kept.at("image").get<std::string>()), file.string()));
+    check(experiment);
+    check_given_cells(experiment);
+    return session;
 }
 
 }  // namespace
 
 std::string state_folder() {
-    if (const char* xdg = std::getenv("XDG_STATE_HOME"); xdg && *xdg)
+    if (const char* xdg = std::getenv("XDG_STATE_HOME"); xdg && fs::path(xdg).is_absolute())
         return (fs::path(xdg) / "attnscope").string();
     if (const char* home = std::getenv("HOME"); home && *home)
         return (fs::path(home) / ".local/state/attnscope").string();
     return "";
 }
 
-std::optional<SavedState> load_state(const std::string& folder, std::string& problem) {
+std::optional<SavedState> load_state(const std::string& folder, std::string& problem, bool may_set_aside) {
     std::error_code error_code;
     if (folder.empty() ||
         fs::symlink_status(session_file(folder), error_code).type() == fs::file_type::not_found)
         return std::nullopt;
     SavedState state;
     try {
-        state.session = load_session(session_file(folder).string());
+        state.session = read_session(folder, session_file(folder));
     } catch (const std::exception& error) {
-        problem = "the last session could not be read and is kept as " + set_aside(session_file(folder)) +
-                  ": " + error.what();
+        const std::string where =
+            may_set_aside ? set_aside(session_file(folder)) : session_file(folder).string();
+        problem = "the last session could not be read and is kept as " + where + ": " + error.what();
         return std::nullopt;
     }
     try {
         if (fs::exists(window_file(folder), error_code))
             read_window(state, read_file(window_file(folder).string()));
     } catch (const std::exception&) {
-        set_aside(window_file(folder));  // only sizes and recent files are lost
+        if (may_set_aside) set_aside(window_file(folder));  // only sizes and recent files are lost
     }
     return state;
 }
 
-void save_state(const std::string& folder, const SavedState& state) {
+void load_habits(const std::string& folder, SavedState& state) {
+    try {
+        read_window(state, read_file(window_file(folder).string()));
+        state.file.clear();
+    } catch (const std::exception&) {
+        // There are none, or what wrote them failed.
+    }
+}
+
+std::string StateWriter::part_of(const std::variant<GivenMatrix, GivenImage>& content) {
+    const auto identity = [](const auto& part) {
+        return std::visit([](const auto& each) { return each.identity(); }, part);
+    };
+    const auto same = [&](const Part& part) { return identity(part.content) == identity(content); };
+    const auto before = std::ranges::find_if(written_, same);
+    std::string file = before == written_.end() ? "" : before->file;
+    if (file.empty()) {
+        const std::string bytes = std::visit([](const auto& each) { return bytes_of(each); }, content);
+        file = part_name(bytes);
+        const fs::path path = part_folder(folder_) / file;
+        if (std::error_code error; !fs::exists(path, error)) write_private(path, bytes);
+    }
+    parts_.push_back({content, file});
+    return file;
+}
+
+/// With a picture and large matrices only named: a matrix of one 0 stands for each of these.
+std::string StateWriter::session_text(Session session) {
+    Json kept = Json::object();
+    for (auto& [name, matrix] : session.experiment.given) {
+        if (matrix.values().size() <= k_most_inline) continue;
+        kept["given"][name] = part_of(matrix);
+        matrix = GivenMatrix(Matrix::Zero(1, 1));
+    }
+    if (auto& image = session.experiment.image; image && !(*image == drawn_picture())) {
+        kept["image"] = part_of(*image);
+        image.reset();
+    }
+    if (kept.empty()) return to_json(session);
+    Json json = Json::parse(to_json(session));
+    json[k_kept] = std::move(kept);
+    return json.dump(2) + "\n";
+}
+
+void StateWriter::clear_away() const {
     std::error_code error;
-    fs::create_directories(folder, error);
-    write_file(session_file(folder).string(), to_json(state.session));
-    write_file(window_file(folder).string(), window_json(state));
+    const std::string aside = session_file(folder_).filename().string() + ".";
+    bool any_aside = false;
+    std::vector<fs::path> others;
+    for (fs::directory_iterator it(folder_, error), end; !error && it != end; it.increment(error)) {
+        any_aside = any_aside || it->path().filename().string().starts_with(aside);
+        if (it->path().extension() == ".part") others.push_back(it->path());
+    }
+    const auto is_used = [&](const std::string& name) {
+        return std::ranges::find(parts_, name, &Part::file) != parts_.end();
+    };
+    for (fs::directory_iterator it(part_folder(folder_), error), end; !error && it != end;
+         it.increment(error))
+        // A session that was set aside, session.json.unreadable, may refer to any of them.
+        if (!any_aside && !is_used(it->path().filename().string())) others.push_back(it->path());
+    for (const fs::path& other : others) fs::remove(other, error);
+}
+
+void StateWriter::write(const SavedState& state) {
+    // Who fails on the way knows nothing of what the folder holds.
+    const std::string window_before = std::exchange(window_text_, {});
+    parts_.clear();
+    make_private_folder(folder_);
+    make_private_folder(part_folder(folder_));
+    write_private(session_file(folder_), session_text(state.session));
+    const std::string window = window_json(state);
+    if (window != window_before) write_private(window_file(folder_), window);
+    window_text_ = window;
+    clear_away();
+    written_ = std::exchange(parts_, {});
+}
+
+std::string set_session_aside(const std::string& folder) {
+    const fs::path withheld = session_file(folder).string() + ".withheld";
+    std::error_code error;
+    fs::rename(session_file(folder), withheld, error);
+    if (error) return "";
+    const fs::path whole = fs::path(folder) / "last-session.json";
+    try {
+        write_private(whole, to_json(read_session(folder, withheld)));
+    } catch (const std::exception&) {
+        return set_aside(withheld);
+    }
+    fs::remove(withheld, error);
+    return whole.string();
 }
 
 void remember_file(SavedState& state, const std::string& file) {

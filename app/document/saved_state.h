@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/io/session.h"
@@ -25,14 +27,50 @@ struct SavedState {
     bool operator==(const SavedState&) const = default;
 };
 
-/// $XDG_STATE_HOME/attnscope, or ~/.local/state/attnscope; "" if neither is known.
+/// $XDG_STATE_HOME/attnscope, or ~/.local/state/attnscope; "" if neither is known. A relative
+/// XDG_STATE_HOME is ignored, as the XDG Base Directory Specification 0.8 says.
 std::string state_folder();
 
 /// Nothing if there is no saved state; a state that cannot be read counts as none, with the reason in
-/// `problem`, and is kept beside as *.unreadable.
-std::optional<SavedState> load_state(const std::string& folder, std::string& problem);
-/// Creates the folder if needed. Throws Error(io).
-void save_state(const std::string& folder, const SavedState& state);
+/// `problem`, and is kept beside as *.unreadable if `may_set_aside`.
+std::optional<SavedState> load_state(const std::string& folder, std::string& problem,
+                                     bool may_set_aside = true);
+
+/// All of the state but the session and its file, where it can be read.
+void load_habits(const std::string& folder, SavedState& state);
+
+/// Writes states into a folder that is its owner's alone (0700, files 0600) and is made if needed. Pictures
+/// and matrices of more than k_most_inline numbers stand in files of their own in `parts`, named by their
+/// content; what the newest state does not refer to, and what a process that was killed left half written, is
+/// removed. Killed at any moment, it leaves the state before or the new one.
+class StateWriter {
+public:
+    static constexpr int k_most_inline = 1024;
+
+    explicit StateWriter(std::string folder) : folder_(std::move(folder)) {}
+    /// Throws Error(io).
+    void write(const SavedState& state);
+
+private:
+    /// A file in `parts`, and what it holds.
+    struct Part {
+        std::variant<GivenMatrix, GivenImage> content;
+        std::string file;
+    };
+
+    std::string part_of(const std::variant<GivenMatrix, GivenImage>& content);
+    std::string session_text(Session session);
+    void clear_away() const;
+
+    std::string folder_;
+    std::vector<Part> written_;  ///< of the state before
+    std::vector<Part> parts_;    ///< of the one being written
+    std::string window_text_;    ///< of the state before
+};
+
+/// Puts the session of the last run aside, whole, as a file to open; returns its path, or "" if there is
+/// none. It is read only when it no longer stands where the next start looks.
+std::string set_session_aside(const std::string& folder);
 
 /// Puts a file at the head of the recent ones, at most ten.
 void remember_file(SavedState& state, const std::string& file);

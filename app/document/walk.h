@@ -9,5 +9,7 @@ namespace attnscope {
 /// it; the stage becomes the one in focus. Where another stage's cell or none is locked it begins in that
 /// cell's row, else the first, at its largest value.
 void walk_cells(Document& document, const Stage& stage, int down, int right);
+/// The same from a cell of the stage.
+void walk_cells(Document& document, const Stage& stage, const Cell& from, int down, int right);
 
 }  // namespace attnscope

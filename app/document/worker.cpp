@@ -7,10 +7,30 @@
 #include "core/attention/evaluate.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/io/applies.h"
 #include "core/picture/shown_matrix.h"
+#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
+
+/// Of blanks alone is what one sees while typing, also of a second sentence.
+bool has_tokens(const Experiment& e) {
+    const Tokenizer* tokenizer = find_tokenizer(e.tokenizer);
+    if (!tokenizer) return true;
+    const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
+    const auto blank = [&](const std::string& text) { return tokenize(text, *tokenizer).empty(); };
+    return !(is_read("text") && blank(e.text)) && !(is_read("text2") && !e.text2.empty() && blank(e.text2));
+}
+
+/// Where the means over the heads cost next to nothing they are there before anybody chooses them.
+bool has_cheap_means(const Trace& trace) {
+    constexpr std::size_t k_few_cells = std::size_t{1} << 20;
+    std::size_t cells = 0;
+    for (const StageRecord& record : trace.records)
+        if (has_mean(*record.stage)) cells += record.stage->shape().size();
+    return trace.backend != "gpu" && cells <= k_few_cells;
+}
 
 /// What every picture asks of a stage, and the status bar of the trace, so that the window finds it computed.
 void prepare_for_drawing(const Trace& trace, bool means) {
@@ -23,13 +43,17 @@ void prepare_for_drawing(const Trace& trace, bool means) {
     for (int j = 0; j < shape.columns; ++j) trace.fully_masked_column(j);
 }
 
-/// Throws Error(backend), and what else evaluate throws; but not Cancelled.
+/// Without a trace where there are no words yet. Throws Error(backend), and what else evaluate throws; but
+/// not Cancelled.
 WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options,
                         bool means) {
-    WorkResult result{.experiment = experiment, .means = means};
+    WorkResult result{.experiment = experiment};
     try {
+        result.words = has_tokens(experiment);
+        if (!result.words) return result;
         auto trace = std::make_shared<const Trace>(evaluate(experiment, previous, options));
-        prepare_for_drawing(*trace, means);
+        result.means = means || has_cheap_means(*trace);
+        prepare_for_drawing(*trace, result.means);
         result.trace = std::move(trace);
     } catch (const Cancelled&) {
     }
@@ -63,7 +87,9 @@ Worker::Worker(EvaluateOptions options, std::function<void()> wake)
     thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
 }
 
-Worker::~Worker() {
+Worker::~Worker() { stop(); }
+
+void Worker::stop() {
     const std::lock_guard lock(mutex_);
     cancel_.request_stop();
     thread_.request_stop();
@@ -172,6 +198,7 @@ void Worker::run(std::stop_token stop) {
         wake_();
         lock.lock();
     }
+    stopped_ = true;
 }
 
 void Worker::choose(std::unique_lock<std::mutex>& lock) {
@@ -218,6 +245,8 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
     if (!notice.empty()) notice_ = std::move(notice);
     if (forgotten != forgotten_) return {};
     if (!lost.empty()) use_processor(lost);
+    // What is on show is what is computed again.
+    if (!result.words && !asked_ && !previous_->records.empty()) newest_ = previous_->experiment;
     return result;
 }
 

@@ -1,6 +1,7 @@
 // The thread that evaluates, so that the window never waits.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -16,11 +17,12 @@
 
 namespace attnscope {
 
-/// What came of a request: a trace, or why there is none; neither if it was cancelled.
+/// What came of a request: a trace, or why there is none; neither if it was cancelled or has no words yet.
 struct WorkResult {
     Experiment experiment;
     std::shared_ptr<const Trace> trace = nullptr;  ///< nullptr if it failed
     std::string error = {};
+    bool words = true;        ///< false: its sentence is empty, which is no error while one types
     bool means = false;       ///< the means over its heads are ready, too
     std::string notice = {};  ///< what a person has to know beside: the graphics card is lost
 };
@@ -37,7 +39,12 @@ class Worker {
 public:
     /// `wake` is called from the worker's thread when a result is there.
     Worker(EvaluateOptions options, std::function<void()> wake);
+    /// Waits for a computation that does not stop: stop() and stopped() say beforehand.
     ~Worker();
+
+    /// Nothing is computed any more; what is running is cancelled.
+    void stop();
+    bool stopped() const { return stopped_; }
 
     void request(Experiment experiment);
     /// What `choose` returns computes from then on, also the newest experiment again. It is called on the
@@ -87,6 +94,7 @@ private:
     BackendReport report_;
     std::shared_ptr<const Trace> previous_;
     int forgotten_ = 0;  ///< how often previous_ was to be forgotten
+    std::atomic<bool> stopped_ = false;
     std::jthread thread_;
 };
 

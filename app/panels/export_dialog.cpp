@@ -17,8 +17,8 @@ void form_option(ExportForm& form, std::string_view option, const std::string& v
         set_from_text(session, *find_option(option), value);
         form.presentation = session.presentation;
         form.problem.clear();
-    } catch (const std::exception& error) {
-        form.problem = named_as(option, "", error.what());
+    } catch (const Error& error) {
+        form.problem = named_as(option, "", error);
     }
 }
 

@@ -102,16 +102,19 @@ void file_dialog(Ui& ui, ActionContext& context, bool saving) {
     problem_line(ui, form.problem);
     const bool pressed = push_button(ui, saving ? "Save" : "Open", ui.px(110));
     ImGui::SameLine();
-    if (push_button(ui, "Cancel", ui.px(110))) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Cancel", ui.px(110))) {
+        ui.state.dialog = Dialog::none;
+        ui.opener.cancel();
+    }
     if (!pressed && !entered && !chosen) return;
+    const std::string path = (fs::path(form.folder) / form.name).string();
+    form.problem.clear();
+    if (!saving) {
+        ui.state.to_open = OpenRequest{path, form.picture};
+        return;
+    }
     try {
-        const std::string path = (fs::path(form.folder) / form.name).string();
-        if (saving)
-            save_file(context, path);
-        else if (form.picture)
-            open_picture(context, path);
-        else
-            open_file(context, path);
+        save_file(context, path);
         ui.state.dialog = Dialog::none;
     } catch (const std::exception& error) {
         form.problem = error.what();

@@ -152,8 +152,7 @@ GridPlace place_grid(const Ui& ui, const GiveForm& form) {
                  size = ImGui::GetWindowSize();
     place.origin = {at.x + ui.px(k_number_width), at.y + place.height};
     const auto index = [](float position, float origin, float pitch, Eigen::Index count) {
-        return std::clamp(static_cast<int>(std::floor((position - origin) / pitch)), 0,
-                          static_cast<int>(count) - 1);
+        return cell_at((position - origin) / pitch, static_cast<int>(count));
     };
     place.first_row = index(window.y, place.origin.y, place.height, form.values.rows());
     place.last_row = index(window.y + size.y, place.origin.y, place.height, form.values.rows());

@@ -8,6 +8,7 @@
 #include "core/attention/stages.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/number_text.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -39,18 +40,21 @@ struct Inspected {
     Cell cell;
 };
 
-/// The hovered cell, else the locked one of the focused stage.
+/// The hovered cell, else the one that is held.
 std::optional<Inspected> inspected(Ui& ui) {
     const Trace* trace = ui.document.trace().get();
     if (!trace || !ui.document.ready()) return std::nullopt;
     const Presentation& p = ui.document.presentation();
-    const int head = p.head.kind == HeadChoice::Kind::mean ? -1 : p.head.head;
     std::optional<Inspected> found;
     if (ui.state.hovered)
         found = {trace->find(ui.state.hovered->stage), ui.state.hovered->head, ui.state.hovered->cell};
-    else if (const auto locked = locked_cell(p, trace))
-        found = {trace->find(p.stage), head, *locked};
+    else if (const auto held = held_cell(p, trace))
+        found = {held->stage, 0, held->cell};
     if (!found || !found->stage) return std::nullopt;
+    if (!ui.state.hovered) {
+        const HeadChoice head = head_on_screen(*found->stage, p.head);
+        found->head = head.kind == HeadChoice::Kind::mean ? -1 : head.head;
+    }
     const Shape& shape = found->stage->shape();
     if (found->cell.row >= shape.rows || found->cell.column >= shape.columns) return std::nullopt;
     return found;
@@ -111,9 +115,9 @@ std::string without_middle(ImFont* font, const std::string& text, float width) {
 /// "query → key", each of them without its middle where both do not fit.
 std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, float width) {
     ImFont* font = c.ui.fonts.title;
-    const std::string row = legible(trace.label(at.stage->info->rows, at.cell.row), *font);
+    const std::string row = legible(trace.label(at.stage->info->rows, at.cell.row));
     if (at.stage->info->columns == Axis::single) return without_middle(font, row, width);
-    const std::string column = legible(trace.label(at.stage->info->columns, at.cell.column), *font);
+    const std::string column = legible(trace.label(at.stage->info->columns, at.cell.column));
     if (row.empty()) return without_middle(font, column, width);
     const std::string between = at.stage->info->columns == Axis::key_token ? " → " : " · ";
     const float room = width - text_width(font, between);
@@ -154,11 +158,9 @@ void title(const Column& c, const Trace& trace, const Inspected& at, const Proof
 void remark(const Column& c, const std::string& text) {
     if (text.empty()) return;
     ImGui::SetCursorScreenPos({c.left, c.y()});
-    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + c.width());
     ImGui::PushStyleColor(ImGuiCol_Text, ink(c.ui.theme.secondary));
-    ImGui::TextUnformatted(text.c_str());
+    wrapped_text(text, c.width());
     ImGui::PopStyleColor();
-    ImGui::PopTextWrapPos();
     c.advance(6);
 }
 
@@ -274,7 +276,7 @@ std::string bar_text(const ProofBar& each) { return each.closed ? "closed" : val
 
 void row(const Column& c, const Proof& proof, const Inspected& at, const ColorScale& colors) {
     if (proof.row.size() < 2) return;
-    heading(c, "ROW “" + proof.row_title + "”", "");
+    heading(c, "ROW “" + legible(proof.row_title) + "”", "");
     double smallest = 0, largest = 0;
     for (const ProofBar& each : proof.row)
         if (std::isfinite(each.value)) {
@@ -293,8 +295,8 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
         const ProofBar& each = proof.row[std::size_t(i)];
         const bool own = i == at.cell.column;
         draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {labels, y + c.ui.px(1)},
-                  ink(own ? c.ui.theme.text : c.ui.theme.secondary),
-                  fitted(own ? c.ui.fonts.strong : c.ui.fonts.body, each.label, label_width), Align::right);
+                  ink(own ? c.ui.theme.text : c.ui.theme.secondary), legible(each.label), Align::right,
+                  label_width);
         if (bars) bar(c, scale, y + c.ui.px(3), c.ui.px(12), each.value, colors.color(each.value));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)},
                   ink(each.closed ? c.ui.theme.faint : c.ui.theme.text), bar_text(each), Align::right);
@@ -302,7 +304,7 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
     c.advance(6);
 }
 
-void summary(const Column& c, const Proof& proof) {
+void summary(const Column& c, const Proof& proof, const Cell& cell) {
     if (!proof.summary) return;
     const RowSummary& s = *proof.summary;
     const auto fact = [&](const char* label, const std::string& text) {
@@ -313,6 +315,8 @@ void summary(const Column& c, const Proof& proof) {
     fact("entropy", fixed_text(s.entropy, 3) + " nat");
     fact("effective tokens", fixed_text(s.effective_tokens, 2) + " of " + std::to_string(proof.row.size()));
     fact("row sum", fixed_text(s.sum, 4));
+    // What the mask closes takes no part.
+    if (proof.row[std::size_t(cell.column)].closed) return;
     fact("rank in the row", std::to_string(s.rank) + " of " + std::to_string(proof.row.size()));
     if (s.head_rank) fact("this head's rank", std::to_string(s.head_rank));
 }
@@ -324,21 +328,26 @@ void nothing_pointed_at(const Column& c) {
 
 void proof_of(const Column& c, const Inspected& at) {
     const Trace& trace = *c.ui.document.trace();
-    const Proof proof = explain(trace, *at.stage, at.head, at.cell.row, at.cell.column);
-    Presentation presentation = c.ui.document.presentation();
     HeadChoice head{HeadChoice::Kind::one, std::max(at.head, 0)};
     if (at.head < 0) head = {HeadChoice::Kind::mean};
     if (at.stage->shape().heads == 1) head = {};
+    if (const std::string why = why_not_shown(*at.stage, head); !why.empty()) {
+        heading(c, "INSPECTOR", "");
+        return remark(c, why);
+    }
+    const Proof& proof = c.ui.document.proof(*at.stage, at.head, at.cell);
+    Presentation presentation = c.ui.document.presentation();
     presentation.range = {};
     const ColorScale colors = color_scale(trace, *at.stage, head, presentation);
     const bool sequential = at.stage->info->unit == Unit::probability;
+    const Theme& theme = c.ui.theme;
     title(c, trace, at, proof,
-          sequential ? colors.color(std::max<double>(proof.value, colors.max * 0.35)) : c.ui.theme.text);
+          sequential ? legible_color(colors.color(proof.value), theme.panel, theme.text) : theme.text);
     remark(c, proof.remark);
     steps(c, proof);
     terms(c, proof);
     row(c, proof, at, colors);
-    summary(c, proof);
+    summary(c, proof, at.cell);
 }
 
 }  // namespace

@@ -16,15 +16,8 @@ constexpr const char* k_menus[] = {"File", "Edit", "View", "Compute", "Examples"
 void recent_items(ActionContext& context) {
     if (context.saved.recent_files.empty()) return;
     ImGui::Separator();
-    const std::vector<std::string> files = context.saved.recent_files;  // opening one changes the list
-    for (const std::string& file : files) {
-        if (!ImGui::MenuItem(file.c_str())) continue;
-        try {
-            open_file(context, file);
-        } catch (const std::exception& error) {
-            context.interaction.notice = {error.what(), true};
-        }
-    }
+    for (const std::string& file : context.saved.recent_files)
+        if (ImGui::MenuItem(file.c_str())) context.interaction.to_open = OpenRequest{file};
 }
 
 void example_items(Ui& ui, ActionContext& context) {

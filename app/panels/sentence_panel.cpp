@@ -77,7 +77,7 @@ std::vector<Chip> lay_out(Ui& ui, const Sentence& sentence, float width, int mos
     float x = 0;
     int line = 0;
     for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
-        const std::string text = legible(tokens[std::size_t(i)], *ui.fonts.body);
+        const std::string text = legible(tokens[std::size_t(i)]);
         const std::string id = ids ? std::to_string(static_cast<int>(ids->buffer.at(0, i, 0))) : "";
         const float chip = text_width(ui.fonts.body, text) + text_width(ui.fonts.mono_small, id) + ui.px(32);
         // The last line keeps room for what says how many are left out.
@@ -201,15 +201,14 @@ void lock_token(Ui& ui, int token, bool as_key) {
     if (!rows && !columns) return;
     const std::optional<Cell> before = locked_cell(ui.document.presentation(), ui.document.trace().get());
     ui.document.change([&](Session& session) {
-        session.presentation.stage = stage.name();
-        auto& locked = session.presentation.locked;
-        locked = before;
+        std::optional<Cell> locked = before;
         if (columns)
             locked = Cell{locked ? locked->row : std::min(token, stage.shape().rows - 1), token};
         else if (locked && locked->row == token)
             locked.reset();
         else
             locked = Cell{token, std::min(locked ? locked->column : token, stage.shape().columns - 1)};
+        session.presentation.lock(stage.name(), locked);
     });
 }
 
@@ -221,8 +220,8 @@ void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovere
     list->AddRect(area.min, area.max, ink(lit || hovered ? ui.theme.accent : ui.theme.line), rounding);
     draw_text(list, ui.fonts.body, {area.min.x + ui.px(12), area.min.y + ui.px(4.5f)},
               ink(behind ? ui.theme.faint : ui.theme.text), chip.text);
-    draw_text(list, ui.fonts.mono_small, {area.max.x - ui.px(9), area.min.y + ui.px(6)}, ink(ui.theme.faint),
-              chip.id, Align::right);
+    draw_text(list, ui.fonts.mono_small, {area.max.x - ui.px(9), area.min.y + ui.px(6)},
+              ink(lit ? ui.theme.secondary : ui.theme.faint), chip.id, Align::right);
 }
 
 void chips(Ui& ui, const Sentence& sentence, const Area& area) {

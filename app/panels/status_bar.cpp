@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <vector>
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
@@ -48,12 +51,10 @@ std::string row_counts(const Trace& trace) {
     return std::to_string(N) + (N == 1 ? " query · " : " queries · ") + counted(M, "key");
 }
 
-std::string stage_times(const Trace& trace) {
-    std::string text;
-    for (const StageRecord& record : trace.records)
-        text += std::string(record.stage->name()) + "  " +
-                (record.computed ? fixed_text(record.milliseconds, 3) + " ms" : "taken over") + "\n";
-    return text;
+constexpr std::size_t k_most_times = 8;
+
+std::string time_text(const StageRecord& record) {
+    return std::string(record.stage->name()) + "  " + fixed_text(record.milliseconds, 3) + " ms\n";
 }
 
 std::string file_text(const Document& document) {
@@ -101,6 +102,17 @@ float backend_button(Ui& ui, const Area& area, ActionContext& context, float roo
     return area.min.x + width;
 }
 
+/// What is being opened, where it takes long, and what cancels it, left of `right`; returns its left end.
+float opening_progress(Ui& ui, const Area& area, float right) {
+    if (!ui.opener.takes_long()) return right;
+    ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
+    if (small_button(ui, "cancel opening", "Cancel", "Stay with what is open", ui.px(58))) ui.opener.cancel();
+    const float left = right - ui.px(70);
+    const std::string name = std::filesystem::path(ui.opener.name()).filename().string();
+    return left - draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {left, area.min.y + ui.px(7)},
+                            ink(ui.theme.accent), "opening " + name + "…", Align::right, ui.px(240));
+}
+
 /// A bar, what it means and a cross that cancels, left of `right`; returns its left end.
 float export_progress(Ui& ui, const Area& area, float right) {
     if (!ui.exporter.takes_long()) return right;
@@ -123,6 +135,26 @@ float export_progress(Ui& ui, const Area& area, float right) {
 }
 
 }  // namespace
+
+std::string stage_times_text(const Trace& trace) {
+    std::vector<const StageRecord*> computed;
+    for (const StageRecord& record : trace.records)
+        if (record.computed) computed.push_back(&record);
+    std::ranges::stable_sort(computed, std::ranges::greater{}, &StageRecord::milliseconds);
+    std::string text;
+    double rest = 0;
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+        if (i < k_most_times)
+            text += time_text(*computed[i]);
+        else
+            rest += computed[i]->milliseconds;
+    }
+    if (computed.size() > k_most_times)
+        text += counted(static_cast<int>(computed.size() - k_most_times), "other stage") + "  " +
+                fixed_text(rest, 3) + " ms\n";
+    const std::size_t reused = trace.records.size() - computed.size();
+    return text + (reused ? counted(static_cast<int>(reused), "stage") + " reused\n" : "");
+}
 
 std::string sizes_text(const Trace& trace) {
     std::string text = row_counts(trace);
@@ -147,7 +179,8 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
     };
     const float file_width = draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), y},
                                        ink(ui.theme.faint), file_text(ui.document), Align::right);
-    end = export_progress(ui, area, area.max.x - file_width - ui.px(48));
+    end = opening_progress(ui, area, area.max.x - file_width - ui.px(48));
+    end = export_progress(ui, area, end);
     const Trace* trace = ui.document.trace().get();
     const std::string problem = !ui.document.problem().empty() ? ui.document.problem()
                                 : ui.state.notice.problem      ? ui.state.notice.text
@@ -171,7 +204,7 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
     if (trace && x > evaluated_x) {
         ImGui::SetCursorScreenPos({evaluated_x, area.min.y});
         ImGui::InvisibleButton("times", {x - evaluated_x, area.height()});
-        tooltip(ui, stage_times(*trace));
+        tooltip(ui, stage_times_text(*trace));
     }
     if (ui.document.busy()) item("computing…", ui.theme.accent);
     if (trace) item(warnings(*trace, ui.document.presentation()), ui.theme.warning);

@@ -27,11 +27,10 @@ void point_at(Ui& ui, const ShownStage& shown, const Cell& cell) {
 
 void toggle_lock(Ui& ui, const ShownStage& shown, const Cell& cell) {
     const std::string stage(shown.stage->name());
+    const Presentation& before = ui.document.presentation();
+    const bool locked = before.stage == stage && locked_cell(before, shown.trace) == cell;
     ui.document.change([&](Session& session) {
-        Presentation& presentation = session.presentation;
-        const bool locked = presentation.stage == stage && presentation.locked == cell;
-        presentation.stage = stage;
-        presentation.locked = locked ? std::nullopt : std::optional(cell);
+        session.presentation.lock(stage, locked ? std::nullopt : std::optional(cell));
     });
 }
 
@@ -39,8 +38,8 @@ void use_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
     if (!ImGui::IsItemHovered()) return;
     point_at(ui, shown, cell);
     const StageInfo& info = *shown.stage->info;
-    const std::string row = shown.trace->label(info.rows, cell.row);
-    const std::string column = shown.trace->label(info.columns, cell.column);
+    const std::string row = legible(shown.trace->label(info.rows, cell.row));
+    const std::string column = legible(shown.trace->label(info.columns, cell.column));
     const std::string between = info.columns == Axis::key_token ? " → " : " · ";
     tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
                     (shown.closed(cell.row, cell.column) ? "closed by the mask"

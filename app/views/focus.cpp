@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/document/walk.h"
 #include "app/views/choosing.h"
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
@@ -23,50 +24,57 @@ struct HeaderWord {
     std::function<void()> run;
 };
 
-std::vector<HeaderWord> header_words(Ui& ui, const ShownStage& shown, bool narrow,
+/// `shown` is null where the stage has no matrix to show.
+std::vector<HeaderWord> header_words(const ShownStage* shown, bool narrow,
                                      const std::function<void(const Action&)>& run) {
-    (void)ui;
     const auto action = [&](std::string label, const char* id) {
         return HeaderWord{std::move(label), id, [&run, id] { run(*find_action(id)); }};
     };
-    std::vector<HeaderWord> words{action(narrow ? "Export" : "Export  Ctrl+E", "file.export"),
-                                  action("Copy", "edit.copy_matrix")};
-    if (may_be_given(shown)) words.push_back(action("Give…", "edit.give"));
-    if (is_painted(shown))
+    std::vector<HeaderWord> words;
+    if (shown && is_painted(*shown))
         words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_menu); }});
+    if (shown && may_be_given(*shown)) words.push_back(action("Give…", "edit.give"));
+    words.push_back(action("Copy", "edit.copy_matrix"));
+    words.push_back(action(narrow ? "Export" : "Export  Ctrl+E", "file.export"));
     return words;
 }
 
-void header(Ui& ui, const Area& area, const ShownStage& shown,
+void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, const ShownStage* shown,
             const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const float y = area.min.y + ui.px(low ? 10 : 16), margin = ui.px(narrow ? 16 : 24);
-    float right = area.max.x - margin;
-    for (const HeaderWord& word : header_words(ui, shown, narrow, run)) {
+    const std::vector<HeaderWord> words = header_words(shown, narrow, run);
+    float right = area.max.x - margin + ui.px(20);
+    for (const HeaderWord& word : words) right -= text_width(ui.fonts.body, word.label) + ui.px(20);
+    float x = right;
+    for (const HeaderWord& word : words) {
         const float w = text_width(ui.fonts.body, word.label);
-        ImGui::SetCursorScreenPos({right - w - ui.px(4), y + ui.px(3)});
+        ImGui::SetCursorScreenPos({x - ui.px(4), y + ui.px(3)});
         const bool clicked = ImGui::InvisibleButton(word.id, {w + ui.px(8), ui.px(24)});
         const bool hovered = ImGui::IsItemHovered();
         const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
         if (keyboard_use(ui, ImGui::GetID(word.id), place).pressed || clicked) word.run();
-        if (ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
+        if (shown && ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
             ImGui::SetNextWindowPos({place.max.x, place.max.y}, ImGuiCond_Always, {1, 0});
-            presets_popup(ui, shown, k_presets_menu);
+            presets_popup(ui, *shown, k_presets_menu);
         }
-        draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
-                  ink(hovered ? ui.theme.accent : ui.theme.secondary), word.label, Align::right);
-        right -= w + ui.px(20);
+        draw_text(list, ui.fonts.body, {x, y + ui.px(7)}, ink(hovered ? ui.theme.accent : ui.theme.secondary),
+                  word.label);
+        x += w + ui.px(20);
     }
+    right -= ui.px(20);
     const float left = area.min.x + margin;
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
-                                  std::string(shown.stage->name()), Align::left, right - left);
-    const std::string words = formula(shown.trace->experiment, *shown.stage->info);
+                                  std::string(stage.name()), Align::left, right - left);
+    const HeadChoice head = head_on_screen(stage, ui.document.presentation().head);
+    const std::string facts =
+        shown ? formula_shown(trace.experiment, stage, head) : formula(trace.experiment, *stage.info);
     const float room = right - left - width - ui.px(16);
-    const bool fits = text_width(ui.fonts.body, words) <= room;
+    const bool fits = text_width(ui.fonts.body, facts) <= room;
     if (room > ui.px(24))
         draw_text(list, fits ? ui.fonts.body : ui.fonts.caption,
-                  {left + width + ui.px(16), y + ui.px(fits ? 7 : 9)}, ink(ui.theme.secondary), words,
+                  {left + width + ui.px(16), y + ui.px(fits ? 7 : 9)}, ink(ui.theme.secondary), facts,
                   Align::left, room);
 }
 
@@ -81,7 +89,7 @@ void row_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int 
         ImFont* font = i == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = tokens && shown.trace->fully_masked(i);
         const Rgb8 color = flagged ? ui.theme.warning : i == lit ? ui.theme.text : ui.theme.secondary;
-        const std::string text = legible(shown.trace->label(shown.stage->info->rows, i), *font);
+        const std::string text = legible(shown.trace->label(shown.stage->info->rows, i));
         draw_text(list, font, {layout.row_label_right, middle - compat::font_size(*font) / 2}, ink(color),
                   fitted(font, text, layout.row_label_width + ui.px(4)) + (flagged ? " ∅" : ""),
                   Align::right);
@@ -102,18 +110,19 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
         ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = axis == Axis::key_token && shown.trace->fully_masked_column(j);
         const ImU32 color = ink(flagged ? ui.theme.warning : j == lit ? ui.theme.text : ui.theme.secondary);
-        const std::string text = (flagged ? "∅ " : "") + legible(shown.trace->label(axis, j), *font);
+        const std::string text = (flagged ? "∅ " : "") + legible(shown.trace->label(axis, j));
         if (layout.column_labels == ColumnLabels::level)
             draw_text(list, font, {middle, layout.column_label_bottom - compat::font_size(*font)}, color,
                       text, Align::center);
         else
             upright_text(list, font, {middle, layout.column_label_bottom}, color,
-                         fitted(font, text, ui.px(88)));
+                         fitted(font, text, layout.column_label_room));
     }
 }
 
 void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
-    if (!ui.document.presentation().values || shown.stage->info->unit == Unit::boolean) return;
+    if (!ui.document.presentation().values || is_behind(ui) || shown.stage->info->unit == Unit::boolean)
+        return;
     // Probabilities have no sign.
     const std::string widest = shown.stage->info->unit == Unit::probability ? "0.000" : "-0.000";
     ImFont* font = ui.fonts.mono;
@@ -260,8 +269,8 @@ void pan(Ui& ui, const FocusLayout& layout) {
 void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
     const StageInfo& info = *shown.stage->info;
     const float value = shown.at(cell.row, cell.column);
-    const std::string row = shown.trace->label(info.rows, cell.row);
-    const std::string column = shown.trace->label(info.columns, cell.column);
+    const std::string row = legible(shown.trace->label(info.rows, cell.row));
+    const std::string column = legible(shown.trace->label(info.columns, cell.column));
     const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
     const std::string between = row.empty() || column.empty() ? "" : of_keys ? " → " : " · ";
     const std::string other = is_painted(shown) ? closed_elsewhere(shown, cell) : "";
@@ -275,24 +284,18 @@ void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
 
 void focus_on(Ui& ui, const Stage& stage) {
     const std::string name(stage.name());
-    ui.document.change([&](Session& session) {
-        session.presentation.locked.reset();
-        session.presentation.stage = name;
-    });
+    ui.document.change([&](Session& session) { session.presentation.focus(name); });
     ui.state.zoom = {};
 }
 
-/// The arrows go through the cells; Enter changes one that is given.
-void walk_cells(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
+/// The arrows go through the cells, from the first one on; Enter changes one that is given.
+void use_keys(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
     const std::optional<Cell> locked = locked_cell(ui.document.presentation(), shown.trace);
     if (keys.steps || keys.steps_down) {
-        const Cell from = locked.value_or(Cell{});
-        const Cell to{std::clamp(from.row + keys.steps_down, 0, shown.rows() - 1),
-                      std::clamp(from.column + keys.steps, 0, shown.columns() - 1)};
-        ui.document.change([&](Session& session) {
-            session.presentation.stage = shown.stage->name();
-            session.presentation.locked = locked ? to : from;
-        });
+        if (locked)
+            walk_cells(ui.document, *shown.stage, *locked, keys.steps_down, keys.steps);
+        else
+            walk_cells(ui.document, *shown.stage, Cell{}, 0, 0);
     }
     if (!keys.pressed || !locked) return;
     if (is_painted(shown)) toggle_cell(ui, shown, *locked);
@@ -319,7 +322,18 @@ void interact_with_matrix(Ui& ui, const ShownStage& shown, const FocusLayout& la
     if (typed) begin_cell(ui, shown, cell);
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
         toggle_lock(ui, shown, cell);
-    walk_cells(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
+    use_keys(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
+}
+
+/// In the matrix's place, where a mean over heads means nothing.
+void no_matrix(Ui& ui, const Area& area, const Stage& stage) {
+    const float margin = ui.px(is_narrow(ui, area) ? 16 : 24);
+    ImGui::SetCursorScreenPos(
+        {area.min.x + margin, area.min.y + ui.px(is_low(ui, area) ? k_low_header_height : k_header_height)});
+    ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme.secondary));
+    wrapped_text(why_not_shown(stage, head_on_screen(stage, ui.document.presentation().head)),
+                 area.width() - 2 * margin);
+    ImGui::PopStyleColor();
 }
 
 /// The cell of an operand under the mouse, and a click that brings it into focus.
@@ -332,7 +346,7 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
             focus_on(ui, *at.stage);
     };
     const auto index = [](float at, float low, float size, int count) {
-        return std::clamp(static_cast<int>((at - low) / size * static_cast<float>(count)), 0, count - 1);
+        return cell_at((at - low) / size * static_cast<float>(count), count);
     };
     if (layout.left && layout.left_area.contains(mouse) && mouse.y < layout.view.max.y &&
         mouse.y >= layout.view.min.y)
@@ -354,8 +368,10 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
 void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const Trace& trace = *ui.document.trace();
     const Presentation& presentation = ui.document.presentation();
-    const auto shown = shown_stage(trace, focused_stage(trace, presentation.stage).name(), presentation);
-    header(ui, area, *shown, run);
+    const Stage& stage = focused_stage(trace, presentation.stage);
+    const auto shown = shown_stage(trace, stage.name(), presentation);
+    header(ui, area, trace, stage, shown ? &*shown : nullptr, run);
+    if (!shown) return no_matrix(ui, area, stage);
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const Area body{{area.min.x + ui.px(narrow ? 14 : 24),
                      area.min.y + ui.px(low ? k_low_header_height : k_header_height)},

@@ -98,7 +98,7 @@ void patch_values(Ui& ui, const Scene& scene, const Area& area, int query) {
 void header(Ui& ui, const Scene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float left = area.min.x + ui.px(24), y = area.min.y + ui.px(14);
-    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query), *ui.fonts.title);
+    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query));
     const float width =
         draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), word, Align::left, area.width() / 2);
     const std::string side = std::to_string(scene.grid);
@@ -116,8 +116,7 @@ void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
     if (ImGui::IsItemHovered()) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         const auto at = [&](float from_start) {
-            const float part = from_start / area.width() * static_cast<float>(scene.grid);
-            return std::clamp(static_cast<int>(part), 0, scene.grid - 1);
+            return cell_at(from_start / area.width() * static_cast<float>(scene.grid), scene.grid);
         };
         const int key = at(mouse.y - area.min.y) * scene.grid + at(mouse.x - area.min.x);
         use_cell(ui, scene.shown, {query, key});
@@ -147,7 +146,7 @@ void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) 
     if (chosen)
         outline(ui, {{area.min.x - 2, area.min.y - 2}, {area.max.x + 2, area.max.y + 2}}, ui.theme.accent,
                 1.5f);
-    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query), *ui.fonts.body);
+    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query));
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
               {(area.min.x + area.max.x) / 2, area.max.y + ui.px(3)},
               ink(chosen ? ui.theme.text : ui.theme.secondary), word, Align::center, area.width());

@@ -55,6 +55,7 @@ public:
     Placement placement() const;
     void set_title(const std::string& title);
     void set_cursor(ImGuiMouseCursor cursor);
+    void hide();
     Clipboard clipboard();
 
     /// Waits for at most `seconds` (0: not at all) for input or a wake.

@@ -133,7 +133,11 @@ struct GlfwCallbacks {
         push(window, MouseMove{.x = static_cast<float>(x * across), .y = static_cast<float>(y * down)});
     }
     static void enter(GLFWwindow* window, int entered) {
-        if (!entered) push(window, MouseLeave{});
+        if (!entered) return push(window, MouseLeave{});
+        // GLFW tells no move to where the pointer left.
+        double x = 0, y = 0;
+        glfwGetCursorPos(window, &x, &y);
+        cursor(window, x, y);
     }
     static void button(GLFWwindow* window, int button, int action, int mods) {
         push(window,
@@ -196,7 +200,7 @@ void GlfwWindow::open(const Options& options) {
                         "OpenGL");
     }
     glfwMakeContextCurrent(window_);
-    version_ = require_gl_33();
+    version_ = current_gl_version();
     glfwSwapInterval(1);
     glfwSetWindowSizeLimits(window_, k_min_width, k_min_height, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwSetWindowUserPointer(window_, this);
@@ -265,6 +269,8 @@ void GlfwWindow::set_title(const std::string& title) {
     title_ = title;
     glfwSetWindowTitle(window_, title.c_str());
 }
+
+void GlfwWindow::hide() { glfwHideWindow(window_); }
 
 void GlfwWindow::set_cursor(ImGuiMouseCursor cursor) {
     const bool known = cursor >= 0 && cursor < ImGuiMouseCursor_COUNT;

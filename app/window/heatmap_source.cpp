@@ -11,16 +11,6 @@ namespace {
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
 constexpr int k_most_levels = 30;
 
-/// Which of two cells stands for both. Does not depend on their order.
-float stronger(float a, float b) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<float>::quiet_NaN();
-    if (a == k_infinity || b == k_infinity) return k_infinity;
-    if (a == -k_infinity) return b;
-    if (b == -k_infinity) return a;
-    if (std::abs(a) != std::abs(b)) return std::abs(a) > std::abs(b) ? a : b;
-    return std::max(a, b);
-}
-
 /// A number that happens to be the mark of a closed cell is its neighbour.
 float unlike_closed(float value) { return value == k_closed_cell ? std::nextafter(value, 0.0F) : value; }
 
@@ -48,7 +38,7 @@ float pool(const ConstMatrixView& values, const ConstMatrixView* open, Span rows
         for (int column = columns.first; column < columns.end; ++column) {
             if (open && (*open)(row, column) == 0) continue;
             const float value = unlike_closed(values(row, column));
-            strongest = any ? stronger(strongest, value) : value;
+            strongest = any ? dominant(strongest, value) : value;
             any = true;
         }
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/document/keeper.h"
+#include "app/document/state_lock.h"
 #include "app/window/end_signals.h"
 #include "app/window/window.h"
 #include "app/window/workspace.h"
@@ -15,6 +16,8 @@ namespace attnscope {
 namespace {
 
 constexpr double k_seconds_between_looks = 0.25;  ///< at shaders that may have been saved
+constexpr std::chrono::milliseconds k_longest_end{800};
+constexpr double k_trial_seconds = 1;  ///< of a computation, then its session is on trial
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -34,20 +37,29 @@ SavedState with_placement(SavedState state, const Window& window) {
     return state;
 }
 
+/// What the windows of one run share.
+struct Run {
+    const EvaluateOptions& options;
+    EndSignals& end;
+    Keeper& keeper;
+    TrialMark& trial;
+};
+
 /// Shows `state` until the window closes, and leaves it as it is then. `problem` is said at once. True if the
 /// graphics card was reset.
-bool show(SavedState& state, const std::string& problem, bool may_use_card, const EvaluateOptions& options,
-          EndSignals& end, Keeper& keeper) {
+bool show(SavedState& state, const std::string& problem, bool may_use_card, const Run& run) {
     Window::Options look{
         .window = {}, .theme = ThemeKind::dark, .interface_scale = static_cast<float>(state.scale)};
     look.window.width = state.width;
     look.window.height = state.height;
     Window window(look);
-    Workspace workspace(state, options, window.waker());
+    Workspace workspace(state, run.options, window.waker());
     if (may_use_card) workspace.offer_card(window.gl_version(), [&] { return window.share_context(); });
     if (!problem.empty()) workspace.notice(problem, true);
-    end.watch(window.waker());
+    run.end.watch(window.waker());
+    run.keeper.watch(window.waker());
 
+    double computing_since = now();
     bool fonts_looked_at = false;
     std::string failure;
     const auto say = [&](const std::string& text, bool is_problem) {
@@ -64,22 +76,31 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
                                                    static_cast<float>(frame.width) / monitor,
                                                    static_cast<float>(frame.height) / monitor));
         window.set_title(workspace.title());
-        if (workspace.quits() || end.asked()) window.close();
+        if (workspace.quits() || run.end.asked()) window.close();
         if (!shader_folder().empty()) window.request_frame_in(k_seconds_between_looks);
         // The fonts are read for the first frame.
         const std::string& fonts = window.host().layer().font_warning();
         if (!std::exchange(fonts_looked_at, true) && problem.empty() && !fonts.empty()) say(fonts, true);
-        if (const double seconds = keeper.look(with_placement(workspace.state(), window), now()); seconds > 0)
-            window.request_frame_in(seconds);
-        if (keeper.problem() == failure) return;
-        failure = keeper.problem();
+        const bool computing = workspace.document().busy() && workspace.document().stale();
+        if (!computing) computing_since = now();
+        if (!computing) run.trial.set(false);
+        if (computing && now() - computing_since > k_trial_seconds) run.trial.set(true);
+        if (computing) window.request_frame_in(k_trial_seconds);
+        run.keeper.look(with_placement(workspace.state(), window));
+        const std::string kept_problem = run.keeper.problem();
+        if (kept_problem == failure) return;
+        failure = kept_problem;
         say(failure.empty() ? "the session is kept for the next start again" : failure, !failure.empty());
     };
     window.run(callbacks);
     state = with_placement(workspace.state(), window);
-    keeper.look(state, now());
-    keeper.keep();
-    return window.lost();
+    run.keeper.look(state);
+    if (window.lost()) return true;
+    window.hide();
+    if (!workspace.end_within(k_longest_end)) keep_and_leave(run.keeper, 0);
+    run.trial.set(false);
+    run.keeper.keep();
+    return false;
 }
 
 }  // namespace
@@ -87,21 +108,36 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
 int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options,
                 const std::string& backend) {
     EndSignals end;
+    const std::string folder = state_folder();
+    const StateLock lock(folder);
+    TrialMark trial(lock.held() ? folder : "");
     std::string problem;
-    const std::optional<SavedState> kept = load_state(state_folder(), problem);
+    if (!lock.held())
+        problem = "another window keeps its session: what is done in this one is not kept for the next start";
+    const std::string aside = trial.is_set() ? set_session_aside(folder) : "";
+    trial.set(true);
+    const std::optional<SavedState> kept = load_state(folder, problem, lock.held());
     SavedState state = kept.value_or(first_state());
+    if (!aside.empty()) {
+        problem = "the last start did not end well, so its session is left closed: open it from " + aside;
+        load_habits(folder, state);
+        remember_file(state, aside);
+    }
     if (session) {
         state.session = std::move(*session);
         state.file = file;
         state.closed_note.clear();
     }
     if (!backend.empty()) state.backend = backend;
-    Keeper keeper(state_folder(), kept.value_or(SavedState{}));
+    Keeper keeper(lock.held() ? folder : "", kept.value_or(SavedState{}));
+    const SaveAtExit save_at_exit(keeper);
     bool may_use_card = true;
-    while (show(state, problem, may_use_card, options, end, keeper)) {
-        if (!may_use_card)
+    while (show(state, problem, may_use_card, {options, end, keeper, trial})) {
+        if (!may_use_card) {
+            keeper.keep();
             throw Error(ErrorKind::backend,
                         "the graphics card was reset twice; the session is kept for the next start");
+        }
         may_use_card = false;
         problem = "the graphics card was reset: this is a new window, in which the processor computes";
     }

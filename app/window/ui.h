@@ -9,11 +9,13 @@
 #include "app/document/document.h"
 #include "app/document/exporter.h"
 #include "app/document/interaction.h"
+#include "app/document/opener.h"
 #include "app/document/parity_run.h"
 #include "app/document/saved_state.h"
 #include "app/window/heatmap_renderer.h"
 #include "app/window/image_textures.h"
 #include "app/window/imgui_layer.h"
+#include "app/window/shaped_text.h"
 #include "app/window/text_field.h"
 #include "core/picture/theme.h"
 
@@ -27,6 +29,7 @@ struct Ui {
     SavedState& saved;
     Exporter& exporter;
     ParityRun& parity;
+    Opener& opener;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
@@ -51,6 +54,10 @@ struct Area {
     bool contains(ImVec2 p) const { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
 };
 
+/// The cell that a position lies in, in cells from the first one's begin, within 0 … count − 1, wherever it
+/// is: the pointer may be far outside, or nowhere (NaN is 0).
+int cell_at(float position, int count);
+
 enum class Align { left, center, right };
 
 /// One line of text; `at` is the point of its left end, middle or right end on the baseline's box top.
@@ -60,5 +67,7 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
 float text_width(ImFont* font, const std::string& text);
 /// The text with "…" at its end if it is wider than `width`.
 std::string fitted(ImFont* font, const std::string& text, float width);
+/// The next item: text in lines of at most `width` pixels, in the font and the colour that are set.
+void wrapped_text(const std::string& text, float width);
 
 }  // namespace attnscope

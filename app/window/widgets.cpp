@@ -149,22 +149,19 @@ void tooltip(Ui& ui, const std::string& text) {
     if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
     ImGui::PushFont(ui.fonts.body);
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(ui.px(320));
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopTextWrapPos();
+    wrapped_text(text, ui.px(320) - ImGui::GetStyle().WindowPadding.x);
     ImGui::EndTooltip();
     ImGui::PopFont();
 }
 
-std::string named_as(std::string_view option, const std::string& label, const std::string& error) {
-    const std::string flag = "--" + std::string(option) + ": ";
-    if (!error.starts_with(flag)) return error;
+std::string named_as(std::string_view option, const std::string& label, const Error& error) {
+    if (error.where().empty()) return error.what();
     std::string name = label.empty() ? std::string(option) : label;
     if (label.empty()) {
         std::ranges::replace(name, '-', ' ');
         name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
     }
-    return name + ": " + error.substr(flag.size());
+    return error.at(name).what();
 }
 
 void set_option(Ui& ui, std::string_view name, const std::string& text, const std::string& gesture) {
@@ -172,8 +169,8 @@ void set_option(Ui& ui, std::string_view name, const std::string& text, const st
     try {
         set_from_text(trial, *find_option(name), text);
         check_edit(trial.experiment);
-    } catch (const std::exception& error) {
-        ui.state.notice = {named_as(name, ui.state.control_label, error.what()), true};
+    } catch (const Error& error) {
+        ui.state.notice = {named_as(name, ui.state.control_label, error), true};
         return;
     }
     ui.state.notice = {};

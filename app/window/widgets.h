@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "app/window/ui.h"
+#include "core/error.h"
 #include "core/io/options.h"
 
 namespace attnscope {
@@ -79,9 +80,9 @@ bool applies(const Ui& ui, std::string_view option);
 void option_row(Ui& ui, std::string_view option, const char* label,
                 const std::function<void(float width)>& control, std::string_view help = {});
 
-/// What was wrong with an option's text, with the control's label in place of the flag; without a label, with
-/// the option's name in words.
-std::string named_as(std::string_view option, const std::string& label, const std::string& error);
+/// What was wrong with an option's text, with the control's label in place of the flag that it is told of;
+/// without a label, with the option's name in words.
+std::string named_as(std::string_view option, const std::string& label, const Error& error);
 
 /// Sets one option of the session from text; a value that is refused becomes the notice, and nothing changes.
 void set_option(Ui& ui, std::string_view option, const std::string& text, const std::string& gesture = {});

@@ -9,9 +9,10 @@ namespace attnscope {
 
 namespace {
 
-constexpr int k_frames_after_input = 3;     // the one with the input, and two in which ImGui settles
-constexpr double k_longest_wait = 10;       // seconds; nothing depends on it
-constexpr double k_unseen_seconds = 0.012;  // for working input off without showing each step
+constexpr int k_frames_after_input = 3;  // the one with the input, and two in which ImGui settles
+constexpr double k_longest_wait = 10;    // seconds; nothing depends on it
+// For working input off without showing each step: at least, and at most where showing takes long.
+constexpr double k_unseen_seconds = 0.012, k_most_unseen_seconds = 0.1;
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -111,16 +112,19 @@ bool Window::draw(const FrameCallbacks& callbacks) {
     // A minimised window has no pixels; its input is worked off at the size it had.
     const bool shown = window_.width() > 0 && window_.height() > 0;
     if (shown) size_ = {.width = window_.width(), .height = window_.height(), .scale = scale()};
-    // Fast typing takes several frames a key: all but the last are worked off without being shown.
-    const double until = now() + k_unseen_seconds;
+    // Fast typing takes several frames a key: all but the last are worked off without being shown, for as
+    // long as showing takes, so that slow drawing does not hold up what is typed.
+    const double until = now() + std::clamp(showing_seconds_, k_unseen_seconds, k_most_unseen_seconds);
     bool close = false;
     while (!close && host_.input().backlog() && now() < until) {
         close = host_.step(callbacks, size_, seconds_since_last_frame(), false);
     }
+    const double begin = now();
     if (!close) close = host_.step(callbacks, size_, seconds_since_last_frame(), shown);
     window_.set_cursor(ImGui::GetMouseCursor());
     window_.wait(0);  // a key is read by the keyboard layout of the moment: the sooner the better
     if (shown) window_.present();
+    if (shown) showing_seconds_ = now() - begin;
     lost_ = gl::was_reset();
     frames_left_ = std::max(0, frames_left_ - 1);
     return close || lost_;

@@ -46,6 +46,8 @@ public:
     /// As if a person had done it.
     void push(InputEvent event) { host_.input().push(std::move(event)); }
 
+    /// It is no longer on the screen; what draws in it goes on.
+    void hide() { window_.hide(); }
     void set_title(const std::string& title) { window_.set_title(title); }
     void set_theme(ThemeKind theme);
     void set_interface_scale(float scale);
@@ -73,6 +75,7 @@ private:
     int frames_left_ = 0;
     std::optional<double> due_;
     double last_frame_ = 0;
+    double showing_seconds_ = 0;  ///< what the last frame that was shown took
     FrameHost::Size size_{.width = GlfwWindow::k_min_width, .height = GlfwWindow::k_min_height, .scale = 1};
     bool closing_ = false;
     bool lost_ = false;

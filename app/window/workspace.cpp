@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "app/actions/files.h"
@@ -115,6 +116,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       document_(saved_.session, options, wake),
       exporter_(wake),
       parity_(card_of(document_), std::move(options), wake),
+      opener_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
@@ -134,6 +136,20 @@ FrameCallbacks Workspace::callbacks() {
             .wants_redraw = [this] { return wants_frame_; }};
 }
 
+bool Workspace::end_within(std::chrono::milliseconds most) {
+    document_.stop();
+    exporter_.cancel();
+    parity_.cancel();
+    opener_.cancel();
+    const auto ended = [&] {
+        return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended();
+    };
+    const auto last = std::chrono::steady_clock::now() + most;
+    while (!ended() && std::chrono::steady_clock::now() < last)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return ended();
+}
+
 void Workspace::run(const Action& action) {
     ActionContext c = context();
     run_action(action, c);
@@ -142,10 +158,12 @@ void Workspace::run(const Action& action) {
 
 namespace {
 
+bool is_enter(Key key) { return key == Key::enter || key == Key::keypad_enter; }
+
 bool moves_in_lists(const KeyPress& press) {
     using enum Key;
     const bool arrow = press.key == left || press.key == right || press.key == up || press.key == down;
-    return press.mods == Mods{} && (arrow || press.key == enter || press.key == space || press.key == tab);
+    return press.mods == Mods{} && (arrow || is_enter(press.key) || press.key == space || press.key == tab);
 }
 
 }  // namespace
@@ -161,7 +179,7 @@ bool Workspace::on_control_key(const KeyPress& press, bool typing) {
     }
     if (typing || control.id == 0) return false;
     const int size = press.mods.shift ? 10 : 1;
-    if (press.key == Key::enter || press.key == Key::keypad_enter || press.key == Key::space)
+    if (is_enter(press.key) || press.key == Key::space)
         control.pressed = true;
     else if (press.key == Key::left || press.key == Key::right)
         control.steps = press.key == Key::left ? -size : size;
@@ -183,7 +201,7 @@ bool Workspace::on_key(const KeyPress& press) {
         return dialog;
     }
     if (!dialog && compat::popup_is_open() && moves_in_lists(press))
-        return press.key == Key::enter && compat::press_focused_item() && (wants_frame_ = true);
+        return is_enter(press.key) && compat::press_focused_item() && (wants_frame_ = true);
     if (on_control_key(press, typing)) return wants_frame_ = true;
     const Action* action = action_for(press, typing || dialog);
     if (!action || kept_from(*action)) return false;
@@ -201,13 +219,28 @@ bool Workspace::kept_from(const Action& action) const {
 
 void Workspace::on_drop(const std::vector<std::string>& paths) {
     if (paths.empty()) return;
-    ActionContext c = context();
+    interaction_.to_open = OpenRequest{paths.front()};
+    wants_frame_ = true;
+}
+
+/// What fails is said in the dialog that asked for it, else in the status bar.
+void Workspace::open_what_was_asked_for() {
+    if (const auto request = std::exchange(interaction_.to_open, std::nullopt))
+        opener_.start(request->path, [request] { return read_to_open(request->path, request->as_picture); });
+    std::optional<Opener::Outcome> outcome = opener_.take();
+    if (!outcome) return;
+    const bool asked_in_dialog = interaction_.dialog == Dialog::open;
+    std::string problem = outcome->problem;
     try {
-        open_file(c, paths.front());
+        ActionContext c = context();
+        if (outcome->file) take_opened(c, std::move(*outcome->file));
     } catch (const std::exception& error) {
-        interaction_.notice = {error.what(), true};
+        problem = error.what();
     }
     wants_frame_ = true;
+    if (asked_in_dialog && problem.empty()) interaction_.dialog = Dialog::none;
+    if (asked_in_dialog) interaction_.file_form.problem = problem;
+    if (!asked_in_dialog && !problem.empty()) interaction_.notice = {problem, true};
 }
 
 void Workspace::offer_card(const GlVersion& version,
@@ -261,6 +294,8 @@ void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
 
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
+    open_what_was_asked_for();
+    if (opener_.running() && !opener_.takes_long()) wants_frame_ = true;
     if (std::string notice = document_.take_notice(); !notice.empty())
         interaction_.notice = {std::move(notice), true};
     take_saved_shaders(frame.heatmaps);
@@ -280,8 +315,19 @@ void Workspace::draw(FrameInput& frame) {
 
 void Workspace::draw_all(FrameInput& frame) {
     const Theme& theme = theme_of(this->theme());
-    Ui ui{document_, interaction_,   saved_,       exporter_, parity_,     frame.fonts,
-          theme,     frame.heatmaps, frame.images, copy_,     frame.scale, frame.last_frame_milliseconds,
+    Ui ui{document_,
+          interaction_,
+          saved_,
+          exporter_,
+          parity_,
+          opener_,
+          frame.fonts,
+          theme,
+          frame.heatmaps,
+          frame.images,
+          copy_,
+          frame.scale,
+          frame.last_frame_milliseconds,
           processor_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();

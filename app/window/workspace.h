@@ -2,6 +2,7 @@
 // and a measurement host the same workspace.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "app/document/document.h"
 #include "app/document/exporter.h"
 #include "app/document/interaction.h"
+#include "app/document/opener.h"
 #include "app/document/parity_run.h"
 #include "app/document/saved_state.h"
 #include "app/window/frame.h"
@@ -41,6 +43,10 @@ public:
     /// window's.
     void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
     ParityRun& parity() { return parity_; }
+    Opener& opener() { return opener_; }
+    /// Cancels all that runs in the background, and waits for it so long. False: something does not stop, and
+    /// the workspace and what it draws with must outlive it. Nothing is computed from then on.
+    bool end_within(std::chrono::milliseconds most);
     /// Runs an action of the registry, as a menu or a key does.
     void run(const Action& action);
 
@@ -62,6 +68,7 @@ private:
     bool on_key(const KeyPress& press);
     bool on_control_key(const KeyPress& press, bool typing);
     bool kept_from(const Action& action) const;
+    void open_what_was_asked_for();
     void on_drop(const std::vector<std::string>& paths);
     ActionContext context() { return {document_, interaction_, saved_, copy_}; }
 
@@ -70,6 +77,7 @@ private:
     Interaction interaction_;
     Exporter exporter_;
     ParityRun parity_;
+    Opener opener_;
     SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
     std::string processor_;

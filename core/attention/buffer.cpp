@@ -49,16 +49,6 @@ ValueRange united(ValueRange a, const ValueRange& b) {
     return a;
 }
 
-/// Which of two values stands for both when there is room for one: NaN before +∞ before the larger magnitude
-/// before −∞. Of two equal magnitudes the positive one, so that the order of the cells does not matter.
-float dominant(float a, float b) {
-    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<float>::quiet_NaN();
-    if (std::isinf(a)) return a > 0 ? a : b;
-    if (std::isinf(b)) return b > 0 ? b : a;
-    if (std::abs(a) == std::abs(b)) return std::max(a, b);
-    return std::abs(a) > std::abs(b) ? a : b;
-}
-
 Tensor halved(ConstMatrixView from) {
     const int rows = static_cast<int>((from.rows() + 1) / 2);
     const int columns = static_cast<int>((from.cols() + 1) / 2);
@@ -117,6 +107,14 @@ private:
 };
 
 }  // namespace
+
+float dominant(float a, float b) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<float>::quiet_NaN();
+    if (std::isinf(a)) return a > 0 ? a : b;
+    if (std::isinf(b)) return b > 0 ? b : a;
+    if (std::abs(a) == std::abs(b)) return std::max(a, b);
+    return std::abs(a) > std::abs(b) ? a : b;
+}
 
 struct Buffer::State {
     struct Head {

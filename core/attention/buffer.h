@@ -23,6 +23,10 @@ struct ValueRange {
     float magnitude() const { return std::max(-min, max); }
 };
 
+/// Which of two values stands for both when there is room for one: NaN before +∞ before the larger magnitude
+/// before −∞. Of two equal magnitudes the positive one, so that the order of the cells does not matter.
+float dominant(float a, float b);
+
 /// Values that lie on a graphics card. Immutable; every member may be called from any thread and waits until
 /// it has what it asks for. Throws Error(backend) if the card is lost.
 class DeviceValues {

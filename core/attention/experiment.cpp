@@ -10,6 +10,7 @@
 #include "core/attention/patches.h"
 #include "core/attention/scores.h"
 #include "core/error.h"
+#include "core/limits.h"
 #include "core/random/initializers.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
@@ -32,24 +33,8 @@ void check_name(const char* field, const std::string& value, const Table& table)
         if (entry.name == value) return;
         known += (known.empty() ? "" : ", ") + std::string(entry.name);
     }
-    const std::string quoted = value.size() > 60 ? "with so long a name" : "\"" + value + "\"";
+    const std::string quoted = "\"" + message_text(value, k_longest_quotation) + "\"";
     refuse(std::string(field) + " " + quoted + " is not known: use " + known);
-}
-
-/// Sizes that the heads share.
-void check_heads(const Experiment& e) {
-    const auto check_size = [&](const char* field, int size, const char* given) {
-        if (size % e.heads != 0 && !e.is_given(given))
-            refuse("heads " + std::to_string(e.heads) + " does not divide " + field + " " +
-                   std::to_string(size) + ": use a divisor");
-    };
-    check_size(e.key_size > 0 ? "key-size" : "dim", e.key_columns(), "query");
-    check_size(e.value_size > 0 ? "value-size" : "dim", e.value_columns(), "value");
-    const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
-    if (own_sizes && (e.projection == Projection::none || e.projection == Projection::mha))
-        refuse("projection " + std::string(name_of(e.projection)) + " keeps the size " +
-               std::to_string(e.dim) +
-               " of the embedding: set key-size and value-size to 0 or choose another projection");
 }
 
 void check_seq2seq(const Experiment& e) {
@@ -79,6 +64,24 @@ void check_numbers(const Experiment& e) {
         refuse("local-window " + window_text(e.local_window) +
                " leaves local-p's bell no width: use 0.001 or more");
     if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
+}
+
+void check_text(const char* field, const std::string& text) {
+    if (text.size() > k_max_text_bytes)
+        throw Error(ErrorKind::too_large, std::string(field) + " has " + std::to_string(text.size()) +
+                                              " bytes and the limit is " + std::to_string(k_max_text_bytes) +
+                                              ": shorten it");
+    require_utf8(text);
+}
+
+void check_mask(const Experiment& e) {
+    if (e.mask.size() > k_max_mask_rules)
+        refuse("mask has " + std::to_string(e.mask.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are applied: use fewer");
+    for (const MaskRule& rule : e.mask) {
+        check_name("mask", rule.kind, mask_kinds());
+        find_mask_kind(rule.kind)->check(rule);
+    }
 }
 
 void check_image(const Experiment& e) {
@@ -127,9 +130,26 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
     return true;
 }
 
+std::string why_sizes_do_not_fit(const Experiment& e) {
+    if (e.mechanism != MechanismKind::attention) return "";
+    const auto undivided = [&](const char* field, int size) {
+        return "heads " + std::to_string(e.heads) + " does not divide " + field + " " + std::to_string(size) +
+               ": use a divisor";
+    };
+    if (e.key_columns() % e.heads != 0 && !e.is_given("query"))
+        return undivided(e.key_size > 0 ? "key-size" : "dim", e.key_columns());
+    if (e.value_columns() % e.heads != 0 && !e.is_given("value"))
+        return undivided(e.value_size > 0 ? "value-size" : "dim", e.value_columns());
+    const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
+    if (own_sizes && (e.projection == Projection::none || e.projection == Projection::mha))
+        return "projection " + std::string(name_of(e.projection)) + " keeps the size " + std::to_string(e.dim) +
+               " of the embedding: set key-size and value-size to 0 or choose another projection";
+    return "";
+}
+
 void check(const Experiment& e) {
-    require_utf8(e.text);
-    require_utf8(e.text2);
+    check_text("text", e.text);
+    check_text("text2", e.text2);
     check_whole("table-size", e.table_size, 0, k_max_table_size);
     check_whole("dim", e.dim, 1, k_max_dim);
     check_whole("heads", e.heads, 1, k_max_heads);
@@ -138,12 +158,9 @@ void check(const Experiment& e) {
     check_whole("hidden", e.hidden, 1, k_max_dim);
     check_whole("feed-forward-size", e.feed_forward_size, 0, 4 * k_max_dim);
     check_seq2seq(e);
-    if (e.mechanism == MechanismKind::attention) check_heads(e);
+    if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
     check_image(e);
-    for (const MaskRule& rule : e.mask) {
-        check_name("mask", rule.kind, mask_kinds());
-        find_mask_kind(rule.kind)->check(rule);
-    }
+    check_mask(e);
     check_numbers(e);
     for (const auto& [name, matrix] : e.given) check_name("given", name, given_names());
 }

@@ -163,6 +163,9 @@ struct GivenName {
 ///   `<eos>`.
 std::span<const GivenName> given_names();
 
+/// Why heads, projection and sizes, all at least 1, do not go together, as check() says it; empty if they do.
+std::string why_sizes_do_not_fit(const Experiment& experiment);
+
 /// Throws Error(bad_input), one line with the field, its value and what it may be, unless evaluate can take
 /// the experiment. An empty text is no error here.
 void check(const Experiment& experiment);

@@ -1,6 +1,7 @@
 #include "core/attention/sentence.h"
 
 #include "core/error.h"
+#include "core/limits.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -15,6 +16,12 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
         throw Error(ErrorKind::too_large, std::string(which) + " has " + std::to_string(tokens.size()) +
                                               " tokens and the limit is " + std::to_string(k_max_tokens) +
                                               ": shorten it");
+    for (const std::string& token : tokens)
+        if (token.size() > k_max_token_bytes)
+            throw Error(ErrorKind::too_large, std::string(which) + " has a token of " +
+                                                  std::to_string(token.size()) + " bytes and the limit is " +
+                                                  std::to_string(k_max_token_bytes) + ": shorten it (" +
+                                                  message_text(token, k_longest_quotation) + ")");
     return tokens;
 }
 

@@ -22,7 +22,7 @@ std::size_t limit(GLenum name) {
 }
 
 GpuInfo read_info() {
-    const GlVersion version = require_gl_33();
+    const GlVersion version = current_gl_version();
     if (const std::string reason = why_no_compute(version); !reason.empty())
         throw Error(ErrorKind::backend, reason);
     return {.version = version.number,

@@ -2,25 +2,13 @@
 
 #include <epoxy/gl.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "core/error.h"
 
 namespace attnscope {
 
 namespace {
-
-/// "2.1" is 21; a large number where nothing is set.
-int version_limit() {
-    const char* text = std::getenv("ATTNSCOPE_GL_VERSION_LIMIT");
-    if (!text) return 1000;
-    char* end = nullptr;
-    const long major = std::strtol(text, &end, 10);
-    const long minor = *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0;
-    return static_cast<int>(10 * major + minor);
-}
 
 std::string number_text(int number) {
     return std::to_string(number / 10) + "." + std::to_string(number % 10);
@@ -41,16 +29,22 @@ std::string why_no_compute(const GlVersion& version) {
            number_text(version.number) + ": use backend cpu, or update the graphics driver";
 }
 
-GlVersion require_gl_33() {
-    const int number = std::min(epoxy_gl_version(), version_limit());
+GlVersion current_gl_version() {
     const auto* name = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
     const std::string renderer = name ? name : "unknown";
-    if (number < 33) {
-        throw Error(ErrorKind::backend,
-                    "OpenGL 3.3 is needed and this driver (" + renderer + ") has " + number_text(number) +
-                        "; update the graphics driver, or use `attnscope render`, which needs no OpenGL");
-    }
-    return {.number = number, .renderer = renderer, .is_software = computes_on_the_processor(renderer)};
+    const GlVersion version{.number = epoxy_gl_version(),
+                            .renderer = renderer,
+                            .is_software = computes_on_the_processor(renderer)};
+    require_gl_33(version);
+    return version;
+}
+
+void require_gl_33(const GlVersion& version) {
+    if (version.number >= 33) return;
+    throw Error(ErrorKind::backend,
+                "OpenGL 3.3 is needed and this driver (" + version.renderer + ") has " +
+                    number_text(version.number) +
+                    "; update the graphics driver, or use `attnscope render`, which needs no OpenGL");
 }
 
 }  // namespace attnscope

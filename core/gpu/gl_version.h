@@ -12,10 +12,11 @@ struct GlVersion {
     bool is_software = false;  ///< it computes on the processor
 };
 
-/// Of the current context. Throws Error(backend) below 3.3, saying what there is and that the command line
-/// needs no OpenGL. The environment variable ATTNSCOPE_GL_VERSION_LIMIT (2.1) makes any context as old as
-/// that.
-GlVersion require_gl_33();
+/// Of the current context. Throws as require_gl_33().
+GlVersion current_gl_version();
+
+/// Throws Error(backend) below 3.3, saying what there is and that the command line needs no OpenGL.
+void require_gl_33(const GlVersion& version);
 
 /// Why compute shaders cannot run there: below OpenGL 4.3, saying what there is; empty if they can.
 std::string why_no_compute(const GlVersion& version);

@@ -8,8 +8,10 @@
 #include "core/error.h"
 #include "core/io/file.h"
 #include "core/io/matrix_files.h"
+#include "core/limits.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -24,12 +26,19 @@ Session session_of(const Session& session, const ExportItem& item) {
         own.presentation.view = item.view->view;
         return own;
     }
-    own.presentation.stage = item.stage->name();
-    // A cell of the stage in focus need not be one of this stage.
-    const Shape& shape = item.stage->shape();
-    const auto& cell = own.presentation.locked;
-    if (cell && (cell->row >= shape.rows || cell->column >= shape.columns)) own.presentation.locked.reset();
+    own.presentation.focus(item.stage->name());
     return own;
+}
+
+/// As the picture of one item carries it.
+std::string carried(const Session& session) {
+    std::string text = to_json(session);
+    if (text.size() > k_max_picture_session_bytes)
+        throw Error(ErrorKind::too_large, "the session has " + std::to_string(text.size()) +
+                                              " bytes, and a picture carries up to " +
+                                              std::to_string(k_max_picture_session_bytes) +
+                                              ": export PDF or data, or give smaller matrices");
+    return text;
 }
 
 Figure figure_of(const Trace& trace, const Session& own, const ExportItem& item) {
@@ -41,13 +50,13 @@ std::string png_bytes(const Trace& trace, const Session& session, const ExportIt
     const Session own = session_of(session, item);
     const Figure figure = figure_of(trace, own, item);
     require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
-    return render_png(figure, TextFace(), to_json(own), progress);
+    return render_png(figure, TextFace(), carried(own), progress);
 }
 
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_svg(figure_of(trace, own, item), TextFace(), to_json(own), progress);
+    return render_svg(figure_of(trace, own, item), TextFace(), carried(own), progress);
 }
 
 std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
@@ -79,10 +88,6 @@ constexpr std::array k_formats = {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
 
-bool has_mean(const Stage& stage) {
-    return stage.info->rows == Axis::query_token && stage.info->columns == Axis::key_token;
-}
-
 StagePtr stage_named(const Trace& trace, const std::string& name) {
     for (const StageRecord& record : trace.records)
         if (record.stage->name() == name) return record.stage;
@@ -113,10 +118,8 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
 }
 
 void require_mean(const Stage& stage, const ExportRequest& request) {
-    const bool wanted = request.head.kind == HeadChoice::Kind::mean && !request.stages.empty();
-    if (wanted && stage.shape().heads > 1 && !has_mean(stage))
-        refuse("the mean over heads is of N × M stages and " + std::string(stage.name()) +
-               " is none: use a head or all");
+    if (request.head.kind != HeadChoice::Kind::mean || request.stages.empty()) return;
+    if (const std::string why = why_not_shown(stage, request.head); !why.empty()) refuse(why);
 }
 
 std::string file_name(std::string name, const Stage& stage, const HeadChoice& head,
@@ -179,7 +182,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
     if (choice.kind == Kind::one && choice.head >= heads)
         refuse("head " + std::to_string(choice.head + 1) + " is asked for and there are " +
                std::to_string(heads) + " heads");
-    if (choice.kind == Kind::one || (choice.kind == Kind::mean && has_mean(stage))) return {choice};
+    if (choice.kind == Kind::one || (choice.kind == Kind::mean && why_not_shown(stage, choice).empty()))
+        return {choice};
     std::vector<HeadChoice> all;
     for (int h = 0; h < heads; ++h) all.push_back({Kind::one, h});
     return all;
@@ -211,6 +215,7 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
                                       const ExportRequest& request, const std::string& folder,
                                       const ExportProgress& progress) {
     const std::vector<ExportItem> items = plan_export(trace, request);
+    clear_abandoned_files(folder);
     std::vector<std::string> paths;
     const auto part_done = [&](double part) {
         return !progress || progress({.done = paths.size(), .of = items.size(), .part = part});

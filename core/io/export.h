@@ -66,7 +66,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
 
 /// The bytes of one file. Throws Error(too_large) for a picture in pixels beyond what PNG surfaces hold, and
-/// for one in shapes where it has so many cells that it is of pixels, too; Cancelled.
+/// for one in shapes where it has so many cells that it is of pixels, too, and where its session has more
+/// bytes than a picture carries; Cancelled.
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress = {});
 
@@ -80,8 +81,9 @@ struct ExportStep {
 /// Returning false stops the export, without the file in hand.
 using ExportProgress = std::function<bool(const ExportStep&)>;
 
-/// Writes all files of a request into a folder, which must exist; returns the paths of those written, in
-/// order.
+/// Writes all files of a request into a folder, which must exist, and clears it of what killed processes
+/// left there (clear_abandoned_files); returns the paths of those written, in order. Throws as export_bytes
+/// and write_file.
 std::vector<std::string> export_files(const Trace& trace, const Session& session,
                                       const ExportRequest& request, const std::string& folder,
                                       const ExportProgress& progress = {});

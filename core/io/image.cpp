@@ -2,6 +2,7 @@
 
 #include <glib.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "core/attention/patches.h"
@@ -66,8 +67,9 @@ Image decode_image(std::string_view bytes, std::string_view source) {
 }
 
 GivenImage read_image(const std::string& path) {
-    const std::string bytes = read_file(path);
-    return GivenImage(central_square(decode_image(bytes, path == "-" ? "standard input" : path)));
+    return opened(path, [](const std::string& bytes, const std::string& source) {
+        return GivenImage(central_square(decode_image(bytes, source)));
+    });
 }
 
 std::string image_to_data_url(const Image& image) {

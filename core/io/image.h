@@ -1,16 +1,13 @@
 // Pictures to look at, from files.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "core/attention/image.h"
+#include "core/limits.h"
 
 namespace attnscope {
-
-/// Larger pictures are refused before they are decoded.
-inline constexpr std::int64_t k_max_image_pixels = 64'000'000;
 
 /// PNG or JPEG, by content; what is transparent stands over white, 16 bits become 8, a JPEG is turned as its
 /// camera says (Exif). Throws Error(bad_input), one line that begins with `source`, for bytes that are

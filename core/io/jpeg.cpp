@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/io/picture_size.h"
+#include "core/limits.h"
 
 namespace attnscope {
 namespace {
@@ -24,8 +25,10 @@ struct Reader {
     jpeg_error_mgr errors{};
     std::jmp_buf back{};
     char message[JMSG_LENGTH_MAX] = "";
+    jpeg_progress_mgr progress{};
     bool cut_off = false;
     bool damaged = false;
+    bool too_many_scans = false;
 };
 
 Reader& reader_of(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client_data); }
@@ -47,6 +50,14 @@ void warn(j_common_ptr jpeg, int level) {
 
 void say_nothing(j_common_ptr) {}
 
+/// Called now and then while libjpeg takes in the file.
+void watch_scans(j_common_ptr jpeg) {
+    Reader& reader = reader_of(jpeg);
+    if (reader.jpeg.input_scan_number <= k_max_jpeg_scans) return;
+    reader.too_many_scans = true;
+    std::longjmp(reader.back, 1);
+}
+
 // No object with a destructor lives in the two functions that follow: libjpeg leaves them by longjmp.
 
 bool read_header(Reader& reader, std::string_view bytes) {
@@ -67,6 +78,8 @@ bool read_pixels(Reader& reader, std::uint8_t* rgb) {
     if (setjmp(reader.back)) return false;
     reader.jpeg.out_color_space = JCS_RGB;
     reader.jpeg.dct_method = JDCT_ISLOW;
+    reader.progress.progress_monitor = watch_scans;
+    reader.jpeg.progress = &reader.progress;
     jpeg_start_decompress(&reader.jpeg);
     while (reader.jpeg.output_scanline < reader.jpeg.output_height) {
         JSAMPROW row = rgb + std::size_t{3} * reader.jpeg.output_width * reader.jpeg.output_scanline;
@@ -140,6 +153,9 @@ Image decode_jpeg(std::string_view bytes, std::string_view source, std::int64_t 
     Reader reader;
     const Release release{reader};
     const auto throw_damaged = [&] {
+        if (reader.too_many_scans)
+            throw_bad(source, "has more than " + std::to_string(k_max_jpeg_scans) +
+                                  " scans, which no camera writes: save it again");
         if (reader.cut_off) throw_bad(source, "is cut off: copy it again");
         throw_bad(source, "is damaged (" + std::string(reader.message) + "): copy it again");
     };

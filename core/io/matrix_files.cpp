@@ -92,6 +92,11 @@ std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& hea
     return text;
 }
 
+std::string to_npy(const Matrix& matrix) {
+    return npy(std::to_string(matrix.rows()) + ", " + std::to_string(matrix.cols()),
+               {matrix.data(), static_cast<std::size_t>(matrix.size())});
+}
+
 std::string to_npy(const Stage& stage, const HeadChoice& head) {
     const Shape& shape = stage.shape();
     const std::string matrix = std::to_string(shape.rows) + ", " + std::to_string(shape.columns);

@@ -20,6 +20,8 @@ std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& hea
 /// NumPy's format, version 1.0: little-endian float32, C order, rows × columns; heads × rows × columns if
 /// `head` says all. Throws Error(bad_input) as shown_matrix().
 std::string to_npy(const Stage& stage, const HeadChoice& head);
+/// The same of one matrix.
+std::string to_npy(const Matrix& matrix);
 
 /// `{"stage": …, "head": 1 … h | "mean" | null, "shape": [rows, columns], "rows": [labels], "columns":
 /// [labels], "data": [[…]]}`, one row of the matrix a line; −∞ is null, NaN "nan", +∞ "inf". Throws

@@ -10,6 +10,7 @@
 #include "core/attention/given_values.h"
 #include "core/attention/masks.h"
 #include "core/error.h"
+#include "core/io/file.h"
 #include "core/io/image.h"
 #include "core/io/option_parts.h"
 #include "core/io/read_matrix.h"
@@ -67,7 +68,7 @@ auto from_file(const Read& read) {
 GivenMatrix given_from_file(const std::string& name, const std::string& path) {
     return from_file([&] {
         Matrix values = read_matrix(path);
-        check_given_cells(name, values, path == "-" ? "standard input" : path);
+        check_given_cells(name, values, source_name(path));
         return GivenMatrix(std::move(values));
     });
 }
@@ -136,16 +137,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-constexpr std::size_t k_longest_quotation = 60;
-
 /// A floating-point number is quoted as it was typed, not as it was understood.
 std::string quoting_as_typed(std::string message, const Json& value, std::string_view typed) {
     const std::string quoted = quoted_value(value);
     const std::size_t at = message.rfind(quoted);
     if (!value.is_number_float() || typed.empty() || at == std::string::npos) return message;
-    const bool cut = typed.size() > k_longest_quotation;
-    return message.replace(at, quoted.size(),
-                           std::string(typed.substr(0, k_longest_quotation)) + (cut ? "…" : ""));
+    return message.replace(at, quoted.size(), message_text(typed, k_longest_quotation));
 }
 
 }  // namespace
@@ -175,7 +172,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
         }
         set_from_json(session, option, value_from_text(option, argument), argument);
     } catch (const Error& error) {
-        throw Error(error.kind(), "--" + std::string(option.name) + ": " + error.what());
+        throw error.at("--" + std::string(option.name));
     }
 }
 
@@ -206,11 +203,7 @@ std::string text_of(const Session& session, const Option& option) {
 std::string quoted_value(const Json& value) {
     if (value.is_array()) return "a list";
     if (value.is_object()) return "an object";
-    std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() <= k_longest_quotation) return text;
-    std::size_t end = k_longest_quotation;
-    while ((text[end] & 0xC0) == 0x80) --end;
-    return text.substr(0, end) + "…";
+    return message_text(value.dump(-1, ' ', false, Json::error_handler_t::replace), k_longest_quotation);
 }
 
 std::string nearest_name(std::string_view misspelled, std::span<const std::string> known) {

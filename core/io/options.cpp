@@ -12,6 +12,9 @@
 #include "core/attention/trace.h"
 #include "core/io/image.h"
 #include "core/io/option_parts.h"
+#include "core/limits.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
 
 namespace attnscope {
 namespace {
@@ -33,6 +36,8 @@ int as_int(const Json& value) {
 
 double as_double(const Json& value) {
     if (!value.is_number()) refuse("expected a number, not " + quoted_value(value));
+    // JSON has no word for others, so that they could not be written back.
+    if (!std::isfinite(value.get<double>())) refuse("expected a number that is finite");
     return value.get<double>();
 }
 
@@ -81,7 +86,7 @@ Json scale_json(const Session& s) {
 
 void set_scale(Session& s, const Json& value) {
     if (value.is_number())
-        s.experiment.scale = {Scale::Kind::number, value.get<double>()};
+        s.experiment.scale = {Scale::Kind::number, as_double(value)};
     else if (value == "sqrt")
         s.experiment.scale = {};
     else if (value == "none")
@@ -123,6 +128,9 @@ Json mask_json(const Session& s) {
 void set_mask(Session& s, const Json& value) {
     if (!value.is_array())
         refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
+    if (value.size() > k_max_mask_rules)
+        refuse("there are " + std::to_string(value.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are applied: use fewer");
     std::vector<MaskRule> rules;
     for (const Json& rule : value)
         if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
@@ -191,19 +199,27 @@ void set_cell_size(Session& s, const Json& value) {
 
 std::string locked_text(const Session& s) {
     const auto& cell = s.presentation.locked;
-    return cell ? std::to_string(cell->row + 1) + "," + std::to_string(cell->column + 1) : "none";
+    if (!cell) return "none";
+    const std::string& stage = s.presentation.locked_in;
+    return std::to_string(cell->row + 1) + "," + std::to_string(cell->column + 1) +
+           (stage.empty() ? "" : "," + stage);
 }
 
 void set_locked(Session& s, const Json& value) {
     const std::string text = as_text(value);
     if (text == "none") {
         s.presentation.locked.reset();
+        s.presentation.locked_in.clear();
         return;
     }
-    const auto pair = parse_pair(text);
+    const std::size_t after = text.find(',', text.find(',') + 1);
+    const auto pair = parse_pair(text.substr(0, after));
+    const std::string stage = after == text.npos ? "" : text.substr(after + 1);
     const auto index = [](double x) { return x >= 1 && x <= 1e9 && x == std::floor(x); };
-    if (!pair || !index(pair->first) || !index(pair->second))
-        refuse("expected none or ROW,COLUMN counted from 1, not " + quoted_value(value));
+    const bool known = after == text.npos || find_stage_info(stage);
+    if (!pair || !index(pair->first) || !index(pair->second) || !known)
+        refuse("expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not " + quoted_value(value));
+    s.presentation.locked_in = stage;
     s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
 }
 
@@ -235,13 +251,13 @@ const std::array k_options = {
            "The keys' and values' sentence, of seq2seq the target; empty: the same as text",
            "no given matrix stands for its words, and there is no image", text,
            FIELD(experiment, text2, as_text)},
-    Option{"mechanism", "Input", "", "attention|seq2seq",
+    Option{"mechanism", "Input", "", k_arguments<decltype(Experiment::mechanism)>,
            "attention: every query at once; seq2seq: an encoder and a decoder that aligns step by step, text "
            "being its source and text2 its target",
            "", text, CHOICE(experiment, mechanism)},
-    Option{"tokenizer", "Input", "", "words|whitespace|characters", "How the sentence is cut into tokens",
+    Option{"tokenizer", "Input", "", k_arguments<decltype(Experiment::tokenizer)>, "How the sentence is cut into tokens",
            k_words, text, CHOICE(experiment, tokenizer)},
-    Option{"vocabulary", "Input", "", "alphabetical|appearance|stable",
+    Option{"vocabulary", "Input", "", k_arguments<decltype(Experiment::vocabulary)>,
            "Which row of the table a word takes; stable: a word keeps its vector whatever else is typed",
            k_words, text, CHOICE(experiment, vocabulary)},
     Option{"table-size", "Embedding", "", "N",
@@ -253,7 +269,7 @@ const std::array k_options = {
            [](Session& s, const Json& v) { s.experiment.seed = as_seed(v); }},
     Option{"dim", "Embedding", "d", "N", "Numbers per token, 1 to 1024, a multiple of heads",
            "something of that width is drawn", whole, FIELD(experiment, dim, as_int)},
-    Option{"embedding", "Embedding", "", "normal|uniform|linear|xavier", "How the embedding table is drawn",
+    Option{"embedding", "Embedding", "", k_arguments<decltype(Experiment::embedding)>, "How the embedding table is drawn",
            "a table is drawn", text, CHOICE(experiment, embedding)},
     Option{
         "image", "Image", "", "PATH|drawn|none",
@@ -271,12 +287,12 @@ const std::array k_options = {
         "seed of its own",
         k_image, word_or_number, weight_seed_json<&Experiment::image_seed>,
         set_weight_seed<&Experiment::image_seed>},
-    Option{"position", "Position", "", "none|sinusoidal|rope|alibi",
+    Option{"position", "Position", "", k_arguments<decltype(Experiment::position)>,
            "How a token's place is told: added to X, by turning Q and K, or by a bias on the scores",
            k_attention, text, CHOICE(experiment, position)},
-    Option{"rope-layout", "Position", "", "interleaved|half", "Which features are turned as a pair",
+    Option{"rope-layout", "Position", "", k_arguments<decltype(Experiment::rope_layout)>, "Which features are turned as a pair",
            "mechanism is attention and position is rope", text, CHOICE(experiment, rope_layout)},
-    Option{"projection", "Projections", "W", "none|normal|uniform|linear|xavier|mha",
+    Option{"projection", "Projections", "W", k_arguments<decltype(Experiment::projection)>,
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
            "mechanism is attention and the projections are not given", text, CHOICE(experiment, projection)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
@@ -295,7 +311,7 @@ const std::array k_options = {
            FIELD(experiment, value_size, as_int)},
     Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
            FIELD(experiment, heads, as_int)},
-    Option{"score", "Score", "", "dot|general|additive|concat|cosine|location",
+    Option{"score", "Score", "", k_arguments<decltype(Experiment::score)>,
            "How much a query has to do with a key", k_scores, text, CHOICE(experiment, score)},
     Option{"hidden", "Score", "", "N",
            "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024",
@@ -313,9 +329,9 @@ const std::array k_options = {
            "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) of 0 and "
            "1 is read at once, 0 closes",
            k_aligns, list, mask_json, set_mask},
-    Option{"normalizer", "Softmax", "", "softmax|hard|local-m|local-p", "How masked scores become weights",
+    Option{"normalizer", "Softmax", "", k_arguments<decltype(Experiment::normalizer)>, "How masked scores become weights",
            k_aligns, text, CHOICE(experiment, normalizer)},
-    Option{"softmax-axis", "Softmax", "", "keys|queries",
+    Option{"softmax-axis", "Softmax", "", k_arguments<decltype(Experiment::softmax_axis)>,
            "Along which the weights sum to 1: each row over the keys, or each column over the queries",
            "mechanism is attention and normalizer is softmax", text, CHOICE(experiment, softmax_axis)},
     Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", k_aligns,
@@ -336,10 +352,10 @@ const std::array k_options = {
            "mechanism is attention and there are values", boolean,
            FIELD(experiment, output_projection, as_boolean)},
 
-    Option{"block", "Block", "", "none|post-norm|pre-norm",
+    Option{"block", "Block", "", k_arguments<decltype(Experiment::block)>,
            "The transformer's block around attention: residuals, layer norms and a feed-forward layer",
            "mechanism is attention and there is an embedding", text, CHOICE(experiment, block)},
-    Option{"activation", "Block", "", "relu|gelu", "Of the feed-forward layer", k_block, text,
+    Option{"activation", "Block", "", k_arguments<decltype(Experiment::activation)>, "Of the feed-forward layer", k_block, text,
            CHOICE(experiment, activation)},
     Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
            k_block, whole, FIELD(experiment, feed_forward_size, as_int)},
@@ -347,18 +363,18 @@ const std::array k_options = {
            "same: the seed again; continue: go on after the score's weights; N: a seed of its own", k_block,
            word_or_number, weight_seed_json<&Experiment::block_seed>,
            set_weight_seed<&Experiment::block_seed>},
-    Option{"encoder", "Sequence to sequence", "", "bidirectional|forward",
+    Option{"encoder", "Sequence to sequence", "", k_arguments<decltype(Experiment::encoder)>,
            "How the source is read: in both directions, or forward alone", k_seq2seq, text,
            CHOICE(experiment, encoder)},
     Option{
-        "decoder-attention", "Sequence to sequence", "", "additive|none",
+        "decoder-attention", "Sequence to sequence", "", k_arguments<decltype(Experiment::decoder_attention)>,
         "Where each step's context is from: the source weighted by its alignment, or the last state of the "
         "encoder alone",
         k_seq2seq, text, CHOICE(experiment, decoder_attention)},
-    Option{"alignment-state", "Sequence to sequence", "", "previous|current",
+    Option{"alignment-state", "Sequence to sequence", "", k_arguments<decltype(Experiment::alignment_state)>,
            "Which of the decoder's states asks: the one before the step (Bahdanau) or its own (Luong)",
            k_seq2seq, text, CHOICE(experiment, alignment_state)},
-    Option{"decode", "Sequence to sequence", "", "teacher|greedy",
+    Option{"decode", "Sequence to sequence", "", k_arguments<decltype(Experiment::decode)>,
            "What each step is fed: the target's words, or the word that the step before found likeliest",
            k_seq2seq, text, CHOICE(experiment, decode)},
     Option{"max-steps", "Sequence to sequence", "", "N",
@@ -375,7 +391,7 @@ const std::array k_options = {
            "", matrices, given_json,
            [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
 
-    Option{"view", "Presentation", "", "pipeline|alignment|image",
+    Option{"view", "Presentation", "", k_arguments<decltype(Presentation::view)>,
            "The view that is open; render writes its own picture, and without --stage that alone", "", text,
            CHOICE(presentation, view)},
     Option{"stage", "Presentation", "", "S[,S…]",
@@ -389,10 +405,10 @@ const std::array k_options = {
            "What the ends of the colour bar stand for", "", text,
            [](const Session& s) -> Json { return range_text(s.presentation.range); },
            [](Session& s, const Json& v) { s.presentation.range = parse_range(as_text(v)); }},
-    Option{"colormap", "Presentation", "", "viridis|cividis|magma",
+    Option{"colormap", "Presentation", "", k_arguments<decltype(Presentation::colormap)>,
            "Colours of weights; signed values are always blue to red", "", text,
            CHOICE(presentation, colormap)},
-    Option{"theme", "Presentation", "", "dark|light|contrast|print", "Colours of the picture around the data",
+    Option{"theme", "Presentation", "", k_arguments<decltype(Presentation::theme)>, "Colours of the picture around the data",
            "", text, CHOICE(presentation, theme)},
     Option{"cell-size", "Presentation", "", "auto|PX",
            "Pixels of an exported cell, 1 to 512; auto: 48, less for large matrices", "exported pictures",
@@ -401,7 +417,8 @@ const std::array k_options = {
            FIELD(presentation, values, as_boolean)},
     Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
            "exported pictures", text, FIELD(presentation, title, as_text)},
-    Option{"locked", "Presentation", "", "none|ROW,COLUMN", "The cell the inspector holds, counted from 1",
+    Option{"locked", "Presentation", "", "none|ROW,COLUMN[,STAGE]",
+           "The cell the inspector holds, counted from 1, and its stage where that is not the one in focus",
            "the window, pictures of views", text, [](const Session& s) -> Json { return locked_text(s); },
            set_locked},
 };

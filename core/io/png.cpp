@@ -3,19 +3,19 @@
 #include <png.h>
 #include <zlib.h>
 
-#include <algorithm>
+#include <array>
 #include <csetjmp>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "core/error.h"
+#include "core/limits.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::string_view k_signature{"\x89PNG\r\n\x1a\n", 8};
-/// A session with every matrix given stays far below; a file made to fill the memory does not.
-constexpr std::size_t k_max_text = std::size_t{1} << 30;
 
 [[noreturn]] void throw_bad(std::string_view source, const std::string& what) {
     throw Error(ErrorKind::bad_input, std::string(source) + " " + what);
@@ -128,41 +128,50 @@ Chunk next_chunk(std::string_view& rest, std::string_view source) {
     return {checked.substr(0, 4), checked.substr(4)};
 }
 
-/// nullopt unless the whole of `data` is one zlib stream of bearable size.
-std::optional<std::string> inflated(std::string_view data) {
+[[noreturn]] void throw_large_session(std::string_view source, std::size_t most) {
+    throw Error(ErrorKind::too_large, std::string(source) + " holds a session of more than " +
+                                          std::to_string(most) +
+                                          " bytes: open the session's own file (.json)");
+}
+
+[[noreturn]] void throw_damaged_session(std::string_view source) {
+    throw_bad(source, "holds a damaged attnscope session: export the picture again");
+}
+
+/// What the whole of `data`, one zlib stream, unpacks to. Never takes more than a block beyond `most` bytes.
+std::string inflated(std::string_view data, std::size_t most, std::string_view source) {
+    constexpr std::size_t k_block = 65536;
     z_stream stream{};
-    if (data.size() > std::numeric_limits<uInt>::max() || inflateInit(&stream) != Z_OK) return std::nullopt;
+    if (data.size() > std::numeric_limits<uInt>::max() || inflateInit(&stream) != Z_OK)
+        throw_damaged_session(source);
+    const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&stream, &inflateEnd);
     stream.next_in = const_cast<Bytef*>(as_bytes(data));
     stream.avail_in = static_cast<uInt>(data.size());
     std::string text;
-    int status = Z_OK;
-    while (status == Z_OK && text.size() < k_max_text) {
-        const std::size_t before = text.size();
-        text.resize(std::max<std::size_t>(65536, before * 2));
-        stream.next_out = reinterpret_cast<Bytef*>(text.data() + before);
-        stream.avail_out = static_cast<uInt>(text.size() - before);
+    for (int status = Z_OK; status != Z_STREAM_END;) {
+        std::array<Bytef, k_block> block;
+        stream.next_out = block.data();
+        stream.avail_out = k_block;
         status = inflate(&stream, Z_NO_FLUSH);
-        text.resize(text.size() - stream.avail_out);
+        if (status != Z_OK && status != Z_STREAM_END) throw_damaged_session(source);
+        text.append(reinterpret_cast<const char*>(block.data()), k_block - stream.avail_out);
+        if (text.size() > most) throw_large_session(source, most);
     }
-    inflateEnd(&stream);
-    if (status != Z_STREAM_END) return std::nullopt;
     return text;
 }
 
 /// iTXt: key, 0, compressed?, method, language, 0, translated key, 0, text.
-std::optional<std::string> session_in(const Chunk& chunk, std::string_view source) {
+std::optional<std::string> session_in(const Chunk& chunk, std::size_t most, std::string_view source) {
     const std::string_view data = chunk.data;
     if (chunk.type != "iTXt" || data.substr(0, data.find('\0')) != k_png_session_key) return std::nullopt;
     const std::size_t flags = k_png_session_key.size() + 1;
     const std::size_t language = data.find('\0', flags + 2);
     const std::size_t translated = language == data.npos ? language : data.find('\0', language + 1);
-    if (translated == data.npos)
-        throw_bad(source, "holds a damaged attnscope session: export the picture again");
+    if (translated == data.npos) throw_damaged_session(source);
     const std::string_view text = data.substr(translated + 1);
-    if (data[flags] == 0) return std::string(text);
-    const std::optional<std::string> plain = inflated(text);
-    if (!plain) throw_bad(source, "holds a damaged attnscope session: export the picture again");
-    return plain;
+    if (data[flags] != 0) return inflated(text, most, source);
+    if (text.size() > most) throw_large_session(source, most);
+    return std::string(text);
 }
 
 void require_png(std::string_view bytes, std::string_view source) {
@@ -229,13 +238,13 @@ bool has_png_session(std::string_view bytes) {
     return false;
 }
 
-std::string read_png_session(std::string_view bytes, std::string_view source) {
+std::string read_png_session(std::string_view bytes, std::string_view source, std::size_t most) {
     require_png(bytes, source);
     std::string_view rest = bytes.substr(k_signature.size());
     std::optional<std::string> session;
     for (;;) {
         const Chunk chunk = next_chunk(rest, source);
-        if (!session) session = session_in(chunk, source);
+        if (!session) session = session_in(chunk, most, source);
         if (chunk.type == "IEND") break;
     }
     if (session) return *std::move(session);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/limits.h"
 #include "core/picture/progress.h"
 
 namespace attnscope {
@@ -44,7 +45,9 @@ bool is_png(std::string_view bytes);
 bool has_png_session(std::string_view bytes);
 
 /// The session inside a picture that attnscope exported. Throws Error(bad_input), one line naming `source`,
-/// for bytes that are no PNG file, one that is cut off or damaged anywhere, or one without a session.
-std::string read_png_session(std::string_view bytes, std::string_view source);
+/// for bytes that are no PNG file, one that is cut off or damaged anywhere, or one without a session;
+/// Error(too_large), before it takes the memory, for a session of more than `most` bytes.
+std::string read_png_session(std::string_view bytes, std::string_view source,
+                             std::size_t most = k_max_picture_session_bytes);
 
 }  // namespace attnscope

@@ -9,13 +9,14 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <regex>
 #include <span>
 #include <vector>
 
 #include "core/error.h"
 #include "core/io/file.h"
+#include "core/limits.h"
 #include "core/picture/number_text.h"
+#include "core/text/tokenizer.h"
 
 namespace attnscope {
 namespace {
@@ -28,19 +29,7 @@ constexpr std::string_view k_npy_magic("\x93NUMPY", 6);
 
 // CSV
 
-std::string in_quotes(std::string_view cell) {
-    constexpr std::size_t k_longest = 30;
-    if (cell.size() <= k_longest) return "\"" + std::string(cell) + "\"";
-    std::size_t end = k_longest;
-    while ((cell[end] & 0xC0) == 0x80) --end;
-    return "\"" + std::string(cell.substr(0, end)) + "…\"";
-}
-
-struct Line {
-    int number;  ///< in the text, from 1
-    std::string_view text;
-    std::vector<std::string> cells;
-};
+std::string in_quotes(std::string_view cell) { return "\"" + message_text(cell, 30) + "\""; }
 
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t\r");
@@ -75,18 +64,60 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
     return cells;
 }
 
-std::vector<Line> lines_of(std::string_view text) {
+/// A line that is not empty. Its cells are split off when they are asked for: kept, they would take twenty
+/// times the memory of the text.
+struct Line {
+    int number;             ///< in the text, from 1
+    std::string_view text;  ///< without the blanks around it, where blanks separate
+    char separator;
+
+    std::vector<std::string> cells() const { return cells_of(text, separator); }
+    /// As many as cells() has, or more where separators stand in quotes.
+    std::size_t most_cells() const {
+        std::size_t count = 1;
+        char before = '\0';
+        for (const char c : text) {
+            const bool same_gap = separator == ' ' && before == ' ';
+            if (c == separator && !same_gap) ++count;
+            before = c;
+        }
+        return count;
+    }
+};
+
+void require_utf8_line(const Line& line, std::string_view source) {
+    try {
+        require_utf8(line.text);
+    } catch (const Error&) {
+        refuse(source, "line " + std::to_string(line.number) + " is not UTF-8: save the file as UTF-8");
+    }
+}
+
+/// Throws where there are more rows, columns or cells than a matrix with labels may have.
+std::vector<Line> lines_of(std::string_view text, std::string_view source) {
     constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
+    constexpr std::size_t k_most_lines = k_max_matrix_side + 1,
+                          k_most_cells = k_max_matrix_numbers + 2 * k_max_matrix_side;
     if (text.starts_with(k_byte_order_mark)) text.remove_prefix(k_byte_order_mark.size());
     const char separator = separator_of(text);
     std::vector<Line> lines;
     int number = 0;
+    std::size_t cells = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
         ++number;
-        if (!trimmed(line).empty())
-            lines.push_back({number, line, cells_of(separator == ' ' ? trimmed(line) : line, separator)});
+        if (!trimmed(line).empty()) {
+            lines.push_back({number, separator == ' ' ? trimmed(line) : line, separator});
+            require_utf8_line(lines.back(), source);
+            const std::size_t count = lines.back().most_cells();
+            cells += count;
+            if (lines.size() > k_most_lines || count > k_most_lines || cells > k_most_cells)
+                refuse(source, "line " + std::to_string(number) + " is beyond the " +
+                                   std::to_string(k_max_matrix_side) + " rows and columns and the " +
+                                   std::to_string(k_max_matrix_numbers) +
+                                   " numbers that a matrix may have: give a part of it");
+        }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return lines;
@@ -130,10 +161,10 @@ std::size_t leading_digits(std::string_view text) {
 
 /// Two neighbouring cells that may be one number with a decimal comma.
 struct Halves {
-    std::string_view sign, whole;  ///< "-", "0"
-    std::string_view digits;       ///< "04", or "4e-05"
+    std::string sign, whole;  ///< "-", "0"
+    std::string digits;       ///< "04", or "4e-05"
 
-    std::string text() const { return std::string(sign) + std::string(whole) + "," + std::string(digits); }
+    std::string text() const { return sign + whole + "," + digits; }
     /// Nobody writes these as two numbers of their own: 04, 25e-3, -0.
     bool certain() const {
         const std::size_t count = leading_digits(digits);
@@ -144,7 +175,8 @@ struct Halves {
 
 std::optional<Halves> halves_of(std::string_view first, std::string_view second) {
     const std::size_t signs = first.starts_with('-') || first.starts_with('+') ? 1 : 0;
-    const Halves halves{first.substr(0, signs), first.substr(signs), second};
+    const Halves halves{std::string(first.substr(0, signs)), std::string(first.substr(signs)),
+                        std::string(second)};
     const bool whole = !halves.whole.empty() && leading_digits(halves.whole) == halves.whole.size() &&
                        (halves.whole.size() == 1 || halves.whole[0] != '0');
     const std::size_t digits = leading_digits(second);
@@ -158,9 +190,9 @@ std::optional<Halves> halves_of(std::string_view first, std::string_view second)
 std::vector<Halves> halves_of(const Line& line, bool labelled) {
     for (const std::string_view two_cells : {", ", " ,", "\""})
         if (trimmed(line.text).find(two_cells) != line.text.npos) return {};
-    std::vector<std::string_view> cells(line.cells.begin(), line.cells.end());
+    std::vector<std::string> cells = line.cells();
     if (labelled) {  // "cat 0,28" is read as the label "cat 0" and 28
-        cells[0].remove_prefix(cells[0].rfind(' ') + 1);
+        cells[0].erase(0, cells[0].rfind(' ') + 1);
         if (!number_of(cells[0])) cells.erase(cells.begin());
     }
     std::vector<Halves> all;
@@ -211,8 +243,7 @@ std::string decimal_comma_in(std::string_view line) {
     return {};
 }
 
-float checked_number(const Line& line, std::size_t column, std::string_view source) {
-    const std::string& cell = line.cells[column];
+float checked_number(const Line& line, std::size_t column, const std::string& cell, std::string_view source) {
     const std::string where =
         "line " + std::to_string(line.number) + ", cell " + std::to_string(column + 1) + " ";
     if (cell.empty()) refuse(source, where + "is empty: write a number, or nan where there is none");
@@ -236,7 +267,10 @@ float checked_number(const Line& line, std::size_t column, std::string_view sour
 
 [[noreturn]] void refuse_other_length(const Line& line, const Line& first_line, std::size_t first,
                                       std::string_view source) {
-    const auto numbers = [&](const Line& of) { return of.cells.size() - std::min(first, of.cells.size()); };
+    const auto numbers = [&](const Line& of) {
+        const std::size_t cells = of.cells().size();
+        return cells - std::min(first, cells);
+    };
     const auto counted = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " number" : " numbers"); };
     // One number in a line and a pair in the other: a column of numbers some of which are whole.
     const Line& longer = numbers(line) > numbers(first_line) ? line : first_line;
@@ -330,16 +364,47 @@ struct NpyHeader {
     std::size_t data;  ///< where the numbers start
 };
 
-/// What stands after 'key': in the header, up to `end`.
-std::string value_of(const std::string& header, const std::string& pattern, std::string_view source) {
-    std::smatch found;
-    if (!std::regex_search(header, found, std::regex(pattern)))
-        refuse(source, "its NPY header cannot be read: save it again with numpy.save");
-    return found[1];
+[[noreturn]] void refuse_npy_header(std::string_view source) {
+    refuse(source, "its NPY header cannot be read: save it again with numpy.save");
 }
 
+std::string_view without_blanks_before(std::string_view text) {
+    return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+}
+
+/// What stands behind "'key':" in the header, to its end.
+std::string_view value_of(std::string_view header, std::string_view quoted_key, std::string_view source) {
+    const std::size_t at = header.find(quoted_key);
+    if (at == header.npos) refuse_npy_header(source);
+    const std::string_view rest = without_blanks_before(header.substr(at + quoted_key.size()));
+    if (!rest.starts_with(':')) refuse_npy_header(source);
+    return without_blanks_before(rest.substr(1));
+}
+
+/// What stands between the brackets or quotes that `value` begins with.
+std::string_view enclosed(std::string_view value, char open, char close, std::string_view source) {
+    const std::size_t end = value.find(close, 1);
+    if (!value.starts_with(open) || end == value.npos) refuse_npy_header(source);
+    return value.substr(1, end - 1);
+}
+
+/// "<f4"; a list of fields is "a record".
+std::string_view type_in(std::string_view header, std::string_view source) {
+    const std::string_view value = value_of(header, "'descr'", source);
+    return value.starts_with('[') ? "a record" : enclosed(value, '\'', '\'', source);
+}
+
+bool is_by_column(std::string_view header, std::string_view source) {
+    const std::string_view value = value_of(header, "'fortran_order'", source);
+    if (!value.starts_with("True") && !value.starts_with("False")) refuse_npy_header(source);
+    return value.starts_with("True");
+}
+
+/// "(3, 4)", as a message quotes it.
+std::string shape_text(std::string_view shape) { return "(" + message_text(shape, 30) + ")"; }
+
 /// The sizes of "3, 4" or "3,", as a header spells its shape.
-std::vector<std::size_t> sizes_in(const std::string& shape, std::string_view source) {
+std::vector<std::size_t> sizes_in(std::string_view shape, std::string_view source) {
     std::vector<std::size_t> sizes;
     std::string_view rest = trimmed(shape);
     while (!rest.empty()) {
@@ -349,8 +414,8 @@ std::vector<std::size_t> sizes_in(const std::string& shape, std::string_view sou
         std::size_t size = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
         if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
-            refuse(source, "its NPY header says the shape (" + shape +
-                               "), which is none: save it again with numpy.save");
+            refuse(source, "its NPY header says the shape " + shape_text(shape) +
+                               ", which is none: save it again with numpy.save");
         sizes.push_back(size);
         rest = trimmed(rest.substr(std::min(comma + 1, rest.size())));
     }
@@ -371,16 +436,19 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
     std::size_t length = byte(8) | byte(9) << 8;
     if (long_header) length |= byte(10) << 16 | byte(11) << 24;
     const std::size_t start = long_header ? 12 : 10;
+    if (length > k_max_npy_header_bytes)
+        refuse(source, "its NPY header has " + std::to_string(length) + " bytes, and up to " +
+                           std::to_string(k_max_npy_header_bytes) +
+                           " are read: save it again with numpy.save");
     if (length > bytes.size() - std::min(start, bytes.size()))
         refuse(source, "the NPY file is cut off: copy it again");
-    const std::string header(bytes.substr(start, length));
-    const std::string type = value_of(header, R"('descr'\s*:\s*('[^']*'|\[))", source);
-    const std::string shape = value_of(header, R"('shape'\s*:\s*\(([^)]*)\))", source);
+    const std::string_view header = bytes.substr(start, length);
+    const std::string_view shape = enclosed(value_of(header, "'shape'", source), '(', ')', source);
     const std::vector<std::size_t> sizes = sizes_in(shape, source);
     if (sizes.empty() || sizes.size() > 2)
-        refuse(source, "its shape is (" + shape + "): a matrix has two dimensions");
-    return {.type = type.size() > 2 ? type.substr(1, type.size() - 2) : "a record",
-            .by_column = value_of(header, R"('fortran_order'\s*:\s*(True|False))", source) == "True",
+        refuse(source, "its shape is " + shape_text(shape) + ": a matrix has two dimensions");
+    return {.type = std::string(type_in(header, source)),
+            .by_column = is_by_column(header, source),
             .rows = sizes.size() == 1 ? 1 : sizes[0],
             .columns = sizes.back(),
             .data = start + length};
@@ -397,44 +465,44 @@ bool is_rounded_whole(std::string_view text, float value) {
 }
 
 void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source) {
-    constexpr std::size_t k_longest = 65'536, k_most = std::size_t{1} << 26;
     if (rows == 0 || columns == 0) refuse(source, "there are no numbers in it");
-    if (rows > k_longest || columns > k_longest || rows * columns > k_most)
+    if (rows > k_max_matrix_side || columns > k_max_matrix_side || rows * columns > k_max_matrix_numbers)
         refuse(source, "it has " + std::to_string(rows) + " × " + std::to_string(columns) +
-                           " numbers, and a matrix may have up to " + std::to_string(k_longest) +
-                           " rows and columns and " + std::to_string(k_most) +
+                           " numbers, and a matrix may have up to " + std::to_string(k_max_matrix_side) +
+                           " rows and columns and " + std::to_string(k_max_matrix_numbers) +
                            " numbers in all: give a part of it");
 }
 
 Matrix matrix_from_csv(std::string_view text, std::string_view source) {
-    std::vector<Line> lines = lines_of(text);
+    std::vector<Line> lines = lines_of(text, source);
     if (lines.empty()) refuse(source, "there are no numbers in it");
+    const std::vector<std::string> top = lines[0].cells();
+    const std::vector<std::string> second = lines.size() > 1 ? lines[1].cells() : top;
     // Labels: above the columns if the first line has a word or an empty corner, before the rows if the first
     // cells below are words.
     const bool labelled_rows = lines.size() > 1 &&
                                std::all_of(lines.begin() + 1, lines.end(),
-                                           [](const Line& line) { return is_word(line.cells[0]); }) &&
-                               lines[1].cells.size() > 1 && !has_decimal_comma(lines[1].cells[0]);
-    const bool empty_corner = lines.size() > 1 && lines[0].cells[0].empty() && labelled_rows;
+                                           [](const Line& line) { return is_word(line.cells()[0]); }) &&
+                               second.size() > 1 && !has_decimal_comma(second[0]);
+    const bool empty_corner = lines.size() > 1 && top[0].empty() && labelled_rows;
     const bool labelled_columns =
-        lines.size() > 1 && (empty_corner || std::all_of(lines[0].cells.begin(), lines[0].cells.end(),
-                                                         [](const std::string& cell) {
-                                                             return is_word(cell) && !has_decimal_comma(cell);
-                                                         }));
-    const std::size_t labels =
-        labelled_columns ? lines[0].cells.size() - (lines[0].cells[0].empty() ? 1 : 0) : 0;
+        lines.size() > 1 && (empty_corner || std::ranges::all_of(top, [](const std::string& cell) {
+                                 return is_word(cell) && !has_decimal_comma(cell);
+                             }));
+    const std::size_t labels = labelled_columns ? top.size() - (top[0].empty() ? 1 : 0) : 0;
     if (labelled_columns) lines.erase(lines.begin());
     if (separator_of(text) == ',') refuse_decimal_commas(lines, labelled_rows, labels, source);
     const std::size_t first = labelled_rows ? 1 : 0;
-    const std::size_t columns = lines[0].cells.size() - first;
+    const std::size_t columns = lines[0].cells().size() - first;
     require_matrix_size(lines.size(), columns, source);
     Matrix matrix(static_cast<Eigen::Index>(lines.size()), static_cast<Eigen::Index>(columns));
     for (std::size_t r = 0; r < lines.size(); ++r) {
         const Line& line = lines[r];
-        if (line.cells.size() != columns + first) refuse_other_length(line, lines[0], first, source);
+        const std::vector<std::string> cells = line.cells();
+        if (cells.size() != columns + first) refuse_other_length(line, lines[0], first, source);
         for (std::size_t c = 0; c < columns; ++c)
             matrix(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(c)) =
-                checked_number(line, c + first, source);
+                checked_number(line, c + first, cells[c + first], source);
     }
     return matrix;
 }
@@ -473,12 +541,13 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
 }
 
 Matrix read_matrix(const std::string& path) {
-    const std::string bytes = read_file(path);
-    const std::string source = path == "-" ? "standard input" : path;
-    const bool text = bytes.find('\0') == std::string::npos;
-    if (!text && !bytes.starts_with(k_npy_magic))
-        refuse(source, "neither rows of numbers (CSV) nor an NPY file");
-    return bytes.starts_with(k_npy_magic) ? matrix_from_npy(bytes, source) : matrix_from_csv(bytes, source);
+    return opened(path, [](const std::string& bytes, const std::string& source) {
+        const bool text = bytes.find('\0') == std::string::npos;
+        if (!text && !bytes.starts_with(k_npy_magic))
+            refuse(source, "neither rows of numbers (CSV) nor an NPY file");
+        return bytes.starts_with(k_npy_magic) ? matrix_from_npy(bytes, source)
+                                              : matrix_from_csv(bytes, source);
+    });
 }
 
 }  // namespace attnscope

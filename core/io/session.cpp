@@ -16,6 +16,7 @@
 #include "core/io/png.h"
 #include "core/io/read_matrix.h"
 #include "core/io/svg.h"
+#include "core/limits.h"
 #include "core/picture/number_text.h"
 
 namespace attnscope {
@@ -80,11 +81,15 @@ Json matrix_json(const Matrix& matrix) {
 Matrix matrix_from(const Json& json, std::string_view source, const std::string& where) {
     if (!json.is_array() || json.empty() || !json[0].is_array() || json[0].empty())
         refuse(source, where, "expected a matrix as a list of rows [[…], …]");
+    // A matrix is made only of rows that are all there: a long one among short ones would take their room.
+    for (std::size_t i = 0; i < json.size(); ++i)
+        if (!json[i].is_array() || json[i].size() != json[0].size())
+            refuse(source, where + " row " + std::to_string(i + 1),
+                   "expected " + std::to_string(json[0].size()) + " numbers, as in row 1");
+    require_matrix_size(json.size(), json[0].size(), std::string(source) + ": " + where);
     Matrix matrix(static_cast<Eigen::Index>(json.size()), static_cast<Eigen::Index>(json[0].size()));
     for (std::size_t i = 0; i < json.size(); ++i) {
         const std::string row = where + " row " + std::to_string(i + 1);
-        if (!json[i].is_array() || json[i].size() != json[0].size())
-            refuse(source, row, "expected " + std::to_string(json[0].size()) + " numbers, as in row 1");
         for (std::size_t j = 0; j < json[i].size(); ++j)
             matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
                 number_from(json[i][j], source, row);
@@ -144,7 +149,8 @@ std::string position_text(std::string_view text, std::size_t byte) {
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-/// Reads what a parsed Json no longer tells: which key stands twice in one object, and numbers as typed.
+/// Reads, before memory is taken for a Json, whether it stays within the limits, and what a Json no longer
+/// tells: which key stands twice in one object, and numbers as typed.
 class Scan : public Json::json_sax_t {
 public:
     explicit Scan(std::string_view source) : source_(source) {}
@@ -152,6 +158,9 @@ public:
     TypedNumbers typed;
 
     bool key(std::string& name) override {
+        if (++fields_ > k_max_json_fields)
+            refuse(source_, "",
+                   "it has more than " + std::to_string(k_max_json_fields) + " fields: no session has");
         Object& object = objects_.back();
         object.key = name;
         if (!object.names.insert(name).second)
@@ -163,27 +172,31 @@ public:
         // JSON keeps a whole number of more than 64 bits as floating point.
         const auto value = static_cast<float>(number);
         if (lists_ > 0 && is_rounded_whole(text, value)) refuse_rounded(source_, path(), text, value);
-        return true;
+        return count();
     }
     bool start_object(std::size_t) override {
         objects_.emplace_back();
-        return true;
+        return enter();
     }
     bool end_object() override {
         objects_.pop_back();
         return true;
     }
-    bool start_array(std::size_t) override { return ++lists_ > 0; }
+    bool start_array(std::size_t) override {
+        if (objects_.empty()) refuse(source_, "", "expected an object {…}, not a list");
+        ++lists_;
+        return enter();
+    }
     bool end_array() override {
         --lists_;
         return true;
     }
-    bool null() override { return true; }
-    bool boolean(bool) override { return true; }
-    bool number_integer(std::int64_t) override { return true; }
-    bool number_unsigned(std::uint64_t) override { return true; }
-    bool string(std::string&) override { return true; }
-    bool binary(Json::binary_t&) override { return true; }
+    bool null() override { return count(); }
+    bool boolean(bool) override { return count(); }
+    bool number_integer(std::int64_t) override { return count(); }
+    bool number_unsigned(std::uint64_t) override { return count(); }
+    bool string(std::string&) override { return count(); }
+    bool binary(Json::binary_t&) override { return count(); }
     /// Said by parse(), with its line and column.
     bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
 
@@ -194,6 +207,20 @@ private:
         std::string key;  ///< the newest
     };
 
+    bool count() {
+        if (++elements_ > k_max_json_elements)
+            throw Error(ErrorKind::too_large, std::string(source_) + " holds more than " +
+                                                  std::to_string(k_max_json_elements) +
+                                                  " values: give its matrices as NPY files (--given)");
+        return true;
+    }
+    bool enter() {
+        if (objects_.size() + lists_ > k_max_json_depth)
+            refuse(source_, path(),
+                   "more than " + std::to_string(k_max_json_depth) + " lists or objects within each other");
+        return count();
+    }
+
     std::string path() const {
         std::string path;
         for (const Object& object : objects_) path += (path.empty() ? "" : ".") + object.key;
@@ -202,8 +229,18 @@ private:
 
     std::string_view source_;
     std::vector<Object> objects_;
-    std::size_t lists_ = 0;
+    std::size_t lists_ = 0, elements_ = 0, fields_ = 0;
 };
+
+void require_readable_again(const Session& session) {
+    std::size_t numbers = 0;
+    for (const auto& [name, matrix] : session.experiment.given)
+        numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
+    if (numbers + k_max_json_fields > k_max_json_elements)
+        throw Error(ErrorKind::too_large, "the given matrices have " + std::to_string(numbers) +
+                                              " numbers, and a session holds some " +
+                                              std::to_string(k_max_json_elements) + ": give smaller ones");
+}
 
 Json parse(std::string_view text, std::string_view source) {
     try {
@@ -220,6 +257,7 @@ Json parse(std::string_view text, std::string_view source) {
 }  // namespace
 
 std::string to_json(const Session& session) {
+    require_readable_again(session);
     Json experiment = Json::object(), presentation = Json::object();
     for (const Option& option : options())
         if (option.type != OptionType::matrices)
@@ -234,10 +272,10 @@ std::string to_json(const Session& session) {
 }
 
 Session session_from_json(std::string_view text, std::string_view source) {
-    const Json json = parse(text, source);
-    require_object(json, source, "");
     Scan scan(source);
     Json::sax_parse(text, &scan);
+    const Json json = parse(text, source);
+    require_object(json, source, "");
     Session session;
     const std::vector<std::string> known = {"version", "experiment", "presentation", "note"};
     for (const auto& [name, value] : json.items()) {
@@ -266,9 +304,9 @@ Session session_from_json(std::string_view text, std::string_view source) {
     return session;
 }
 
-Session load_session(const std::string& file) {
-    const std::string bytes = read_file(file);
-    const std::string source = file == "-" ? "standard input" : file;
+namespace {
+
+Session session_from_bytes(const std::string& bytes, const std::string& source) {
     if (is_png(bytes)) return session_from_json(read_png_session(bytes, source), source);
     if (is_svg(bytes)) return session_from_json(read_svg_session(bytes, source), source);
     if (is_jpeg(bytes))
@@ -279,5 +317,9 @@ Session load_session(const std::string& file) {
                     source + " is a PDF, which carries no session: open the PNG or the SVG");
     return session_from_json(bytes, source);
 }
+
+}  // namespace
+
+Session load_session(const std::string& file) { return opened(file, session_from_bytes); }
 
 }  // namespace attnscope

@@ -39,7 +39,7 @@ struct RangeChoice {
     }
 };
 
-/// A cell of the focused stage, counted from 0.
+/// A cell of a stage, counted from 0.
 struct Cell {
     int row = 0;
     int column = 0;
@@ -66,6 +66,21 @@ struct Presentation {
     bool values = true;            ///< numbers in the cells where they fit
     std::string title;             ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
+    std::string locked_in;  ///< the stage of that cell; empty: the focused one
+
+    const std::string& locked_stage() const { return locked_in.empty() ? stage : locked_in; }
+    /// Puts a stage into focus. A locked cell stays one of the stage where it was locked.
+    void focus(std::string_view name) {
+        const std::string home = locked_stage();
+        stage = name;
+        locked_in = locked && home != stage ? home : "";
+    }
+    /// Locks a cell of a stage, which comes into focus, or unlocks.
+    void lock(std::string_view name, const std::optional<Cell>& cell) {
+        stage = name;
+        locked = cell;
+        locked_in.clear();
+    }
 
     bool operator==(const Presentation&) const = default;
 };
@@ -80,14 +95,17 @@ struct Session {
 
 /// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, indented, keys in the table's
 /// order, a final newline. Every option is written, so that a file means the same when defaults change.
+/// Throws Error(too_large) for more given numbers than session_from_json takes.
 std::string to_json(const Session& session);
 
 /// A field that is missing takes its default. Throws Error(bad_input) naming `source` and, by its path, the
-/// field that is unknown (with the nearest name), stands twice, has a wrong type or is out of range.
+/// field that is unknown (with the nearest name), stands twice, has a wrong type or is out of range;
+/// Error(too_large), before it takes the memory, beyond k_max_json_elements.
 Session session_from_json(std::string_view text, std::string_view source);
 
 /// Reads FILE: a session, or a PNG or SVG with a session inside; "-" is standard input.
-/// Throws Error(io) if it cannot be read, Error(bad_input) if it holds no session.
+/// Throws Error(io) if it cannot be read, Error(bad_input) if it holds no session, Error(too_large) beyond
+/// the limits and where the memory does not suffice.
 Session load_session(const std::string& file);
 
 }  // namespace attnscope

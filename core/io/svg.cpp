@@ -78,14 +78,19 @@ bool is_svg(std::string_view bytes) {
     return bytes.starts_with("<?xml") || bytes.starts_with("<svg") || bytes.starts_with("<!--");
 }
 
-std::string read_svg_session(std::string_view bytes, std::string_view source) {
+std::string read_svg_session(std::string_view bytes, std::string_view source, std::size_t most) {
     const std::size_t name = bytes.find("id=\"" + std::string(k_svg_session_id) + "\"");
     if (name == bytes.npos)
         throw_bad(source, "is a picture without an attnscope session: open one that attnscope exported");
     const std::size_t begin = bytes.find('>', name);
     const std::size_t end = begin == bytes.npos ? begin : bytes.find('<', begin);
     if (end == bytes.npos) throw_bad(source, "is cut off: copy it again, or export the picture again");
-    return unescaped(bytes.substr(begin + 1, end - begin - 1));
+    const std::string_view session = bytes.substr(begin + 1, end - begin - 1);
+    if (session.size() > most)
+        throw Error(ErrorKind::too_large, std::string(source) + " holds a session of more than " +
+                                              std::to_string(most) +
+                                              " bytes: open the session's own file (.json)");
+    return unescaped(session);
 }
 
 }  // namespace attnscope

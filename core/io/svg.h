@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/limits.h"
+
 namespace attnscope {
 
 /// The identifier of the <metadata> element that holds the session.
@@ -18,7 +20,8 @@ bool is_svg(std::string_view bytes);
 
 /// The session inside a picture that attnscope exported, even if another program has saved it since and kept
 /// its metadata. Throws Error(bad_input), one line naming `source`, for one without a session or that is cut
-/// off.
-std::string read_svg_session(std::string_view bytes, std::string_view source);
+/// off; Error(too_large) for more than `most` bytes.
+std::string read_svg_session(std::string_view bytes, std::string_view source,
+                             std::size_t most = k_max_picture_session_bytes);
 
 }  // namespace attnscope

@@ -1,0 +1,58 @@
+#include "core/error.h"
+
+#include <utf8proc.h>
+
+#include <array>
+#include <cstdio>
+
+namespace attnscope {
+namespace {
+
+/// Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX #9).
+bool turns_direction(utf8proc_int32_t c) {
+    return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+bool breaks_line(utf8proc_int32_t c) { return c == 0x2028 || c == 0x2029; }
+
+std::string escaped(utf8proc_int32_t c) {
+    std::array<char, 8> text{};
+    std::snprintf(text.data(), text.size(), "\\u%04x", static_cast<unsigned>(c) & 0xFFFFU);
+    return text.data();
+}
+
+std::string one_line(std::string_view text) {
+    std::string line;
+    while (!text.empty()) {
+        utf8proc_int32_t c = -1;
+        const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                             static_cast<utf8proc_ssize_t>(text.size()), &c);
+        const std::size_t taken = length > 0 ? static_cast<std::size_t>(length) : 1;
+        if (length <= 0)
+            line += "\uFFFD";
+        else if (c == '\n' || c == '\r' || c == '\t')
+            line += ' ';
+        else if (utf8proc_category(c) == UTF8PROC_CATEGORY_CC || turns_direction(c) || breaks_line(c))
+            line += escaped(c);
+        else
+            line += text.substr(0, taken);
+        text.remove_prefix(taken);
+    }
+    return line;
+}
+
+bool continues_character(char c) { return (c & 0xC0) == 0x80; }
+
+}  // namespace
+
+std::string message_text(std::string_view text, std::size_t most) {
+    std::string line = one_line(text);
+    if (line.size() <= most) return line;
+    std::size_t head = most - most / 4, tail = line.size() - most / 4;
+    while (continues_character(line[head])) --head;
+    while (tail < line.size() && continues_character(line[tail])) ++tail;
+    return line.replace(head, tail - head, "…");
+}
+
+}  // namespace attnscope
