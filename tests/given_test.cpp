@@ -324,7 +324,7 @@ TEST_F(PaintingTest, WhatTheWindowClosesIsLeftAloneAndSaidSo) {
     EXPECT_FALSE(painted());
     EXPECT_FALSE(document().presentation().locked);
     EXPECT_EQ(document().experiment(), before);
-    EXPECT_NE(interaction().notice.text.find("local window, D = 2"), std::string::npos)
+    EXPECT_NE(interaction().notice.text.find("local window, D = 2:"), std::string::npos)
         << interaction().notice.text;
     click(cell_place(1, 2));
     EXPECT_EQ(open(1, 2), 0) << "within it the mask decides";
