@@ -106,5 +106,15 @@ TEST(HighlightTest, AHiddenUnitLightsItsKey) {
     EXPECT_EQ(lit_column(lit, info("scores")), 2);
 }
 
+TEST(HighlightTest, WithOneHeadAColumnOfTheContextIsThatOfTheValues) {
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    Presentation presentation;
+    presentation.locked = Cell{1, 5};
+    presentation.stage = "context";
+    EXPECT_EQ(lit_column(current_highlight({}, presentation, &trace), info("value")), 5);
+    presentation.stage = "value";
+    EXPECT_EQ(lit_column(current_highlight({}, presentation, &trace), info("context")), 5);
+}
+
 }  // namespace
 }  // namespace attnscope

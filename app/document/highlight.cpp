@@ -12,7 +12,8 @@ int lit(const Highlight& highlight, Axis axis) {
         case Axis::key_token:
         case Axis::key_hidden: return highlight.key;
         case Axis::feature:
-        case Axis::head_feature: return highlight.feature_axis == axis ? highlight.feature : -1;
+        case Axis::head_feature:
+            return highlight.one_head || highlight.feature_axis == axis ? highlight.feature : -1;
         default: return -1;
     }
 }

@@ -24,6 +24,7 @@ struct Highlight {
     int feature = -1;
     Axis feature_axis = Axis::feature;
     bool two_sides = false;  ///< queries and keys are different tokens
+    bool one_head = false;   ///< a head's features are the features
     bool operator==(const Highlight&) const = default;
 };
 
