@@ -228,13 +228,14 @@ TEST_F(DocumentTest, ALockedCellSurvivesWhatKeepsItsMatrix) {
     EXPECT_EQ(document.presentation().locked, (Cell{7, 6}));
 }
 
-TEST_F(DocumentTest, UndoOfAStageTakesItsLockAlong) {
+TEST_F(DocumentTest, UndoOfAStageLeavesItsLockThere) {
     settle();
     document.change([](Session& s) { s.presentation.stage = "query"; });
     document.change([](Session& s) { s.presentation.locked = Cell{2, 15}; });
     document.undo();
     EXPECT_EQ(document.presentation().stage, "weights");
-    EXPECT_FALSE(document.presentation().locked);
+    EXPECT_EQ(document.presentation().locked_stage(), "query");
+    EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
 }
 
 TEST_F(DocumentTest, OpeningIsAnUndoStepAndUnmodified) {

@@ -146,7 +146,7 @@ TEST(export_test, what_is_too_large_in_pixels_leaves_in_shapes) {
     EXPECT_TRUE(bytes("pdf").starts_with("%PDF-"));
 }
 
-TEST(export_test, a_picture_carries_the_locked_cell_only_of_its_own_stage) {
+TEST(export_test, a_picture_carries_the_locked_cell_and_its_stage) {
     Session session = small_session(1);
     session.presentation.locked = Cell{2, 3};
     const Trace trace = evaluate(session.experiment);
@@ -154,8 +154,11 @@ TEST(export_test, a_picture_carries_the_locked_cell_only_of_its_own_stage) {
         const ExportItem item = only(trace, {{stage}, {}, {"png"}});
         return session_from_json(read_png_session(export_bytes(trace, session, item), stage), stage);
     };
-    EXPECT_EQ(carried("context").presentation.locked, (Cell{2, 3}));
-    EXPECT_EQ(carried("weights").presentation.locked, std::nullopt) << "3 × 3";
+    for (const char* stage : {"context", "weights"}) {
+        EXPECT_EQ(carried(stage).presentation.stage, stage);
+        EXPECT_EQ(carried(stage).presentation.locked, (Cell{2, 3}));
+        EXPECT_EQ(carried(stage).presentation.locked_stage(), session.presentation.stage);
+    }
 }
 
 TEST(export_test, a_stage_named_twice_is_written_once) {

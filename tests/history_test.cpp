@@ -148,14 +148,15 @@ TEST(HistoryTest, UndoLeavesTheRestOfThePresentation) {
     EXPECT_EQ(session, before);
 }
 
-TEST(HistoryTest, ALockedCellGoesWithItsStage) {
+TEST(HistoryTest, ALockedCellStaysOneOfItsStage) {
     Session session;
     session.presentation.stage = "query";
     const UndoPoint query = undo_point(session);
     session.presentation.stage = "weights";
     session.presentation.locked = Cell{1, 2};
     restore(session, query);
-    EXPECT_FALSE(session.presentation.locked);
+    EXPECT_EQ(session.presentation.locked, (Cell{1, 2}));
+    EXPECT_EQ(session.presentation.locked_stage(), "weights");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"cell-size", {"1", "48", "512", "auto"}},
     {"values", {"true", "false"}},
     {"title", {"", "Figure 1: “weights”", "none"}},
-    {"locked", {"none", "1,1", "8,16"}},
+    {"locked", {"none", "1,1", "8,16", "2,3,scores"}},
 };
 
 TEST(options_test, every_option_has_values_here) {
@@ -209,8 +209,12 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
         {{"cell-size", "big"}, "--cell-size: expected auto or a whole number, not \"big\""},
         {{"cell-size", "513"}, "--cell-size: 513 is out of range: use 1 to 512"},
         {{"stage", "wieghts"}, "--stage: \"wieghts\" is not a stage; did you mean weights?"},
-        {{"locked", "0,1"}, "--locked: expected none or ROW,COLUMN counted from 1, not \"0,1\""},
-        {{"locked", "5"}, "--locked: expected none or ROW,COLUMN counted from 1, not \"5\""},
+        {{"locked", "0,1"},
+         "--locked: expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not \"0,1\""},
+        {{"locked", "5"},
+         "--locked: expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not \"5\""},
+        {{"locked", "1,2,wieghts"},
+         "--locked: expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not \"1,2,wieghts\""},
         {{"values", "maybe"}, "--values: expected true or false, not \"maybe\""},
         {{"mask", "casual"},
          "--mask: mask \"casual\" is not a rule: use none, causal, valid:K[,K…], window:L,R, file:PATH"},

@@ -69,10 +69,7 @@ void focus_step(ActionContext& c, int step) {
     const auto at = std::ranges::find(names, focused.name());
     const auto now = at == names.end() ? 0 : at - names.begin();
     const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(names) - 1);
-    c.document.change([&](Session& s) {
-        if (s.presentation.stage != names[std::size_t(next)]) s.presentation.locked.reset();
-        s.presentation.stage = names[std::size_t(next)];
-    });
+    c.document.change([&](Session& s) { s.presentation.focus(names[std::size_t(next)]); });
     c.interaction.zoom = {};
 }
 
@@ -94,7 +91,7 @@ void next_head(ActionContext& c, int step) {
 
 /// Escape closes the dialog, else unlocks, else closes the note; it never quits.
 void escape(ActionContext& c) {
-    const bool unlocks = locked_cell(c.document.presentation(), c.document.trace().get()).has_value();
+    const bool unlocks = held_cell(c.document.presentation(), c.document.trace().get()).has_value();
     if (c.interaction.dialog != Dialog::none)
         c.interaction.dialog = Dialog::none;
     else if (unlocks)

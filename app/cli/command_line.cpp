@@ -108,7 +108,7 @@ void require_flags(const SessionArguments& given, const Session& session, const 
         throw UsageError("--head: " + head_text(head) + " is asked for and there " +
                          (heads == 1 ? "is 1 head" : "are " + std::to_string(heads) + " heads"));
     const std::optional<Cell>& cell = session.presentation.locked;
-    const Stage* stage = trace.find(session.presentation.stage);
+    const Stage* stage = trace.find(session.presentation.locked_stage());
     if (!given.gives("locked") || !cell || !stage) return;
     const Shape& shape = stage->shape();
     if (cell->row >= shape.rows || cell->column >= shape.columns)

@@ -5,6 +5,8 @@ namespace {
 
 bool is_feature(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
 
+bool is_token(Axis axis) { return axis == Axis::query_token || axis == Axis::key_token; }
+
 int lit(const Highlight& highlight, Axis axis) {
     switch (axis) {
         case Axis::query_token:
@@ -51,5 +53,21 @@ int lit_row(const Highlight& highlight, const StageInfo& info) {
 }
 
 int lit_column(const Highlight& highlight, const StageInfo& info) { return lit(highlight, info.columns); }
+
+std::optional<Cell> same_cell(const Trace& trace, const Stage& from, const Cell& cell, const Stage& to) {
+    const StageInfo &first = *from.info, &second = *to.info;
+    Cell same = cell;
+    if (first.rows != second.rows || first.columns != second.columns) {
+        if (!is_token(second.rows) || second.columns == Axis::key_hidden) return std::nullopt;
+        Highlight highlight = highlight_cell(first, cell, from.shape().depth);
+        highlight.two_sides = has_two_sides(trace);
+        highlight.one_head = trace.experiment.heads == 1;
+        same = {lit_row(highlight, second),
+                second.columns == Axis::single ? 0 : lit_column(highlight, second)};
+    }
+    const bool there =
+        same.row >= 0 && same.column >= 0 && same.row < to.shape().rows && same.column < to.shape().columns;
+    return there ? std::optional(same) : std::nullopt;
+}
 
 }  // namespace attnscope

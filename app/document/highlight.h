@@ -40,4 +40,8 @@ Highlight highlight_cell(const StageInfo& info, const Cell& cell, int depth = 1)
 int lit_row(const Highlight& highlight, const StageInfo& info);
 int lit_column(const Highlight& highlight, const StageInfo& info);
 
+/// The cell of `to` that has the row and the column of a cell of `from`; nullopt where it lacks one of them:
+/// of weights and scores the same query and key, of query and embedding the same token and feature.
+std::optional<Cell> same_cell(const Trace& trace, const Stage& from, const Cell& cell, const Stage& to);
+
 }  // namespace attnscope

@@ -7,11 +7,9 @@ UndoPoint undo_point(const Session& session) {
 }
 
 void restore(Session& session, const UndoPoint& point) {
-    // A locked cell is one of the stage that was in focus.
-    if (session.presentation.stage != point.stage) session.presentation.locked.reset();
     session.experiment = point.experiment;
     session.presentation.head = point.head;
-    session.presentation.stage = point.stage;
+    session.presentation.focus(point.stage);
 }
 
 History::History(UndoPoint present) { points_.push_back(std::move(present)); }

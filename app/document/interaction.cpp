@@ -13,13 +13,31 @@ void ControlFocus::move(int step) {
     moved = true;
 }
 
+namespace {
+
+/// The locked cell in the stage where it was locked.
+std::optional<HeldCell> cell_where_locked(const Presentation& presentation, const Trace& trace) {
+    const Stage* stage = trace.find(presentation.locked_stage());
+    if (!stage || !presentation.locked) return std::nullopt;
+    const auto cell = same_cell(trace, *stage, *presentation.locked, *stage);
+    return cell ? std::optional(HeldCell{stage, *cell}) : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace) {
-    const std::optional<Cell>& locked = presentation.locked;
-    if (!locked || !trace) return locked;
-    const Stage* stage = trace->find(presentation.stage);
-    if (!stage || locked->row < 0 || locked->column < 0) return std::nullopt;
-    if (locked->row >= stage->shape().rows || locked->column >= stage->shape().columns) return std::nullopt;
-    return locked;
+    if (!trace) return presentation.locked;
+    const Stage* focused = trace->find(presentation.stage);
+    const auto locked = cell_where_locked(presentation, *trace);
+    if (!focused || !locked) return std::nullopt;
+    return same_cell(*trace, *locked->stage, locked->cell, *focused);
+}
+
+std::optional<HeldCell> held_cell(const Presentation& presentation, const Trace* trace) {
+    if (!trace) return std::nullopt;
+    if (const auto cell = locked_cell(presentation, trace))
+        return HeldCell{trace->find(presentation.stage), *cell};
+    return cell_where_locked(presentation, *trace);
 }
 
 namespace {
@@ -38,8 +56,11 @@ Highlight pointed_highlight(const Interaction& interaction, const Presentation& 
     }
     if (interaction.hovered)
         return cell_highlight(interaction.hovered->stage, interaction.hovered->cell, trace);
-    if (const auto locked = locked_cell(presentation, trace))
-        return cell_highlight(presentation.stage, *locked, trace);
+    if (!trace)
+        return presentation.locked ? cell_highlight(presentation.stage, *presentation.locked, trace)
+                                   : Highlight{};
+    if (const auto locked = cell_where_locked(presentation, *trace))
+        return cell_highlight(locked->stage->name(), locked->cell, trace);
     return {};
 }
 

@@ -148,11 +148,20 @@ struct Interaction {
     }
 };
 
-/// The locked cell of the focused stage, where the trace has it. One beyond a matrix that became smaller is
-/// kept, and comes back with its place. Without a trace: the one that is kept.
+/// The locked cell as it stands in the focused stage (same_cell), where that has it. One beyond a matrix that
+/// became smaller is kept, and comes back with its place. Without a trace: the one that is kept.
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace);
 
-/// What is lit: the chip or the cell under the mouse, else the locked cell of the focused stage.
+/// A cell and the stage that it is of.
+struct HeldCell {
+    const Stage* stage;
+    Cell cell;
+};
+/// What the inspector holds: the locked cell as it stands in the focused stage or, where that lacks its row
+/// or its column, in the stage where it was locked. nullopt where nothing is locked, or the trace lacks it.
+std::optional<HeldCell> held_cell(const Presentation& presentation, const Trace* trace);
+
+/// What is lit: the chip or the cell under the mouse, else the locked cell.
 Highlight current_highlight(const Interaction& interaction, const Presentation& presentation,
                             const Trace* trace);
 

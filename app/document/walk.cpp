@@ -9,7 +9,7 @@ namespace {
 
 Cell start_of(const Presentation& presentation, const Stage& stage) {
     const Shape& shape = stage.shape();
-    if (presentation.locked && presentation.stage == stage.name()) return *presentation.locked;
+    if (presentation.locked && presentation.locked_stage() == stage.name()) return *presentation.locked;
     const int row = locked_query(presentation, shape.rows);
     const auto values = stage.buffer.host().head(0).row(row);
     return {row,
@@ -23,10 +23,7 @@ void walk_cells(Document& document, const Stage& stage, int down, int right) {
     const Cell from = start_of(document.presentation(), stage);
     const Cell to{std::clamp(from.row + down, 0, shape.rows - 1),
                   std::clamp(from.column + right, 0, shape.columns - 1)};
-    document.change([&](Session& session) {
-        session.presentation.stage = stage.name();
-        session.presentation.locked = to;
-    });
+    document.change([&](Session& session) { session.presentation.lock(stage.name(), to); });
 }
 
 }  // namespace attnscope

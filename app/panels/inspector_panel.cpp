@@ -39,7 +39,7 @@ struct Inspected {
     Cell cell;
 };
 
-/// The hovered cell, else the locked one of the focused stage.
+/// The hovered cell, else the one that is held.
 std::optional<Inspected> inspected(Ui& ui) {
     const Trace* trace = ui.document.trace().get();
     if (!trace || !ui.document.ready()) return std::nullopt;

@@ -115,8 +115,7 @@ std::string size_text(const GivenMatrix& matrix) {
 void show_stage(Ui& ui, const std::string& name, const std::string& gesture = {}) {
     ui.document.change(
         [&](Session& session) {
-            if (session.presentation.stage != name) session.presentation.locked.reset();
-            session.presentation.stage = name;
+            session.presentation.focus(name);
             session.presentation.view = "pipeline";
         },
         gesture);

@@ -61,8 +61,8 @@ void go_to(Ui& ui, const StageDifference& stage) {
     ui.document.change([&](Session& session) {
         Presentation& presentation = session.presentation;
         presentation.view = "pipeline";
-        presentation.stage = stage.info->name;
-        presentation.locked = place ? std::optional(Cell{place->row, place->column}) : std::nullopt;
+        presentation.lock(stage.info->name,
+                          place ? std::optional(Cell{place->row, place->column}) : std::nullopt);
         if (place && stage.shape.heads > 1) presentation.head = {HeadChoice::Kind::one, place->head};
     });
     ui.state.zoom = {};

@@ -200,15 +200,14 @@ void lock_token(Ui& ui, int token, bool as_key) {
     if (!rows && !columns) return;
     const std::optional<Cell> before = locked_cell(ui.document.presentation(), ui.document.trace().get());
     ui.document.change([&](Session& session) {
-        session.presentation.stage = stage.name();
-        auto& locked = session.presentation.locked;
-        locked = before;
+        std::optional<Cell> locked = before;
         if (columns)
             locked = Cell{locked ? locked->row : std::min(token, stage.shape().rows - 1), token};
         else if (locked && locked->row == token)
             locked.reset();
         else
             locked = Cell{token, std::min(locked ? locked->column : token, stage.shape().columns - 1)};
+        session.presentation.lock(stage.name(), locked);
     });
 }
 

@@ -27,11 +27,10 @@ void point_at(Ui& ui, const ShownStage& shown, const Cell& cell) {
 
 void toggle_lock(Ui& ui, const ShownStage& shown, const Cell& cell) {
     const std::string stage(shown.stage->name());
+    const Presentation& before = ui.document.presentation();
+    const bool locked = before.stage == stage && locked_cell(before, shown.trace) == cell;
     ui.document.change([&](Session& session) {
-        Presentation& presentation = session.presentation;
-        const bool locked = presentation.stage == stage && presentation.locked == cell;
-        presentation.stage = stage;
-        presentation.locked = locked ? std::nullopt : std::optional(cell);
+        session.presentation.lock(stage, locked ? std::nullopt : std::optional(cell));
     });
 }
 

@@ -275,10 +275,7 @@ void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
 
 void focus_on(Ui& ui, const Stage& stage) {
     const std::string name(stage.name());
-    ui.document.change([&](Session& session) {
-        session.presentation.locked.reset();
-        session.presentation.stage = name;
-    });
+    ui.document.change([&](Session& session) { session.presentation.focus(name); });
     ui.state.zoom = {};
 }
 
@@ -289,10 +286,8 @@ void walk_cells(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
         const Cell from = locked.value_or(Cell{});
         const Cell to{std::clamp(from.row + keys.steps_down, 0, shown.rows() - 1),
                       std::clamp(from.column + keys.steps, 0, shown.columns() - 1)};
-        ui.document.change([&](Session& session) {
-            session.presentation.stage = shown.stage->name();
-            session.presentation.locked = locked ? to : from;
-        });
+        ui.document.change(
+            [&](Session& session) { session.presentation.lock(shown.stage->name(), locked ? to : from); });
     }
     if (!keys.pressed || !locked) return;
     if (is_painted(shown)) toggle_cell(ui, shown, *locked);

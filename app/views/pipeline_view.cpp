@@ -97,10 +97,7 @@ void parameter_items(Ui& ui) {
         const std::string shape =
             std::to_string(stage->shape().rows) + " × " + std::to_string(stage->shape().columns);
         if (!ImGui::MenuItem(name.c_str(), shape.c_str(), ui.document.presentation().stage == name)) continue;
-        ui.document.change([&](Session& session) {
-            if (session.presentation.stage != name) session.presentation.locked.reset();
-            session.presentation.stage = name;
-        });
+        ui.document.change([&](Session& session) { session.presentation.focus(name); });
         ui.state.zoom = {};
     }
 }

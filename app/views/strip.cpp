@@ -210,10 +210,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
     if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(band.name)})) {
-        ui.document.change([&](Session& session) {
-            if (session.presentation.stage != info.name) session.presentation.locked.reset();
-            session.presentation.stage = info.name;
-        });
+        ui.document.change([&](Session& session) { session.presentation.focus(info.name); });
         ui.state.zoom = {};
     }
     const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};

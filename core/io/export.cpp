@@ -24,11 +24,7 @@ Session session_of(const Session& session, const ExportItem& item) {
         own.presentation.view = item.view->view;
         return own;
     }
-    own.presentation.stage = item.stage->name();
-    // A cell of the stage in focus need not be one of this stage.
-    const Shape& shape = item.stage->shape();
-    const auto& cell = own.presentation.locked;
-    if (cell && (cell->row >= shape.rows || cell->column >= shape.columns)) own.presentation.locked.reset();
+    own.presentation.focus(item.stage->name());
     return own;
 }
 

@@ -193,19 +193,27 @@ void set_cell_size(Session& s, const Json& value) {
 
 std::string locked_text(const Session& s) {
     const auto& cell = s.presentation.locked;
-    return cell ? std::to_string(cell->row + 1) + "," + std::to_string(cell->column + 1) : "none";
+    if (!cell) return "none";
+    const std::string& stage = s.presentation.locked_in;
+    return std::to_string(cell->row + 1) + "," + std::to_string(cell->column + 1) +
+           (stage.empty() ? "" : "," + stage);
 }
 
 void set_locked(Session& s, const Json& value) {
     const std::string text = as_text(value);
     if (text == "none") {
         s.presentation.locked.reset();
+        s.presentation.locked_in.clear();
         return;
     }
-    const auto pair = parse_pair(text);
+    const std::size_t after = text.find(',', text.find(',') + 1);
+    const auto pair = parse_pair(text.substr(0, after));
+    const std::string stage = after == text.npos ? "" : text.substr(after + 1);
     const auto index = [](double x) { return x >= 1 && x <= 1e9 && x == std::floor(x); };
-    if (!pair || !index(pair->first) || !index(pair->second))
-        refuse("expected none or ROW,COLUMN counted from 1, not " + quoted_value(value));
+    const bool known = after == text.npos || find_stage_info(stage);
+    if (!pair || !index(pair->first) || !index(pair->second) || !known)
+        refuse("expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not " + quoted_value(value));
+    s.presentation.locked_in = stage;
     s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
 }
 
@@ -411,7 +419,8 @@ const std::array k_options = {
            FIELD(presentation, values, as_boolean)},
     Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
            "exported pictures", text, FIELD(presentation, title, as_text)},
-    Option{"locked", "Presentation", "", "none|ROW,COLUMN", "The cell the inspector holds, counted from 1",
+    Option{"locked", "Presentation", "", "none|ROW,COLUMN[,STAGE]",
+           "The cell the inspector holds, counted from 1, and its stage where that is not the one in focus",
            "the window, pictures of views", text, [](const Session& s) -> Json { return locked_text(s); },
            set_locked},
 };

@@ -35,7 +35,7 @@ struct RangeChoice {
     }
 };
 
-/// A cell of the focused stage, counted from 0.
+/// A cell of a stage, counted from 0.
 struct Cell {
     int row = 0;
     int column = 0;
@@ -54,6 +54,21 @@ struct Presentation {
     bool values = true;                ///< numbers in the cells where they fit
     std::string title;                 ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
+    std::string locked_in;  ///< the stage of that cell; empty: the focused one
+
+    const std::string& locked_stage() const { return locked_in.empty() ? stage : locked_in; }
+    /// Puts a stage into focus. A locked cell stays one of the stage where it was locked.
+    void focus(std::string_view name) {
+        const std::string home = locked_stage();
+        stage = name;
+        locked_in = locked && home != stage ? home : "";
+    }
+    /// Locks a cell of a stage, which comes into focus, or unlocks.
+    void lock(std::string_view name, const std::optional<Cell>& cell) {
+        stage = name;
+        locked = cell;
+        locked_in.clear();
+    }
 
     bool operator==(const Presentation&) const = default;
 };

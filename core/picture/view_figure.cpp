@@ -15,7 +15,7 @@ namespace {
 
 /// The row of the locked cell, if its stage has the queries as its rows.
 std::optional<int> find_locked_query(const Presentation& presentation) {
-    const StageInfo* info = find_stage_info(presentation.stage);
+    const StageInfo* info = find_stage_info(presentation.locked_stage());
     if (!presentation.locked || !info || info->rows != Axis::query_token) return std::nullopt;
     return presentation.locked->row;
 }
