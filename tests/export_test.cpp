@@ -109,7 +109,7 @@ TEST(export_test, the_mean_leaves_stages_of_other_shapes_to_their_heads) {
         EXPECT_TRUE(has(name)) << name;
     EXPECT_FALSE(has("context-mean.npy"));
     EXPECT_EQ(refusal(trace, {{"context"}, {Kind::mean}, {"npy"}}),
-              "the mean over heads is of N × M stages and context is none: use a head or all");
+              "context has no mean over heads, only numbers of queries × keys have one: choose a head");
 }
 
 TEST(export_test, what_is_not_there_is_refused) {

@@ -46,7 +46,7 @@ TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
     titled.title = "Figure 1";
     const Figure mean = make_figure(trace, *weights, k_mean, titled);
     EXPECT_EQ(mean.title, "Figure 1");
-    EXPECT_EQ(mean.subtitle.find("weights\u00A0\u00A0·  softmax"), 0u);
+    EXPECT_EQ(mean.subtitle.find("weights\u00A0\u00A0·  mean over 2 heads of softmax"), 0u);
     EXPECT_NE(mean.subtitle.find("mean\u00A0of\u00A02\u00A0heads"), std::string::npos);
     EXPECT_EQ(mean.values[0], 1.5f);
 }
@@ -102,7 +102,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
     Trace trace = make_trace(words(3), {mask, weights, context});
     const std::vector<bool> none(3, false), second{false, true, false};
     const auto figure = [&](const StagePtr& stage) {
-        return make_figure(trace, *stage, k_mean, Presentation());
+        return make_figure(trace, *stage, stage == context ? k_first : k_mean, Presentation());
     };
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
     trace.experiment.softmax_axis = "queries";

@@ -10,6 +10,7 @@
 #include "core/io/applies.h"
 #include "core/io/recipe.h"
 #include "core/picture/number_text.h"
+#include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
 
 namespace attnscope {
@@ -477,15 +478,13 @@ std::string shortcut_text(const Shortcut& shortcut) {
 
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
     const Stage& stage = focused_stage(trace, presentation.stage);
-    const bool mean = presentation.head.kind == HeadChoice::Kind::mean && stage.shape().heads > 1;
-    const Buffer& values = mean ? stage.buffer.mean() : stage.buffer;
-    const int head = mean ? 0 : std::min(presentation.head.head, stage.shape().heads - 1);
+    const ShownMatrix shown = shown_matrix(stage, head_on_screen(stage, presentation.head));
     std::string text;
     for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + trace.label(stage.info->columns, j);
     text += "\n";
     for (int i = 0; i < stage.shape().rows; ++i) {
         text += trace.label(stage.info->rows, i);
-        for (const float value : values.row(head, i)) text += "\t" + exact_text(value);
+        for (const float value : shown.buffer->row(shown.head, i)) text += "\t" + exact_text(value);
         text += "\n";
     }
     return text;

@@ -52,7 +52,8 @@ const Action* action_for(const KeyPress& press, bool typing);
 /// "Ctrl+Shift+Z"; empty without a shortcut.
 std::string shortcut_text(const Shortcut& shortcut);
 
-/// The focused matrix (the chosen head, or the mean) as tab-separated text with labels.
+/// The focused matrix (the chosen head, or the mean) as tab-separated text with labels. Throws
+/// Error(bad_input) with why_not_shown() where there is none to show.
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation);
 
 }  // namespace attnscope

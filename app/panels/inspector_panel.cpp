@@ -8,6 +8,7 @@
 #include "core/attention/stages.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/number_text.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -44,13 +45,16 @@ std::optional<Inspected> inspected(Ui& ui) {
     const Trace* trace = ui.document.trace().get();
     if (!trace || !ui.document.ready()) return std::nullopt;
     const Presentation& p = ui.document.presentation();
-    const int head = p.head.kind == HeadChoice::Kind::mean ? -1 : p.head.head;
     std::optional<Inspected> found;
     if (ui.state.hovered)
         found = {trace->find(ui.state.hovered->stage), ui.state.hovered->head, ui.state.hovered->cell};
-    else if (const auto locked = locked_cell(p, trace))
-        found = {trace->find(p.stage), head, *locked};
+    else if (const auto held = held_cell(p, trace))
+        found = {held->stage, 0, held->cell};
     if (!found || !found->stage) return std::nullopt;
+    if (!ui.state.hovered) {
+        const HeadChoice head = head_on_screen(*found->stage, p.head);
+        found->head = head.kind == HeadChoice::Kind::mean ? -1 : head.head;
+    }
     const Shape& shape = found->stage->shape();
     if (found->cell.row >= shape.rows || found->cell.column >= shape.columns) return std::nullopt;
     return found;
@@ -324,11 +328,15 @@ void nothing_pointed_at(const Column& c) {
 
 void proof_of(const Column& c, const Inspected& at) {
     const Trace& trace = *c.ui.document.trace();
-    const Proof proof = explain(trace, *at.stage, at.head, at.cell.row, at.cell.column);
-    Presentation presentation = c.ui.document.presentation();
     HeadChoice head{HeadChoice::Kind::one, std::max(at.head, 0)};
     if (at.head < 0) head = {HeadChoice::Kind::mean};
     if (at.stage->shape().heads == 1) head = {};
+    if (const std::string why = why_not_shown(*at.stage, head); !why.empty()) {
+        heading(c, "INSPECTOR", "");
+        return remark(c, why);
+    }
+    const Proof proof = explain(trace, *at.stage, at.head, at.cell.row, at.cell.column);
+    Presentation presentation = c.ui.document.presentation();
     presentation.range = {};
     const ColorScale colors = color_scale(trace, *at.stage, head, presentation);
     const bool sequential = at.stage->info->unit == Unit::probability;

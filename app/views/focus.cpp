@@ -23,50 +23,57 @@ struct HeaderWord {
     std::function<void()> run;
 };
 
-std::vector<HeaderWord> header_words(Ui& ui, const ShownStage& shown, bool narrow,
+/// `shown` is null where the stage has no matrix to show.
+std::vector<HeaderWord> header_words(const ShownStage* shown, bool narrow,
                                      const std::function<void(const Action&)>& run) {
-    (void)ui;
     const auto action = [&](std::string label, const char* id) {
         return HeaderWord{std::move(label), id, [&run, id] { run(*find_action(id)); }};
     };
-    std::vector<HeaderWord> words{action(narrow ? "Export" : "Export  Ctrl+E", "file.export"),
-                                  action("Copy", "edit.copy_matrix")};
-    if (may_be_given(shown)) words.push_back(action("Give…", "edit.give"));
-    if (is_painted(shown))
+    std::vector<HeaderWord> words;
+    if (shown && is_painted(*shown))
         words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_menu); }});
+    if (shown && may_be_given(*shown)) words.push_back(action("Give…", "edit.give"));
+    words.push_back(action("Copy", "edit.copy_matrix"));
+    words.push_back(action(narrow ? "Export" : "Export  Ctrl+E", "file.export"));
     return words;
 }
 
-void header(Ui& ui, const Area& area, const ShownStage& shown,
+void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, const ShownStage* shown,
             const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const float y = area.min.y + ui.px(low ? 10 : 16), margin = ui.px(narrow ? 16 : 24);
-    float right = area.max.x - margin;
-    for (const HeaderWord& word : header_words(ui, shown, narrow, run)) {
+    const std::vector<HeaderWord> words = header_words(shown, narrow, run);
+    float right = area.max.x - margin + ui.px(20);
+    for (const HeaderWord& word : words) right -= text_width(ui.fonts.body, word.label) + ui.px(20);
+    float x = right;
+    for (const HeaderWord& word : words) {
         const float w = text_width(ui.fonts.body, word.label);
-        ImGui::SetCursorScreenPos({right - w - ui.px(4), y + ui.px(3)});
+        ImGui::SetCursorScreenPos({x - ui.px(4), y + ui.px(3)});
         const bool clicked = ImGui::InvisibleButton(word.id, {w + ui.px(8), ui.px(24)});
         const bool hovered = ImGui::IsItemHovered();
         const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
         if (keyboard_use(ui, ImGui::GetID(word.id), place).pressed || clicked) word.run();
-        if (ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
+        if (shown && ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
             ImGui::SetNextWindowPos({place.max.x, place.max.y}, ImGuiCond_Always, {1, 0});
-            presets_popup(ui, shown, k_presets_menu);
+            presets_popup(ui, *shown, k_presets_menu);
         }
-        draw_text(list, ui.fonts.body, {right, y + ui.px(7)},
-                  ink(hovered ? ui.theme.accent : ui.theme.secondary), word.label, Align::right);
-        right -= w + ui.px(20);
+        draw_text(list, ui.fonts.body, {x, y + ui.px(7)}, ink(hovered ? ui.theme.accent : ui.theme.secondary),
+                  word.label);
+        x += w + ui.px(20);
     }
+    right -= ui.px(20);
     const float left = area.min.x + margin;
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
-                                  std::string(shown.stage->name()), Align::left, right - left);
-    const std::string words = formula(shown.trace->experiment, *shown.stage->info);
+                                  std::string(stage.name()), Align::left, right - left);
+    const HeadChoice head = head_on_screen(stage, ui.document.presentation().head);
+    const std::string facts =
+        shown ? formula_shown(trace.experiment, stage, head) : formula(trace.experiment, *stage.info);
     const float room = right - left - width - ui.px(16);
-    const bool fits = text_width(ui.fonts.body, words) <= room;
+    const bool fits = text_width(ui.fonts.body, facts) <= room;
     if (room > ui.px(24))
         draw_text(list, fits ? ui.fonts.body : ui.fonts.caption,
-                  {left + width + ui.px(16), y + ui.px(fits ? 7 : 9)}, ink(ui.theme.secondary), words,
+                  {left + width + ui.px(16), y + ui.px(fits ? 7 : 9)}, ink(ui.theme.secondary), facts,
                   Align::left, room);
 }
 
@@ -317,6 +324,17 @@ void interact_with_matrix(Ui& ui, const ShownStage& shown, const FocusLayout& la
     walk_cells(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
 }
 
+/// In the matrix's place, where a mean over heads means nothing.
+void no_matrix(Ui& ui, const Area& area, const Stage& stage) {
+    const float margin = ui.px(is_narrow(ui, area) ? 16 : 24);
+    ImGui::SetCursorScreenPos(
+        {area.min.x + margin, area.min.y + ui.px(is_low(ui, area) ? k_low_header_height : k_header_height)});
+    ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme.secondary));
+    wrapped_text(why_not_shown(stage, head_on_screen(stage, ui.document.presentation().head)),
+                 area.width() - 2 * margin);
+    ImGui::PopStyleColor();
+}
+
 /// The cell of an operand under the mouse, and a click that brings it into focus.
 void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -349,8 +367,10 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
 void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const Trace& trace = *ui.document.trace();
     const Presentation& presentation = ui.document.presentation();
-    const auto shown = shown_stage(trace, focused_stage(trace, presentation.stage).name(), presentation);
-    header(ui, area, *shown, run);
+    const Stage& stage = focused_stage(trace, presentation.stage);
+    const auto shown = shown_stage(trace, stage.name(), presentation);
+    header(ui, area, trace, stage, shown ? &*shown : nullptr, run);
+    if (!shown) return no_matrix(ui, area, stage);
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const Area body{{area.min.x + ui.px(narrow ? 14 : 24),
                      area.min.y + ui.px(low ? k_low_header_height : k_header_height)},

@@ -6,7 +6,6 @@
 #include "core/attention/stages.h"
 #include "core/picture/colormap.h"
 #include "core/picture/number_text.h"
-#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -16,9 +15,6 @@ std::string_view drawn_with_mask(const Stage& stage) {
     const std::string_view mask = mask_of(*stage.info);
     return mask == stage.name() ? "" : mask;
 }
-
-/// A mask may be one for all heads.
-int mask_head(const Stage& mask, int head) { return std::clamp(head, 0, mask.shape().heads - 1); }
 
 StagePtr stage_pointer(const Trace& trace, std::string_view name) {
     for (const StageRecord& record : trace.records)
@@ -37,15 +33,17 @@ std::uint64_t mask_key(const Trace& trace, std::string_view mask) {
     return key;
 }
 
-const Buffer& buffer_of(const ShownStage& shown) {
-    return shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
+/// The mask's matrix that belongs to a head. Where heads mask differently their mean is 0 where all are
+/// closed: there, and there alone, the mean of the heads is closed.
+ShownMatrix mask_matrix(const Stage& mask, int head) {
+    if (head < 0) return {&mask.buffer.mean(), 0, mask.shape().heads > 1};
+    return {&mask.buffer, std::min(head, mask.shape().heads - 1), false};
 }
 
-int head_in_buffer(const ShownStage& shown) { return std::max(shown.head_index(), 0); }
-
 HeatmapSource source_of(const ShownStage& shown, bool transposed) {
-    const Buffer& buffer = buffer_of(shown);
-    const int head = head_in_buffer(shown);
+    const ShownMatrix matrix = shown.matrix();
+    const Buffer& buffer = *matrix.buffer;
+    const int head = matrix.head;
     HeatmapSource source;
     source.rows = shown.rows();
     source.columns = shown.columns();
@@ -57,13 +55,10 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;
     const StagePtr mask = stage_pointer(*shown.trace, drawn_with_mask(*shown.stage));
-    // The mean over heads that mask differently has no mask of its own.
-    const bool one_mask = mask && (mask->shape().heads == 1 || shown.head_index() >= 0);
-    if (one_mask && mask->buffer.range().min == 0) {
-        const Buffer* open = &mask->buffer;
-        const int masked_head = mask_head(*mask, head);
-        source.open = [open, masked_head](int level) { return open->pooled(masked_head, level); };
-        source.card_open = {open->device(), masked_head};
+    if (mask && mask->buffer.range().min == 0) {
+        const ShownMatrix open = mask_matrix(*mask, shown.head_index());
+        source.open = [open](int level) { return open.buffer->pooled(open.head, level); };
+        source.card_open = {open.buffer->device(), open.head};
         source.key ^= mask_key(*shown.trace, mask->name()) << 8;
     }
     return source;
@@ -73,29 +68,29 @@ int table_index(const Colormap& map) { return static_cast<int>(&map - colormaps(
 
 }  // namespace
 
+ShownMatrix ShownStage::matrix() const {
+    if (head_index() < 0) return {&stage->buffer.mean(), 0, true};
+    return {&stage->buffer, head.head, false};
+}
+
 float ShownStage::at(int row, int column) const {
-    return buffer_of(*this).at(head_in_buffer(*this), row, column);
+    const ShownMatrix shown = matrix();
+    return shown.buffer->at(shown.head, row, column);
 }
 
 bool ShownStage::closed(int row, int column) const {
     const Stage* mask = trace->find(drawn_with_mask(*stage));
-    if (mask && head_index() < 0 && mask->shape().heads > 1) return false;  // the mean has no mask of its own
-    return mask && mask->buffer.at(mask_head(*mask, head_in_buffer(*this)), row, column) == 0;
+    if (!mask) return false;
+    const ShownMatrix open = mask_matrix(*mask, head_index());
+    return open.buffer->at(open.head, row, column) == 0;
 }
 
 std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
                                       const Presentation& presentation) {
-    using Kind = HeadChoice::Kind;
     StagePtr stage = stage_pointer(trace, name);
     if (!stage) return std::nullopt;
-    HeadChoice head;
-    const int heads = stage->shape().heads;
-    if (heads > 1) {
-        if (presentation.head.kind == Kind::one)
-            head.head = std::min(presentation.head.head, heads - 1);
-        else if (has_mean(*stage))
-            head.kind = Kind::mean;
-    }
+    const HeadChoice head = head_on_screen(*stage, presentation.head);
+    if (!why_not_shown(*stage, head).empty()) return std::nullopt;
     return ShownStage{&trace, std::move(stage), head};
 }
 

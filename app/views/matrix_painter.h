@@ -3,6 +3,7 @@
 
 #include "app/window/ui.h"
 #include "core/picture/color_scale.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 
@@ -16,13 +17,14 @@ struct ShownStage {
     int columns() const { return stage->shape().columns; }
     /// −1 for the mean.
     int head_index() const { return head.kind == HeadChoice::Kind::mean ? -1 : head.head; }
+    ShownMatrix matrix() const;
     float at(int row, int column) const;
     /// Closed by the mask: drawn hatched.
     bool closed(int row, int column) const;
 };
 
-/// The stage of that name as the presentation shows it; the mean only of N × M stages. nullopt if the trace
-/// has none.
+/// The stage of that name as the presentation shows it. nullopt if the trace has none, or no matrix of it to
+/// show (why_not_shown).
 std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
                                       const Presentation& presentation);
 

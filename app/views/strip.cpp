@@ -37,7 +37,9 @@ const Bands& bands(const Ui& ui, const Area& strip) { return is_low(ui, strip) ?
 
 /// A stage's place in the strip.
 struct Slot {
-    ShownStage shown;
+    const Trace* trace;
+    StagePtr stage;
+    std::optional<ShownStage> shown;  ///< none under a mean that means nothing: then it has no picture
     float x, width;
     float span;         ///< the width that its texts may take: the picture's or the name's
     const char* arrow;  ///< the operation that leads here, drawn before it; "" within a group
@@ -67,9 +69,9 @@ float label_width(Ui& ui, const std::vector<std::string>& names) {
     return std::min(widest, k_inner_label_width);
 }
 
-float picture_width(const ShownStage& shown) {
-    const auto columns = static_cast<float>(shown.columns());
-    switch (shown.stage->info->columns) {
+float picture_width(const Stage& stage) {
+    const auto columns = static_cast<float>(stage.shape().columns);
+    switch (stage.info->columns) {
         case Axis::key_token: return std::clamp(columns * 10, 56.0f, 104.0f);
         case Axis::key_hidden: return std::clamp(columns * 2, 72.0f, 104.0f);
         default: return std::clamp(columns * 3.7f, 44.0f, 72.0f);
@@ -78,27 +80,28 @@ float picture_width(const ShownStage& shown) {
 
 constexpr float k_range_width = 52;  ///< "-5.9 4.1"
 
-std::string shape_text(const ShownStage& shown) {
-    return std::to_string(shown.rows()) + "×" + std::to_string(shown.columns());
+constexpr const char* k_no_picture = "no mean";
+
+std::string shape_text(const Stage& stage) {
+    return std::to_string(stage.shape().rows) + "×" + std::to_string(stage.shape().columns);
 }
 
-float caption_width(Ui& ui, const ShownStage& shown) {
-    return text_width(ui.fonts.caption, caption(shown.trace->experiment, *shown.stage->info)) + ui.px(5) +
-           text_width(ui.fonts.mono_small, shape_text(shown));
+float caption_width(Ui& ui, const Slot& slot) {
+    return text_width(ui.fonts.caption, caption(slot.trace->experiment, *slot.stage->info)) + ui.px(5) +
+           text_width(ui.fonts.mono_small, shape_text(*slot.stage));
 }
 
 /// The smallest or the largest value; empty if no value is finite.
 std::string range_end(const ShownStage& shown, bool upper, int digits) {
-    const Buffer& buffer = shown.head_index() < 0 ? shown.stage->buffer.mean() : shown.stage->buffer;
-    const ValueRange& range = buffer.range(std::max(shown.head_index(), 0));
+    const ValueRange& range = shown.matrix().range();
     return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
 }
 
 /// Both ends in one digit, side by side.
-float least_range_width(Ui& ui, const ShownStage& shown) {
-    if (shown.stage->info->unit == Unit::boolean) return 0;
-    return text_width(ui.fonts.mono_small, range_end(shown, false, 1)) +
-           text_width(ui.fonts.mono_small, range_end(shown, true, 1)) + ui.px(4);
+float least_range_width(Ui& ui, const Slot& slot) {
+    if (!slot.shown || slot.stage->info->unit == Unit::boolean) return 0;
+    return text_width(ui.fonts.mono_small, range_end(*slot.shown, false, 1)) +
+           text_width(ui.fonts.mono_small, range_end(*slot.shown, true, 1)) + ui.px(4);
 }
 
 /// All slots with gaps and pictures `tightness` times as wide (0 … 1) as they like to be, but never so narrow
@@ -106,14 +109,14 @@ float least_range_width(Ui& ui, const ShownStage& shown) {
 float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
     float x = 0;
     for (Slot& slot : slots) {
-        const std::string name(slot.shown.stage->name());
+        const std::string name(slot.stage->name());
         if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
         x += slot.labels > 0 ? slot.labels + 8 : 0;
         slot.x = x;
-        const float liked = picture_width(slot.shown), least = liked * (0.7f + 0.3f * tightness);
-        slot.span = std::max({least, text_width(ui.fonts.strong, name) / ui.scale,
-                              caption_width(ui, slot.shown) / ui.scale, k_range_width + tightness * 12,
-                              least_range_width(ui, slot.shown) / ui.scale});
+        const float liked = picture_width(*slot.stage), least = liked * (0.7f + 0.3f * tightness);
+        slot.span =
+            std::max({least, text_width(ui.fonts.strong, name) / ui.scale, caption_width(ui, slot) / ui.scale,
+                      k_range_width + tightness * 12, least_range_width(ui, slot) / ui.scale});
         slot.width = std::min(liked, slot.span);
         x += slot.span;
     }
@@ -131,7 +134,8 @@ std::vector<Slot> lay_out(Ui& ui, float width) {
         const std::vector<std::string>* own = row_names(trace, stage->info->rows, two_sides);
         const bool others = !slots.empty() && own && own != names;
         if (own) names = own;
-        slots.push_back({*shown, 0, 0, 0, slots.empty() || joins_previous(stage->name()) ? "" : "→", names,
+        slots.push_back({&trace, stage, shown, 0, 0, 0,
+                         slots.empty() || joins_previous(stage->name()) ? "" : "→", names,
                          others ? label_width(ui, *own) : 0});
     }
     const float available = width / ui.scale;
@@ -159,11 +163,12 @@ void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names,
 
 void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const ShownStage& shown = slot.shown;
     const ImU32 faint = ink(ui.theme.faint);
+    if (!slot.shown) return;
+    const ShownStage& shown = *slot.shown;
     if (shown.stage->info->unit == Unit::boolean) {
         const auto all = static_cast<std::size_t>(shown.rows()) * static_cast<std::size_t>(shown.columns());
-        const std::size_t open = all - shown.stage->buffer.range(0).zero;
+        const std::size_t open = all - shown.matrix().range().zero;
         std::string text = std::to_string(open) + " of " + std::to_string(all);
         if (text_width(ui.fonts.mono_small, text) > right - left)
             text = open == all ? "all open" : short_text(100.0 * double(open) / double(all)) + " % open";
@@ -183,29 +188,39 @@ void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
 
 void point_at(Ui& ui, const Slot& slot, const Area& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (!ImGui::IsItemHovered() || !picture.contains(mouse)) return;
+    if (!slot.shown || !ImGui::IsItemHovered() || !picture.contains(mouse)) return;
+    const ShownStage& shown = *slot.shown;
     const auto index = [](float at, float low, float size, int count) {
         return std::clamp(static_cast<int>((at - low) / size * static_cast<float>(count)), 0, count - 1);
     };
-    ui.state.pointing = PointedCell{std::string(slot.shown.stage->name()),
-                                    slot.shown.head_index(),
-                                    {index(mouse.y, picture.min.y, picture.height(), slot.shown.rows()),
-                                     index(mouse.x, picture.min.x, picture.width(), slot.shown.columns())}};
+    ui.state.pointing = PointedCell{std::string(shown.stage->name()),
+                                    shown.head_index(),
+                                    {index(mouse.y, picture.min.y, picture.height(), shown.rows()),
+                                     index(mouse.x, picture.min.x, picture.width(), shown.columns())}};
 }
 
-bool is_focused(const Ui& ui, const ShownStage& shown) {
-    return &focused_stage(*shown.trace, ui.document.presentation().stage) == shown.stage.get();
+bool is_focused(const Ui& ui, const Slot& slot) {
+    return &focused_stage(*slot.trace, ui.document.presentation().stage) == slot.stage.get();
+}
+
+/// In a picture's place where there is none.
+void no_picture(Ui& ui, const Area& picture) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRect(picture.min, picture.max, ink(ui.theme.line));
+    draw_text(list, ui.fonts.caption,
+              {(picture.min.x + picture.max.x) / 2,
+               (picture.min.y + picture.max.y - compat::font_size(*ui.fonts.caption)) / 2},
+              ink(ui.theme.secondary), k_no_picture, Align::center, picture.width());
 }
 
 void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const Highlight& lit, bool first) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const ShownStage& shown = slot.shown;
-    const StageInfo& info = *shown.stage->info;
+    const StageInfo& info = *slot.stage->info;
     const Bands& band = bands(ui, area);
     const float top = area.min.y, bottom = area.max.y - ui.px(band.below);
     const float left = origin + ui.px(slot.x), right = left + ui.px(slot.width),
                 text_right = left + ui.px(slot.span);
-    const bool focused = is_focused(ui, shown);
+    const bool focused = is_focused(ui, slot);
 
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
@@ -216,6 +231,8 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
     const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};
     point_at(ui, slot, picture);
     const bool hovered = ImGui::IsItemHovered();
+    if (!slot.shown)
+        tooltip(ui, why_not_shown(*slot.stage, head_on_screen(*slot.stage, ui.document.presentation().head)));
     ImGui::PopID();
     if (focused || hovered)
         list->AddRect({left - ui.px(8), top + ui.px(band.name - 7)},
@@ -224,8 +241,8 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
 
     draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text),
               std::string(info.name));
-    const std::string words = caption(shown.trace->experiment, info);
-    const std::string shape = shape_text(shown);
+    const std::string words = caption(slot.trace->experiment, info);
+    const std::string shape = shape_text(*slot.stage);
     const float room =
         text_right - left - text_width(ui.fonts.caption, words) - text_width(ui.fonts.mono_small, shape);
     const float line = top + ui.px(band.caption);
@@ -235,15 +252,16 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
         draw_text(list, ui.fonts.mono_small, {text_right, line + ui.px(1)}, ink(ui.theme.faint), shape,
                   Align::right);
 
-    paint_matrix(ui, *list, shown, picture);
-    outline_row(ui, *list, picture, lit_row(lit, info), shown.rows());
+    const Shape& shape_shown = slot.stage->shape();
+    slot.shown ? paint_matrix(ui, *list, *slot.shown, picture) : no_picture(ui, picture);
+    outline_row(ui, *list, picture, lit_row(lit, info), shape_shown.rows);
     const float labels_right = left - ui.px(8), labels_left = labels_right - ui.px(slot.labels);
     if (slot.labels > 0 && !first)
         row_labels(ui, {{labels_left, picture.min.y}, {labels_right, picture.max.y}}, *slot.names,
                    lit_row(lit, info));
     const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
     if (const int column = lit_column(lit, info); column >= 0 && of_keys)
-        outline_column(ui, *list, picture, column, shown.columns() / shown.stage->shape().depth, 0.45f);
+        outline_column(ui, *list, picture, column, shape_shown.columns / shape_shown.depth, 0.45f);
     under_picture(ui, slot, left, text_right, bottom + ui.px(k_under_picture));
     if (*slot.arrow && !first)
         draw_text(list, ui.fonts.body,
@@ -254,8 +272,8 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
 
 /// Scrolls to the focused stage when the focus has moved to it.
 void keep_in_sight(Ui& ui, const Slot& slot, float width) {
-    const std::string_view name = slot.shown.stage->name();
-    if (!is_focused(ui, slot.shown) || ui.state.stage_in_sight == name) return;
+    const std::string_view name = slot.stage->name();
+    if (!is_focused(ui, slot) || ui.state.stage_in_sight == name) return;
     ui.state.stage_in_sight = name;
     const float left = ui.px(slot.x), right = ui.px(slot.x + slot.span + 24);
     if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)
@@ -309,7 +327,7 @@ void strip(Ui& ui, const Area& area) {
             thumbnail(ui, slots[i], origin, area, lit, i == first);
     ImGui::EndChild();
     if (!slots.empty())
-        row_labels(ui, labels_area, *slots[first].names, lit_row(lit, *slots[first].shown.stage->info));
+        row_labels(ui, labels_area, *slots[first].names, lit_row(lit, *slots[first].stage->info));
 }
 
 }  // namespace attnscope

@@ -10,6 +10,7 @@
 #include "core/io/matrix_files.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
+#include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
@@ -75,10 +76,6 @@ constexpr std::array k_formats = {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
 
-bool has_mean(const Stage& stage) {
-    return stage.info->rows == Axis::query_token && stage.info->columns == Axis::key_token;
-}
-
 StagePtr stage_named(const Trace& trace, const std::string& name) {
     for (const StageRecord& record : trace.records)
         if (record.stage->name() == name) return record.stage;
@@ -105,10 +102,8 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
 }
 
 void require_mean(const Stage& stage, const ExportRequest& request) {
-    const bool wanted = request.head.kind == HeadChoice::Kind::mean && !request.stages.empty();
-    if (wanted && stage.shape().heads > 1 && !has_mean(stage))
-        refuse("the mean over heads is of N × M stages and " + std::string(stage.name()) +
-               " is none: use a head or all");
+    if (request.head.kind != HeadChoice::Kind::mean || request.stages.empty()) return;
+    if (const std::string why = why_not_shown(stage, request.head); !why.empty()) refuse(why);
 }
 
 std::string file_name(std::string name, const Stage& stage, const HeadChoice& head,
@@ -171,7 +166,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
     if (choice.kind == Kind::one && choice.head >= heads)
         refuse("head " + std::to_string(choice.head + 1) + " is asked for and there are " +
                std::to_string(heads) + " heads");
-    if (choice.kind == Kind::one || (choice.kind == Kind::mean && has_mean(stage))) return {choice};
+    if (choice.kind == Kind::one || (choice.kind == Kind::mean && why_not_shown(stage, choice).empty()))
+        return {choice};
     std::vector<HeadChoice> all;
     for (int h = 0; h < heads; ++h) all.push_back({Kind::one, h});
     return all;

@@ -1,30 +1,60 @@
 #include "core/picture/shown_matrix.h"
 
-#include <string>
+#include <algorithm>
 
+#include "core/attention/stages.h"
 #include "core/error.h"
 
 namespace attnscope {
+namespace {
+
+/// One matrix, whichever head is chosen.
+bool is_single(const Stage& stage) { return !stage.shape().per_head && stage.shape().heads == 1; }
+
+}  // namespace
 
 bool has_mean(const Stage& stage) {
     return stage.shape().heads > 1 && stage.info->rows == Axis::query_token &&
            stage.info->columns == Axis::key_token;
 }
 
-ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice) {
-    const Shape& shape = stage.shape();
-    if (!shape.per_head && shape.heads == 1) return {&stage.buffer, 0, false};
+std::string why_not_shown(const Stage& stage, const HeadChoice& choice) {
+    const int heads = stage.shape().heads;
+    const std::string name(stage.name());
+    if (is_single(stage)) return "";
     switch (choice.kind) {
-        case HeadChoice::Kind::mean: return {&stage.buffer.mean(), 0, shape.heads > 1};
+        case HeadChoice::Kind::mean:
+            if (heads == 1 || (has_mean(stage) && stage.info->unit != Unit::boolean)) return "";
+            return name + " has no mean over heads, only numbers of queries × keys have one: choose a head";
         case HeadChoice::Kind::one:
-            if (choice.head >= 0 && choice.head < shape.heads) return {&stage.buffer, choice.head, false};
-            throw Error(ErrorKind::bad_input, "stage \"" + std::string(stage.name()) + "\" has no head " +
-                                                  std::to_string(choice.head + 1) +
-                                                  ": choose one from 1 to " + std::to_string(shape.heads));
+            if (choice.head >= 0 && choice.head < heads) return "";
+            return "stage \"" + name + "\" has no head " + std::to_string(choice.head + 1) +
+                   ": choose one from 1 to " + std::to_string(heads);
         case HeadChoice::Kind::all: break;
     }
-    throw Error(ErrorKind::bad_input, "a picture of \"" + std::string(stage.name()) +
-                                          "\" shows one head or the mean of all: choose which");
+    return "a picture of \"" + name + "\" shows one head or the mean of all: choose which";
+}
+
+ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice) {
+    if (const std::string why = why_not_shown(stage, choice); !why.empty())
+        throw Error(ErrorKind::bad_input, why);
+    if (is_single(stage)) return {&stage.buffer, 0, false};
+    if (choice.kind == HeadChoice::Kind::mean) return {&stage.buffer.mean(), 0, stage.shape().heads > 1};
+    return {&stage.buffer, choice.head, false};
+}
+
+HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen) {
+    const int heads = stage.shape().heads;
+    if (heads == 1) return {};
+    if (chosen.kind != HeadChoice::Kind::one) return {HeadChoice::Kind::mean};
+    return {HeadChoice::Kind::one, std::clamp(chosen.head, 0, heads - 1)};
+}
+
+std::string formula_shown(const Experiment& experiment, const Stage& stage, const HeadChoice& choice) {
+    const std::string whole = formula(experiment, *stage.info);
+    const int heads = stage.shape().heads;
+    if (choice.kind != HeadChoice::Kind::mean || heads == 1) return whole;
+    return "mean over " + std::to_string(heads) + " heads of " + whole;
 }
 
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include "core/attention/patches.h"
 #include "core/attention/stages.h"
 #include "core/picture/axis_labels.h"
+#include "core/picture/shown_matrix.h"
 #include "core/seq2seq/step_words.h"
 
 namespace attnscope {
@@ -69,7 +70,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
     const std::string word = "“" + trace.label(Axis::query_token, query) + "”";
     const std::string side = std::to_string(e.grid);
     set_title(figure, presentation, std::string(stage.name()) + " of " + word,
-              side_by_side(formula(e, *stage.info),
+              side_by_side(formula_shown(e, stage, head),
                            {side + " × " + side + " patches of a picture", head_fact(stage, head)}));
     figure.image = FigureImage{*e.image, patch_colors(e.image->image(), e.grid)};
     if (e.normalizer == "hard")

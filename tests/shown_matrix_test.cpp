@@ -1,0 +1,205 @@
+// What is shown, proved, copied and exported of a stage under a choice of heads is one matrix, or one reason.
+#include "core/picture/shown_matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "app/actions/actions.h"
+#include "app/views/matrix_painter.h"
+#include "core/attention/evaluate.h"
+#include "core/attention/explain.h"
+#include "core/error.h"
+#include "core/io/examples.h"
+#include "core/io/export.h"
+#include "core/io/matrix_files.h"
+#include "core/picture/number_text.h"
+#include "tests/interface.h"
+#include "tests/random_attention.h"
+#include "tests/random_seq2seq.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = HeadChoice::Kind;
+using Cells = std::vector<std::vector<std::string>>;
+
+/// The cells of a table without its labels, which stand before the first mark and above the first line end.
+Cells cells_of(const std::string& table, char mark, int columns) {
+    Cells cells;
+    std::istringstream lines(table);
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+        std::vector<std::string> row;
+        for (int c = 0; c < columns; ++c) {
+            const std::size_t at = line.rfind(mark);
+            row.insert(row.begin(), line.substr(at + 1));
+            line.resize(at);
+        }
+        cells.push_back(std::move(row));
+    }
+    return cells;
+}
+
+std::string message_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// Some cells of a matrix, on a grid.
+std::vector<Cell> some_cells(const Shape& shape) {
+    std::vector<Cell> cells;
+    for (int r = 0; r < shape.rows; r += std::max(1, shape.rows / 3))
+        for (int c = 0; c < shape.columns; c += std::max(1, shape.columns / 3)) cells.push_back({r, c});
+    return cells;
+}
+
+void expect_nowhere(const Trace& trace, const Stage& stage, const Presentation& presentation,
+                    const HeadChoice& head, const std::string& why) {
+    const std::string name(stage.name());
+    EXPECT_FALSE(shown_stage(trace, name, presentation)) << name;
+    EXPECT_EQ(message_of([&] { focused_matrix_text(trace, presentation); }), why);
+    EXPECT_EQ(message_of([&] { plan_export(trace, {{name}, head, {"csv"}}); }), why);
+    EXPECT_EQ(message_of([&] { to_csv(trace, stage, head); }), why);
+    EXPECT_EQ(message_of([&] { to_json(trace, stage, head); }), why);
+    EXPECT_EQ(message_of([&] { to_npy(stage, head); }), why);
+    EXPECT_EQ(message_of([&] { make_figure(trace, stage, head, presentation); }), why);
+}
+
+void expect_everywhere(const Trace& trace, const Stage& stage, const Presentation& presentation,
+                       const HeadChoice& head) {
+    const std::string name(stage.name());
+    const auto shown = shown_stage(trace, name, presentation);
+    ASSERT_TRUE(shown) << name;
+    const bool mean = head.kind == Kind::mean && stage.shape().heads > 1;
+    EXPECT_EQ(shown->head_index() < 0, mean) << name;
+    const int columns = stage.shape().columns;
+    if (stage.shape().rows * columns > 1600) return;  // the larger ones are no other, and take long
+    const Cells copied = cells_of(focused_matrix_text(trace, presentation), '\t', columns);
+    EXPECT_EQ(copied, cells_of(to_csv(trace, stage, head), ',', columns)) << name;
+    const auto items = plan_export(trace, {{name}, head, {"csv"}});
+    ASSERT_EQ(items.size(), 1U) << name;
+    EXPECT_EQ(items[0].file_name.find("-mean") != std::string::npos, mean) << items[0].file_name;
+    EXPECT_EQ(cells_of(export_bytes(trace, {trace.experiment, presentation, ""}, items[0]), ',', columns),
+              copied);
+    for (const auto& [row, column] : some_cells(stage.shape())) {
+        const std::string text = exact_text(shown->at(row, column));
+        EXPECT_EQ(copied[std::size_t(row)][std::size_t(column)], text) << name;
+        const Proof proof = explain(trace, stage, shown->head_index(), row, column);
+        EXPECT_EQ(exact_text(proof.value), text) << name;
+    }
+    const Figure figure = make_figure(trace, stage, head, presentation);
+    EXPECT_EQ(figure.subtitle.find("mean over") != std::string::npos, mean) << figure.subtitle;
+    EXPECT_TRUE(figure.subtitle.starts_with(formula_shown(trace.experiment, stage, head))) << figure.subtitle;
+    for (const auto& [row, column] : some_cells(stage.shape())) {
+        const std::size_t at = figure.cell(row, column);
+        EXPECT_EQ(exact_text(figure.values[at]), exact_text(shown->at(row, column))) << name;
+        const bool hatched = stage.info->unit != Unit::boolean && figure.marks[at] == CellMark::masked;
+        EXPECT_EQ(hatched, shown->closed(row, column)) << name << " " << row << " " << column;
+    }
+}
+
+void expect_one_thing(const Trace& trace) {
+    for (const StageRecord& record : trace.records) {
+        const Stage& stage = *record.stage;
+        Presentation presentation;
+        presentation.stage = stage.name();
+        for (int h = 0; h <= trace.experiment.heads; ++h) {
+            presentation.head =
+                h < trace.experiment.heads ? HeadChoice{Kind::one, h} : HeadChoice{Kind::mean};
+            const HeadChoice head = head_on_screen(stage, presentation.head);
+            const std::string why = why_not_shown(stage, head);
+            why.empty() ? expect_everywhere(trace, stage, presentation, head)
+                        : expect_nowhere(trace, stage, presentation, head, why);
+            if (presentation.head.kind == Kind::one) {
+                EXPECT_EQ(why, "") << stage.name() << ": every head is shown";
+            }
+        }
+    }
+}
+
+TEST(shown_matrix_test, every_stage_of_every_example_is_one_thing_everywhere) {
+    for (const std::string& name : example_names()) {
+        SCOPED_TRACE(name);
+        Experiment e = load_example(name).experiment;
+        expect_one_thing(evaluate(e));
+        if (e.mechanism != "attention" || e.dim % 2 != 0 || e.heads != 1) continue;
+        e.heads = 2;
+        std::optional<Trace> trace;
+        try {
+            trace = evaluate(e);
+        } catch (const Error&) {
+            continue;  // what is given fits one head alone
+        }
+        expect_one_thing(*trace);
+    }
+}
+
+TEST(shown_matrix_test, every_stage_of_random_experiments_is_one_thing_everywhere) {
+    int evaluated = 0;
+    for (unsigned seed = 1; seed <= 120; ++seed) {
+        SCOPED_TRACE(seed);
+        test::Dice dice(seed);
+        std::optional<Trace> trace;
+        try {
+            trace = evaluate(seed % 5 ? test::random_attention(dice) : test::random_seq2seq(dice));
+        } catch (const Error&) {
+            continue;  // settings that exclude each other
+        }
+        expect_one_thing(*trace);
+        ++evaluated;
+        if (HasFailure()) return;
+    }
+    EXPECT_GT(evaluated, 40);
+}
+
+TEST(shown_matrix_test, only_numbers_of_queries_and_keys_have_a_mean) {
+    const Trace trace = evaluate(load_example("multi-head").experiment);
+    for (const StagePtr& stage : trace.stages()) {
+        if (stage->shape().heads == 1) continue;
+        const bool of_pairs =
+            stage->info->rows == Axis::query_token && stage->info->columns == Axis::key_token;
+        EXPECT_EQ(why_not_shown(*stage, {Kind::mean}).empty(), of_pairs) << stage->name();
+    }
+    EXPECT_EQ(why_not_shown(*trace.find("context"), {Kind::mean}),
+              "context has no mean over heads, only numbers of queries × keys have one: choose a head");
+}
+
+class MeanTest : public InterfaceTest {
+protected:
+    void SetUp() override {
+        Session session = load_example("multi-head");
+        session.presentation.head = {Kind::mean};
+        session.presentation.stage = "context";
+        start(std::move(session));
+    }
+    bool is_drawn(const std::string& stage) {
+        step();
+        for (const SeenMatrix& seen : seen_matrices())
+            if (seen.stage->name() == stage) return true;
+        return false;
+    }
+};
+
+TEST_F(MeanTest, AStageWithoutOneIsNotDrawnNorCopiedNorExported) {
+    ASSERT_TRUE(document().trace());
+    for (const char* stage : {"query_heads", "key_heads", "value_heads", "context"})
+        EXPECT_FALSE(is_drawn(stage)) << stage;
+    EXPECT_TRUE(is_drawn("weights"));
+    const std::string why = why_not_shown(*document().trace()->find("context"), {Kind::mean});
+    press(Key::c, {.ctrl = true});
+    EXPECT_TRUE(interaction().notice.problem);
+    EXPECT_EQ(interaction().notice.text, why);
+    press(Key::up);
+    ASSERT_EQ(document().presentation().head.kind, Kind::one);
+    EXPECT_TRUE(is_drawn("context"));
+}
+
+}  // namespace
+}  // namespace attnscope
