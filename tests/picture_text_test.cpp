@@ -1,6 +1,7 @@
 #include <cairo.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -117,6 +118,16 @@ TEST(text_test, what_is_too_wide_ends_in_an_ellipsis_or_goes_on_in_a_further_lin
     EXPECT_LE(wrapped.width, 100);
     EXPECT_GE(wrapped.height, 3 * free.height);
     EXPECT_EQ(face.extent("you", {.max_width = 100}).width, face.extent("you", {}).width);
+}
+
+TEST(text_test, chinese_and_japanese_are_drawn) {
+    if (find_fonts().ideographs.empty()) GTEST_SKIP() << "fonts-droid-fallback is not installed";
+    const TextFace face;
+    EXPECT_EQ(face.displayable("咖啡 カフェ", Blanks::kept), "咖啡 カフェ");
+    const double em = face.extent("咖", {.size = 100}).width;
+    EXPECT_NEAR(em, 100, 5) << "an ideograph fills its square";
+    const TextShades shades = face.shades("咖啡", {.size = 40});
+    EXPECT_GT(std::ranges::count_if(shades.alpha, [](int alpha) { return alpha > 128; }), 200);
 }
 
 TEST(text_test, what_no_font_has_is_written_as_its_code_point) {

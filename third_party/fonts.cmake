@@ -6,6 +6,7 @@ set(font_roots /usr/share/fonts /usr/local/share/fonts "$ENV{HOME}/.local/share/
 set(font_folders
     opentype/inter inter Inter rsms-inter-fonts OTF
     truetype/jetbrains-mono jetbrains-mono jetbrains-mono-fonts
+    truetype/droid google-droid-sans-fonts droid
     truetype/dejavu dejavu dejavu-sans-fonts dejavu-sans-mono-fonts TTF)
 
 set(attnscope_font_files "")
@@ -35,6 +36,11 @@ endif()
 attnscope_find_font(lacking JetBrainsMono-Regular.ttf JetBrainsMono-Medium.ttf JetBrainsMono-SemiBold.ttf)
 if(lacking)
     message(STATUS "JetBrains Mono is not complete on this machine (${lacking}): DejaVu Sans Mono is used instead")
+endif()
+
+attnscope_find_font(lacking DroidSansFallbackFull.ttf)
+if(lacking)
+    message(STATUS "Droid Sans Fallback is not on this machine: Chinese and Japanese are shown as code points")
 endif()
 
 attnscope_find_font(lacking DejaVuSans.ttf DejaVuSans-Bold.ttf DejaVuSansMono.ttf)

@@ -34,8 +34,10 @@ fs::path first_existing(std::span<const fs::path> folders, std::initializer_list
 
 std::vector<fs::path> FontFiles::all() const {
     std::vector<fs::path> files;
-    for (const fs::path& file : {sans, sans_semibold, mono, mono_semibold, fallback, fallback_bold}) {
-        if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    for (const fs::path& file :
+         {sans, sans_semibold, mono, mono_semibold, fallback, fallback_bold, ideographs}) {
+        if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end())
+            files.push_back(file);
     }
     return files;
 }
@@ -51,7 +53,7 @@ std::vector<fs::path> font_folders() {
     }
     folders.insert(folders.end(),
                    {"/usr/share/fonts/opentype/inter", "/usr/share/fonts/truetype/jetbrains-mono",
-                    "/usr/share/fonts/truetype/dejavu"});
+                    "/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/truetype/droid"});
     return folders;
 }
 
@@ -76,6 +78,7 @@ FontFiles find_fonts(std::span<const fs::path> folders) {
         .mono_semibold = find({"JetBrainsMono-SemiBold.ttf", "DejaVuSansMono-Bold.ttf"}),
         .fallback = find({"DejaVuSans.ttf"}),
         .fallback_bold = find({"DejaVuSans-Bold.ttf"}),
+        .ideographs = find({"DroidSansFallbackFull.ttf"}),
     };
     if (files.sans.empty()) throw_no_fonts(folders);
     if (files.sans_semibold.empty()) files.sans_semibold = files.sans;

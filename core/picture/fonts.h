@@ -16,6 +16,7 @@ struct FontFiles {
     std::filesystem::path mono_semibold;
     std::filesystem::path fallback;  ///< DejaVu Sans: what the others lack (√ ᵀ ℝ ▁ …)
     std::filesystem::path fallback_bold;
+    std::filesystem::path ideographs;  ///< Droid Sans Fallback: Chinese, Japanese; may be missing
 
     /// Each file once.
     std::vector<std::filesystem::path> all() const;
@@ -23,8 +24,8 @@ struct FontFiles {
 };
 
 /// Where fonts are looked for, first to last: `<folder of the executable>/../share/attnscope/fonts`, then
-/// Debian's folders of Inter, JetBrains Mono and DejaVu. If the environment's ATTNSCOPE_FONTS is set, that
-/// folder alone.
+/// Debian's folders of Inter, JetBrains Mono, DejaVu and Droid. If the environment's ATTNSCOPE_FONTS is set,
+/// that folder alone.
 std::vector<std::filesystem::path> font_folders();
 
 /// The file of that name in the first of the folders that has it; empty if none has.

@@ -6,10 +6,13 @@
 #include <pango/pangofc-fontmap.h>
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "core/error.h"
+#include "core/picture/cairo_handle.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -42,12 +45,12 @@ std::string family_of(FcPattern* pattern) {
     return reinterpret_cast<const char*>(family);
 }
 
-/// The very face of `file`, then the fallback's family for what it lacks.
+/// The very face of `file`, then the fallbacks' families for what it lacks.
 Owned<PangoFontDescription> description_of(FcConfig* config, const std::filesystem::path& file,
-                                           const std::string& fallback_family) {
+                                           const std::string& fallback_families) {
     FcPattern* pattern = pattern_of(config, file);
     Owned<PangoFontDescription> description(pango_fc_font_description_from_pattern(pattern, FALSE));
-    const std::string families = family_of(pattern) + "," + fallback_family;
+    const std::string families = family_of(pattern) + "," + fallback_families;
     pango_font_description_set_family(description.get(), families.c_str());
     return description;
 }
@@ -136,7 +139,9 @@ Owned<PangoLayout> TextFace::Implementation::layout(std::string_view text, const
 TextFace::TextFace(const FontFiles& files) : implementation_(std::make_unique<Implementation>()) {
     Implementation& own = *implementation_;
     own.config = config_with(files.all());
-    const std::string fallback = family_of(pattern_of(own.config.get(), files.fallback));
+    std::string fallback = family_of(pattern_of(own.config.get(), files.fallback));
+    if (!files.ideographs.empty())
+        fallback += "," + family_of(pattern_of(own.config.get(), files.ideographs));
     own.fonts = {description_of(own.config.get(), files.sans, fallback),
                  description_of(own.config.get(), files.sans_semibold, fallback),
                  description_of(own.config.get(), files.mono, fallback),
@@ -187,6 +192,28 @@ void TextFace::draw(cairo_t* cairo, std::string_view text, const TextStyle& styl
         pango_cairo_show_layout(cairo, layout.get());
         cairo_new_path(cairo);
     }
+}
+
+TextShades TextFace::shades(std::string_view text, const TextStyle& style) const {
+    constexpr int k_longest = 8192;
+    const TextExtent box = extent(text, style);
+    const auto side = [](double length) {
+        return static_cast<int>(std::min(std::ceil(length) + 2 * TextShades::k_margin, double(k_longest)));
+    };
+    TextShades shades{.width = side(box.width),
+                      .height = side(box.height),
+                      .baseline = static_cast<int>(std::ceil(box.ascent)) + TextShades::k_margin};
+    const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_A8, shades.width, shades.height));
+    const CairoContext cairo(cairo_create(surface.get()));
+    TextStyle left = style;
+    left.align = 0;
+    draw(cairo.get(), text, left, TextShades::k_margin, shades.baseline, TextMode::glyphs);
+    cairo_surface_flush(surface.get());
+    const unsigned char* data = cairo_image_surface_get_data(surface.get());
+    const int stride = cairo_image_surface_get_stride(surface.get());
+    for (int y = 0; y < shades.height; ++y)
+        shades.alpha.insert(shades.alpha.end(), data + y * stride, data + y * stride + shades.width);
+    return shades;
 }
 
 bool TextFace::has_glyph(char32_t code_point) const {

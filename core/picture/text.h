@@ -1,9 +1,11 @@
 // Text in pictures: measured and drawn from given font files, alike on every machine.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/picture/color.h"
 #include "core/picture/fonts.h"
@@ -27,6 +29,15 @@ struct TextExtent {
     double width = 0;
     double height = 0;
     double ascent = 0;
+};
+
+/// Text as a picture in shades of one colour: row by row, 255 where it covers a pixel.
+struct TextShades {
+    static constexpr int k_margin = 2;  ///< pixels around the text's box, for ink beyond it
+    int width = 0;
+    int height = 0;
+    int baseline = 0;  ///< of the first line, from the top
+    std::vector<std::uint8_t> alpha = {};
 };
 
 /// How letters are given to cairo. Outlines are the same bytes everywhere; glyphs stay text that can be
@@ -53,6 +64,9 @@ public:
     /// source.
     void draw(cairo_t* cairo, std::string_view text, const TextStyle& style, double x, double baseline,
               TextMode mode) const;
+
+    /// At most 8192 pixels a side: what is beyond is cut.
+    TextShades shades(std::string_view text, const TextStyle& style) const;
 
     /// The text as it can be written: control characters, bytes that are no UTF-8 (U+FFFD) and what no font
     /// has as code points ("U+1F600"); joiners and variation selectors next to those are left out.
