@@ -115,9 +115,9 @@ std::string without_middle(ImFont* font, const std::string& text, float width) {
 /// "query → key", each of them without its middle where both do not fit.
 std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, float width) {
     ImFont* font = c.ui.fonts.title;
-    const std::string row = legible(trace.label(at.stage->info->rows, at.cell.row), *font);
+    const std::string row = legible(trace.label(at.stage->info->rows, at.cell.row));
     if (at.stage->info->columns == Axis::single) return without_middle(font, row, width);
-    const std::string column = legible(trace.label(at.stage->info->columns, at.cell.column), *font);
+    const std::string column = legible(trace.label(at.stage->info->columns, at.cell.column));
     if (row.empty()) return without_middle(font, column, width);
     const std::string between = at.stage->info->columns == Axis::key_token ? " → " : " · ";
     const float room = width - text_width(font, between);
@@ -158,11 +158,9 @@ void title(const Column& c, const Trace& trace, const Inspected& at, const Proof
 void remark(const Column& c, const std::string& text) {
     if (text.empty()) return;
     ImGui::SetCursorScreenPos({c.left, c.y()});
-    ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + c.width());
     ImGui::PushStyleColor(ImGuiCol_Text, ink(c.ui.theme.secondary));
-    ImGui::TextUnformatted(text.c_str());
+    wrapped_text(text, c.width());
     ImGui::PopStyleColor();
-    ImGui::PopTextWrapPos();
     c.advance(6);
 }
 
@@ -278,7 +276,7 @@ std::string bar_text(const ProofBar& each) { return each.closed ? "closed" : val
 
 void row(const Column& c, const Proof& proof, const Inspected& at, const ColorScale& colors) {
     if (proof.row.size() < 2) return;
-    heading(c, "ROW “" + proof.row_title + "”", "");
+    heading(c, "ROW “" + legible(proof.row_title) + "”", "");
     double smallest = 0, largest = 0;
     for (const ProofBar& each : proof.row)
         if (std::isfinite(each.value)) {
@@ -297,8 +295,8 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
         const ProofBar& each = proof.row[std::size_t(i)];
         const bool own = i == at.cell.column;
         draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {labels, y + c.ui.px(1)},
-                  ink(own ? c.ui.theme.text : c.ui.theme.secondary),
-                  fitted(own ? c.ui.fonts.strong : c.ui.fonts.body, each.label, label_width), Align::right);
+                  ink(own ? c.ui.theme.text : c.ui.theme.secondary), legible(each.label), Align::right,
+                  label_width);
         if (bars) bar(c, scale, y + c.ui.px(3), c.ui.px(12), each.value, colors.color(each.value));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)},
                   ink(each.closed ? c.ui.theme.faint : c.ui.theme.text), bar_text(each), Align::right);

@@ -31,7 +31,7 @@ void cell(Ui& ui, int column, ImFont* font, const std::string& text, Rgb8 color)
     ImGui::PushFont(font);
     ImGui::PushStyleColor(ImGuiCol_Text, ink(color));
     const float room = ImGui::GetContentRegionAvail().x;
-    const std::string shown = fitted(font, legible(text, *font), room);
+    const std::string shown = fitted(font, text, room);
     if (k_numbers[static_cast<std::size_t>(column)])
         ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(0.0f, room - text_width(font, shown)));
     ImGui::TextUnformatted(shown.c_str());

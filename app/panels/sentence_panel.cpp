@@ -77,7 +77,7 @@ std::vector<Chip> lay_out(Ui& ui, const Sentence& sentence, float width, int mos
     float x = 0;
     int line = 0;
     for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {
-        const std::string text = legible(tokens[std::size_t(i)], *ui.fonts.body);
+        const std::string text = legible(tokens[std::size_t(i)]);
         const std::string id = ids ? std::to_string(static_cast<int>(ids->buffer.at(0, i, 0))) : "";
         const float chip = text_width(ui.fonts.body, text) + text_width(ui.fonts.mono_small, id) + ui.px(32);
         // The last line keeps room for what says how many are left out.

@@ -123,7 +123,7 @@ void word_labels(const Column& c, float right, float width, const AxisPlace& wor
         ImFont* font = lit ? c.ui.fonts.strong : c.ui.fonts.body;
         draw_text(ImGui::GetWindowDrawList(), font, {right, words.middle(j) - compat::font_size(*font) / 2},
                   ink(lit ? c.ui.theme.text : c.ui.theme.secondary),
-                  fitted(font, legible(c.scene.word(j), *font), width), Align::right);
+                  fitted(font, legible(c.scene.word(j)), width), Align::right);
     }
 }
 
@@ -156,8 +156,7 @@ void likely(const Column& c, float left, float width) {
     const int said = said_word(trace, c.scene.step);
     const std::string wanted = "wanted “" + trace.label(Axis::target_row, said) + "”";
     head(c, left, width, "says",
-         trace.find("target_tokens") ? fitted(ui.fonts.caption, legible(wanted, *ui.fonts.caption), width)
-                                     : "the likeliest");
+         trace.find("target_tokens") ? fitted(ui.fonts.caption, wanted, width) : "the likeliest");
     const ShownStage log_probs = *c.scene.stage("log_probs");
     const float pitch = ui.px(24);
     const int count = std::clamp(static_cast<int>(c.height() / pitch), 1, 8);
@@ -177,7 +176,7 @@ void likely(const Column& c, float left, float width) {
         if (rank_width > 0)
             draw_text(list, ui.fonts.mono_small, {left, y + ui.px(3)}, ink(ui.theme.faint), rank);
         const float room = width - rank_width - text_width(ui.fonts.mono_small, p) - ui.px(6);
-        const std::string word = legible(trace.label(Axis::target_row, each.word), *font);
+        const std::string word = legible(trace.label(Axis::target_row, each.word));
         draw_text(list, font, {left + rank_width, y + ui.px(1)}, ink(color), fitted(font, word, room));
         draw_text(list, ui.fonts.mono_small, {left + width, y + ui.px(3)}, ink(ui.theme.secondary), p,
                   Align::right);

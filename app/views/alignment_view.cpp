@@ -47,7 +47,7 @@ struct Places {
 float longest(Ui& ui, const std::vector<std::string>& words, float most) {
     float width = ui.px(44);
     for (std::size_t i = 0; i < std::min(words.size(), k_measured); ++i)
-        width = std::max(width, text_width(ui.fonts.strong, legible(words[i], *ui.fonts.strong)));
+        width = std::max(width, text_width(ui.fonts.strong, legible(words[i])));
     return std::min(width, most);
 }
 
@@ -235,7 +235,7 @@ void source(Ui& ui, const AlignmentScene& scene, const Places& at) {
                                : mixed(ui.theme.secondary, ui.theme.text,
                                        std::isfinite(seen) ? std::clamp(seen, 0.0, 1.0) : 0);
         draw_text(list, font, {at.words_right, at.words.middle(j) - compat::font_size(*font) / 2}, ink(color),
-                  fitted(font, legible(scene.word(j), *font), at.words_right - at.words_left), Align::right);
+                  fitted(font, legible(scene.word(j)), at.words_right - at.words_left), Align::right);
     }
 }
 
@@ -252,7 +252,7 @@ void steps(Ui& ui, const AlignmentScene& scene, const Places& at) {
         const bool blind = scene.aligned && scene.trace.fully_masked(i);
         const Rgb8 color = blind ? ui.theme.warning : i == chosen ? ui.theme.text : ui.theme.secondary;
         draw_text(list, font, {at.steps_left, at.steps.middle(i) - compat::font_size(*font) / 2}, ink(color),
-                  fitted(font, legible(scene.said[std::size_t(i)], *font), at.steps_right - at.steps_left));
+                  fitted(font, legible(scene.said[std::size_t(i)]), at.steps_right - at.steps_left));
     }
 }
 
@@ -266,7 +266,7 @@ void column_labels(Ui& ui, const AlignmentScene& scene, const Places& at) {
         if (!label_shown(j, stride, scene.lit_word)) continue;
         ImFont* font = j == scene.lit_word ? ui.fonts.strong : ui.fonts.body;
         const ImU32 color = ink(j == scene.lit_word ? ui.theme.text : ui.theme.secondary);
-        const std::string text = legible(scene.word(j), *font);
+        const std::string text = legible(scene.word(j));
         if (at.column_labels == ColumnLabels::upright)
             upright_text(list, font, {at.columns.middle(j), at.matrix.min.y - ui.px(6)}, color,
                          fitted(font, text, ui.px(90)));
@@ -334,11 +334,11 @@ std::string summary(const AlignmentScene& scene) {
 void header(Ui& ui, const AlignmentScene& scene, const Area& area, bool low) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = area.min.y + ui.px(low ? 8 : 14);
-    const std::string said = legible(scene.said[std::size_t(scene.step)], *ui.fonts.title);
+    const std::string said = legible(scene.said[std::size_t(scene.step)]);
     const float width = draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text), said,
                                   Align::left, area.width() / 3);
     draw_text(list, ui.fonts.body, {area.min.x + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
-              legible(summary(scene), *ui.fonts.body), Align::left, area.width() - width - ui.px(16));
+              summary(scene), Align::left, area.width() - width - ui.px(16));
 }
 
 /// Only chips and the matrix choose while they are pointed at: the state before is the row of another step.

@@ -38,8 +38,8 @@ void use_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
     if (!ImGui::IsItemHovered()) return;
     point_at(ui, shown, cell);
     const StageInfo& info = *shown.stage->info;
-    const std::string row = shown.trace->label(info.rows, cell.row);
-    const std::string column = shown.trace->label(info.columns, cell.column);
+    const std::string row = legible(shown.trace->label(info.rows, cell.row));
+    const std::string column = legible(shown.trace->label(info.columns, cell.column));
     const std::string between = info.columns == Axis::key_token ? " → " : " · ";
     tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
                     (shown.closed(cell.row, cell.column) ? "closed by the mask"

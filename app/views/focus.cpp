@@ -88,7 +88,7 @@ void row_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int 
         ImFont* font = i == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = tokens && shown.trace->fully_masked(i);
         const Rgb8 color = flagged ? ui.theme.warning : i == lit ? ui.theme.text : ui.theme.secondary;
-        const std::string text = legible(shown.trace->label(shown.stage->info->rows, i), *font);
+        const std::string text = legible(shown.trace->label(shown.stage->info->rows, i));
         draw_text(list, font, {layout.row_label_right, middle - compat::font_size(*font) / 2}, ink(color),
                   fitted(font, text, layout.row_label_width + ui.px(4)) + (flagged ? " ∅" : ""),
                   Align::right);
@@ -109,13 +109,13 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
         ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = axis == Axis::key_token && shown.trace->fully_masked_column(j);
         const ImU32 color = ink(flagged ? ui.theme.warning : j == lit ? ui.theme.text : ui.theme.secondary);
-        const std::string text = (flagged ? "∅ " : "") + legible(shown.trace->label(axis, j), *font);
+        const std::string text = (flagged ? "∅ " : "") + legible(shown.trace->label(axis, j));
         if (layout.column_labels == ColumnLabels::level)
             draw_text(list, font, {middle, layout.column_label_bottom - compat::font_size(*font)}, color,
                       text, Align::center);
         else
             upright_text(list, font, {middle, layout.column_label_bottom}, color,
-                         fitted(font, text, ui.px(88)));
+                         fitted(font, text, layout.column_label_room));
     }
 }
 
@@ -267,8 +267,8 @@ void pan(Ui& ui, const FocusLayout& layout) {
 void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
     const StageInfo& info = *shown.stage->info;
     const float value = shown.at(cell.row, cell.column);
-    const std::string row = shown.trace->label(info.rows, cell.row);
-    const std::string column = shown.trace->label(info.columns, cell.column);
+    const std::string row = legible(shown.trace->label(info.rows, cell.row));
+    const std::string column = legible(shown.trace->label(info.columns, cell.column));
     const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
     const std::string between = row.empty() || column.empty() ? "" : of_keys ? " → " : " · ";
     const std::string other = is_painted(shown) ? closed_elsewhere(shown, cell) : "";

@@ -36,7 +36,7 @@ Spacing spacing(const Ui& ui, const Area& area) {
 float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
     float longest = 0;
     const auto measure_label = [&](int i) {
-        longest = std::max(longest, text_width(ui.fonts.strong, shown.trace->label(axis, i)));
+        longest = std::max(longest, text_width(ui.fonts.strong, legible(shown.trace->label(axis, i))));
     };
     for (int i = 0; i < count; i += std::max(1, count / k_measured_labels)) measure_label(i);
     measure_label(count - 1);
@@ -172,6 +172,7 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
                    {layout.columns.view_max, layout.rows.view_max}};
 
     layout.column_label_bottom = room.top - ui.px(5);
+    layout.column_label_room = layout.column_label_bottom - (level_top - ui.px(24 + 4));
     if (layout.left) {
         const float right = layout.view.min.x - space.operand_gap;
         layout.left_area = {{right - left_width, layout.rows.origin}, {right, layout.rows.end()}};

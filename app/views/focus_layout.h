@@ -35,7 +35,8 @@ struct FocusLayout {
     float row_label_right;  ///< row labels end here
     float row_label_width;
     float column_label_bottom;
-    Area bar;  ///< the colour bar
+    float column_label_room;  ///< above that, for labels that stand upright
+    Area bar;                 ///< the colour bar
 };
 
 /// The pixels one zoom step in or out is limited to: from the whole matrix to one cell.

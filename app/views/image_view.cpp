@@ -98,7 +98,7 @@ void patch_values(Ui& ui, const Scene& scene, const Area& area, int query) {
 void header(Ui& ui, const Scene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float left = area.min.x + ui.px(24), y = area.min.y + ui.px(14);
-    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query), *ui.fonts.title);
+    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query));
     const float width =
         draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), word, Align::left, area.width() / 2);
     const std::string side = std::to_string(scene.grid);
@@ -147,7 +147,7 @@ void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) 
     if (chosen)
         outline(ui, {{area.min.x - 2, area.min.y - 2}, {area.max.x + 2, area.max.y + 2}}, ui.theme.accent,
                 1.5f);
-    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query), *ui.fonts.body);
+    const std::string word = legible(scene.shown.trace->label(Axis::query_token, query));
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
               {(area.min.x + area.max.x) / 2, area.max.y + ui.px(3)},
               ink(chosen ? ui.theme.text : ui.theme.secondary), word, Align::center, area.width());

@@ -63,7 +63,7 @@ const std::vector<std::string>* row_names(const Trace& trace, Axis rows, bool tw
 float label_width(Ui& ui, const std::vector<std::string>& names) {
     float widest = 0;
     for (const std::string& name : names) {
-        widest = std::max(widest, text_width(ui.fonts.caption, legible(name, *ui.fonts.caption)) / ui.scale);
+        widest = std::max(widest, text_width(ui.fonts.caption, legible(name)) / ui.scale);
         if (widest > k_inner_label_width) break;
     }
     return std::min(widest, k_inner_label_width);
@@ -156,8 +156,7 @@ void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names,
         const float y =
             area.min.y + (static_cast<float>(i) + 0.5f) * pitch - compat::font_size(*ui.fonts.caption) / 2;
         draw_text(list, ui.fonts.caption, {area.max.x, y}, ink(i == lit ? ui.theme.text : ui.theme.secondary),
-                  fitted(ui.fonts.caption, legible(names[std::size_t(i)], *ui.fonts.caption), area.width()),
-                  Align::right);
+                  fitted(ui.fonts.caption, legible(names[std::size_t(i)]), area.width()), Align::right);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "app/window/imgui_compat.h"
+#include "app/window/shaped_text.h"
 #include "app/window/wide_text.h"
 #include "core/picture/fonts.h"
 
@@ -32,30 +33,19 @@ constexpr ImWchar k_signs[] = {
     // clang-format on
 };
 
-/// One font of the interface: which file, how large.
-struct Wanted {
-    ImFont* Fonts::*font;
-    const char* file;
-    float em;
-    bool all_scripts;
-};
-constexpr Wanted k_wanted[] = {
-    {&Fonts::body, "Inter-Regular.otf", 13, true},
-    {&Fonts::caption, "Inter-Regular.otf", 11, true},
-    {&Fonts::section, "Inter-SemiBold.otf", 11.5F, true},
-    {&Fonts::strong, "Inter-SemiBold.otf", 13, true},
-    {&Fonts::title, "Inter-SemiBold.otf", 20, true},
-    {&Fonts::sentence, "Inter-Medium.otf", 17, true},
-    {&Fonts::mono, "JetBrainsMono-Regular.ttf", 12.5F, false},
-    {&Fonts::mono_small, "JetBrainsMono-Regular.ttf", 10.5F, false},
-    {&Fonts::mono_large, "JetBrainsMono-SemiBold.ttf", 22, false},
+constexpr FontRole k_roles[] = {
+    {&Fonts::body, "Inter-Regular.otf", Font::sans, 13, true},
+    {&Fonts::caption, "Inter-Regular.otf", Font::sans, 11, true},
+    {&Fonts::section, "Inter-SemiBold.otf", Font::sans_semibold, 11.5F, true},
+    {&Fonts::strong, "Inter-SemiBold.otf", Font::sans_semibold, 13, true},
+    {&Fonts::title, "Inter-SemiBold.otf", Font::sans_semibold, 20, true},
+    {&Fonts::sentence, "Inter-Medium.otf", Font::sans, 17, true},
+    {&Fonts::mono, "JetBrainsMono-Regular.ttf", Font::mono, 12.5F, false},
+    {&Fonts::mono_small, "JetBrainsMono-Regular.ttf", Font::mono, 10.5F, false},
+    {&Fonts::mono_large, "JetBrainsMono-SemiBold.ttf", Font::mono_semibold, 22, false},
 };
 constexpr const char* k_fallback = "DejaVuSans.ttf";
-constexpr const char* k_other_scripts[] = {
-    "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
-    "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc",
-    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
-};
+constexpr const char* k_ideographs = "DroidSansFallbackFull.ttf";
 
 /// What ImGui's sizes measure, for an em of 1.
 float line_height(const std::vector<unsigned char>& font) {
@@ -89,6 +79,26 @@ std::vector<ImWchar> imgui_ranges(const CharacterRanges& more) {
     return ranges;
 }
 
+struct StandIn {
+    int index;  ///< in the atlas
+    TextShades shades;
+};
+
+/// What a text field cannot hold, as glyphs of its font.
+std::vector<StandIn> add_stand_ins(ImFont& font, float scale, const WideText& wide, ShapedText& text) {
+    constexpr float k_em = 17;
+    std::vector<StandIn> added;
+    for (std::size_t i = 0; i < wide.originals().size(); ++i) {
+        auto glyph = text.glyph(wide.originals()[i], Font::sans, k_em * scale);
+        if (!glyph) continue;
+        const TextShades& shades = glyph->shades;
+        const int index = compat::add_glyph(font, WideText::code_of(i), shades.width, shades.height,
+                                            {0, glyph->top}, static_cast<float>(shades.width));
+        if (index >= 0) added.push_back({index, std::move(glyph->shades)});
+    }
+    return added;
+}
+
 ImFont* add_imguis_own(float pixels) {
     ImFontConfig config;
     config.SizePixels = std::round(pixels);
@@ -96,6 +106,8 @@ ImFont* add_imguis_own(float pixels) {
 }
 
 }  // namespace
+
+std::span<const FontRole> font_roles() { return k_roles; }
 
 bool add_ranges_for(std::string_view text, CharacterRanges& ranges) {
     constexpr char32_t k_first_ideograph = 0x2E80;
@@ -136,7 +148,8 @@ ImFont* FontLibrary::add(const std::string& path, float pixels_per_em, const ImW
                                                       pixels_per_em * font.line_height, &config, ranges);
 }
 
-BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more) {
+BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more, const WideText& wide,
+                              ShapedText& text) {
     const auto start = std::chrono::steady_clock::now();
     ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
@@ -146,8 +159,9 @@ BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more) {
     std::string missing;
     const std::vector<std::filesystem::path> folders = font_folders();
     const std::string fallback = find_font_file(folders, k_fallback).string();
+    const std::string ideographs = find_font_file(folders, k_ideographs).string();
     const std::vector<ImWchar> others = imgui_ranges(more);
-    for (const Wanted& wanted : k_wanted) {
+    for (const FontRole& wanted : k_roles) {
         const float em = wanted.em * scale;
         const std::string found = find_font_file(folders, wanted.file).string();
         ImFont* font = found.empty() ? nullptr : add(found, em, k_signs, nullptr);
@@ -160,10 +174,12 @@ BuiltFonts FontLibrary::build(float scale, const CharacterRanges& more) {
         if (more.empty() || !wanted.all_scripts) continue;
         if (!found.empty()) add(found, em, others.data(), font);
         if (!fallback.empty()) add(fallback, em, others.data(), font);
-        for (const char* path : k_other_scripts) add(path, em, others.data(), font);
+        if (!ideographs.empty()) add(ideographs, em, others.data(), font);
     }
     ImGui::GetIO().FontDefault = built.fonts.body;
+    const std::vector<StandIn> stand_ins = add_stand_ins(*built.fonts.sentence, scale, wide, text);
     atlas.Build();
+    for (const StandIn& each : stand_ins) compat::set_glyph_pixels(each.index, each.shades.alpha);
     if (!missing.empty()) {
         built.warning = "fonts not found: " + missing +
                         "; install fonts-inter, fonts-jetbrains-mono and fonts-dejavu-core";

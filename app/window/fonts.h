@@ -4,11 +4,17 @@
 #include <imgui.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/picture/text.h"
+
 namespace attnscope {
+
+class ShapedText;
+class WideText;
 
 /// Sizes at scale 1 are those of the letters' em square, as in CSS; a line is about 1.2 times as high.
 /// All draw Latin, Greek and the signs of the interface; the Inter ones whatever else was asked for.
@@ -23,6 +29,16 @@ struct Fonts {
     ImFont* mono_small = nullptr;  ///< JetBrains Mono 10.5
     ImFont* mono_large = nullptr;  ///< JetBrains Mono semibold 22
 };
+
+/// One font of the interface: which file, how large, and what pictures call it.
+struct FontRole {
+    ImFont* Fonts::*font;
+    const char* file;
+    Font face;
+    float em;
+    bool all_scripts;
+};
+std::span<const FontRole> font_roles();
 
 /// Ranges of characters beyond those that every build has: first to last.
 using CharacterRanges = std::map<char32_t, char32_t>;
@@ -44,7 +60,8 @@ struct BuiltFonts {
 class FontLibrary {
 public:
     /// Fills the atlas of the current context anew and builds it. The library must outlive the atlas.
-    BuiltFonts build(float scale, const CharacterRanges& more);
+    /// The sentence's font draws the stand-ins of `wide` as what they stand for, by `text`.
+    BuiltFonts build(float scale, const CharacterRanges& more, const WideText& wide, ShapedText& text);
 
 private:
     struct File {

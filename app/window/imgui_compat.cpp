@@ -3,13 +3,12 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui_internal.h>
 
+#include <algorithm>
 #include <array>
 #include <cfloat>
 #include <cmath>
 #include <memory>
 #include <utility>
-
-#include "app/window/wide_text.h"
 
 #if __has_include(<imgui_freetype.h>)
 #include <imgui_freetype.h>
@@ -49,12 +48,12 @@ std::string on_one_line(std::string_view text) {
 const char* paste_from(TextBridge& bridge) {
     bridge.pasted = bridge.clipboard.get ? bridge.clipboard.get() : std::string();
     if (bridge.one_line) bridge.pasted = on_one_line(bridge.pasted);
-    if (bridge.field) bridge.pasted = bridge.field->encode(bridge.pasted);
+    if (bridge.in_field) bridge.pasted = bridge.wide.encode(bridge.pasted);
     return bridge.pasted.c_str();
 }
 
 void copy_to(TextBridge& bridge, const char* text) {
-    if (bridge.clipboard.set) bridge.clipboard.set(bridge.field ? bridge.field->decode(text) : text);
+    if (bridge.clipboard.set) bridge.clipboard.set(bridge.in_field ? bridge.wide.decode(text) : text);
 }
 
 struct KeyName {
@@ -285,7 +284,7 @@ bool close_menus() {
 }
 
 void add_character(char32_t code) {
-    if (is_typed_apart(code)) {
+    if (!text_bridge().wide.holds(code)) {
         text_bridge().typed.push_back(code);
     } else {
         ImGui::GetIO().AddInputCharacter(code);
@@ -357,6 +356,30 @@ bool has_glyph(ImFont& font, char32_t code) {
     return font.FindGlyphNoFallback(static_cast<ImWchar>(code)) != nullptr;
 #else
     return font.IsGlyphInFont(static_cast<ImWchar>(code));
+#endif
+}
+
+int add_glyph(ImFont& font, char32_t code, int width, int height, ImVec2 offset, float advance) {
+#if IMGUI_VERSION_NUM < 19200
+    return ImGui::GetIO().Fonts->AddCustomRectFontGlyph(&font, static_cast<ImWchar>(code), width, height,
+                                                        advance, offset);
+#else
+    (void)font, (void)code, (void)width, (void)height, (void)offset, (void)advance;
+    return -1;
+#endif
+}
+
+void set_glyph_pixels(int index, std::span<const std::uint8_t> alpha) {
+#if IMGUI_VERSION_NUM < 19200
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+    const ImFontAtlasCustomRect& place = *atlas.GetCustomRectByIndex(index);
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    atlas.GetTexDataAsAlpha8(&pixels, &width, &height);
+    for (int y = 0; y < place.Height; ++y)
+        std::copy_n(alpha.begin() + y * place.Width, place.Width, pixels + (place.Y + y) * width + place.X);
+#else
+    (void)index, (void)alpha;
 #endif
 }
 

@@ -3,15 +3,18 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/window/input_event.h"
+#include "app/window/wide_text.h"
 
 namespace attnscope {
 
-class WideText;
+class ShapedText;
 
 /// Where copied text goes and pasted text comes from, as UTF-8.
 struct Clipboard {
@@ -24,11 +27,13 @@ Clipboard memory_clipboard();
 /// What ImGui's hooks and the text fields of one context share.
 struct TextBridge {
     Clipboard clipboard;
-    WideText* field = nullptr;    ///< of the field that is being drawn
-    bool one_line = true;         ///< pasted line breaks become blanks
-    std::vector<char32_t> typed;  ///< this frame's characters that ImGui would drop
-    std::string wanted;           ///< characters to have in the fonts from the next frame on
-    std::string pasted;           ///< kept alive for ImGui
+    ShapedText* shaped = nullptr;  ///< draws what ImGui cannot
+    WideText wide = {};            ///< of all text fields
+    bool in_field = false;         ///< a TextField is being drawn
+    bool one_line = true;          ///< pasted line breaks become blanks
+    std::vector<char32_t> typed;   ///< this frame's characters that ImGui would drop
+    std::string wanted;            ///< characters to have in the fonts from the next frame on
+    std::string pasted;            ///< kept alive for ImGui
 };
 
 namespace compat {
@@ -88,6 +93,11 @@ float font_size(const ImFont& font);
 const char* line_end(const ImFont& font, const char* text, const char* end, float width);
 /// False where a fallback is drawn.
 bool has_glyph(ImFont& font, char32_t code);
+/// Asks the atlas of the current context, before it is built, for a glyph of `width` × `height` pixels, which
+/// stands `offset` from a line's top left; its index, or −1 where this release of ImGui has no such glyphs.
+int add_glyph(ImFont& font, char32_t code, int width, int height, ImVec2 offset, float advance);
+/// Its shades, once the atlas is built.
+void set_glyph_pixels(int index, std::span<const std::uint8_t> alpha);
 /// Uploads the atlas of the current context again after it was rebuilt.
 void refresh_font_texture();
 

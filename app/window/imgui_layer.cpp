@@ -52,6 +52,8 @@ struct ImguiLayer::Context {
 ImguiLayer::ImguiLayer(Clipboard clipboard, std::string_view theme)
     : bridge_(std::make_unique<TextBridge>()), theme_(&theme_or_dark(theme)) {
     bridge_->clipboard = std::move(clipboard);
+    bridge_->shaped = &shaped_;
+    bridge_->wide.set_drawable([this](char32_t code) { return shaped_.may_hold(code); });
     context_ = std::make_unique<Context>(*bridge_);
 }
 
@@ -66,8 +68,11 @@ void ImguiLayer::set_theme(std::string_view theme) {
 void ImguiLayer::want_characters(std::string_view text) { refont_ |= add_ranges_for(text, characters_); }
 
 void ImguiLayer::rebuild(float scale) {
+    refont_ |= stand_ins_ != bridge_->wide.originals().size();
     if (refont_ || scale != scale_) {
-        built_ = library_.build(scale, characters_);
+        built_ = library_.build(scale, characters_, bridge_->wide, shaped_);
+        stand_ins_ = bridge_->wide.originals().size();
+        shaped_.set_fonts(built_.fonts, scale);
         compat::refresh_font_texture();
         refont_ = false;
         restyle_ = true;
@@ -124,6 +129,7 @@ void ImguiLayer::feed(std::span<const InputEvent> events) {
 
 void ImguiLayer::begin_frame(int width, int height, float scale, double seconds) {
     ImGui::SetCurrentContext(context_->context);
+    shaped_.begin_frame();
     want_characters(std::exchange(bridge_->wanted, {}));
     rebuild(std::clamp(scale, k_min_scale, k_max_scale));
     ImGuiIO& io = ImGui::GetIO();

@@ -11,6 +11,7 @@
 #include "app/window/fonts.h"
 #include "app/window/imgui_compat.h"
 #include "app/window/input_event.h"
+#include "app/window/shaped_text.h"
 #include "app/window/style.h"
 
 namespace attnscope {
@@ -30,7 +31,7 @@ public:
     /// Takes effect with the next frame.
     void set_theme(std::string_view theme);
     /// Makes the characters of `text` drawable from the next frame on, where an installed font has them. What
-    /// goes through a TextField or legible() is asked for by itself.
+    /// goes through a TextField is asked for by itself.
     void want_characters(std::string_view text);
 
     /// One frame's events (InputQueue::take_frame), before begin_frame.
@@ -54,6 +55,8 @@ private:
     FontLibrary library_;
     std::unique_ptr<TextBridge> bridge_;
     std::unique_ptr<Context> context_;
+    ShapedText shaped_;
+    std::size_t stand_ins_ = 0;  ///< that the fonts have
     BuiltFonts built_;
     const Theme* theme_;
     float scale_ = 0;

@@ -1,10 +1,10 @@
 #include "app/window/text_field.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "app/window/imgui_compat.h"
+#include "app/window/shaped_text.h"
+#include "app/window/ui.h"
 
 namespace attnscope {
 
@@ -58,22 +58,33 @@ bool TextField::draw(const char* label, const char* hint, std::string& text, ImG
     TextBridge& bridge = compat::text_bridge();
     const bool replaced = text != shown_;
     if (replaced) {
-        widget_ = wide_.encode(text);
+        widget_ = bridge.wide.encode(text);
         shown_ = text;
         bridge.wanted += text;
     }
     std::string typed;
-    for (const char32_t code : bridge.typed) typed += wide_.encode(encode_utf8(code));
+    for (const char32_t code : bridge.typed) typed += bridge.wide.encode(encode_utf8(code));
     Edit edit{.buffer = &widget_, .replaced = replaced, .typed = &typed};
 
     const std::string before = widget_;
-    bridge.field = &wide_;
+    bridge.in_field = true;
     bridge.one_line = true;
     flags |= ImGuiInputTextFlags_NoUndoRedo | ImGuiInputTextFlags_CallbackResize |
              ImGuiInputTextFlags_CallbackAlways;
+    ImFont* font = ImGui::GetFont();
+    const bool draws_itself = active_ || text.empty() || bridge.shaped->is_plain(*font, text);
+    if (!draws_itself) ImGui::PushStyleColor(ImGuiCol_Text, 0);
     bool changed = ImGui::InputTextWithHint(label, hint, widget_.data(), widget_.capacity() + 1, flags,
                                             on_callback, &edit);
-    bridge.field = nullptr;
+    bridge.in_field = false;
+    active_ = ImGui::IsItemActive();
+    if (!draws_itself) {
+        ImGui::PopStyleColor();
+        const ImVec2 padding = ImGui::GetStyle().FramePadding, min = ImGui::GetItemRectMin();
+        draw_text(ImGui::GetWindowDrawList(), font, {min.x + padding.x, min.y + padding.y},
+                  ImGui::GetColorU32(ImGuiCol_Text), text, Align::left,
+                  ImGui::GetItemRectSize().x - 2 * padding.x);
+    }
     if (compat::key_pressed(Key::escape)) {
         // ImGui takes back everything since the field got the focus.
         widget_ = before;
@@ -81,30 +92,10 @@ bool TextField::draw(const char* label, const char* hint, std::string& text, ImG
     }
     changed = widget_ != before;
     if (changed) {
-        shown_ = text = wide_.decode(widget_);
+        shown_ = text = bridge.wide.decode(widget_);
         bridge.wanted += text;
     }
     return changed;
-}
-
-std::string legible(std::string_view text, ImFont& font) {
-    compat::text_bridge().wanted += text;
-    std::string out;
-    while (!text.empty()) {
-        const DecodedCharacter next = decode_utf8(text);
-        const std::size_t bytes = next.bytes ? next.bytes : 1;
-        if (next.bytes && compat::has_glyph(font, next.code)) {
-            out += text.substr(0, bytes);
-        } else {
-            std::array<char, 16> name{};
-            const char* format = next.bytes ? "U+%04X" : "\\x%02X";
-            const unsigned code = next.bytes ? next.code : static_cast<unsigned char>(text[0]);
-            std::snprintf(name.data(), name.size(), format, code);
-            out += name.data();
-        }
-        text.remove_prefix(bytes);
-    }
-    return out;
 }
 
 }  // namespace attnscope

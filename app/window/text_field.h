@@ -5,14 +5,13 @@
 
 #include <string>
 
-#include "app/window/wide_text.h"
-
 namespace attnscope {
 
 /// One object per field on screen. Unlike ImGui::InputText alone it
 ///   keeps characters above U+FFFF, private-use ones and bytes that are no UTF-8, typed, pasted or there
 ///   before; shows a `text` that changed from outside (undo, a session) while it is being edited; lets go of
-///   the keyboard on Escape without taking back what was typed.
+///   the keyboard on Escape without taking back what was typed. While it has the keyboard, what ImGui cannot
+///   draw is shown by its code points; else the text stands there as everywhere.
 /// ImGui's own undo is off in it.
 class TextField {
 public:
@@ -24,17 +23,14 @@ private:
     struct Edit;
     static int on_callback(ImGuiInputTextCallbackData* data);
 
-    WideText wide_;
-    std::string shown_;   ///< the text as it was drawn last
-    std::string widget_;  ///< the same, as the widget holds it
+    bool active_ = false;  ///< in the newest frame: it has the keyboard
+    std::string shown_;    ///< the text as it was drawn last
+    std::string widget_;   ///< the same, as the widget holds it
 };
 
 /// The sentence's, and the keys' sentence's.
 struct SentenceFields {
     TextField first, second;
 };
-
-/// `text` with each character that `font` cannot draw as its code point: U+1F600.
-std::string legible(std::string_view text, ImFont& font);
 
 }  // namespace attnscope

@@ -14,6 +14,7 @@
 #include "app/window/heatmap_renderer.h"
 #include "app/window/image_textures.h"
 #include "app/window/imgui_layer.h"
+#include "app/window/shaped_text.h"
 #include "app/window/text_field.h"
 #include "core/picture/theme.h"
 
@@ -60,5 +61,7 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
 float text_width(ImFont* font, const std::string& text);
 /// The text with "…" at its end if it is wider than `width`.
 std::string fitted(ImFont* font, const std::string& text, float width);
+/// The next item: text in lines of at most `width` pixels, in the font and the colour that are set.
+void wrapped_text(const std::string& text, float width);
 
 }  // namespace attnscope

@@ -47,12 +47,10 @@ WideText::WideText() : WideText(compat::has_wide_characters()) {}
 std::string WideText::encode(std::string_view bytes) {
     std::string widget;
     widget.reserve(bytes.size());
-    const char32_t largest = wide_characters_ ? 0x10FFFF : 0xFFFF;
     while (!bytes.empty()) {
         const DecodedCharacter next = decode_utf8(bytes);
         const std::string_view character = bytes.substr(0, next.bytes ? next.bytes : 1);
-        const bool held = next.bytes && next.code && next.code <= largest && !is_private(next.code);
-        if (held) {
+        if (next.bytes && holds(next.code)) {
             widget += character;
         } else {
             widget += stand_in(character);
@@ -82,7 +80,7 @@ std::string WideText::decode(std::string_view widget) const {
 std::string WideText::stand_in(std::string_view bytes) {
     if (const auto known = stand_ins_.find(bytes); known != stand_ins_.end())
         return encode_utf8(known->second);
-    const char32_t code = k_first_private + static_cast<char32_t>(originals_.size());
+    const char32_t code = code_of(originals_.size());
     if (code > k_last_private) {
         throw Error(ErrorKind::too_large,
                     "the text has more than 6,400 different rare characters, more than a field "
@@ -93,8 +91,11 @@ std::string WideText::stand_in(std::string_view bytes) {
     return encode_utf8(code);
 }
 
-bool is_typed_apart(char32_t code) {
-    return is_private(code) || (code > 0xFFFF && !compat::has_wide_characters());
+bool WideText::holds(char32_t code) const {
+    const char32_t largest = wide_characters_ ? 0x10FFFF : 0xFFFF;
+    return code != 0 && code <= largest && !is_private(code) && (!drawable_ || drawable_(code));
 }
+
+char32_t WideText::code_of(std::size_t index) { return k_first_private + static_cast<char32_t>(index); }
 
 }  // namespace attnscope

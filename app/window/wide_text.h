@@ -1,9 +1,11 @@
 // Keeps characters that the text widget cannot hold out of its hands.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace attnscope {
@@ -18,29 +20,37 @@ std::string encode_utf8(char32_t code);
 
 /// Dear ImGui with 16-bit characters turns everything above U+FFFF into U+FFFD, and any build does so with
 /// bytes that are no UTF-8. This maps each such character, byte or NUL one-to-one to a private-use code
-/// point, and back; private- use characters of the text itself are mapped too. With 32-bit characters
-/// everything else stays as it is. One object serves one field for its whole life: what it has mapped once
-/// keeps its code point.
+/// point, and back; private-use characters of the text itself are mapped too, and what the widget cannot draw
+/// as it is written. With 32-bit characters everything else stays as it is. One object serves all fields of a
+/// window for its whole life: what it has mapped once keeps its code point, for which the fonts have a glyph.
 class WideText {
 public:
     WideText();
     /// As if ImGui's characters were 16 or 32 bits wide.
     explicit WideText(bool wide_characters) : wide_characters_(wide_characters) {}
 
+    /// From now on only characters for which this is true are held as they are.
+    void set_drawable(std::function<bool(char32_t)> drawable) { drawable_ = std::move(drawable); }
+    /// Whether the widget holds the character itself. ImGui may drop others when they are typed: a TextField
+    /// puts them in.
+    bool holds(char32_t code) const;
+
     /// UTF-8 that the widget can hold. Throws Error(too_large) after 6,400 different characters of this kind.
     std::string encode(std::string_view bytes);
     /// What `widget` stands for, to the byte.
     std::string decode(std::string_view widget) const;
 
+    /// What stands behind each code point that was given out, in the order of code_of().
+    const std::vector<std::string>& originals() const { return originals_; }
+    static char32_t code_of(std::size_t index);
+
 private:
     std::string stand_in(std::string_view bytes);
 
     bool wide_characters_;
+    std::function<bool(char32_t)> drawable_;
     std::vector<std::string> originals_;  ///< by code point - U+E000
     std::map<std::string, char32_t, std::less<>> stand_ins_;
 };
-
-/// ImGui drops these when they are typed; a TextField puts them in itself.
-bool is_typed_apart(char32_t code);
 
 }  // namespace attnscope

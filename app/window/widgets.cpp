@@ -149,9 +149,7 @@ void tooltip(Ui& ui, const std::string& text) {
     if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
     ImGui::PushFont(ui.fonts.body);
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(ui.px(320));
-    ImGui::TextUnformatted(text.c_str());
-    ImGui::PopTextWrapPos();
+    wrapped_text(text, ui.px(320) - ImGui::GetStyle().WindowPadding.x);
     ImGui::EndTooltip();
     ImGui::PopFont();
 }
