@@ -99,6 +99,55 @@ TEST_F(KeyboardTest, AMenuIsOpenedAndWalked) {
     EXPECT_EQ(interaction().dialog, Dialog::open);
 }
 
+TEST_F(KeyboardTest, EnterChoosesInAListThatTheMouseOpened) {
+    for (const Key chooses : {Key::enter, Key::keypad_enter, Key::space}) {
+        start(load_example("scaled-dot-product"));
+        const std::string before = document().experiment().score;
+        click(field_of("Function", {"##choice"}));
+        ASSERT_TRUE(compat::popup_is_open());
+        press(Key::down);
+        press(Key::down);
+        press(chooses);
+        EXPECT_FALSE(compat::popup_is_open());
+        EXPECT_NE(document().experiment().score, before);
+    }
+}
+
+TEST_F(KeyboardTest, EnterTakesWhatFastArrowsHaveReached) {
+    click(field_of("Function", {"##choice"}));
+    std::vector<InputEvent> keys;
+    for (const Key key : {Key::down, Key::down, Key::enter})
+        for (const InputEvent& event : pressing(key)) keys.push_back(event);
+    play(keys);
+    EXPECT_EQ(document().experiment().score, "additive");
+}
+
+TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
+    Session session = load_example("multi-head");
+    start(std::move(session), 1600, 1000);
+    ImGuiWindow* root = find_window("attnscope");
+    const auto& drawn = interaction().control.drawn;
+    for (const std::vector<const char*>& row :
+         {std::vector{"parameters", "head", "range", "colours"}, std::vector{"file.export"}}) {
+        std::ptrdiff_t before = -1;
+        float left = -1;
+        for (const char* id : row) {
+            const unsigned control = id_of(*root, {id});
+            const auto at = std::ranges::find(drawn, control) - drawn.begin();
+            ASSERT_LT(at, std::ssize(drawn)) << id;
+            const float x = area_of(root, control).Min.x;
+            EXPECT_GT(at, before) << id;
+            EXPECT_GT(x, left) << id;
+            before = at;
+            left = x;
+        }
+    }
+    const auto place = [&](const char* id) {
+        return std::ranges::find(drawn, id_of(*root, {id})) - drawn.begin();
+    };
+    EXPECT_LT(place("edit.copy_matrix"), place("file.export"));
+}
+
 TEST_F(KeyboardTest, TabLeavesTheSentence) {
     press(Key::l, {.ctrl = true});
     ASSERT_TRUE(ImGui::GetIO().WantTextInput);

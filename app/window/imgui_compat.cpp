@@ -264,6 +264,9 @@ void set_keyboard_navigation(bool on) {
 
 bool press_focused_item() {
     ImGuiContext& imgui = *ImGui::GetCurrentContext();
+    // An arrow of the frame before has chosen another item, which ImGui takes over in the next one.
+    if (imgui.NavMoveSubmitted) ImGui::NavMoveRequestApplyResult();
+    imgui.NavMoveSubmitted = imgui.NavMoveScoringItems = false;
     if (imgui.NavId == 0 || !imgui.NavWindow || !(imgui.NavWindow->Flags & ImGuiWindowFlags_Popup))
         return false;
     imgui.NavNextActivateId = imgui.NavId;

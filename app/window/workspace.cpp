@@ -142,10 +142,12 @@ void Workspace::run(const Action& action) {
 
 namespace {
 
+bool is_enter(Key key) { return key == Key::enter || key == Key::keypad_enter; }
+
 bool moves_in_lists(const KeyPress& press) {
     using enum Key;
     const bool arrow = press.key == left || press.key == right || press.key == up || press.key == down;
-    return press.mods == Mods{} && (arrow || press.key == enter || press.key == space || press.key == tab);
+    return press.mods == Mods{} && (arrow || is_enter(press.key) || press.key == space || press.key == tab);
 }
 
 }  // namespace
@@ -161,7 +163,7 @@ bool Workspace::on_control_key(const KeyPress& press, bool typing) {
     }
     if (typing || control.id == 0) return false;
     const int size = press.mods.shift ? 10 : 1;
-    if (press.key == Key::enter || press.key == Key::keypad_enter || press.key == Key::space)
+    if (is_enter(press.key) || press.key == Key::space)
         control.pressed = true;
     else if (press.key == Key::left || press.key == Key::right)
         control.steps = press.key == Key::left ? -size : size;
@@ -183,7 +185,7 @@ bool Workspace::on_key(const KeyPress& press) {
         return dialog;
     }
     if (!dialog && compat::popup_is_open() && moves_in_lists(press))
-        return press.key == Key::enter && compat::press_focused_item() && (wants_frame_ = true);
+        return is_enter(press.key) && compat::press_focused_item() && (wants_frame_ = true);
     if (on_control_key(press, typing)) return wants_frame_ = true;
     const Action* action = action_for(press, typing || dialog);
     if (!action || kept_from(*action)) return false;
