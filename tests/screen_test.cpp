@@ -78,6 +78,30 @@ TEST_P(ScreenTest, ThumbnailsAreShownWholeOrNotAtAll) {
 
 using SmallScreenTest = InterfaceTest;
 
+TEST_F(SmallScreenTest, HeadRangeAndColoursAreWithinReach) {
+    for (const std::string& name : example_names())
+        for (const int width : {1024, 1100, 1280, 1600}) {
+            SCOPED_TRACE(name + " " + std::to_string(width));
+            start(load_example(name), width, 700);
+            ImGuiWindow* root = find_window("attnscope");
+            const auto& drawn = interaction().control.drawn;
+            const auto there = [&](const char* id) {
+                return std::ranges::find(drawn, id_of(*root, {id})) != drawn.end();
+            };
+            EXPECT_TRUE(there("more") || (there("head") && there("range") && there("colours")));
+        }
+}
+
+TEST_F(SmallScreenTest, TheFoldedMenuSetsTheRange) {
+    Session session = load_example("multi-head");
+    session.presentation.head = {HeadChoice::Kind::mean};
+    start(std::move(session), 1024, 700);
+    click(place_of("attnscope", {"more"}));
+    click(place_of("##Popup", {"range"}));
+    click(place_of("##Menu", {"all heads"}));
+    EXPECT_EQ(document().presentation().range.kind, RangeChoice::Kind::all);
+}
+
 TEST_F(SmallScreenTest, EightTokensHaveCellsForNumbers) {
     for (const char* stage : {"weights", "scores", "masked"}) {
         Session session = load_example("scaled-dot-product");

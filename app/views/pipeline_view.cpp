@@ -14,25 +14,30 @@ constexpr float k_tab_height = 37;
 constexpr float k_least_focus = 180;            ///< units that it needs to show anything
 constexpr float k_least_focus_and_strip = 208;  ///< that are left to it where there is a strip
 
-/// A word that opens a menu, right-aligned at `right`; returns its left end.
-float menu_word(Ui& ui, const char* id, float right, float y, const std::string& text,
-                const std::function<void()>& items) {
-    const float width = text_width(ui.fonts.body, text);
-    const ImVec2 at{right - width, y};
-    ImGui::SetCursorScreenPos({at.x - ui.px(4), at.y - ui.px(4)});
-    const bool clicked = ImGui::InvisibleButton(id, {width + ui.px(8), ui.px(24)});
+/// A word that opens a menu.
+struct MenuWord {
+    const char* id;
+    std::string text;
+    std::function<void()> items;
+};
+
+/// Draws it with its left end at `left`; returns its right end.
+float menu_word(Ui& ui, const MenuWord& word, float left, float y) {
+    const float width = text_width(ui.fonts.body, word.text);
+    ImGui::SetCursorScreenPos({left - ui.px(4), y - ui.px(4)});
+    const bool clicked = ImGui::InvisibleButton(word.id, {width + ui.px(8), ui.px(24)});
     const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
-    if (keyboard_use(ui, ImGui::GetID(id), area).pressed || clicked) ImGui::OpenPopup(id);
-    const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(id);
-    draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, at, ink(lit ? ui.theme.text : ui.theme.secondary),
-              text);
-    if (ImGui::IsPopupOpen(id))  // below the word, where it hides none beside it
+    if (keyboard_use(ui, ImGui::GetID(word.id), area).pressed || clicked) ImGui::OpenPopup(word.id);
+    const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(word.id);
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {left, y},
+              ink(lit ? ui.theme.text : ui.theme.secondary), word.text);
+    if (ImGui::IsPopupOpen(word.id))  // below the word, where it hides none beside it
         ImGui::SetNextWindowPos({area.max.x, area.max.y}, ImGuiCond_Always, {1, 0});
-    if (ImGui::BeginPopup(id)) {
-        items();
+    if (ImGui::BeginPopup(word.id)) {
+        word.items();
         ImGui::EndPopup();
     }
-    return at.x;
+    return left + width;
 }
 
 void presentation_item(Ui& ui, const std::string& shown, std::string_view option, const std::string& value) {
@@ -144,44 +149,65 @@ float tab(Ui& ui, const Area& area, float left, const char* view, const char* la
     return left + width;
 }
 
+constexpr float k_word_gap = 20;  ///< units, with a dot in its middle
+
+float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
+    float width = 0;
+    for (const MenuWord& word : words) width += text_width(ui.fonts.body, word.text) + ui.px(k_word_gap);
+    return width - ui.px(k_word_gap);
+}
+
+/// What decides how stages are shown, from left to right: in full, shorter or, where there is least room, as
+/// one menu of menus.
+std::vector<MenuWord> header_words(Ui& ui, float room) {
+    const MenuWord parameters{"parameters", "parameters ▾", [&ui] { parameter_items(ui); }};
+    const MenuWord head{"head", head_words(ui), [&ui] { head_items(ui); }};
+    const MenuWord range{"range", "range ▾", [&ui] { range_items(ui); }};
+    const MenuWord colours{"colours", "colours ▾", [&ui] { color_items(ui); }};
+    MenuWord long_range = range, long_colours = colours;
+    long_range.text = range_words(ui);
+    long_colours.text = ui.document.presentation().colormap + " / blue–red ▾";
+    const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty();
+    const auto menu = [](const char* label, const std::function<void()>& items) {
+        if (!ImGui::BeginMenu(label)) return;
+        items();
+        ImGui::EndMenu();
+    };
+    const auto others = [menu, has_parameters, range, colours, parameters] {
+        menu("range", range.items);
+        menu("colours", colours.items);
+        if (has_parameters) menu("parameters", parameters.items);
+    };
+    std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colours}, {head, range, colours}};
+    if (has_parameters)
+        for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
+    ways.push_back({head, {"more", "more ▾", others}});
+    for (const std::vector<MenuWord>& way : ways)
+        if (width_of(ui, way) <= room) return way;
+    return {{"more", "more ▾", [menu, head, others] {
+                 menu("head", head.items);
+                 others();
+             }}};
+}
+
 void tabs(Ui& ui, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = area.min.y + ui.px(12);
-    const std::string parameters = "parameters ▾";
-    const float parameters_width = text_width(ui.fonts.body, parameters) + ui.px(28);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
     const View* open = open_view(ui);
     float left = tab(ui, area, area.min.x + ui.px(18), "pipeline", "Pipeline", !open, "");
     for (const View& view : k_views)
         left = tab(ui, area, left + ui.px(22), view.name, view.label, open == &view, view.why_not(ui));
 
-    float right = area.max.x - ui.px(16);
-    float room = right - left - ui.px(24);
-    const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty() &&
-                                text_width(ui.fonts.body, head_words(ui)) + parameters_width <= room;
-    if (has_parameters) {
-        room -= parameters_width;
-        menu_word(ui, "parameters", left + parameters_width, y, parameters, [&] { parameter_items(ui); });
+    const float right = area.max.x - ui.px(16);
+    const std::vector<MenuWord> words = header_words(ui, right - left - ui.px(24));
+    float x = right - width_of(ui, words);
+    for (const MenuWord& word : words) {
+        if (&word != &words.front())
+            draw_text(list, ui.fonts.body, {x - ui.px(k_word_gap / 2), y}, ink(ui.theme.secondary), "·",
+                      Align::center);
+        x = menu_word(ui, word, x, y) + ui.px(k_word_gap);
     }
-    if (text_width(ui.fonts.body, head_words(ui)) > room) return;
-    const bool all_three =
-        text_width(ui.fonts.body, head_words(ui) + "range ▾" + "colours ▾") + ui.px(40) <= room;
-    const std::string colours = ui.document.presentation().colormap + " / blue–red ▾";
-    const std::string all = colours + range_words(ui) + head_words(ui);
-    const bool roomy = text_width(ui.fonts.body, all) + ui.px(40) <= room;
-    const auto dot = [&] {
-        right -= ui.px(8);
-        draw_text(list, ui.fonts.body, {right, y}, ink(ui.theme.faint), "·", Align::right);
-        right -= ui.px(12);
-    };
-    if (all_three) {
-        right = menu_word(ui, "colours", right, y, roomy ? colours : "colours ▾", [&] { color_items(ui); });
-        dot();
-        right =
-            menu_word(ui, "range", right, y, roomy ? range_words(ui) : "range ▾", [&] { range_items(ui); });
-        dot();
-    }
-    menu_word(ui, "head", right, y, head_words(ui), [&] { head_items(ui); });
 }
 
 void nothing_yet(Ui& ui, const Area& area) {
