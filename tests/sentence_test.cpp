@@ -1,4 +1,5 @@
 // Typing into the sentence, as a person does.
+#include "app/actions/files.h"
 #include "app/panels/panels.h"
 #include "core/attention/evaluate.h"
 #include "tests/interface.h"
@@ -150,6 +151,23 @@ TEST_F(SecondSentenceTest, AnEmptyFieldGoesWhenItIsLeft) {
     settle();
     EXPECT_FALSE(interaction().second_sentence_open);
     EXPECT_FALSE(document().can_undo());
+}
+
+TEST_F(SecondSentenceTest, ItsFieldGoesWithItsSession) {
+    for (const char* next : {"file.new", ""}) {
+        start(load_example("scaled-dot-product"));
+        add("one two");
+        press(Key::escape);
+        ASSERT_TRUE(interaction().second_sentence_open);
+        SavedState saved;
+        ActionContext c{document(), interaction(), saved, [](const std::string&) {}};
+        *next ? workspace->run(*find_action(next)) : open_example(c, "image-attention");
+        settle();
+        EXPECT_FALSE(interaction().second_sentence_open);
+        ImGuiWindow* root = find_window("attnscope");
+        const auto& drawn = interaction().control.drawn;
+        EXPECT_EQ(std::ranges::find(drawn, id_of(*root, {"second sentence"})), drawn.end());
+    }
 }
 
 TEST_F(SecondSentenceTest, ItsChipsAreKeysAndTheFirstOnesAreQueries) {

@@ -13,12 +13,19 @@
 namespace attnscope {
 namespace {
 
+/// What belonged to the session before goes with it.
+void begin_anew(ActionContext& c) {
+    c.saved.closed_note.clear();
+    c.interaction.zoom = {};
+    c.interaction.second_sentence_open = false;
+    c.interaction.notice = {};
+}
+
 /// What the window looks like is the person's, not that of a session made just now.
 void open_unnamed_with_theme(ActionContext& c, Session session) {
     session.presentation.theme = c.document.presentation().theme;
     c.document.open(std::move(session), "");
-    c.saved.closed_note.clear();
-    c.interaction.zoom = {};
+    begin_anew(c);
 }
 
 std::string lower_extension(const std::filesystem::path& path) {
@@ -53,6 +60,7 @@ void look_at(ActionContext& c, const GivenImage& image) {
         s.presentation.locked.reset();
     });
     c.interaction.zoom = {};
+    c.interaction.second_sentence_open = false;
 }
 
 void remove_picture(ActionContext& c) {
@@ -92,8 +100,7 @@ void open_file(ActionContext& context, const std::string& file) {
         if (is_image(bytes) && !has_png_session(bytes)) return open_picture(context, path);
     }
     context.document.open(load_session(path), extension == ".json" ? path : "");
-    context.saved.closed_note.clear();
-    context.interaction.zoom = {};
+    begin_anew(context);
     remember_file(context.saved, path);
     context.interaction.notice = {"opened " + path, false};
 }
