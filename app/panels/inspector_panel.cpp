@@ -338,8 +338,9 @@ void proof_of(const Column& c, const Inspected& at) {
     presentation.range = {};
     const ColorScale colors = color_scale(trace, *at.stage, head, presentation);
     const bool sequential = at.stage->info->unit == Unit::probability;
+    const Theme& theme = c.ui.theme;
     title(c, trace, at, proof,
-          sequential ? colors.color(std::max<double>(proof.value, colors.max * 0.35)) : c.ui.theme.text);
+          sequential ? legible_color(colors.color(proof.value), theme.panel, theme.text) : theme.text);
     remark(c, proof.remark);
     steps(c, proof);
     terms(c, proof);

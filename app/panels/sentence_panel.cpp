@@ -219,8 +219,8 @@ void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovere
     list->AddRect(area.min, area.max, ink(lit || hovered ? ui.theme.accent : ui.theme.line), rounding);
     draw_text(list, ui.fonts.body, {area.min.x + ui.px(12), area.min.y + ui.px(4.5f)},
               ink(behind ? ui.theme.faint : ui.theme.text), chip.text);
-    draw_text(list, ui.fonts.mono_small, {area.max.x - ui.px(9), area.min.y + ui.px(6)}, ink(ui.theme.faint),
-              chip.id, Align::right);
+    draw_text(list, ui.fonts.mono_small, {area.max.x - ui.px(9), area.min.y + ui.px(6)},
+              ink(lit ? ui.theme.secondary : ui.theme.faint), chip.id, Align::right);
 }
 
 void chips(Ui& ui, const Sentence& sentence, const Area& area) {

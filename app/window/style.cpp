@@ -32,10 +32,10 @@ void apply_colors(ImGuiStyle& style, const Theme& theme) {
         ink(theme.raised));
     set({ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_ScrollbarGrabHovered},
         mix(theme.raised, theme.text, 0.07F));
-    set({ImGuiCol_FrameBgActive, ImGuiCol_Header, ImGuiCol_TextSelectedBg},
+    set({ImGuiCol_FrameBgActive, ImGuiCol_Header, ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive,
+         ImGuiCol_TextSelectedBg},
         mix(theme.panel, theme.accent, 0.2F));
-    set({ImGuiCol_ButtonActive, ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive, ImGuiCol_SliderGrab,
-         ImGuiCol_TabHovered},
+    set({ImGuiCol_ButtonActive, ImGuiCol_SliderGrab, ImGuiCol_TabHovered},
         mix(theme.panel, theme.accent, 0.28F));
     set({ImGuiCol_CheckMark, ImGuiCol_SliderGrabActive, ImGuiCol_SeparatorActive, ImGuiCol_PlotHistogram,
          ImGuiCol_DragDropTarget},
@@ -46,7 +46,7 @@ void apply_colors(ImGuiStyle& style, const Theme& theme) {
     set({ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_Tab, ImGuiCol_ResizeGrip, ImGuiCol_ChildBg},
         ImVec4(0, 0, 0, 0));
     set({ImGuiCol_Text}, ink(theme.text));
-    set({ImGuiCol_TextDisabled}, ink(theme.faint));
+    set({ImGuiCol_TextDisabled}, ink(theme.secondary));
     set({ImGuiCol_WindowBg, ImGuiCol_MenuBarBg}, ink(theme.panel));
     set({ImGuiCol_ModalWindowDimBg}, ImVec4(0, 0, 0, 0.45F));
     compat::set_focus_colors(style, ink(theme.accent), mix(theme.panel, theme.accent, 0.2F));

@@ -1,5 +1,6 @@
 #include "core/picture/color.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace attnscope {
@@ -20,11 +21,21 @@ Rgb8 mixed(Rgb8 behind, Rgb8 front, double part) {
             channel(behind.blue, front.blue)};
 }
 
+double contrast_ratio(Rgb8 a, Rgb8 b) {
+    const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
+    return (lighter + 0.05) / (darker + 0.05);
+}
+
+Rgb8 legible_color(Rgb8 color, Rgb8 background, Rgb8 text) {
+    constexpr int k_parts = 20;
+    Rgb8 mixture = color;
+    for (int part = 1; part <= k_parts && contrast_ratio(mixture, background) < k_least_contrast; ++part)
+        mixture = mixed(color, text, part / double(k_parts));
+    return mixture;
+}
+
 Rgb8 contrasting(Rgb8 background, Rgb8 dark, Rgb8 light) {
-    // Contrast by WCAG's formula is equal at 0.18; on saturated middle tones light text is read better than
-    // that formula says, and keeps a contrast of 3.6 : 1 or more up to here.
-    constexpr double k_middle = 0.24;
-    return luminance(background) > k_middle ? dark : light;
+    return contrast_ratio(background, dark) > contrast_ratio(background, light) ? dark : light;
 }
 
 }  // namespace attnscope

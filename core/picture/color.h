@@ -21,6 +21,14 @@ constexpr Rgb8 rgb8(std::uint32_t hex) {
 /// Relative luminance, 0 (black) … 1 (white), as WCAG 2.1 defines it.
 double luminance(Rgb8 color);
 
+/// Of a text on its background, 1 … 21, as WCAG 2.1 defines it.
+double contrast_ratio(Rgb8 a, Rgb8 b);
+/// What every text has on its background (WCAG 2.1, level AA).
+inline constexpr double k_least_contrast = 4.5;
+
+/// `color`, with as much of `text` mixed in as a text of it needs to have k_least_contrast on `background`.
+Rgb8 legible_color(Rgb8 color, Rgb8 background, Rgb8 text);
+
 /// `part` (0 … 1) of `front` over `behind`.
 Rgb8 mixed(Rgb8 behind, Rgb8 front, double part);
 
