@@ -34,6 +34,8 @@ void inspector_panel(Ui& ui, const Area& area);
 /// What computes and why, which can be changed there; how long it took, what is wrong.
 void status_bar(Ui& ui, const Area& area, ActionContext& context,
                 const std::function<void(const Action&)>& run);
+/// What computing took: the slowest stages, a line each, the rest in one, and how many were reused.
+std::string stage_times_text(const Trace& trace);
 /// What it says of a trace: "8 tokens · d 16 · 2 heads", "4 queries · 6 keys · 1 head".
 std::string sizes_text(const Trace& trace);
 /// The dialog that is open, if one is.

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <vector>
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
@@ -48,12 +51,10 @@ std::string row_counts(const Trace& trace) {
     return std::to_string(N) + (N == 1 ? " query · " : " queries · ") + counted(M, "key");
 }
 
-std::string stage_times(const Trace& trace) {
-    std::string text;
-    for (const StageRecord& record : trace.records)
-        text += std::string(record.stage->name()) + "  " +
-                (record.computed ? fixed_text(record.milliseconds, 3) + " ms" : "taken over") + "\n";
-    return text;
+constexpr std::size_t k_most_times = 8;
+
+std::string time_text(const StageRecord& record) {
+    return std::string(record.stage->name()) + "  " + fixed_text(record.milliseconds, 3) + " ms\n";
 }
 
 std::string file_text(const Document& document) {
@@ -124,6 +125,26 @@ float export_progress(Ui& ui, const Area& area, float right) {
 
 }  // namespace
 
+std::string stage_times_text(const Trace& trace) {
+    std::vector<const StageRecord*> computed;
+    for (const StageRecord& record : trace.records)
+        if (record.computed) computed.push_back(&record);
+    std::ranges::stable_sort(computed, std::ranges::greater{}, &StageRecord::milliseconds);
+    std::string text;
+    double rest = 0;
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+        if (i < k_most_times)
+            text += time_text(*computed[i]);
+        else
+            rest += computed[i]->milliseconds;
+    }
+    if (computed.size() > k_most_times)
+        text += counted(static_cast<int>(computed.size() - k_most_times), "other stage") + "  " +
+                fixed_text(rest, 3) + " ms\n";
+    const std::size_t reused = trace.records.size() - computed.size();
+    return text + (reused ? counted(static_cast<int>(reused), "stage") + " reused\n" : "");
+}
+
 std::string sizes_text(const Trace& trace) {
     std::string text = row_counts(trace);
     for (const char* name : {"embedding", "source_embedding"})
@@ -171,7 +192,7 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
     if (trace && x > evaluated_x) {
         ImGui::SetCursorScreenPos({evaluated_x, area.min.y});
         ImGui::InvisibleButton("times", {x - evaluated_x, area.height()});
-        tooltip(ui, stage_times(*trace));
+        tooltip(ui, stage_times_text(*trace));
     }
     if (ui.document.busy()) item("computing…", ui.theme.accent);
     if (trace) item(warnings(*trace, ui.document.presentation()), ui.theme.warning);
