@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/actions/files.h"
+#include "app/panels/panels.h"
 #include "core/io/file.h"
 #include "core/io/png.h"
 #include "tests/interface.h"
@@ -86,6 +87,25 @@ TEST_F(NoteTest, AnExampleChosenAnewShowsItAndUndoTakesItBack) {
     EXPECT_EQ(document().session().note, load_example("masked-softmax").note);
 }
 
+TEST_F(NoteTest, SaysWhereItNeedNotHoldAnyMore) {
+    if (!window) GTEST_SKIP();
+    EXPECT_EQ(note_title(document()), "bahdanau-alignment");
+    press(Key::r, {.ctrl = true});
+    EXPECT_EQ(note_title(document()), "bahdanau-alignment, before your changes");
+    document().undo();
+    EXPECT_EQ(note_title(document()), "bahdanau-alignment");
+}
+
+TEST_F(NoteTest, ANewSessionLeavesNoWordOfTheOneBefore) {
+    if (!window) GTEST_SKIP();
+    SavedState saved;
+    ActionContext c{document(), interaction(), saved, [](const std::string&) {}};
+    open_example(c, "masked-softmax");
+    ASSERT_NE(interaction().notice.text, "");
+    new_session(c);
+    EXPECT_EQ(interaction().notice.text, "");
+}
+
 TEST_F(NoteTest, ASessionWithoutOneHasNoStrip) {
     start_noted(Session{});
     if (!window) GTEST_SKIP();
@@ -94,8 +114,8 @@ TEST_F(NoteTest, ASessionWithoutOneHasNoStrip) {
 
 TEST_F(NoteTest, KnowsTheExampleByItsNote) {
     for (const std::string& name : example_names())
-        EXPECT_EQ(example_with_note(load_example(name).note), name);
-    EXPECT_EQ(example_with_note("of my own"), "");
+        EXPECT_EQ(example_with_note(load_example(name).note)->name, name);
+    EXPECT_EQ(example_with_note("of my own"), nullptr);
 }
 
 /// It takes no more than three lines, and the strip of stages and the focus stay, down to the lowest window

@@ -214,6 +214,36 @@ TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     EXPECT_NE(text(), before.experiment.text);
 }
 
+TEST_F(SentenceTest, EmptiedItLeavesTheMatricesFaint) {
+    const auto brightness = [&] {
+        const SeenMatrix seen = focused();
+        const gl::Pixels pixels = picture();
+        double sum = 0;
+        for (int i = 0; i < seen.drawn.rows; ++i)
+            for (int j = 0; j < seen.drawn.columns; ++j) {
+                const ImVec2 at = bare_point(seen, i, j);
+                const std::uint32_t color = pixels.at(static_cast<int>(at.x), static_cast<int>(at.y));
+                sum += (color >> 24) + (color >> 16 & 0xFF) + (color >> 8 & 0xFF);
+            }
+        return sum;
+    };
+    const double before = brightness();
+    document().change([](Session& s) { s.experiment.text.clear(); });
+    settle();
+    EXPECT_LT(brightness(), 0.7 * before);
+}
+
+TEST_F(SentenceTest, TimesTakeTenLinesAtMost) {
+    Session session = load_example("bahdanau-alignment");
+    const Trace trace = evaluate(session.experiment);
+    ASSERT_GT(trace.records.size(), 30U);
+    const std::string text = stage_times_text(trace);
+    EXPECT_LE(std::ranges::count(text, '\n'), 10) << text;
+    EXPECT_NE(text.find("other stages"), std::string::npos) << text;
+    const Trace again = evaluate(session.experiment, trace);
+    EXPECT_EQ(stage_times_text(again), std::to_string(trace.records.size()) + " stages reused\n");
+}
+
 TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {
     const auto sizes = [](const Experiment& e) { return sizes_text(evaluate(e)); };
     Experiment e;

@@ -63,6 +63,8 @@ public:
     void saved_as(std::string file);
     /// Save writes to `file`, which holds `content`.
     void belongs_to(std::string file, Session content);
+    /// The session as it was opened or last saved.
+    const Session& as_opened() const { return homes_[home_].content; }
     /// Differs from what `file` holds.
     bool modified() const { return !(session_ == homes_[home_].content); }
 

@@ -304,7 +304,7 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
     c.advance(6);
 }
 
-void summary(const Column& c, const Proof& proof) {
+void summary(const Column& c, const Proof& proof, const Cell& cell) {
     if (!proof.summary) return;
     const RowSummary& s = *proof.summary;
     const auto fact = [&](const char* label, const std::string& text) {
@@ -315,6 +315,8 @@ void summary(const Column& c, const Proof& proof) {
     fact("entropy", fixed_text(s.entropy, 3) + " nat");
     fact("effective tokens", fixed_text(s.effective_tokens, 2) + " of " + std::to_string(proof.row.size()));
     fact("row sum", fixed_text(s.sum, 4));
+    // What the mask closes takes no part.
+    if (proof.row[std::size_t(cell.column)].closed) return;
     fact("rank in the row", std::to_string(s.rank) + " of " + std::to_string(proof.row.size()));
     if (s.head_rank) fact("this head's rank", std::to_string(s.head_rank));
 }
@@ -345,7 +347,7 @@ void proof_of(const Column& c, const Inspected& at) {
     steps(c, proof);
     terms(c, proof);
     row(c, proof, at, colors);
-    summary(c, proof);
+    summary(c, proof, at.cell);
 }
 
 }  // namespace

@@ -23,11 +23,6 @@ bool shows(const Ui& ui) {
     return !note.empty() && note != ui.saved.closed_note;
 }
 
-std::string name_of_note(const Document& document) {
-    const std::string example = example_with_note(document.session().note);
-    return example.empty() ? std::filesystem::path(document.file()).stem().string() : example;
-}
-
 struct NoteText {
     std::string name;
     float indent;  ///< of the first line, which begins with the name
@@ -39,7 +34,7 @@ struct NoteText {
 /// The note in at most `most` lines as wide as `width` pixels, the name before the first.
 NoteText lay_out_note(Ui& ui, float width, int most) {
     ImFont* font = ui.fonts.body;
-    NoteText text{name_of_note(ui.document), 0, std::min(width, ui.px(k_widest)), {}, false};
+    NoteText text{note_title(ui.document), 0, std::min(width, ui.px(k_widest)), {}, false};
     if (!text.name.empty()) {
         text.name = fitted(ui.fonts.strong, text.name, text.width / 2);
         text.indent = text_width(ui.fonts.strong, text.name) + ui.px(10);
@@ -87,6 +82,14 @@ bool cross(Ui& ui, ImVec2 at) {
 }
 
 }  // namespace
+
+std::string note_title(const Document& document) {
+    const NamedExample* example = example_with_note(document.session().note);
+    const Session& noted = example ? example->session : document.as_opened();
+    const std::string name = example ? example->name : std::filesystem::path(document.file()).stem().string();
+    if (noted.experiment == document.experiment()) return name;
+    return name + (name.empty() ? "before your changes" : ", before your changes");
+}
 
 float note_strip_height(Ui& ui, float width, float room) {
     if (!shows(ui)) return 0;

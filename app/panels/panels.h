@@ -23,6 +23,9 @@ float sentence_panel_height(Ui& ui, float window_width, float window_height);
 /// What the open session or example says of itself, until it is closed: its name and at most three lines, cut
 /// where they do not hold all.
 void note_strip(Ui& ui, const Area& area);
+/// What it begins with: the name of the example or the file, and that what it says need not hold where the
+/// experiment is another than the one it was written of.
+std::string note_title(const Document& document);
 /// 0 where there is nothing to say. Below `room` pixels, which are left over, it takes fewer lines.
 float note_strip_height(Ui& ui, float width, float room);
 /// Every setting of the experiment, in the order of the computation.

@@ -120,7 +120,8 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
 }
 
 void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
-    if (!ui.document.presentation().values || shown.stage->info->unit == Unit::boolean) return;
+    if (!ui.document.presentation().values || is_behind(ui) || shown.stage->info->unit == Unit::boolean)
+        return;
     // Probabilities have no sign.
     const std::string widest = shown.stage->info->unit == Unit::probability ? "0.000" : "-0.000";
     ImFont* font = ui.fonts.mono;

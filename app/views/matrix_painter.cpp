@@ -64,6 +64,8 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     return source;
 }
 
+constexpr float k_behind = 0.3f;
+
 int table_index(const Colormap& map) { return static_cast<int>(&map - colormaps().data()); }
 
 }  // namespace
@@ -98,6 +100,8 @@ ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {
     return color_scale(*shown.trace, *shown.stage, shown.head, presentation);
 }
 
+bool is_behind(const Ui& ui) { return ui.document.stale() && !ui.document.busy(); }
+
 void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area, bool transposed) {
     const ColorScale scale = scale_of(shown, ui.document.presentation());
     HeatmapLook look;
@@ -107,6 +111,7 @@ void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area&
     look.min = scale.min;
     look.max = scale.max;
     look.scale = ui.scale;
+    look.opacity = is_behind(ui) ? k_behind : 1;
     ui.heatmaps.draw(list, source_of(shown, transposed), area.min, area.max, look);
 }
 

@@ -31,6 +31,10 @@ std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
 /// The colours of a stage under the presentation.
 ColorScale scale_of(const ShownStage& shown, const Presentation& presentation);
 
+/// What is on screen is of another experiment than the current one, which has nothing to show: an emptied
+/// sentence. Matrices are faint then, without their numbers.
+bool is_behind(const Ui& ui);
+
 /// The whole matrix over `area` (which may reach beyond the clip rectangle), or its transpose.
 void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed = false);

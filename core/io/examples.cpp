@@ -1,8 +1,5 @@
 #include "core/io/examples.h"
 
-#include <functional>
-#include <map>
-
 #include "core/error.h"
 #include "core/io/embedded.h"
 #include "core/io/options.h"
@@ -25,14 +22,15 @@ Session load_example(std::string_view name) {
                     (near.empty() ? ": `attnscope examples` lists them" : "; did you mean " + near + "?"));
 }
 
-std::string example_with_note(std::string_view note) {
-    static const std::map<std::string, std::string, std::less<>> names = [] {
-        std::map<std::string, std::string, std::less<>> found;
-        for (const std::string& name : example_names()) found.emplace(load_example(name).note, name);
+const NamedExample* example_with_note(std::string_view note) {
+    static const std::vector<NamedExample> examples = [] {
+        std::vector<NamedExample> found;
+        for (const std::string& name : example_names()) found.push_back({name, load_example(name)});
         return found;
     }();
-    const auto at = names.find(note);
-    return at == names.end() ? "" : at->second;
+    for (const NamedExample& example : examples)
+        if (example.session.note == note) return &example;
+    return nullptr;
 }
 
 }  // namespace attnscope

@@ -14,7 +14,12 @@ std::vector<std::string> example_names();
 /// Throws Error(bad_input) with the nearest name, or all of them, for a name that is none.
 Session load_example(std::string_view name);
 
-/// The example that says this of itself; empty if none does.
-std::string example_with_note(std::string_view note);
+/// An example by its name.
+struct NamedExample {
+    std::string name;
+    Session session;
+};
+/// The example that says this of itself; nullptr if none does.
+const NamedExample* example_with_note(std::string_view note);
 
 }  // namespace attnscope
