@@ -179,10 +179,10 @@ TEST(Utf8, is_refused_with_the_offset_of_the_first_wrong_byte) {
     for (const auto& [text, offset] : wrong) {
         const std::string expected = "not valid UTF-8 at byte " + std::to_string(offset) + ":";
         for (const Tokenizer& tokenizer : tokenizers()) {
-            const std::string message = refusal([&] { tokenize(text, tokenizer); });
+            const std::string message = refusal([&, &text = text] { tokenize(text, tokenizer); });
             EXPECT_NE(message.find(expected), std::string::npos) << message;
         }
-        EXPECT_NE(refusal([&] { require_utf8(text); }).find(expected), std::string::npos);
+        EXPECT_NE(refusal([&, &text = text] { require_utf8(text); }).find(expected), std::string::npos);
     }
 }
 

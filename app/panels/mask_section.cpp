@@ -188,7 +188,8 @@ void given_section(Ui& ui) {
     for (const auto& [name, matrix] : given)
         if (name != "mask")
             option_row(
-                ui, "given", name.c_str(), [&](float width) { given_fields(ui, name, matrix, width); },
+                ui, "given", name.c_str(),
+                [&, &name = name, &matrix = matrix](float width) { given_fields(ui, name, matrix, width); },
                 std::ranges::find(given_names(), name, &GivenName::name)->what);
     const auto control = [&](float width) {
         if (small_button(ui, "give", "give…", "Give a matrix outright instead of computing it", width))
