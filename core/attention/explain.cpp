@@ -263,10 +263,8 @@ void remark_on_mean(Proof& proof, const Question& q) {
 
 void explain_mean(Proof& proof, const Question& q) {
     const int heads = q.stage.shape().heads;
-    double sum = 0;
     for (int h = 0; h < heads; ++h) {
         const float value = q.stage.buffer.at(h, q.row, q.column);
-        sum += value;
         proof.steps.push_back({"head " + std::to_string(h + 1), value});
     }
     proof.steps.push_back({"÷ " + std::to_string(heads) + " heads", proof.value});
