@@ -111,7 +111,7 @@ TEST(theme_test, numbers_are_legible_on_every_colour_of_every_map) {
             for (const Rgb8 under : map.colors)
                 EXPECT_GE(contrast_ratio(under, contrasting(under, theme.on_light, theme.on_dark)),
                           k_least_contrast)
-                    << theme.name << " " << map.name;
+                    << name_of(theme.choice) << " " << map.name;
 }
 
 TEST(theme_test, a_value_in_its_colour_is_legible_on_the_panel) {
@@ -120,7 +120,7 @@ TEST(theme_test, a_value_in_its_colour_is_legible_on_the_panel) {
             for (const Rgb8 color : map.colors)
                 EXPECT_GE(contrast_ratio(legible_color(color, theme.panel, theme.text), theme.panel),
                           k_least_contrast)
-                    << theme.name << " " << map.name;
+                    << name_of(theme.choice) << " " << map.name;
     EXPECT_EQ(legible_color(rgb8(0xffffff), rgb8(0), rgb8(0xff0000)), rgb8(0xffffff)) << "as it is";
 }
 

@@ -55,11 +55,11 @@ inline std::string random_text(Dice& dice) {
 /// A rule of the mask for that many queries.
 inline MaskRule random_rule(Dice& dice, int queries) {
     switch (dice.below(4)) {
-        case 0: return {"causal", {}};
-        case 1: return {"window", {dice.below(4), dice.below(4)}};
-        case 2: return {"valid", {dice.below(8)}};
+        case 0: return {MaskForm::causal, {}};
+        case 1: return {MaskForm::window, {dice.below(4), dice.below(4)}};
+        case 2: return {MaskForm::valid, {dice.below(8)}};
         default: {
-            MaskRule rule{"valid", {}};
+            MaskRule rule{MaskForm::valid, {}};
             for (int i = 0; i < queries; ++i) rule.arguments.push_back(dice.below(6));
             return rule;
         }

@@ -309,7 +309,9 @@ TEST_F(GpuTest, WhatExceedsTheCardsMemoryIsRefusedBeforeItIsMade) {
     EXPECT_NO_THROW(evaluate(e, {}, {.backend = &full}));
     const Trace before = evaluate(e, {}, {.backend = &full});
     try {
-        full.compute(step::Scale{1, 1}, {.heads = 1, .rows = 300, .columns = 300}, {}, {});
+        const Buffer large(Tensor({.heads = 1, .rows = 300, .columns = 300}));
+        const Buffer* const inputs[] = {&large};
+        full.compute(op::Identity{}, inputs, {});
         FAIL() << "300 × 300 numbers are 360 kB";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::too_large);

@@ -102,7 +102,7 @@ TEST_F(KeyboardTest, AMenuIsOpenedAndWalked) {
 TEST_F(KeyboardTest, EnterChoosesInAListThatTheMouseOpened) {
     for (const Key chooses : {Key::enter, Key::keypad_enter, Key::space}) {
         start(load_example("scaled-dot-product"));
-        const std::string before = document().experiment().score;
+        const Score before = document().experiment().score;
         click(field_of("Function", {"##choice"}));
         ASSERT_TRUE(compat::popup_is_open());
         press(Key::down);
@@ -119,7 +119,7 @@ TEST_F(KeyboardTest, EnterTakesWhatFastArrowsHaveReached) {
     for (const Key key : {Key::down, Key::down, Key::enter})
         for (const InputEvent& event : pressing(key)) keys.push_back(event);
     play(keys);
-    EXPECT_EQ(document().experiment().score, "additive");
+    EXPECT_EQ(document().experiment().score, Score::additive);
 }
 
 TEST_F(KeyboardTest, TabGoesFromLeftToRight) {

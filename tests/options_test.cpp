@@ -299,8 +299,8 @@ TEST(options_test, colour_maps_and_themes_are_those_of_their_tables) {
     }
     for (const Theme& theme : themes()) {
         Session session;
-        set_from_text(session, *find_option("theme"), theme.name);
-        EXPECT_EQ(session.presentation.theme, theme.name);
+        set_from_text(session, *find_option("theme"), name_of(theme.choice));
+        EXPECT_EQ(session.presentation.theme, theme.choice);
     }
     EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma");
     EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");

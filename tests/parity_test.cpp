@@ -17,6 +17,7 @@ StageRecord record(const char* name, const Shape& shape, const std::vector<float
     Tensor values(shape);
     std::ranges::copy(numbers, values.values().begin());
     return {.stage = StagePtr(new Stage{find_stage_info(name), Buffer(std::move(values))}),
+            .op = {},
             .inputs = {},
             .milliseconds = milliseconds};
 }
@@ -123,7 +124,7 @@ TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
     const auto left = std::make_shared<FakeCard>(shape), right = std::make_shared<FakeCard>(shape);
     const auto on_card = [&](const std::shared_ptr<FakeCard>& card) {
         return trace_of(
-            {{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}), .inputs = {}}});
+            {{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}), .op = {}}});
     };
     const StageDifference found = compare(on_card(left), on_card(right)).at(0);
     EXPECT_EQ(found.absolute, 0);
@@ -137,7 +138,7 @@ TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
     truth.head(1)(2999, 7) += 1;
     Trace here;
     here.records.push_back(
-        {.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(std::move(truth))}), .inputs = {}});
+        {.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(std::move(truth))}), .op = {}});
     EXPECT_EQ(compare(here, on_card(right)).at(0).absolute_at, (CellPlace{1, 2999, 7}));
 }
 

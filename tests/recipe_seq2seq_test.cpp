@@ -93,7 +93,7 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
          }},
     };
     const std::string plain = recipe_of(translation());
-    for (const Op& op : steps) {
+    for (const Step& step : steps) {
         Experiment e = translation();
         step.change(e);
         EXPECT_FALSE(contains(plain, step.code)) << step.code;

@@ -105,7 +105,7 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
          }},
     };
     const std::string plain = recipe_of({});
-    for (const Op& op : steps) {
+    for (const Step& step : steps) {
         Experiment e;
         step.change(e);
         EXPECT_FALSE(contains(plain, step.code)) << step.code;

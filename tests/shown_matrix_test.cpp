@@ -9,7 +9,7 @@
 #include "app/actions/actions.h"
 #include "app/views/matrix_painter.h"
 #include "core/attention/evaluate.h"
-#include "core/attention/explain.h"
+#include "core/graph/explain.h"
 #include "core/error.h"
 #include "core/io/examples.h"
 #include "core/io/export.h"

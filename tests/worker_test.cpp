@@ -141,14 +141,14 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
 TEST(WorkerTest, AnErrorIsAResult) {
     Worker worker({}, {});
     Experiment wrong = with_seed(1);
-    wrong.score = "no such function";
+    wrong.table_size = -7;
     worker.request(wrong);
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result);
     EXPECT_FALSE(result->trace);
     EXPECT_EQ(result->experiment, wrong);
-    EXPECT_NE(result->error.find("no such function"), std::string::npos) << result->error;
+    EXPECT_NE(result->error.find("table-size -7"), std::string::npos) << result->error;
 }
 
 TEST(WorkerTest, GoesOnAfterAnError) {

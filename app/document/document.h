@@ -11,7 +11,7 @@
 
 #include "app/document/history.h"
 #include "app/document/worker.h"
-#include "core/attention/explain.h"
+#include "core/graph/explain.h"
 
 namespace attnscope {
 

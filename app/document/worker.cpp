@@ -16,10 +16,9 @@ namespace {
 
 /// Of blanks alone is what one sees while typing, also of a second sentence.
 bool has_tokens(const Experiment& e) {
-    const Tokenizer* tokenizer = find_tokenizer(e.tokenizer);
-    if (!tokenizer) return true;
+    const Tokenizer& tokenizer = tokenizer_of(e.tokenizer);
     const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
-    const auto blank = [&](const std::string& text) { return tokenize(text, *tokenizer).empty(); };
+    const auto blank = [&](const std::string& text) { return tokenize(text, tokenizer).empty(); };
     return !(is_read("text") && blank(e.text)) && !(is_read("text2") && !e.text2.empty() && blank(e.text2));
 }
 

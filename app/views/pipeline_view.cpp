@@ -167,7 +167,7 @@ std::vector<MenuWord> header_words(Ui& ui, float room) {
     const MenuWord colours{"colours", "colours ▾", [&ui] { color_items(ui); }};
     MenuWord long_range = range, long_colours = colours;
     long_range.text = range_words(ui);
-    long_colours.text = ui.document.presentation().colormap + " / blue–red ▾";
+    long_colours.text = std::string(name_of(ui.document.presentation().colormap)) + " / blue–red ▾";
     const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty();
     const auto menu = [](const char* label, const std::function<void()>& items) {
         if (!ImGui::BeginMenu(label)) return;
