@@ -428,7 +428,7 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
         const json settings = json::parse(to_json({e, {}, {}}))["experiment"];
         for (const auto& [field, value] : settings.items())
             if (value.is_string()) seen.insert(field + " " + value.get<std::string>());
-        for (const MaskRule& rule : e.mask) seen.insert("mask " + rule.kind);
+        for (const MaskRule& rule : e.mask) seen.insert("mask " + std::string(name_of(rule.kind)));
         for (const auto& [name, matrix] : e.given) seen.insert("given " + name);
         for (const StageRecord& record : evaluate(e).records)
             stages.insert(std::string(record.stage->name()));

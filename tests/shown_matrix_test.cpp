@@ -129,7 +129,7 @@ TEST(shown_matrix_test, every_stage_of_every_example_is_one_thing_everywhere) {
         SCOPED_TRACE(name);
         Experiment e = load_example(name).experiment;
         expect_one_thing(evaluate(e));
-        if (e.mechanism != "attention" || e.dim % 2 != 0 || e.heads != 1) continue;
+        if (e.mechanism != MechanismKind::attention || e.dim % 2 != 0 || e.heads != 1) continue;
         e.heads = 2;
         std::optional<Trace> trace;
         try {

@@ -269,7 +269,7 @@ TEST(Table, of_the_notebook_starts_with_its_printed_digits) {
 TEST(Table, leaves_the_generator_where_the_draw_ended) {
     Generator by_table(Seed(5));
     Generator by_hand(Seed(5));
-    draw_table(by_table, 3, 4, initializer_of(Initialization::uniform));
+    test::drawn(by_table, Initialization::uniform, 3, 4);
     std::array<float, 12> skipped{};
     by_hand.rand(skipped);
     std::array<float, 1> next{};
