@@ -50,11 +50,11 @@ std::int64_t length_of(const MaskRule& rule, int i) {
 }
 
 constexpr std::array k_kinds = {
-    MaskKind{"causal", "a query sees itself and what stands before it", "", no_arguments, fits_always,
+    MaskKind{"causal", "each query sees itself and the keys before it", "", no_arguments, fits_always,
              [](const MaskRule&, int i, int j) { return j <= i; }},
-    MaskKind{"valid", "only the first K keys are real, the rest is padding", "K[,K…]", check_lengths,
+    MaskKind{"valid", "the first K keys are valid, the rest is padding", "K[,K…]", check_lengths,
              one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); }},
-    MaskKind{"window", "a query sees its neighbours alone, L to the left and R to the right", "L,R",
+    MaskKind{"window", "each query sees its neighbors only, L to the left and R to the right", "L,R",
              check_window, fits_always,
              [](const MaskRule& rule, int i, int j) {
                  return i - rule.arguments[0] <= j && j <= i + rule.arguments[1];
