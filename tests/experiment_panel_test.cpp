@@ -1,4 +1,4 @@
-// The controls of the experiment, dragged, clicked and typed into.
+// The controls of the experiment panel: dragging, clicking and typing.
 #include <cctype>
 #include <cmath>
 #include <cstdio>

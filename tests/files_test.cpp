@@ -1,4 +1,4 @@
-// Dialogs, files, menus and what is kept.
+// Dialogs, files, menus and saved state.
 #include <cstdlib>
 #include <filesystem>
 

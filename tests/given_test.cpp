@@ -1,4 +1,4 @@
-// Masks painted and matrices given in the window.
+// Painted masks and custom matrices in the window.
 #include "app/document/given.h"
 
 #include <cmath>
@@ -452,7 +452,7 @@ TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
         click(grid_cell(2, 1));
         type_over(number);
         EXPECT_EQ(interaction().give_form.problem,
-                  std::string(number) + ": a mask holds 1 (may look) and 0 (closed)");
+                  std::string(number) + ": a mask holds 1 (open) and 0 (closed)");
         EXPECT_EQ(interaction().give_form.values(2, 1), 1);
     }
     click(grid_cell(2, 1));
@@ -463,7 +463,7 @@ TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
     click(button("Apply"));
     settle();
     EXPECT_EQ(interaction().give_form.problem,
-              "mask: row 1, column 2 is nan: a mask holds 1 (may look) and 0 (closed)");
+              "mask: row 1, column 2 is nan: a mask holds 1 (open) and 0 (closed)");
     EXPECT_FALSE(document().experiment().is_given("mask"));
 }
 

@@ -1,4 +1,4 @@
-// The picture in the window, and what opens it.
+// The picture in the window, and how it is opened.
 #include <filesystem>
 
 #include "app/actions/files.h"
@@ -123,7 +123,7 @@ TEST_F(ImageViewTest, WhereNothingLooksAPictureIsRefusedWithTheReason) {
     write_file(photo, png_of(gradient(4, 4)));
     play({Drop{{photo}}});
     EXPECT_FALSE(document().experiment().image);
-    EXPECT_NE(interaction().notice.text.find("embedding is given"), std::string::npos)
+    EXPECT_NE(interaction().notice.text.find("embedding is custom"), std::string::npos)
         << interaction().notice.text;
 }
 

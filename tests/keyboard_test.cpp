@@ -1,4 +1,4 @@
-// Everything without the mouse.
+// Operating everything with the keyboard alone.
 #include <filesystem>
 #include <set>
 

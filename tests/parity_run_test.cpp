@@ -1,4 +1,4 @@
-// Both backends on one experiment, in the background.
+// Running both backends on one experiment, in the background.
 #include "app/document/parity_run.h"
 
 #include <gtest/gtest.h>

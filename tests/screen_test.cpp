@@ -1,4 +1,4 @@
-// Windows, scales and sentences of all sizes.
+// The interface at all window sizes, scales and sentence lengths.
 #include <set>
 
 #include "tests/interface.h"
