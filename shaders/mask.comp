@@ -19,7 +19,7 @@ bool may_look(uint head, uint row, uint column) {
     return j <= i;
 #elif defined(WINDOW)
     return float(j) >= float(i) - u_x && float(j) <= float(i) + u_y;
-#elif defined(VALID_ONE)
+#elif defined(VALID)
     return float(j) < u_x;
 #elif defined(VALID_EACH)
     return float(j) < a[u_a + row];
@@ -30,8 +30,10 @@ bool may_look(uint head, uint row, uint column) {
 #elif defined(WITHIN)  // |j − p| ≤ D in double, as it is asked; a centre that is NaN is near nothing
     float center = a[u_a + head * u_a_head + row];
     return !isnan(center) && abs(double(j) - double(center)) <= u_window;
-#else
+#elif defined(FIRST)
     return true;
+#else
+#error "no rule has this name"
 #endif
 }
 

@@ -186,11 +186,12 @@ TEST_F(ActionTest, WhereTheFocusedStageVanishedTheWeightsAreCopiedAndLeft) {
     EXPECT_EQ(document.presentation().stage, "context");
 }
 
-TEST_F(ActionTest, MovingTheFocusUnlocksAndShowsTheWhole) {
+TEST_F(ActionTest, MovingTheFocusKeepsTheLockAndShowsTheWhole) {
     document.change([](Session& s) { s.presentation.locked = Cell{1, 1}; });
     interaction.zoom = {4, 0.2, 0.2};
     run("view.previous_stage");
-    EXPECT_FALSE(document.presentation().locked);
+    EXPECT_EQ(document.presentation().stage, "masked");
+    EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), (Cell{1, 1}));
     EXPECT_EQ(interaction.zoom, Zoom{});
 }
 

@@ -206,7 +206,7 @@ TEST_F(AlignmentViewTest, EverySizeOfWindowAndSentenceIsDrawn) {
                 for (int i = 0; i < words; ++i) session.experiment.text += " w" + std::to_string(i);
                 session.experiment.text2 = session.experiment.text;
                 session.experiment.decoder_attention = decoder;
-                session.experiment.mask = {{"valid", {words / 2}}};
+                session.experiment.mask = {{MaskForm::valid, {words / 2}}};
                 start(std::move(session), width, height);
                 press(Key::down);
                 picture();

@@ -42,7 +42,7 @@ protected:
         Experiment e;
         e.given.emplace("scores", GivenMatrix(S));
         e.given.emplace("value", GivenMatrix(Matrix::Ones(keys, 3)));
-        e.mask = {{"window", {20, 9}}};
+        e.mask = {{MaskForm::window, {20, 9}}};
         e.scale = Scale{Scale::Kind::none, 1};
         return evaluate(e, {}, {.backend = gpu_.get()});
     }
@@ -126,7 +126,7 @@ TEST_F(CardTilesTest, MeansAndLargestOfRowsAreTheProcessors) {
     Experiment e;
     e.dim = 12;
     e.heads = 3;
-    e.mask = {{"valid", {0, 3, 8, 1, 2, 3, 4, 5}}};
+    e.mask = {{MaskForm::valid, {0, 3, 8, 1, 2, 3, 4, 5}}};
     const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
     const Buffer &a = there.find("weights")->buffer, &b = here.find("weights")->buffer;
     ASSERT_TRUE(a.is_on_device());
@@ -148,7 +148,7 @@ TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
     Experiment e;
     e.dim = 12;
     e.heads = 3;
-    e.mask = {{"valid", {5}}};
+    e.mask = {{MaskForm::valid, {5}}};
     e.softmax_axis = SoftmaxAxis::queries;
     const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
     ASSERT_TRUE(there.find("masked")->buffer.is_on_device());

@@ -485,7 +485,7 @@ TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit
 
 TEST_F(command_line_test, what_a_file_holds_is_exit_code_1_and_a_flag_over_it_2) {
     Session session;
-    session.experiment.mask = {{"valid", {1, 2, 3}}};
+    session.experiment.mask = {{MaskForm::valid, {1, 2, 3}}};
     expect_both_fail(1, {file("mask.json", to_json(session))}, {"valid has 3 lengths for 8 queries"});
     expect_both_fail(1, {path("mask.json"), "--seed", "5"}, {"valid has 3 lengths for 8 queries"});
     session.experiment.text = "one two three";

@@ -137,7 +137,7 @@ TEST_F(DocumentTest, MaskLengthsThatDoNotFitKeepTheLastPictureAndSayBothShapes) 
     settle();
     const auto before = document.trace();
     ASSERT_EQ(before->rows.size(), 8U);
-    set([](Experiment& e) { e.mask = {{"valid", {3, 2, 1}}}; });
+    set([](Experiment& e) { e.mask = {{MaskForm::valid, {3, 2, 1}}}; });
     settle();
     EXPECT_EQ(document.trace(), before);
     EXPECT_TRUE(document.stale());
@@ -146,7 +146,7 @@ TEST_F(DocumentTest, MaskLengthsThatDoNotFitKeepTheLastPictureAndSayBothShapes) 
 }
 
 TEST_F(DocumentTest, AMaskThatNoLongerFitsTheSentenceKeepsTheLastPicture) {
-    set([](Experiment& e) { e.mask = {{"valid", {1, 2, 3, 4, 5, 6, 7, 8}}}; });
+    set([](Experiment& e) { e.mask = {{MaskForm::valid, {1, 2, 3, 4, 5, 6, 7, 8}}}; });
     settle();
     ASSERT_EQ(document.problem(), "");
     const auto before = document.trace();
@@ -162,7 +162,7 @@ TEST_F(DocumentTest, AMaskThatNoLongerFitsTheSentenceKeepsTheLastPicture) {
 }
 
 TEST_F(DocumentTest, AProblemGoesWithItsExperiment) {
-    set([](Experiment& e) { e.mask = {{"valid", {3, 2, 1}}}; });
+    set([](Experiment& e) { e.mask = {{MaskForm::valid, {3, 2, 1}}}; });
     settle();
     ASSERT_NE(document.problem(), "");
     document.undo();
@@ -175,7 +175,7 @@ TEST_F(DocumentTest, AProblemGoesWithItsExperiment) {
 }
 
 TEST_F(DocumentTest, AnOlderErrorIsNotTheCurrentExperiments) {
-    set([](Experiment& e) { e.mask = {{"valid", {3, 2, 1}}}; });
+    set([](Experiment& e) { e.mask = {{MaskForm::valid, {3, 2, 1}}}; });
     set([](Experiment& e) { e.mask.clear(); });
     settle();
     EXPECT_EQ(document.problem(), "");

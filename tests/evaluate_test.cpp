@@ -1,5 +1,5 @@
-#include "core/mechanism/build.h"
 #include "core/attention/evaluate.h"
+#include "core/mechanism/build.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <random>
 #include <set>
 
-#include "core/graph/backend.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/graph/backend.h"
 #include "core/io/examples.h"
 #include "core/random/initializers.h"
 #include "tests/drawn.h"
@@ -132,12 +132,12 @@ TEST(EvaluateTest, a_change_computes_the_stages_that_depend_on_it_and_no_others)
          {}},
         {"mask",
          [](Experiment& e) {
-             e.mask = {{"causal", {}}};
+             e.mask = {{MaskForm::causal, {}}};
          },
          {"mask", "masked", "weights", "context"}},
         {"a mask that closes nothing",
          [](Experiment& e) {
-             e.mask = {{"valid", {8}}};
+             e.mask = {{MaskForm::valid, {8}}};
          },
          {"mask"}},
         {"projection seed",
@@ -182,9 +182,10 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
             case 3: e.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.5}); break;
             case 4: e.temperature = pick(1.0, 0.1, 10.0); break;
             case 5:
-                e.mask = random() % 2 ? std::vector<MaskRule>{} : std::vector<MaskRule>{{"causal", {}}};
+                e.mask =
+                    random() % 2 ? std::vector<MaskRule>{} : std::vector<MaskRule>{{MaskForm::causal, {}}};
                 break;
-            case 6: e.mask.push_back({"valid", {std::int64_t(random() % 5)}}); break;
+            case 6: e.mask.push_back({MaskForm::valid, {std::int64_t(random() % 5)}}); break;
             case 7:
                 e.projection =
                     pick(Projection::none, Projection::uniform, Projection::mha, Projection::linear);
@@ -276,7 +277,7 @@ TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) 
     for (int i = 0; i < 300; ++i) e.text += "w" + std::to_string(i % 97) + " ";
     e.dim = 64;
     e.heads = 4;
-    e.mask = {{"causal", {}}};
+    e.mask = {{MaskForm::causal, {}}};
     e.output_projection = true;
     const Trace one = evaluate(e, {}, {.threads = 1, .memory_limit = 0, .cancel = {}});
     for (const int threads : {2, 3, 8})
@@ -286,7 +287,7 @@ TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) 
 
 TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_and_is_flagged) {
     Experiment e;
-    e.mask = {{"valid", {8, 0, 3, 8, 8, 8, 8, 1}}};
+    e.mask = {{MaskForm::valid, {8, 0, 3, 8, 8, 8, 8, 1}}};
     const Trace trace = evaluate(e);
     EXPECT_TRUE(trace.fully_masked(1));
     EXPECT_FALSE(trace.fully_masked(2));
@@ -299,7 +300,7 @@ TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_an
 TEST(EvaluateTest, a_fully_masked_column_is_flagged_where_its_weights_would_sum_to_one) {
     Experiment e;
     e.text2 = "a b c d e f g h i j k";
-    e.mask = {{"window", {1, 0}}};
+    e.mask = {{MaskForm::window, {1, 0}}};
     EXPECT_FALSE(evaluate(e).fully_masked_column(8));
     e.softmax_axis = SoftmaxAxis::queries;
     const Trace trace = evaluate(e);
@@ -325,7 +326,7 @@ TEST(EvaluateTest, a_row_is_fully_masked_only_where_every_head_closes_it) {
 
 TEST(EvaluateTest, a_masked_cell_is_minus_infinity_and_its_weight_exactly_zero) {
     Experiment e;
-    e.mask = {{"causal", {}}};
+    e.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 8; ++i)
         for (int j = 0; j < 8; ++j) {
@@ -367,7 +368,7 @@ TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {
     Matrix Q = e.given.at("query").values();
     Q(2, 1) = NAN;
     e.given.insert_or_assign("query", GivenMatrix(Q));
-    e.mask = {{"causal", {}}};
+    e.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 5; ++i)
         for (int j = 0; j < 5; ++j)
@@ -382,7 +383,7 @@ TEST(EvaluateTest, a_masked_key_contributes_nothing_not_even_nan) {
     V.row(3).setConstant(INFINITY);
     e.given.insert_or_assign("key", GivenMatrix(K));
     e.given.insert_or_assign("value", GivenMatrix(V));
-    e.mask = {{"valid", {3, 3, 3, 4, 3}}};
+    e.mask = {{MaskForm::valid, {3, 3, 3, 4, 3}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isfinite(cell(trace, "context", i, 0)), i != 3) << i;
 }
@@ -458,11 +459,11 @@ TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_d
          },
          "scale"},
         {[](Experiment& e) {
-             e.mask = {{"causal", {3}}};
+             e.mask = {{MaskForm::causal, {3}}};
          },
          "takes no numbers"},
         {[](Experiment& e) {
-             e.mask = {{"valid", {1, 2, 3}}};
+             e.mask = {{MaskForm::valid, {1, 2, 3}}};
          },
          "3 lengths for 8 queries"},
         {[](Experiment& e) { e.table_size = -1; }, "table-size -1"},
@@ -640,7 +641,7 @@ TEST(StagesTest, a_formula_follows_the_settings) {
               "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1");
     EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X W_qᵀ");
     e.projection = Projection::none;
-    e.mask = {{"causal", {}}, {"valid", {3}}};
+    e.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {3}}};
     EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X");
     EXPECT_EQ(formula(e, *find_stage_info("mask")), "open where j ≤ i and j ≤ 3");
     EXPECT_EQ(caption(e, *find_stage_info("mask")), "causal + valid");
@@ -649,7 +650,7 @@ TEST(StagesTest, a_formula_follows_the_settings) {
 TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
     Experiment e;
     e.scale = {Scale::Kind::number, 0.5};
-    e.mask = {{"causal", {}}};
+    e.mask = {{MaskForm::causal, {}}};
     e.given.emplace("scores", GivenMatrix(Matrix::Zero(2, 2)));
     for (const Score score : {Score::dot, Score::cosine}) {
         e.score = score;

@@ -106,7 +106,7 @@ TEST_F(ExperimentPanelTest, ThePointerLeavingDoesNotEndADrag) {
 
 TEST_F(ExperimentPanelTest, ACausalMaskIsSwitchedOn) {
     click(field_of("Causal", {"on"}));
-    ASSERT_EQ(document().experiment().mask, (std::vector<MaskRule>{{"causal", {}}}));
+    ASSERT_EQ(document().experiment().mask, (std::vector<MaskRule>{{MaskForm::causal, {}}}));
     const Stage& weights = *document().trace()->find("weights");
     EXPECT_EQ(weights.buffer.at(0, 0, 1), 0.0f);
     press(Key::z, k_ctrl);
@@ -114,7 +114,7 @@ TEST_F(ExperimentPanelTest, ACausalMaskIsSwitchedOn) {
 }
 
 TEST_F(ExperimentPanelTest, SwitchingAMaskKeepsTheOtherRules) {
-    const MaskRule first{"valid", {6}}, second{"valid", {5}}, causal{"causal", {}};
+    const MaskRule first{MaskForm::valid, {6}}, second{MaskForm::valid, {5}}, causal{MaskForm::causal, {}};
     document().change([&](Session& s) { s.experiment.mask = {first, second}; });
     settle();
     click(field_of("Causal", {"on"}));
@@ -130,11 +130,11 @@ TEST_F(ExperimentPanelTest, SwitchingAMaskKeepsTheOtherRules) {
 
 TEST_F(ExperimentPanelTest, EveryKindOfMaskHasARow) {
     for (const MaskKind& kind : mask_kinds()) {
-        std::string label(kind.name);
+        std::string label(name_of(kind.choice));
         label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
         click(field_of(label, {"on"}));
         ASSERT_EQ(document().experiment().mask.size(), 1U) << label;
-        EXPECT_EQ(document().experiment().mask[0].kind, kind.name);
+        EXPECT_EQ(document().experiment().mask[0].kind, kind.choice);
         EXPECT_EQ(document().problem(), "");
         click(field_of(label, {"on"}));
         EXPECT_TRUE(document().experiment().mask.empty());
@@ -147,7 +147,8 @@ TEST_F(ExperimentPanelTest, TheNumbersOfAMaskAreTyped) {
     push(pressing(Key::a, k_ctrl));
     push(typing("1,2,3,4,5,6,7,8"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{{"valid", {1, 2, 3, 4, 5, 6, 7, 8}}}));
+    EXPECT_EQ(document().experiment().mask,
+              (std::vector<MaskRule>{{MaskForm::valid, {1, 2, 3, 4, 5, 6, 7, 8}}}));
 }
 
 TEST_F(ExperimentPanelTest, ARightClickResetsASetting) {

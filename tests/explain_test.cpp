@@ -50,7 +50,7 @@ std::vector<Case> cases() {
                     e.heads = 4;
                     e.projection = Projection::mha;
                     e.output_projection = true;
-                    e.mask = {{"causal", {}}};
+                    e.mask = {{MaskForm::causal, {}}};
                 }),
         changed("output", [](Experiment& e) { e.output_projection = true; }),
         changed("no_projection",
@@ -60,16 +60,16 @@ std::vector<Case> cases() {
                 }),
         changed("causal_and_valid",
                 [](Experiment& e) {
-                    e.mask = {{"causal", {}}, {"valid", {5}}};
+                    e.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
                 }),
         changed("nothing_open",
                 [](Experiment& e) {
-                    e.mask = {{"valid", {0}}};
+                    e.mask = {{MaskForm::valid, {0}}};
                 }),
         changed("four_heads_some_rows_empty",
                 [](Experiment& e) {
                     e.heads = 4;
-                    e.mask = {{"valid", {0, 1, 2, 3, 0, 5, 6, 7}}};
+                    e.mask = {{MaskForm::valid, {0, 1, 2, 3, 0, 5, 6, 7}}};
                 }),
         changed("temperature_and_number",
                 [](Experiment& e) {
@@ -167,7 +167,7 @@ std::vector<Case> cases() {
                 }),
         changed("window_and_given_mask",
                 [](Experiment& e) {
-                    e.mask = {{"window", {1, 2}}};
+                    e.mask = {{MaskForm::window, {1, 2}}};
                     Matrix open = Matrix::Ones(8, 8);
                     open(3, 3) = open(3, 4) = 0;
                     e.given.emplace("mask", GivenMatrix(open));
@@ -186,7 +186,7 @@ std::vector<Case> cases() {
         changed("over_queries",
                 [](Experiment& e) {
                     e.softmax_axis = SoftmaxAxis::queries;
-                    e.mask = {{"causal", {}}};
+                    e.mask = {{MaskForm::causal, {}}};
                 }),
         changed("dropout",
                 [](Experiment& e) {
@@ -500,7 +500,7 @@ TEST(explain_words_test, the_weight_of_you_on_to_reads_as_in_the_notebook) {
 
 TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
     Experiment experiment;
-    experiment.mask = {{"causal", {}}, {"valid", {5}}};
+    experiment.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
     EXPECT_EQ(proof_of(experiment, "masked", 0, 0, 1).remark, "closed by the mask: causal");
     EXPECT_EQ(proof_of(experiment, "masked", 0, 7, 6).remark, "closed by the mask: valid");
     EXPECT_EQ(proof_of(experiment, "weights", 0, 0, 7).remark, "closed by the mask: causal + valid");
@@ -509,7 +509,7 @@ TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
 
 TEST(explain_words_test, a_closed_key_adds_nothing_not_even_nan) {
     Experiment experiment;
-    experiment.mask = {{"valid", {2}}};
+    experiment.mask = {{MaskForm::valid, {2}}};
     experiment.projection = Projection::none;
     experiment.scale = {Scale::Kind::none};
     Matrix value = Matrix::Ones(8, 2);

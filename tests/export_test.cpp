@@ -30,7 +30,7 @@ Session small_session(int heads) {
     session.experiment.text = "Can you help";
     session.experiment.dim = 4;
     session.experiment.heads = heads;
-    session.experiment.mask = {{"causal", {}}};
+    session.experiment.mask = {{MaskForm::causal, {}}};
     session.presentation.cell_size = 8;
     session.note = "look “here”";
     return session;

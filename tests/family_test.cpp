@@ -74,9 +74,9 @@ private:
     }
     MaskRule rule() {
         switch (whole(0, 2)) {
-            case 0: return {"causal", {}};
-            case 1: return {"valid", {whole(0, 6)}};
-            default: return {"window", {whole(0, 2), whole(0, 2)}};
+            case 0: return {MaskForm::causal, {}};
+            case 1: return {MaskForm::valid, {whole(0, 6)}};
+            default: return {MaskForm::window, {whole(0, 2), whole(0, 2)}};
         }
     }
     std::mt19937 random_;
@@ -132,7 +132,7 @@ TEST(family_test, adding_a_constant_to_a_row_of_scores_changes_nothing) {
         Matrix scores = (random_matrix(4, 6, n) * 8).array().round() / 8;
         Experiment e = given_scores(scores);
         e.normalizer = n % 2 ? Normalization::hard : Normalization::softmax;
-        e.mask = {{"window", {2, 1}}};
+        e.mask = {{MaskForm::window, {2, 1}}};
         const Matrix before = values(evaluate(e), "weights");
         scores.row(n % 4).array() += static_cast<float>(n % 17) - 8;
         e.given.clear();
@@ -212,7 +212,7 @@ TEST(family_test, several_heads_are_single_heads_on_their_own_columns) {
 TEST(family_test, a_temperature_near_nothing_is_hard) {
     for (int n = 0; n < 500; ++n) {
         Experiment e = given_scores(random_matrix(5, 6, n));
-        e.mask = {{"causal", {}}};
+        e.mask = {{MaskForm::causal, {}}};
         Experiment hard = e;
         hard.normalizer = Normalization::hard;
         e.temperature = 1e-8;
@@ -238,7 +238,7 @@ TEST(family_test, enormous_scores_give_no_nan) {
         Experiment e = given_scores(random_matrix(5, 6, n, 5000).cwiseMin(10000).cwiseMax(-10000));
         e.normalizer = draws.pick(Normalization::softmax, Normalization::hard, Normalization::local_m);
         e.softmax_axis = draws.pick(SoftmaxAxis::keys, SoftmaxAxis::queries);
-        if (draws.whole(0, 1)) e.mask = {{"causal", {}}};
+        if (draws.whole(0, 1)) e.mask = {{MaskForm::causal, {}}};
         const Trace trace = evaluate(e);
         for (const float weight : trace.find("weights")->buffer.host().values())
             ASSERT_TRUE(std::isfinite(weight)) << n;
@@ -273,7 +273,7 @@ TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_n
         Experiment e;
         e.projection = Projection::none;
         e.score = score;
-        e.mask = {{"valid", {4}}};
+        e.mask = {{MaskForm::valid, {4}}};
         Matrix Q = random_matrix(5, 16, 1), K = random_matrix(6, 16, 2), V = random_matrix(6, 3, 3);
         Q(2, 5) = NAN;
         K.bottomRows(2).setConstant(NAN);

@@ -102,7 +102,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
     Trace trace = make_trace(words(3), {mask, weights, context});
     const std::vector<bool> none(3, false), second{false, true, false};
     const auto figure = [&](const StagePtr& stage) {
-        return make_figure(trace, *stage, k_mean, Presentation());
+        return make_figure(trace, *stage, stage == context ? k_first : k_mean, Presentation());
     };
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
     trace.experiment.softmax_axis = SoftmaxAxis::queries;

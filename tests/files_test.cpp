@@ -39,7 +39,7 @@ protected:
 };
 
 TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
-    document().change([](Session& s) { s.experiment.mask = {{"causal", {}}}; });
+    document().change([](Session& s) { s.experiment.mask = {{MaskForm::causal, {}}}; });
     settle();
     export_by_keys();
     EXPECT_EQ(interaction().dialog, Dialog::none);

@@ -222,7 +222,7 @@ TEST_F(FocusTest, EveryCellOnScreenHasTheColorOfItsValue) {
 TEST_F(FocusTest, AKeyThatIsClosedToAllQueriesIsMarkedWhereTheSoftmaxIsOverThem) {
     Session session = load_example("scaled-dot-product");
     session.experiment.text2 = "a b c d e f g h i j k";
-    session.experiment.mask = {{"window", {1, 0}}};  // closes the keys from the ninth on
+    session.experiment.mask = {{MaskForm::window, {1, 0}}};  // closes the keys from the ninth on
     session.presentation.stage = "weights";
     start(session);
     // Pixels in the hue of a warning, which is orange among greys.

@@ -133,11 +133,11 @@ std::vector<std::vector<MaskRule>> masks(int N) {
     std::vector<std::int64_t> lengths;
     for (int i = 0; i < N; ++i) lengths.push_back(i * 7 % 5);
     return {{},
-            {{"causal", {}}},
-            {{"window", {2, 1}}},
-            {{"valid", {3}}},
-            {{"valid", lengths}},
-            {{"causal", {}}, {"valid", {2}}}};
+            {{MaskForm::causal, {}}},
+            {{MaskForm::window, {2, 1}}},
+            {{MaskForm::valid, {3}}},
+            {{MaskForm::valid, lengths}},
+            {{MaskForm::causal, {}}, {MaskForm::valid, {2}}}};
 }
 
 TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
@@ -180,7 +180,7 @@ TEST_F(GpuTest, EveryNormalisationOfFlatAndPeakedScoresIsTheProcessors) {
                     e.softmax_axis = axis;
                     e.hidden = 3;
                     e.dropout = count % 2 ? 0.4 : 0;
-                    if (count % 3 == 0) e.mask = {{"causal", {}}};
+                    if (count % 3 == 0) e.mask = {{MaskForm::causal, {}}};
                     SCOPED_TRACE(std::string(name_of(e.normalizer)) + " " + std::string(name_of(axis)) + " " +
                                  std::to_string(N) + " × " + std::to_string(M) + ", peak " +
                                  std::to_string(peak));
@@ -218,7 +218,7 @@ TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
             Experiment e = given(dice, 97, 101, 32, 20);
             e.score = score;
             e.softmax_axis = axis;
-            e.mask = {{"causal", {}}};
+            e.mask = {{MaskForm::causal, {}}};
             e.output_projection = true;
             e.scale.kind = Scale::Kind::none;
             ASSERT_NO_FATAL_FAILURE(compare(e, &small)) << name_of(score);

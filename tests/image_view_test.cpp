@@ -184,7 +184,7 @@ TEST_F(ImageViewTest, EverySizeOfWindowAndGridIsDrawn) {
             session.presentation.view = ViewKind::image;
             session.experiment.grid = grid;
             session.experiment.patch_size = 2;
-            session.experiment.mask = {{"window", {2, 2}}};
+            session.experiment.mask = {{MaskForm::window, {2, 2}}};
             start(std::move(session), width, height);
             picture();
             EXPECT_EQ(document().problem(), "");

@@ -105,7 +105,7 @@ TEST(ParityTest, stages_of_both_are_compared_in_order_and_parameters_too) {
     Experiment experiment;
     experiment.heads = 2;
     const Trace a = evaluate(experiment);
-    experiment.mask = {{"causal", {}}};
+    experiment.mask = {{MaskForm::causal, {}}};
     Trace b = evaluate(experiment);
     const std::vector<StageDifference> found = compare(a, b);
     ASSERT_EQ(found.size(), a.records.size());
@@ -122,8 +122,8 @@ TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
     const Shape shape{.heads = 2, .rows = 3000, .columns = 1000, .per_head = true};
     const auto left = std::make_shared<FakeCard>(shape), right = std::make_shared<FakeCard>(shape);
     const auto on_card = [&](const std::shared_ptr<FakeCard>& card) {
-        return trace_of({{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}),
-                          .inputs = {}}});
+        return trace_of(
+            {{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}), .inputs = {}}});
     };
     const StageDifference found = compare(on_card(left), on_card(right)).at(0);
     EXPECT_EQ(found.absolute, 0);
@@ -136,8 +136,8 @@ TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
             truth.head(h).row(i).setConstant(static_cast<float>(h * 1000 + i));
     truth.head(1)(2999, 7) += 1;
     Trace here;
-    here.records.push_back({.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(std::move(truth))}),
-                            .inputs = {}});
+    here.records.push_back(
+        {.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(std::move(truth))}), .inputs = {}});
     EXPECT_EQ(compare(here, on_card(right)).at(0).absolute_at, (CellPlace{1, 2999, 7}));
 }
 

@@ -74,11 +74,11 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
         {"scaled = e / 0.5", [](Experiment& e) { e.temperature = 0.5; }},
         {"mask &= j < 3",
          [](Experiment& e) {
-             e.mask = {{"valid", {3}}};
+             e.mask = {{MaskForm::valid, {3}}};
          }},
         {"alpha.masked_fill(masked == -inf, 0)",
          [](Experiment& e) {
-             e.mask = {{"valid", {0}}};
+             e.mask = {{MaskForm::valid, {0}}};
          }},
         {"given_mask", [](Experiment& e) { e.given.emplace("mask", Matrix::Ones(4, 4)); }},
         {"e.argmax()", [](Experiment& e) { e.normalizer = Normalization::hard; }},
@@ -117,7 +117,7 @@ TEST(RecipeSeq2seqTest, SeedsNothingWhereEveryMatrixIsGiven) {
 TEST(RecipeSeq2seqTest, LinesAreOfReadableLength) {
     Experiment e = load_example("bahdanau-alignment").experiment;
     e.normalizer = Normalization::local_p;
-    e.mask = {{"valid", {6}}, {"causal", {}}};
+    e.mask = {{MaskForm::valid, {6}}, {MaskForm::causal, {}}};
     e.given.emplace("dec.W_ih", GivenMatrix(Matrix::Constant(24, 32, 0.123456789f)));
     std::istringstream lines(recipe_of(e));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;

@@ -77,19 +77,19 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
         {"temperature", [](Experiment& e) { e.temperature = 2; }},
         {"mask &= j <= i",
          [](Experiment& e) {
-             e.mask = {{"causal", {}}};
+             e.mask = {{MaskForm::causal, {}}};
          }},
         {"mask &= j < 3",
          [](Experiment& e) {
-             e.mask = {{"valid", {3}}};
+             e.mask = {{MaskForm::valid, {3}}};
          }},
         {"(i - 1 <= j) & (j <= i + 2)",
          [](Experiment& e) {
-             e.mask = {{"window", {1, 2}}};
+             e.mask = {{MaskForm::window, {1, 2}}};
          }},
         {"== -inf, 0)",
          [](Experiment& e) {
-             e.mask = {{"valid", {0}}};
+             e.mask = {{MaskForm::valid, {0}}};
          }},
         {"argmax", [](Experiment& e) { e.normalizer = Normalization::hard; }},
         {"center", [](Experiment& e) { e.normalizer = Normalization::local_m; }},
@@ -351,7 +351,7 @@ TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
             Experiment e;
             e.text = "one two three four";
             e.dim = 2;
-            e.mask = {{"causal", {}}};
+            e.mask = {{MaskForm::causal, {}}};
             e.normalizer = normalizer;
             Matrix values = Matrix::Ones(4, 2);
             values(2, 0) = NAN;
@@ -376,7 +376,7 @@ TEST_F(RecipeTorchTest, NaNInTheDecoderSpreadsNoFurtherThanInTheTrace) {
                 e.mechanism = MechanismKind::seq2seq;
                 e.decode = decode;
                 e.text = e.text2 = "one two three four";
-                e.mask = {{"causal", {}}};
+                e.mask = {{MaskForm::causal, {}}};
                 e.normalizer = normalizer;
                 Matrix values = Matrix::Ones(1, 8);
                 if (name == std::string("E_src")) values = Matrix::Ones(10, 16);
@@ -444,7 +444,7 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
     expect_all("embedding", choices<Initialization>());
     expect_all("projection", choices<Projection>());
     expect_all("score", choices<Score>());
-    expect_all("mask", mask_kinds());
+    expect_all("mask", choices<MaskForm>());
     expect_all("normalizer", choices<Normalization>());
     for (const GivenName& given : given_names())
         EXPECT_TRUE(seen.contains("given " + std::string(given.name))) << given.name;

@@ -111,16 +111,16 @@ std::vector<MaskRule> mask_of(const json& config, int b) {
     for (const json& rule : config.at("mask")) {
         const std::string type = rule.at("type");
         if (type == "causal") {
-            rules.push_back({"causal", {}});
+            rules.push_back({MaskForm::causal, {}});
         } else if (type == "window") {
-            rules.push_back(
-                {"window", {rule.at("left").get<std::int64_t>(), rule.at("right").get<std::int64_t>()}});
+            rules.push_back({MaskForm::window,
+                             {rule.at("left").get<std::int64_t>(), rule.at("right").get<std::int64_t>()}});
         } else if (type == "valid_length") {
             const json& all = rule.at("lengths");
             const json& lengths = all.at(all.size() == 1 ? 0 : std::size_t(b));
-            rules.push_back({"valid", lengths.is_array()
-                                          ? lengths.get<std::vector<std::int64_t>>()
-                                          : std::vector<std::int64_t>{lengths.get<std::int64_t>()}});
+            rules.push_back({MaskForm::valid, lengths.is_array()
+                                                  ? lengths.get<std::vector<std::int64_t>>()
+                                                  : std::vector<std::int64_t>{lengths.get<std::int64_t>()}});
         } else {
             EXPECT_TRUE(type == "custom" || type == "additive") << type;  // given matrices
         }

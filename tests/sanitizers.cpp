@@ -5,7 +5,15 @@
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig.so\n"; }
 
-// pango, fontconfig and glib are not built for the thread checker, which then cannot see their locks and
-// takes two threads that write text for a race.
-extern "C" const char* __tsan_default_options();
-extern "C" const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
+// These are not built for the thread checker, which does not see their locks and takes two threads that write
+// text for a race.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() {
+    return "called_from_lib:libcairo.so\n"
+           "called_from_lib:libfontconfig.so\n"
+           "called_from_lib:libglib-2.0.so\n"
+           "called_from_lib:libgobject-2.0.so\n"
+           "called_from_lib:libpango-1.0.so\n"
+           "called_from_lib:libpangocairo-1.0.so\n"
+           "called_from_lib:libpangoft2-1.0.so\n";
+}

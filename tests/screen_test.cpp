@@ -19,7 +19,7 @@ class ScreenTest : public InterfaceTest, public ::testing::WithParamInterface<Sc
 protected:
     void SetUp() override {
         Session session = load_example("multi-head");
-        session.experiment.mask = {{"causal", {}}};
+        session.experiment.mask = {{MaskForm::causal, {}}};
         start(session, GetParam().width, GetParam().height, GetParam().scale);
     }
 };
@@ -210,7 +210,7 @@ TEST_F(LengthTest, NoTokenDraws) {
 
 TEST_F(LengthTest, AFullyMaskedRowDraws) {
     Session session = load_example("scaled-dot-product");
-    session.experiment.mask = {{"valid", {0}}};
+    session.experiment.mask = {{MaskForm::valid, {0}}};
     start(session);
     click(cell_place(0, 0));
     picture();

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/mechanism/build.h"
 #include "core/attention/evaluate.h"
-#include "core/graph/explain.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/graph/explain.h"
+#include "core/mechanism/build.h"
 #include "core/seq2seq/gru.h"
 #include "tests/translation.h"
 
@@ -302,13 +302,13 @@ TEST(seq2seq_test, local_p_weights_the_softmax_around_a_predicted_place) {
 }
 
 TEST(seq2seq_test, a_mask_closes_source_words_and_nothing_open_gives_zeros) {
-    const Trace trace = evaluate(with([](Experiment& e) { e.mask = {{"valid", {0, 1, 2, 4}}}; }));
+    const Trace trace = evaluate(with([](Experiment& e) { e.mask = {{MaskForm::valid, {0, 1, 2, 4}}}; }));
     EXPECT_TRUE(trace.fully_masked(0));
     EXPECT_FALSE(trace.fully_masked(1));
     EXPECT_TRUE((matrix(trace, "alignment").row(0).array() == 0).all());
     EXPECT_TRUE((matrix(trace, "decoder_context").row(0).array() == 0).all());
     EXPECT_EQ(matrix(trace, "alignment")(1, 0), 1);
-    EXPECT_EQ(refusal(with([](Experiment& e) { e.mask = {{"valid", {1, 2}}}; })).empty(), false);
+    EXPECT_EQ(refusal(with([](Experiment& e) { e.mask = {{MaskForm::valid, {1, 2}}}; })).empty(), false);
 }
 
 TEST(seq2seq_test, one_word_on_each_side_is_a_sentence) {
@@ -489,7 +489,7 @@ TEST(seq2seq_test, every_proof_leads_to_the_value) {
         [](Experiment& e) { e.normalizer = Normalization::hard; },
         [](Experiment& e) {
             e.temperature = 0.5;
-            e.mask = {{"valid", {0, 1, 2, 4}}};
+            e.mask = {{MaskForm::valid, {0, 1, 2, 4}}};
         },
         [](Experiment& e) {
             e.encoder = Encoder::forward;

@@ -377,8 +377,8 @@ private:
         return coin() ? Seed::from_unsigned(bits) : Seed(static_cast<std::int64_t>(bits));
     }
     MaskRule rule() {
-        if (coin()) return {"causal", {}};
-        MaskRule valid{"valid", {}};
+        if (coin()) return {MaskForm::causal, {}};
+        MaskRule valid{MaskForm::valid, {}};
         for (int i = whole(1, 4); i > 0; --i) valid.arguments.push_back(whole(0, 1'000'000'000));
         return valid;
     }

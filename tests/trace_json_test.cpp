@@ -119,7 +119,7 @@ TEST(trace_json_test, every_value_is_read_back_to_the_bit) {
     experiment.heads = 4;
     experiment.projection = Projection::mha;
     experiment.output_projection = true;
-    experiment.mask = {{"causal", {}}, {"valid", {0, 1, 2, 3, 4, 5, 6, 7}}};
+    experiment.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {0, 1, 2, 3, 4, 5, 6, 7}}};
     expect_all_values(evaluate(experiment));
 }
 
@@ -141,7 +141,7 @@ TEST(trace_json_test, extreme_values_are_read_back_to_the_bit) {
 
 TEST(trace_json_test, masked_cells_are_null_in_masked_and_zero_in_weights) {
     Experiment experiment;
-    experiment.mask = {{"causal", {}}};
+    experiment.mask = {{MaskForm::causal, {}}};
     const Json json = parsed(evaluate(experiment));
     for (std::size_t i = 0; i < 8; ++i)
         for (std::size_t j = 0; j < 8; ++j) {

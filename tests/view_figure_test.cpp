@@ -90,7 +90,7 @@ TEST(image_figure_test, the_picture_shows_through_the_colours_of_the_weights) {
 TEST(image_figure_test, hard_attention_leaves_its_patch_bare_and_closed_ones_are_hatched) {
     Session session = looking_at(3);
     session.experiment.normalizer = Normalization::hard;
-    session.experiment.mask = {{"window", {0, 4}}};
+    session.experiment.mask = {{MaskForm::window, {0, 4}}};
     const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(std::ranges::count(figure.marks, CellMark::chosen), 1);
     EXPECT_EQ(std::ranges::count(figure.marks, CellMark::masked), 4);
@@ -117,7 +117,7 @@ TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
 TEST(image_figure_test, patches_are_marked_one_by_one_and_not_by_rows_and_columns) {
     Session session = looking_at(3);
     session.experiment.softmax_axis = SoftmaxAxis::queries;
-    session.experiment.mask = {{"valid", {1}}};  // the first patch alone
+    session.experiment.mask = {{MaskForm::valid, {1}}};  // the first patch alone
     const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(figure.fully_masked_columns, std::vector<bool>(3, false));
     EXPECT_EQ(figure.fully_masked, std::vector<bool>(3, false));

@@ -82,7 +82,7 @@ bool may_look(const Experiment& experiment, int queries, int keys, int query, in
     const Matrix* given = fitting_mask(experiment, queries, keys);
     bool open = !given || (*given)(query, key) != 0;
     for (const MaskRule& rule : experiment.mask) {
-        const MaskKind& kind = *find_mask_kind(rule.kind);
+        const MaskKind& kind = mask_kind(rule.kind);
         kind.check_fit(rule, queries);
         open = open && kind.open(rule, query, key);
     }

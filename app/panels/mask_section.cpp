@@ -34,28 +34,11 @@ void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = 
     ui.document.change([&](Session& session) { session.experiment.mask = trial.mask; }, gesture);
 }
 
-/// The first rule of a kind to try: without arguments, or with the first example that the kind accepts.
-MaskRule first_rule(const MaskKind& kind, int tokens) {
-    MaskRule rule{std::string(kind.name), {}};
-    if (kind.arguments.empty()) return rule;
-    for (const std::vector<std::int64_t>& arguments :
-         {std::vector<std::int64_t>{std::max(1, tokens - 2)}, std::vector<std::int64_t>{1, 1}}) {
-        rule.arguments = arguments;
-        try {
-            kind.check(rule);
-            return rule;
-        } catch (const std::exception&) {
-            continue;
-        }
-    }
-    return rule;
-}
-
 /// The rules with one added, in the order of the table of kinds.
 std::vector<MaskRule> with_rule(std::vector<MaskRule> rules, const MaskKind& kind, int tokens) {
     const auto later =
-        std::ranges::find_if(rules, [&](const MaskRule& rule) { return find_mask_kind(rule.kind) > &kind; });
-    rules.insert(later, first_rule(kind, tokens));
+        std::ranges::find_if(rules, [&](const MaskRule& rule) { return rule.kind > kind.choice; });
+    rules.insert(later, {kind.choice, kind.first(tokens)});
     return rules;
 }
 
@@ -76,7 +59,7 @@ void arguments_field(Ui& ui, std::size_t index, float width) {
     const DragResult result = drag_field(ui, "numbers", arguments_text(rule), fill, width);
     try {
         if (result.typed) {
-            rule = parse_mask_rule(rule.kind + ":" + *result.typed);
+            rule = parse_mask_rule(std::string(name_of(rule.kind)) + ":" + *result.typed);
             set_mask(ui, rules);
         }
     } catch (const std::exception& error) {
@@ -161,8 +144,8 @@ void painted_row(Ui& ui) {
 
 /// The kind of mask in the field's terms: a valid length masks the padding after it.
 std::string label_of(const MaskKind& kind) {
-    if (kind.name == "valid") return "Padding";
-    std::string label(kind.name);
+    if (kind.choice == MaskForm::valid) return "Padding";
+    std::string label(name_of(kind.choice));
     label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
     return label;
 }
@@ -177,7 +160,7 @@ void mask_section(Ui& ui) {
         const std::vector<MaskRule> rules = ui.document.experiment().mask;
         int shown = 0;
         for (std::size_t i = 0; i < rules.size(); ++i)
-            if (rules[i].kind == kind.name) {
+            if (rules[i].kind == kind.choice) {
                 ++shown;
                 mask_row(ui, kind, shown == 1 ? name : name + " " + std::to_string(shown), i);
                 if (ui.document.experiment().mask != rules) return;

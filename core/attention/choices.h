@@ -34,6 +34,13 @@ constexpr auto choice_names(Score) {
                                              {location, "location"}});
 }
 
+/// A rule of which query may look at which key, in mask_kinds().
+enum class MaskForm { causal, valid, window };
+constexpr auto choice_names(MaskForm) {
+    using enum MaskForm;
+    return std::to_array<ChoiceName<MaskForm>>({{causal, "causal"}, {valid, "valid"}, {window, "window"}});
+}
+
 /// How masked scores become weights, in normalizers().
 enum class Normalization { softmax, hard, local_m, local_p };
 constexpr auto choice_names(Normalization) {

@@ -78,10 +78,7 @@ void check_mask(const Experiment& e) {
     if (e.mask.size() > k_max_mask_rules)
         refuse("mask has " + std::to_string(e.mask.size()) + " rules, and up to " +
                std::to_string(k_max_mask_rules) + " are applied: use fewer");
-    for (const MaskRule& rule : e.mask) {
-        check_name("mask", rule.kind, mask_kinds());
-        find_mask_kind(rule.kind)->check(rule);
-    }
+    for (const MaskRule& rule : e.mask) mask_kind(rule.kind).check(rule);
 }
 
 void check_image(const Experiment& e) {

@@ -33,11 +33,10 @@ struct Scale {
     }
 };
 
-/// One rule of the mask, by its name in mask_kinds(); a pair is open where all rules allow it.
+/// One rule of the mask; a pair is open where all rules allow it.
 struct MaskRule {
-    std::string kind;
-    std::vector<std::int64_t> arguments;  ///< `valid`: one length for all queries, or one for each;
-                                          ///< `window`: how far to the left and to the right
+    MaskForm kind = MaskForm::causal;
+    std::vector<std::int64_t> arguments = {};  ///< as mask_kinds() says of this kind
     bool operator==(const MaskRule&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "core/attention/masks.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -11,8 +12,9 @@ namespace {
 constexpr std::int64_t k_max_length = 1'000'000'000;
 
 void no_arguments(const MaskRule& rule) {
+    const std::string name(name_of(rule.kind));
     if (!rule.arguments.empty())
-        throw Error(ErrorKind::bad_input, "mask " + rule.kind + " takes no numbers: write just " + rule.kind);
+        throw Error(ErrorKind::bad_input, "mask " + name + " takes no numbers: write just " + name);
 }
 
 void check_lengths(const MaskRule& rule) {
@@ -49,23 +51,52 @@ std::int64_t length_of(const MaskRule& rule, int i) {
     return rule.arguments.size() == 1 ? rule.arguments[0] : rule.arguments[static_cast<std::size_t>(i)];
 }
 
+std::string number(const MaskRule& rule, std::size_t i = 0) { return std::to_string(rule.arguments[i]); }
+
+std::vector<std::int64_t> no_numbers(int) { return {}; }
+
 constexpr std::array k_kinds = {
-    MaskKind{"causal", "a query sees itself and what stands before it", "", no_arguments, fits_always,
-             [](const MaskRule&, int i, int j) { return j <= i; }},
-    MaskKind{"valid", "only the first K keys are real, the rest is padding", "K[,K…]", check_lengths,
-             one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); }},
-    MaskKind{"window", "a query sees its neighbours alone, L to the left and R to the right", "L,R",
+    MaskKind{MaskForm::causal, "a query sees itself and what stands before it", "", no_numbers, no_arguments,
+             fits_always, [](const MaskRule&, int i, int j) { return j <= i; },
+             [](const MaskRule&) { return std::string("j ≤ i"); },
+             [](const MaskRule&) { return std::string("j <= i"); }, "CAUSAL"},
+    MaskKind{MaskForm::valid, "only the first K keys are real, the rest is padding", "K[,K…]",
+             [](int tokens) { return std::vector<std::int64_t>{std::max(1, tokens - 2)}; }, check_lengths,
+             one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); },
+             [](const MaskRule& rule) {
+                 return has_argument_for_each(rule) ? "j ≤ each query's length" : "j ≤ " + number(rule);
+             },
+             [](const MaskRule& rule) {
+                 return has_argument_for_each(rule) ? "j < each[:, None]" : "j < " + number(rule);
+             },
+             "VALID"},
+    MaskKind{MaskForm::window, "a query sees its neighbours alone, L to the left and R to the right", "L,R",
+             [](int) {
+                 return std::vector<std::int64_t>{1, 1};
+             },
              check_window, fits_always,
              [](const MaskRule& rule, int i, int j) {
                  return i - rule.arguments[0] <= j && j <= i + rule.arguments[1];
-             }},
+             },
+             [](const MaskRule& rule) { return "i − " + number(rule) + " ≤ j ≤ i + " + number(rule, 1); },
+             [](const MaskRule& rule) {
+                 return "(i - " + number(rule) + " <= j) & (j <= i + " + number(rule, 1) + ")";
+             },
+             "WINDOW"},
 };
+static_assert(is_table_of<MaskForm>(k_kinds));
+static_assert(std::ranges::all_of(k_kinds,
+                                  [](const MaskKind& kind) {
+                                      return kind.first && kind.check && kind.check_fit && kind.open &&
+                                             kind.condition && kind.torch && kind.shader;
+                                  }),
+              "every kind of mask has all of its functions");
 
 std::string known_kinds() {
     std::string text = "none";
     for (const MaskKind& kind : k_kinds)
-        text +=
-            ", " + std::string(kind.name) + (kind.arguments.empty() ? "" : ":" + std::string(kind.arguments));
+        text += ", " + std::string(name_of(kind.choice)) +
+                (kind.arguments.empty() ? "" : ":" + std::string(kind.arguments));
     return text;
 }
 
@@ -76,34 +107,29 @@ std::string join(std::span<const MaskRule> rules, std::string_view separator,
     return text;
 }
 
-std::string condition(const MaskRule& rule) {
-    if (rule.kind == "causal") return "j ≤ i";
-    if (rule.kind == "window")
-        return "i − " + std::to_string(rule.arguments[0]) + " ≤ j ≤ i + " + std::to_string(rule.arguments[1]);
-    return rule.arguments.size() == 1 ? "j ≤ " + std::to_string(rule.arguments[0])
-                                      : "j ≤ each query's length";
-}
+std::string condition(const MaskRule& rule) { return mask_kind(rule.kind).condition(rule); }
 
 }  // namespace
 
 std::span<const MaskKind> mask_kinds() { return k_kinds; }
 
-const MaskKind* find_mask_kind(std::string_view name) {
-    for (const MaskKind& kind : k_kinds)
-        if (kind.name == name) return &kind;
-    return nullptr;
+const MaskKind& mask_kind(MaskForm choice) { return k_kinds[static_cast<std::size_t>(choice)]; }
+
+bool has_argument_for_each(const MaskRule& rule) {
+    return rule.kind == MaskForm::valid && rule.arguments.size() != 1;
 }
 
 MaskRule parse_mask_rule(std::string_view text, std::string_view also) {
     const std::size_t colon = text.find(':');
-    MaskRule rule{std::string(text.substr(0, colon)), {}};
+    MaskRule rule;
     const auto refuse = [&] {
         return Error(ErrorKind::bad_input, "mask \"" + std::string(text) + "\" is not a rule: use " +
                                                known_kinds() +
                                                (also.empty() ? "" : ", " + std::string(also)));
     };
-    const MaskKind* kind = find_mask_kind(rule.kind);
+    const std::optional<MaskForm> kind = find_choice<MaskForm>(text.substr(0, colon));
     if (!kind) throw refuse();
+    rule.kind = *kind;
     if (colon != std::string_view::npos) {
         const char* at = text.data() + colon + 1;
         const char* const end = text.data() + text.size();
@@ -117,12 +143,12 @@ MaskRule parse_mask_rule(std::string_view text, std::string_view also) {
             at = next + 1;
         }
     }
-    kind->check(rule);
+    mask_kind(rule.kind).check(rule);
     return rule;
 }
 
 std::string mask_rule_text(const MaskRule& rule) {
-    std::string text = rule.kind;
+    std::string text(name_of(rule.kind));
     char separator = ':';
     for (const std::int64_t argument : rule.arguments) {
         text += separator + std::to_string(argument);
@@ -136,7 +162,7 @@ Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys) {
     MatrixView open = mask.head(0);
     open.setOnes();
     for (const MaskRule& rule : rules) {
-        const MaskKind& kind = *find_mask_kind(rule.kind);
+        const MaskKind& kind = mask_kind(rule.kind);
         kind.check_fit(rule, queries);
         for (int i = 0; i < queries; ++i)
             for (int j = 0; j < keys; ++j)
@@ -151,7 +177,9 @@ std::string mask_formula(std::span<const MaskRule> rules) {
 }
 
 std::string mask_caption(std::span<const MaskRule> rules) {
-    return rules.empty() ? "open" : join(rules, " + ", [](const MaskRule& rule) { return rule.kind; });
+    return rules.empty()
+               ? "open"
+               : join(rules, " + ", [](const MaskRule& rule) { return std::string(name_of(rule.kind)); });
 }
 
 }  // namespace attnscope

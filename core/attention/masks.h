@@ -11,24 +11,36 @@
 
 namespace attnscope {
 
-/// One kind of mask. Rules are written `name` or `name:argument,…`.
+/// One kind of mask: all that is known of it. Rules are written `name` or `name:argument,…`.
 struct MaskKind {
-    std::string_view name;
+    MaskForm choice;
     std::string_view summary;
     std::string_view arguments;  ///< "" or how they are written after the colon: "K[,K…]"
+    /// The arguments of a rule that the panel switches on for a sentence of so many tokens.
+    std::vector<std::int64_t> (*first)(int tokens);
     /// Throws Error(bad_input) unless the rule's own arguments make sense (before any sentence is known).
     void (*check)(const MaskRule& rule);
     /// Throws Error(bad_input), saying both shapes, unless the rule fits N queries.
     void (*check_fit)(const MaskRule& rule, int queries);
     /// Whether query i may look at key j, both from 0.
     bool (*open)(const MaskRule& rule, int i, int j);
+    /// The same in words, i and j from 1: "j ≤ i".
+    std::string (*condition)(const MaskRule& rule);
+    /// The same in PyTorch: i is a column of queries and j a row of keys, both from 0, `each` a tensor of the
+    /// arguments where there is one for each query.
+    std::string (*torch)(const MaskRule& rule);
+    /// The define of mask.comp that computes it from the arguments; with _EACH behind it from a column of
+    /// them.
+    const char* shader;
 };
 
 /// `causal`       j ≤ i, from the top left also when N and M differ
 /// `valid:K[,K…]` j < K: one length for all queries, or one for each
 /// `window:L,R`   i − L ≤ j ≤ i + R
 std::span<const MaskKind> mask_kinds();
-const MaskKind* find_mask_kind(std::string_view name);
+const MaskKind& mask_kind(MaskForm choice);
+/// Whether the rule has an argument for each query.
+bool has_argument_for_each(const MaskRule& rule);
 
 /// "causal" or "valid:2,3" as a rule. Throws Error(bad_input) with what a rule may be, and with `also`, which
 /// the caller takes besides.

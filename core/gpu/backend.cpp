@@ -117,17 +117,14 @@ public:
         kernels_->cells("mask.comp", {"FIRST"}, {}, out());
         const auto number = [](std::int64_t n) { return static_cast<float>(std::clamp(n, -k_far, k_far)); };
         for (const MaskRule& rule : mask.rules) {
-            const std::vector<std::int64_t>& K = rule.arguments;
-            if (rule.kind == "causal") kernels_->cells("mask.comp", {"CAUSAL"}, {}, out());
-            if (rule.kind == "window")
-                kernels_->cells("mask.comp", {"WINDOW"}, {}, out(), {.x = number(K[0]), .y = number(K[1])});
-            if (rule.kind != "valid") continue;
-            if (K.size() == 1) {
-                kernels_->cells("mask.comp", {"VALID_ONE"}, {}, out(), {.x = number(K[0])});
+            const std::string shader = mask_kind(rule.kind).shader;
+            Matrix numbers(static_cast<Eigen::Index>(rule.arguments.size()), 1);
+            std::ranges::transform(rule.arguments, numbers.data(), number);
+            if (has_argument_for_each(rule)) {
+                kernels_->cells("mask.comp", {shader + "_EACH"}, {{copied(numbers)}}, out());
             } else {
-                Matrix lengths(static_cast<Eigen::Index>(K.size()), 1);
-                std::ranges::transform(K, lengths.data(), number);
-                kernels_->cells("mask.comp", {"VALID_EACH"}, {{copied(lengths)}}, out());
+                const auto argument = [&](Eigen::Index i) { return i < numbers.size() ? numbers(i, 0) : 0; };
+                kernels_->cells("mask.comp", {shader}, {}, out(), {.x = argument(0), .y = argument(1)});
             }
         }
         if (mask.custom) kernels_->cells("mask.comp", {"CUSTOM"}, {{copied(*mask.custom)}}, out());
@@ -146,8 +143,8 @@ public:
     }
     void operator()(const op::Hardmax&) { kernels_->rows("HARDMAX", {{input(0)}}, out()); }
     void operator()(const op::GaussianWindow& gauss) {
-        kernels_->cells("cells.comp", {"GAUSSIAN_WINDOW"}, {{input(0)}}, out(), {.x = static_cast<float>(gauss.window)},
-                        op::k_exponential_work);
+        kernels_->cells("cells.comp", {"GAUSSIAN_WINDOW"}, {{input(0)}}, out(),
+                        {.x = static_cast<float>(gauss.window)}, op::k_exponential_work);
     }
     void operator()(const op::ApplyWindow&) {
         kernels_->cells("cells.comp", {"APPLY_WINDOW"}, {{input(0)}, {input(1)}}, out());

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/attention/masks.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope {
@@ -166,14 +167,12 @@ void write_stable_table(Script& script, const std::string& table, const Experime
 
 void write_mask_rules(Script& script, const Experiment& e) {
     for (const MaskRule& rule : e.mask) {
-        std::vector<std::string> numbers;
-        for (const std::int64_t argument : rule.arguments) numbers.push_back(std::to_string(argument));
-        if (rule.kind == "causal") script.line("mask &= j <= i");
-        if (rule.kind == "window")
-            script.line("mask &= (i - " + numbers[0] + " <= j) & (j <= i + " + numbers[1] + ")");
-        if (rule.kind == "valid" && numbers.size() == 1) script.line("mask &= j < " + numbers[0]);
-        if (rule.kind == "valid" && numbers.size() > 1)
-            script.list("mask &= j < torch.tensor([", numbers, "])[:, None]");
+        if (has_argument_for_each(rule)) {
+            std::vector<std::string> each;
+            for (const std::int64_t argument : rule.arguments) each.push_back(std::to_string(argument));
+            script.list("each = torch.tensor([", each, "])");
+        }
+        script.line("mask &= " + mask_kind(rule.kind).torch(rule));
     }
     if (!e.is_given("mask")) return;
     script.tensor("given_mask", e.given.at("mask").values(), false);

@@ -32,7 +32,7 @@ void Mask::forward(const Work& in, Tensor& out) const {
         open.setOnes();
         for (const MaskRule& rule : rules) {
             stop_if_cancelled(in.cancel);
-            const MaskKind& kind = *find_mask_kind(rule.kind);
+            const MaskKind& kind = mask_kind(rule.kind);
             close_where(open, block.first, [&](int i, int j) { return !kind.open(rule, i, j); });
         }
         if (custom) close_where(open, block.first, [&](int i, int j) { return (*custom)(i, j) == 0; });
@@ -60,7 +60,7 @@ void Mask::explain(Proof& proof, const Cell& cell) const {
     const int i = cell.row, j = cell.column;
     std::vector<std::string> closing;
     for (const MaskRule& rule : rules)
-        if (!find_mask_kind(rule.kind)->open(rule, i, j)) closing.push_back(mask_caption({&rule, 1}));
+        if (!mask_kind(rule.kind).open(rule, i, j)) closing.push_back(mask_caption({&rule, 1}));
     if (custom && (*custom)(i, j) == 0) closing.emplace_back("custom mask");
     if (bias && (*bias)(i, j) == -INFINITY) closing.emplace_back("bias −∞");
     if (!cell.inputs.empty() && !(std::abs(j - static_cast<double>(cell.at(0, i, 0))) <= window))

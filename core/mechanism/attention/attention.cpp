@@ -149,7 +149,7 @@ void AttentionBuilder::mask() {
             refuse_shape(name, matrix.rows(), matrix.cols(), std::to_string(N_) + " × " + std::to_string(M_));
         return e_.given.at(name).shared();
     };
-    for (const MaskRule& rule : e_.mask) find_mask_kind(rule.kind)->check_fit(rule, N_);
+    for (const MaskRule& rule : e_.mask) mask_kind(rule.kind).check_fit(rule, N_);
     mask_ = builder_.add("mask"_stage,
                          op::Mask{.queries = N_,
                                   .keys = M_,

@@ -122,7 +122,7 @@ op::DecoderRule Seq2seqBuilder::decoder_rule() const {
     rule.window = e_.local_window;
     rule.mask = e_.mask;
     rule.mask_steps = steps();
-    for (const MaskRule& each : e_.mask) find_mask_kind(each.kind)->check_fit(each, steps());
+    for (const MaskRule& each : e_.mask) mask_kind(each.kind).check_fit(each, steps());
     if (!is_given("mask")) return rule;
     const Matrix& mask = e_.given.at("mask").values();
     if (mask.rows() != steps() || mask.cols() != words)
