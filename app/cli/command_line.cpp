@@ -283,7 +283,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         "attnscope");
     app.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION);
     app.footer(
-        "Exit codes: 0 success; 1 failure (an unreadable file, even one named by a flag; an experiment too "
+        "Exit codes: 0 success; 1 failure (a bad file, even one named by a flag; an experiment too "
         "large; no display); 2 wrong usage (a flag or its value). A one-line message says what to do.");
     arguments.window.add_to(app);
     arguments.window_how.add_to(app);

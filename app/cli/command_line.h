@@ -17,8 +17,8 @@ using OpenWindow = std::function<int(std::optional<Session>, const std::string& 
                                      const std::string& backend)>;
 
 /// Runs the program. Returns 0 for success and 2 for wrong usage (one line on standard error): a bad flag, or
-/// a bad value that does not come from FILE. Throws Error for failures (main turns it into exit code 1): an
-/// unreadable file, an experiment that is too large, no display.
+/// a bad value that does not come from FILE. Throws Error for failures (main turns it into exit code 1): a
+/// bad file, an experiment that is too large, no display.
 int run_command_line(int argc, char** argv, const OpenWindow& open_window);
 
 /// Prints "attnscope: MESSAGE" to standard error as a single line, whatever user text the message quotes.

@@ -165,9 +165,9 @@ std::vector<MenuWord> header_words(Ui& ui, float room) {
     const MenuWord head{"head", head_words(ui), [&ui] { head_items(ui); }};
     const MenuWord range{"range", "range ▾", [&ui] { range_items(ui); }};
     const MenuWord colors{"colors", "colors ▾", [&ui] { color_items(ui); }};
-    MenuWord long_range = range, long_colors = colors;
+    MenuWord long_range = range, long_colours = colors;
     long_range.text = range_words(ui);
-    long_colors.text = ui.document.presentation().colormap + " / blue–red ▾";
+    long_colours.text = ui.document.presentation().colormap + " / blue–red ▾";
     const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty();
     const auto menu = [](const char* label, const std::function<void()>& items) {
         if (!ImGui::BeginMenu(label)) return;
@@ -179,7 +179,7 @@ std::vector<MenuWord> header_words(Ui& ui, float room) {
         menu("colors", colors.items);
         if (has_parameters) menu("parameters", parameters.items);
     };
-    std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colors}, {head, range, colors}};
+    std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colours}, {head, range, colors}};
     if (has_parameters)
         for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
     ways.push_back({head, {"more", "more ▾", others}});
