@@ -128,7 +128,7 @@ std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, 
 }
 
 void title(const Column& c, const Trace& trace, const Inspected& at, const Proof& proof, Rgb8 color) {
-    std::string kind(at.stage->name());
+    std::string kind = stage_heading(*at.stage->info);
     if (at.stage->shape().heads > 1)
         kind += at.head < 0 ? ", MEAN OF HEADS" : ", HEAD " + std::to_string(at.head + 1);
     for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));

@@ -166,7 +166,7 @@ void parity_dialog(Ui& ui) {
     if (has_table) {
         table(ui, *report);
         const char* times = report->compiled
-                                ? "The GPU time includes compiling the shaders: run again without that."
+                                ? "The GPU time includes compiling the shaders; run again to exclude it."
                                 : "Both sides evaluated the whole experiment.";
         ImGui::TextDisabled(
             "Click to show the stage and lock the cell. Relative: |Δ| ÷ the larger value, above 1e-6.");

@@ -154,9 +154,9 @@ void likely(const Column& c, float left, float width) {
     Ui& ui = c.ui;
     const Trace& trace = c.scene.trace;
     const int said = said_word(trace, c.scene.step);
-    const std::string wanted = "target “" + trace.label(Axis::target_row, said) + "”";
+    const std::string target = "target “" + trace.label(Axis::target_row, said) + "”";
     head(c, left, width, "predicts",
-         trace.find("target_tokens") ? fitted(ui.fonts.caption, wanted, width) : "most likely");
+         trace.find("target_tokens") ? fitted(ui.fonts.caption, target, width) : "most likely");
     const ShownStage log_probs = *c.scene.stage("log_probs");
     const float pitch = ui.px(24);
     const int count = std::clamp(static_cast<int>(c.height() / pitch), 1, 8);

@@ -66,7 +66,7 @@ void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, co
     right -= ui.px(20);
     const float left = area.min.x + margin;
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
-                                  std::string(stage.name()), Align::left, right - left);
+                                  stage_heading(*stage.info), Align::left, right - left);
     const HeadChoice head = head_on_screen(stage, ui.document.presentation().head);
     const std::string facts =
         shown ? formula_shown(trace.experiment, stage, head) : formula(trace.experiment, *stage.info);
@@ -258,9 +258,9 @@ void zoom_by(Ui& ui, const FocusLayout& layout, float notches) {
 void pan(Ui& ui, const FocusLayout& layout) {
     Zoom& zoom = ui.state.zoom;
     const ImVec2 moved = ImGui::GetIO().MouseDelta;
-    const auto step = [](double centre, float pixels, const AxisPlace& axis) {
+    const auto step = [](double center, float pixels, const AxisPlace& axis) {
         const double total = axis.end() - axis.origin, half = (axis.view_max - axis.view_min) / 2 / total;
-        return std::clamp(centre - pixels / total, half, std::max(half, 1 - half));
+        return std::clamp(center - pixels / total, half, std::max(half, 1 - half));
     };
     zoom.x = step(zoom.x, moved.x, layout.columns);
     zoom.y = step(zoom.y, moved.y, layout.rows);

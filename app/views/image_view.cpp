@@ -104,7 +104,7 @@ void header(Ui& ui, const Scene& scene, const Area& area, int query) {
     const std::string side = std::to_string(scene.grid);
     draw_text(list, ui.fonts.body, {left + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
               std::string(scene.hard ? "looks at one of " : "looks at ") + side + " × " + side +
-                  " patches: " + std::string(scene.shown.stage->name()),
+                  " patches: " + stage_heading(*scene.shown.stage->info),
               Align::left, area.max.x - left - width - ui.px(32));
 }
 

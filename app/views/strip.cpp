@@ -109,7 +109,7 @@ float least_range_width(Ui& ui, const Slot& slot) {
 float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
     float x = 0;
     for (Slot& slot : slots) {
-        const std::string name(slot.stage->name());
+        const std::string name = stage_heading(*slot.stage->info);
         if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
         x += slot.labels > 0 ? slot.labels + 8 : 0;
         slot.x = x;
@@ -238,8 +238,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
                       {text_right + ui.px(8), area.max.y - ui.px(11)},
                       ink(focused ? ui.theme.accent : ui.theme.line), ui.px(6), 0, ui.px(focused ? 1.5f : 1));
 
-    draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text),
-              std::string(info.name));
+    draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text), stage_heading(info));
     const std::string words = caption(slot.trace->experiment, info);
     const std::string shape = shape_text(*slot.stage);
     const float room =
