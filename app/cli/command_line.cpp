@@ -278,7 +278,7 @@ int open(Arguments& arguments, const OpenWindow& open_window) {
 int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     Arguments arguments;
     CLI::App app(
-        "attnscope: type a sentence and see every matrix between the words and the answer of attention.\n"
+        "attnscope: type a sentence and see every matrix between the words and the output of attention.\n"
         "Without a subcommand it opens the window.",
         "attnscope");
     app.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION);
