@@ -103,7 +103,7 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
     ASSERT_NE(document().trace(), nullptr);
     EXPECT_EQ(computed_by(), "cpu");
     EXPECT_EQ(document().session(), session);
-    EXPECT_EQ(interaction().notice.text, "the card is lost (the processor computes)");
+    EXPECT_EQ(interaction().notice.text, "the card is lost (computing on the processor)");
     EXPECT_TRUE(interaction().notice.problem);
     picture();
     EXPECT_FALSE(seen_matrices().empty());

@@ -397,7 +397,7 @@ TEST_F(command_line_test, help_names_every_option) {
         for (const char* flag : {"--example", "--threads", "--backend", "FILE"})
             EXPECT_NE(outcome.out.find(flag), std::string::npos) << arguments[0] << " " << flag;
     }
-    EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 done, 1 failed"), std::string::npos);
+    EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 success; 1 failure"), std::string::npos);
 }
 
 TEST_F(command_line_test, help_says_what_an_option_applies_to) {
@@ -469,7 +469,7 @@ TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
 }
 
 TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit_code_2) {
-    expect_both_fail(2, {"--head", "9"}, {"--head", "9 is asked for and there is 1 head"});
+    expect_both_fail(2, {"--head", "9"}, {"--head", "9 does not exist; there is 1 head"});
     expect_both_fail(2, {"--heads", "4", "--head", "5"}, {"head 5", "4 heads"});
     expect_both_fail(2, {"--mask", "valid:1,2,3"}, {"valid has 3 lengths for 8 queries"});
     expect_both_fail(2, {"--stage", "output"}, {"no stage output"});
@@ -477,8 +477,8 @@ TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit
     expect_both_fail(2, {"--example", "casual"}, {"no example \"casual\"", "did you mean causal?"});
     expect_both_fail(2, {"--text", ""}, {"no tokens", "type at least one word"});
     expect_both_fail(2, {"--text", " \n\t "}, {"no tokens"});
-    expect_both_fail(2, {"--locked", "1,99"}, {"--locked", "1,99 is beyond weights, which is 8 × 8"});
-    expect_both_fail(2, {"--locked", "9,1"}, {"--locked", "9,1 is beyond weights"});
+    expect_both_fail(2, {"--locked", "1,99"}, {"--locked", "1,99 is outside weights, which is 8 × 8"});
+    expect_both_fail(2, {"--locked", "9,1"}, {"--locked", "9,1 is outside weights"});
     EXPECT_EQ(trace({"--locked", "8,8"}), trace({}));
     EXPECT_EQ(trace({"--stage", "context", "--locked", "8,16"}), trace({"--stage", "context"}));
 }
@@ -536,8 +536,8 @@ TEST_F(command_line_test, an_empty_name_is_none) {
 
 TEST_F(command_line_test, file_and_example_exclude_each_other) {
     const std::string name = file("a.json", "{}");
-    expect_both_fail(2, {name, "--example", "causal"}, {"both FILE and --example"});
-    expect_failure(2, run({name, "--example", "causal"}), {"both FILE and --example"});
+    expect_both_fail(2, {name, "--example", "causal"}, {"FILE and --example exclude"});
+    expect_failure(2, run({name, "--example", "causal"}), {"FILE and --example exclude"});
 }
 
 TEST_F(command_line_test, options_of_the_window_are_not_lost_before_a_subcommand) {
@@ -636,7 +636,7 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
                    {"folder " + path("absent") + " ", "does not exist", "--out"});
     EXPECT_FALSE(fs::exists(path("absent")));
     const std::string name = file("a-file", "kept");
-    expect_failure(1, run({"render", "--out", name}), {name, "no folder", "--out"});
+    expect_failure(1, run({"render", "--out", name}), {name, "not a folder", "--out"});
     EXPECT_EQ(read(name), "kept");
     expect_failure(1, run({"render", "--out", ""}), {"--out"});
     expect_failure(2, run({"render", "--out", "-"}), {"--out", "a folder", "standard output"});

@@ -156,7 +156,7 @@ TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
     ASSERT_TRUE(document().experiment().image);
     EXPECT_EQ(document().experiment().image->image(), central_square(image));
     EXPECT_EQ(document().presentation().view, ViewKind::image);
-    EXPECT_EQ(interaction().notice.text, "looking at " + photo);
+    EXPECT_EQ(interaction().notice.text, "loaded the picture " + photo);
 
     Session causal = load_example("causal");
     const PngText text{std::string(k_png_session_key), to_json(causal)};

@@ -88,7 +88,7 @@ TEST_F(SmallScreenTest, HeadRangeAndColoursAreWithinReach) {
             const auto there = [&](const char* id) {
                 return std::ranges::find(drawn, id_of(*root, {id})) != drawn.end();
             };
-            EXPECT_TRUE(there("more") || (there("head") && there("range") && there("colours")));
+            EXPECT_TRUE(there("more") || (there("head") && there("range") && there("colors")));
         }
 }
 
