@@ -1,5 +1,5 @@
 // How long the computation takes: the multi-head forward pass alone, as other libraries time it, and evaluate
-// with every stage kept, as the window runs it. Both stand on the same kernels and the same cut into blocks.
+// with every stage kept, as the window runs it. Both use the same kernels and the same division into blocks.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// How long the graphics card computes, by its own clock: the forward pass that `forward` times on the
-// processor, and its largest product alone, to be put beside the vendor's library.
+// How long the graphics card computes, by its own clock: the forward pass that `forward` times on the CPU,
+// and its largest product alone, for comparison with the vendor's library.
 #include <benchmark/benchmark.h>
 
 #include <chrono>

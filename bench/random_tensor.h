@@ -1,4 +1,4 @@
-// Numbers to compute with.
+// Random input for benchmarks.
 #pragma once
 
 #include <random>

@@ -1,4 +1,4 @@
-// How work that is no longer wanted ends.
+// How work that is no longer needed is stopped.
 #pragma once
 
 #include <stop_token>

@@ -1,4 +1,4 @@
-// Closed sets: an enum whose values have names, which sessions, flags and the screen write. In the enum's
+// Closed sets: an enum whose values have names, used in sessions, flags and on screen. In the enum's
 // namespace stands choice_names(E), an array of all its values from 0 on, each with its name.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace choice_parts {
 template <typename E>
 inline constexpr auto k_names = choice_names(E{});
 
-/// GCC and Clang spell a value that the enum does not name as a cast, "(E)6".
+/// GCC and Clang print a value that the enum does not name as a cast, "(E)6".
 template <auto value>
 constexpr bool is_enumerator() {
     const std::string_view text = __PRETTY_FUNCTION__;
@@ -90,13 +90,13 @@ inline constexpr auto k_with_bars = [] {
 
 }  // namespace choice_parts
 
-/// "keys|queries", as a flag's help has it.
+/// "keys|queries", as in a flag's help.
 template <typename E>
 inline constexpr std::string_view k_arguments{choice_parts::k_with_bars<E>.data(),
                                               choice_parts::k_with_bars<E>.size()};
 
-/// Whether a table has one entry per value, by its member `choice`, in the order of the enum: the entry of a
-/// value is then table[value].
+/// Whether a table has one entry per value, identified by its member `choice`, in the enum's order, so that
+/// table[value] is the entry of a value.
 template <typename E, typename Table>
 constexpr bool is_table_of(const Table& table) {
     if (table.size() != choices<E>().size()) return false;

@@ -1,4 +1,4 @@
-// A file that is built into the program.
+// A file that is embedded in the program.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace attnscope {
 
 struct EmbeddedFile {
-    std::string_view name;  ///< without folder; with its extension for shaders, without for examples
+    std::string_view name;  ///< without folder; with its extension for shaders, without it for examples
     std::string_view text;
 };
 

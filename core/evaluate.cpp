@@ -1,4 +1,4 @@
-// Experiment → Trace: the graph, whether there is room for it, the run.
+// Evaluates an Experiment into a Trace: builds the graph, checks that it fits in memory, runs it.
 #include "core/attention/evaluate.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-/// Bytes that a trace keeps on a card.
+/// Bytes that a trace occupies on a card.
 std::size_t bytes_on_device(const Trace& trace) {
     std::size_t bytes = 0;
     for (const StageRecord& record : trace.records)
@@ -31,15 +31,16 @@ void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, co
                               weights->shape.heads)
                 : fmt::format("{} steps over {} words", graph.find("decoder_context"_stage)->shape.rows,
                               graph.find("source"_stage)->shape.rows);
-    throw Error(ErrorKind::too_large,
-                fmt::format("{} need {} MiB of {} and {} MiB are free: shorten the sentence or use fewer heads",
-                            what, needed >> 20, memory, limit >> 20));
+    throw Error(
+        ErrorKind::too_large,
+        fmt::format("{} need {} MiB of {} and {} MiB are free: shorten the sentence or use fewer heads", what,
+                    needed >> 20, memory, limit >> 20));
 }
 
-/// The old trace stays on screen until the new one is whole, so only what is free now counts; on a card,
-/// which is asked again for each result, also what may be reused.
+/// The old trace stays on screen until the new one is complete, so only free memory counts; on a card, which
+/// is asked again for each result, what may be reused counts as well.
 void require_memory(const Graph& graph, const Trace& previous, const EvaluateOptions& options) {
-    // A tenth is left to what else grows meanwhile.
+    // A tenth is left for other allocations.
     const auto most_of = [](std::size_t bytes) { return bytes / 10 * 9; };
     const std::size_t here = options.memory_limit ? options.memory_limit : most_of(available_memory());
     const std::size_t there = options.backend ? options.backend->memory() : 0;
@@ -58,10 +59,10 @@ Trace evaluate(const Experiment& experiment, const Trace& previous, const Evalua
     check_given_cells(experiment);
     const Graph graph = build(experiment);
     EvaluateOptions how = options;
-    // A recurrence goes step after step: the processor's.
+    // A recurrence runs step by step, so the CPU computes it.
     if (experiment.mechanism == MechanismKind::seq2seq) how.backend = nullptr;
     const std::string backend(how.backend ? how.backend->name() : "cpu");
-    // Backends differ in the last bits, so neither reuses the other's.
+    // Backends differ in the last bits, so neither reuses the other's results.
     const Trace nothing;
     const Trace& before = previous.backend == backend ? previous : nothing;
     require_memory(graph, before, how);

@@ -1,5 +1,5 @@
-// How much of a file is taken, so that no file exhausts memory or time; each limit is checked before memory
-// is asked for. What the program itself writes stays within them.
+// Limits on what is read, so that no file exhausts memory or time; each is checked before memory is
+// allocated. Files that the program writes itself stay within them.
 #pragma once
 
 #include <cstddef>
@@ -7,37 +7,36 @@
 
 namespace attnscope {
 
-/// Bytes of a file, a pipe or a device that is read. The largest matrix as NPY, 2²⁶ numbers of 8 bytes, has
-/// 512 MiB.
+/// Bytes read from a file, pipe or device. The largest matrix as NPY, 2²⁶ numbers of 8 bytes, takes 512 MiB.
 inline constexpr std::size_t k_max_file_bytes = std::size_t{576} << 20;
-/// Bytes of the session that a picture carries, unpacked. A file of 1 MB may unpack to a thousand times as
-/// much.
+/// Bytes of the session embedded in a picture, unpacked. A file of 1 MB may unpack to a thousand times its
+/// size.
 inline constexpr std::size_t k_max_picture_session_bytes = std::size_t{64} << 20;
-/// Values, lists and objects of a session together; each takes 16 bytes or more once it is read. All scores
-/// of 4096 words on 4096 are 16.8 million.
+/// Values, lists and objects of a session in total; each takes at least 16 bytes in memory. The scores of
+/// 4096 words on 4096 are 16.8 million values.
 inline constexpr std::size_t k_max_json_elements = 20'000'000;
-/// Fields of a session, wherever they stand; it knows fewer than 200.
+/// Fields of a session, at any depth; fewer than 200 are defined.
 inline constexpr std::size_t k_max_json_fields = 10'000;
-/// Lists and objects within each other; a session has five.
+/// Nesting depth of lists and objects; a session has five levels.
 inline constexpr std::size_t k_max_json_depth = 32;
 
 /// Rows, and columns, of a matrix in a file.
 inline constexpr std::size_t k_max_matrix_side = 65'536;
 /// Numbers of a matrix in a file: 256 MiB of float32.
 inline constexpr std::size_t k_max_matrix_numbers = std::size_t{1} << 26;
-/// Bytes of the text that begins an NPY file; NumPy writes some 128.
+/// Bytes of the header of an NPY file; NumPy writes about 128.
 inline constexpr std::size_t k_max_npy_header_bytes = std::size_t{64} << 10;
 
 /// Bytes of a sentence: 4096 words of 256.
 inline constexpr std::size_t k_max_text_bytes = std::size_t{1} << 20;
-/// Bytes of a token; longer ones have no place on any screen, and drawing them takes seconds.
+/// Bytes of a token; longer ones fit on no screen, and drawing them takes seconds.
 inline constexpr std::size_t k_max_token_bytes = 4096;
-/// Rules of a mask. Each is tried on all cells, some 50 ms for 4096 words on 4096.
+/// Rules of a mask. Each is evaluated for all cells, about 50 ms for 4096 words on 4096.
 inline constexpr std::size_t k_max_mask_rules = 32;
 
-/// Pixels of a picture to look at: 192 MB of red, green and blue.
+/// Pixels of an input picture: 192 MB of red, green and blue.
 inline constexpr std::int64_t k_max_image_pixels = 64'000'000;
-/// Scans of a JPEG, each of which passes over the whole picture; cameras and programs write up to 12.
+/// Scans of a JPEG, each of which covers the whole picture; cameras and programs write up to 12.
 inline constexpr int k_max_jpeg_scans = 50;
 
 }  // namespace attnscope

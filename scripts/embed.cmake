@@ -1,12 +1,12 @@
-# Builds text files into the program.
+# Embeds text files in the program.
 #
 #     attnscope_embed(<target> FUNCTION <name> HEADER <header> [STRIP_EXTENSION] FILES <file>…)
 #
-# adds to the target a source that defines `std::span<const EmbeddedFile> attnscope::<name>()`, which <header> declares,
-# with the files in the given order. It is written at build time, again whenever one of the files changes. Any bytes and
-# any length will do. A NUL that is not part of the text follows each text, for interfaces that want one.
+# adds a source to the target that defines `std::span<const EmbeddedFile> attnscope::<name>()`, declared in <header>,
+# with the files in the given order. It is generated at build time, and again whenever one of the files changes. Files
+# may have any content and length. Each text is followed by a NUL that is not part of it, for interfaces that need one.
 #
-# The same file, run as a script, is the generator:
+# Run as a script, this file is the generator:
 #     cmake -P embed.cmake <output> <function> <header> <NAME|NAME_WE> <file>…
 
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)

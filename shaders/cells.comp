@@ -1,6 +1,6 @@
 #version 430 core
-// One number of the result for each cell, from the numbers of that cell: which formula, a define says. Operands of one
-// head are used for every head (u_…_head is 0).
+// One thread per cell of the result, computed from the same cell of the operands; a define selects the formula.
+// Operands of one head are used for every head (u_…_head is 0).
 
 layout(local_size_x = GROUP) in;
 
@@ -9,12 +9,12 @@ layout(std430, binding = 1) restrict readonly buffer B { float b[]; };
 layout(std430, binding = 2) restrict readonly buffer C { float c[]; };
 layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; };
 
-uniform uint u_a, u_b, u_c, u_result;                      // where each begins
-uniform uint u_a_head, u_b_head, u_c_head, u_result_head;  // from one head to the next
+uniform uint u_a, u_b, u_c, u_result;                      // index of the first number of each
+uniform uint u_a_head, u_b_head, u_c_head, u_result_head;  // distance from one head to the next
 uniform uint u_rows, u_columns;
-uniform uint u_width;      // HIDDEN, HIDDEN_SUM: the units of a cell; ROTATE: the columns of a head; COLUMN: of the matrix
-uniform uint u_height;     // COLUMN: which
-uniform uint u_first_row;  // of the matrix that the first row here is; ALIBI
+uniform uint u_width;      // HIDDEN, HIDDEN_SUM: units per cell; ROTATE: columns of a head; COLUMN: columns of the matrix
+uniform uint u_height;     // COLUMN: the column's index
+uniform uint u_first_row;  // ALIBI: the matrix row of the first row here
 uniform float u_x, u_y;
 
 const float k_minus_infinity = uintBitsToFloat(0xff800000u);
@@ -33,7 +33,7 @@ float erf(float x) {
     return sign(x) * (1.0 - sum * exp(-magnitude * magnitude));
 }
 
-// Drivers' own tanh may be right to a few digits only.
+// A driver's own tanh may be accurate to a few digits only.
 float tanh_of(float x) {
     float magnitude = abs(x);
     if (isnan(x)) return x;
@@ -53,7 +53,7 @@ float formula(uint head, uint row, uint column) {
     return a[u_a + head * u_a_head + row * u_width + u_height];
 #elif defined(ADD)
     return a[at_a] + b[at_b];
-#elif defined(APPLY_WINDOW)  // softmax times bell; no weight stays none, whatever the bell
+#elif defined(APPLY_WINDOW)  // softmax times Gaussian; a weight of 0 stays 0, whatever the Gaussian
     return a[at_a] == 0.0 ? 0.0 : a[at_a] * b[at_b];
 #elif defined(SCALE)  // · factor ÷ divisor
     return a[at_a] * u_x / u_y;
@@ -69,10 +69,10 @@ float formula(uint head, uint row, uint column) {
     return a[at_a] * u_x;
 #elif defined(COSINE)  // a: q · k, b: |q|, c: |k|
     return a[at_a] / max(b[u_b + head * u_b_head + row] * c[u_c + head * u_c_head + column], 1e-8);
-#elif defined(HIDDEN)  // a: of each query, b: of each key, u_width units; columns are keys' units side by side
+#elif defined(HIDDEN)  // a: the queries' part, b: the keys' part, u_width units; the columns are the keys' units side by side
     uint key = column / u_width, unit = column % u_width;
     return tanh_of(a[u_a + head * u_a_head + row * u_width + unit] + b[u_b + head * u_b_head + key * u_width + unit]);
-#elif defined(HIDDEN_SCORE)  // a: the hidden units, b: a number for each unit
+#elif defined(HIDDEN_SCORE)  // a: the hidden units, b: one number per unit
     float sum = 0.0;
     for (uint unit = 0u; unit < u_width; ++unit)
         sum = fma(a[u_a + head * u_a_head + cell * u_width + unit], b[u_b + unit], sum);
@@ -89,7 +89,7 @@ float formula(uint head, uint row, uint column) {
     float own = a[at_a], other = a[at_a - column + mate];
     float sine = b[u_b + 2u * (row * pairs + pair)], cosine = b[u_b + 2u * (row * pairs + pair) + 1u];
     return first ? own * cosine - other * sine : other * sine + own * cosine;
-#elif defined(ALIBI_BIAS)  // a: a slope for each head (Press et al. 2022, §3)
+#elif defined(ALIBI_BIAS)  // a: one slope per head (Press et al. 2022, §3)
     return -a[u_a + head * u_a_head] * abs(float(int(u_first_row + row) - int(column)));
 #elif defined(GAUSSIAN_WINDOW)  // a: centers; u_x = D (Luong et al. 2015, eq. 10)
     float distance = float(column) - a[u_a + head * u_a_head + row];

@@ -1,6 +1,6 @@
 #version 430 core
-// Where each query's window stands, S · sigmoid(v_p · tanh(W_p q)) (Luong et al. 2015, eq. 9), in double: a bell of a narrow
-// window multiplies the centre's error, and a mask ends at it.
+// The center of each query's window, S · sigmoid(v_p · tanh(W_p q)) (Luong et al. 2015, eq. 9), in double: the Gaussian
+// of a narrow window amplifies the center's error, and a mask ends at the window's edge.
 
 layout(local_size_x = GROUP) in;
 
@@ -14,11 +14,11 @@ uniform uint u_a_head, u_result_head;
 uniform uint u_rows, u_width, u_height;
 uniform float u_x;  // S, the number of keys
 
-// 2^k e^r with |r| ≤ ln 2 / 2, of which Taylor's terms beyond the thirteenth are below a double's last bit.
+// 2^k e^r with |r| ≤ ln 2 / 2, where Taylor terms beyond the thirteenth are below a double's last bit.
 double exp_of(double x) {
     x = clamp(x, -700.0lf, 700.0lf);
     double k = floor(x * 1.4426950408889634lf + 0.5lf);
-    double r = x - k * 0.69314718036912382lf - k * 1.9082149292705877e-10lf;  // ln 2, its last bits apart
+    double r = x - k * 0.69314718036912382lf - k * 1.9082149292705877e-10lf;  // ln 2 in two parts
     double sum = 1.0lf;
     for (int n = 13; n > 0; --n) sum = 1.0lf + sum * r / double(n);
     return ldexp(sum, int(k));

@@ -1,11 +1,11 @@
 #version 430 core
-// A thread for each column of each head. The softmax over the queries: GATHER joins some rows to what the rows before
-// have; WEIGH divides by what all rows have. LARGEST: the largest number of each column.
+// One thread per column of each head. The softmax over the queries takes two passes: GATHER merges some rows into the
+// maximum and sum of the rows before; WEIGH divides by those of all rows. LARGEST: the maximum of each column.
 
 layout(local_size_x = GROUP) in;
 
 layout(std430, binding = 0) restrict readonly buffer A { float a[]; };
-layout(std430, binding = 1) restrict buffer Columns { float columns[]; };  // maximum, sum, mark of each column; the largest
+layout(std430, binding = 1) restrict buffer Columns { float columns[]; };  // maximum, sum and NaN mark of each column; with LARGEST the maximum
 layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; };
 
 uniform uint u_a, u_b, u_result;

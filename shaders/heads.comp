@@ -1,6 +1,6 @@
 #version 430 core
 // SPLIT: head h takes columns h·width … (h+1)·width − 1 of a matrix as rows of its own (Vaswani et al. 2017, §3.2.2).
-// JOIN: the heads side by side again.
+// JOIN: puts the heads side by side again.
 
 layout(local_size_x = GROUP) in;
 
@@ -10,7 +10,7 @@ layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; }
 uniform uint u_a, u_a_head, u_result, u_result_head;
 uniform uint u_rows, u_width;
 uniform uint u_columns;     // of the joined matrix
-uniform uint u_first_head;  // of the heads here
+uniform uint u_first_head;  // index of the first head here
 
 void main() {
     uint head = gl_WorkGroupID.z;

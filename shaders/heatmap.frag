@@ -1,20 +1,20 @@
 #version 330 core
-// The cells of one tile of a matrix: a color of the table for a value, a hatch for what the mask closes, a mark for
-// what is not finite. Everything is decided by the pixel's centre, so that a cell's centre has exactly its color.
-// HATCH: some cells are closed; MARKS: some are not finite. Without them their work is left out, since a driver that
-// draws on the CPU does all branches for all pixels. DOTS: not zero is a dot, zero hatched.
+// The cells of one tile of a matrix: a color of the table for a value, hatching where the mask is closed, a mark for
+// non-finite values. Everything is decided at the pixel's center, so that a cell's center has exactly its color. HATCH:
+// some cells are closed; MARKS: some are not finite. Without these defines their code is left out, since a software
+// renderer executes all branches for all pixels. DOTS: a nonzero cell is a dot, a zero cell hatched.
 
 uniform vec2 u_display;    // pixels
 uniform sampler2D u_cells;  // one texel per cell
 uniform sampler2D u_table;  // 256 × 1
-uniform float u_first_values[256];  // the smallest value of each of the table's steps
+uniform float u_first_values[256];  // the smallest value of each entry of the table
 uniform vec2 u_origin;     // top left corner of the tile's first cell, pixels from the top left
 uniform vec2 u_cell;       // size of a cell, pixels
 uniform ivec2 u_count;     // columns, rows of the tile
-uniform ivec2 u_last;      // the matrix's last column and row, counted in the tile
-uniform vec2 u_anchor;     // the hatch moves with the matrix: its top left corner, whole pixels
+uniform ivec2 u_last;      // the matrix's last column and row, counted within the tile
+uniform vec2 u_anchor;     // the matrix's top left corner, whole pixels: the hatching moves with it
 uniform float u_gap;       // pixels between cells
-uniform float u_scale;     // of the interface
+uniform float u_scale;     // scale of the interface
 uniform float u_opacity;
 uniform vec3 u_gap_color;
 uniform vec3 u_masked;
@@ -28,11 +28,11 @@ uniform vec3 u_dot;
 
 out vec4 color;
 
-const float k_largest = 3.402823466e+38;  // and what a closed cell holds is its negative
+const float k_largest = 3.402823466e+38;  // the value of a closed cell is its negative
 
-const float k_smallest_dot = 4.0;   // pixels; a smaller open cell is plain
-const float k_smallest_mark = 8.0;  // pixels; a smaller cell has its mark's color alone
-const float k_largest_mark = 48.0;  // and a larger one no larger mark
+const float k_smallest_dot = 4.0;   // pixels; a smaller open cell is filled
+const float k_smallest_mark = 8.0;  // pixels; a smaller cell is filled with its mark's color
+const float k_largest_mark = 48.0;  // pixels; a mark grows no larger
 
 vec3 hatched(vec2 pixel) {
     float spacing = floor(6.0 * u_scale + 0.5);
@@ -41,7 +41,7 @@ vec3 hatched(vec2 pixel) {
     return mod(at.x + at.y, spacing) < width ? u_hatch : u_masked;
 }
 
-// `outside` in pixels from the edge of a shape, negative inside it.
+// Blends the colors inside and around a shape, for a pixel at distance `outside` from its edge, negative inside.
 vec3 shape(float outside, vec3 inside, vec3 around) { return mix(inside, around, clamp(outside + 0.5, 0.0, 1.0)); }
 
 vec3 cross_mark(vec2 from_center, float side) {
@@ -59,7 +59,7 @@ vec3 triangle_mark(vec2 from_center, float side, float up, vec3 around) {
     return shape(max((abs(from_center.x) - half_width) * 0.85, -above_base), u_mark, around);
 }
 
-// The side of the square that a cell's mark has to itself, pixels.
+// Side of the square that a cell's mark occupies, in pixels.
 float mark_side() { return min(min(u_cell.x, u_cell.y) - u_gap, k_largest_mark * u_scale); }
 
 vec3 dot_color(vec2 from_center) {
@@ -68,7 +68,7 @@ vec3 dot_color(vec2 from_center) {
     return shape(length(from_center) - max(1.5, side / 10.0), u_dot, u_dot_background);
 }
 
-// For a value that is not finite.
+// The color of a non-finite value.
 vec3 marked(float value, vec2 from_center) {
     float side = mark_side();
     bool plain = side < k_smallest_mark;
@@ -78,8 +78,8 @@ vec3 marked(float value, vec2 from_center) {
     return plain ? around : triangle_mark(from_center, side, up ? 1.0 : -1.0, around);
 }
 
-// The last step that does not begin above the value: a guess by division, put right by comparing, so that no driver's
-// rounding shows.
+// The last entry that does not start above the value: guessed by division, corrected by comparison, so that the
+// driver's rounding does not show.
 int step_of(float value) {
     float width = (u_first_values[255] - u_first_values[0]) / 255.0;
     int i = clamp(int(clamp((value - u_first_values[0]) / width, 0.0, 255.0)), 0, 255);

@@ -1,15 +1,15 @@
 #version 430 core
-// 1 where a query may look at a key, else 0: a rule of core/attention/masks.h each time, over what the rules before left
-// open (FIRST: over nothing).
+// 1 where a query may look at a key, else 0: each dispatch applies one rule of core/attention/masks.h to what the rules
+// before left open (FIRST: to an open mask).
 
 layout(local_size_x = GROUP) in;
 
-layout(std430, binding = 0) restrict readonly buffer A { float a[]; };  // VALID: the lengths; WITHIN: the centers; else what is given
+layout(std430, binding = 0) restrict readonly buffer A { float a[]; };  // VALID: the lengths; WITHIN: the centers; else the custom matrix
 layout(std430, binding = 3) restrict buffer Result { float result[]; };
 
 uniform uint u_a, u_a_head, u_result, u_result_head;
 uniform uint u_rows, u_columns;
-uniform uint u_first_row;  // of the matrix that the first row here is
+uniform uint u_first_row;  // the matrix row of the first row here
 uniform float u_x, u_y;
 uniform double u_window;  // D
 
@@ -27,7 +27,7 @@ bool may_look(uint head, uint row, uint column) {
     return a[u_a + row * u_columns + column] != 0.0;
 #elif defined(CUSTOM_BIAS)
     return floatBitsToUint(a[u_a + row * u_columns + column]) != 0xff800000u;  // −∞
-#elif defined(WITHIN)  // |j − p| ≤ D in double, as it is asked; a centre that is NaN is near nothing
+#elif defined(WITHIN)  // |j − p| ≤ D in double; a center that is NaN is near nothing
     float center = a[u_a + head * u_a_head + row];
     return !isnan(center) && abs(double(j) - double(center)) <= u_window;
 #elif defined(FIRST)

@@ -1,7 +1,7 @@
 #version 430 core
-// C = A B, or A Bᵀ, for each head: A n × k; B k × m, or m × k where TRANSPOSED; C n × m. With BIAS a row of m numbers is
-// added; with ACCUMULATE, what C held. A work group makes a tile of TILE × TILE cells, a thread a block of CELLS × CELLS
-// of them (SIDE · CELLS = TILE, DEPTH divides TILE): both matrices pass through shared memory in slices of DEPTH.
+// C = A B, or A Bᵀ, for each head: A n × k; B k × m, or m × k with TRANSPOSED; C n × m. BIAS adds a row of m numbers;
+// ACCUMULATE adds the previous C. A work group computes a tile of TILE × TILE cells, a thread CELLS × CELLS of them
+// (SIDE · CELLS = TILE, DEPTH divides TILE): both matrices pass through shared memory in slices of DEPTH.
 
 layout(local_size_x = SIDE, local_size_y = SIDE) in;
 
@@ -13,16 +13,16 @@ layout(std430, binding = 3) restrict readonly buffer Bias { float bias[]; };
 uniform uint u_bias;
 #endif
 
-uniform uint u_a, u_b, u_c;                 // where each begins
-uniform uint u_a_head, u_b_head, u_c_head;  // from one head to the next
-uniform uint u_a_row, u_b_row, u_c_row;     // from one row to the next
-uniform uint u_a_column, u_c_column;        // the first column that takes part
+uniform uint u_a, u_b, u_c;                 // index of the first number of each
+uniform uint u_a_head, u_b_head, u_c_head;  // distance from one head to the next
+uniform uint u_a_row, u_b_row, u_c_row;     // distance from one row to the next
+uniform uint u_a_column, u_c_column;        // the first column that is used
 uniform uint u_n, u_m, u_k;
 
 shared float a_slice[DEPTH][TILE + 1];
 shared float b_slice[DEPTH][TILE + 1];
 
-// Some drivers move what is read from shared memory over a barrier alone.
+// Some drivers move reads of shared memory across a barrier alone.
 void meet() {
     memoryBarrierShared();
     barrier();
@@ -60,7 +60,7 @@ void main() {
         meet();
         for (uint depth = 0u; depth < DEPTH; ++depth) {
             float left[CELLS], right[CELLS];
-            // A thread's cells lie SIDE apart, so that neighbours read neighbours.
+            // A thread's cells lie SIDE apart, so that neighboring threads read neighboring numbers.
             for (uint i = 0u; i < CELLS; ++i) left[i] = a_slice[depth][y + i * SIDE];
             for (uint j = 0u; j < CELLS; ++j) right[j] = b_slice[depth][x + j * SIDE];
             for (uint i = 0u; i < CELLS; ++i)

@@ -1,6 +1,6 @@
 #version 430 core
-// The range of some numbers: for each work group the smallest and largest finite one, and how many are finite, NaN, +∞,
-// −∞ and zero, side by side.
+// The range of some numbers: for each work group the smallest and largest finite one, and the counts of finite, NaN,
+// +∞, −∞ and zero, side by side.
 
 layout(local_size_x = GROUP) in;
 
@@ -15,7 +15,7 @@ shared float smallest[GROUP], largest[GROUP];
 shared uvec4 counts[GROUP];
 shared uint zeros[GROUP];
 
-// Some drivers move what is read from shared memory over a barrier alone.
+// Some drivers move reads of shared memory across a barrier alone.
 void meet() {
     memoryBarrierShared();
     barrier();

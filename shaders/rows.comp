@@ -1,5 +1,5 @@
 #version 430 core
-// A work group for each row of each head: what a row's numbers need of one another. Which formula, a define says.
+// One work group per row of each head: formulas whose results depend on the whole row, selected by a define.
 
 layout(local_size_x = GROUP) in;
 
@@ -19,7 +19,7 @@ uint thread() { return gl_LocalInvocationID.x; }
 uint first_of_row() { return u_a + gl_WorkGroupID.z * u_a_head + gl_WorkGroupID.x * u_columns; }
 uint first_of_result() { return u_result + gl_WorkGroupID.z * u_result_head + gl_WorkGroupID.x * u_columns; }
 
-// Some drivers move what is read from shared memory over a barrier alone.
+// Some drivers move reads of shared memory across a barrier alone.
 void meet() {
     memoryBarrierShared();
     barrier();
@@ -58,7 +58,7 @@ uint any_of(uint own) {
     return any;
 }
 
-// Maximum and sum of exp(x − maximum) of a part of a row: two parts make one.
+// Merges maximum and sum of exp(x − maximum) of two parts of a row.
 vec2 joined(vec2 p, vec2 q) {
     float largest = max(p.x, q.x);
     if (largest == k_minus_infinity) return vec2(largest, 0.0);
@@ -87,7 +87,7 @@ vec2 joined_of(vec2 own) {
 
 const uint k_has_nan = 1u, k_has_plus_infinity = 2u;
 
-// Maximum and sum of a row's open cells in one pass; x is NaN where an open cell is NaN, +∞ where one is.
+// Maximum and sum of a row's open cells in one pass; x is NaN if an open cell is NaN, +∞ if one is +∞.
 vec2 maximum_and_sum() {
     vec2 own = vec2(k_minus_infinity, 0.0);
     uint found = 0u;
@@ -106,7 +106,7 @@ vec2 maximum_and_sum() {
 
 void main() {
     uint from = first_of_row(), to = first_of_result();
-#if defined(SOFTMAX)  // exp(x − max) / Σ over the open cells; what is closed (−∞) is 0
+#if defined(SOFTMAX)  // exp(x − max) / Σ over the open cells; closed cells (−∞) become 0
     vec2 row = maximum_and_sum();
     bool spoilt = isnan(row.x) || isinf(row.x) && row.x > 0.0;
     for (uint j = thread(); j < u_columns; j += GROUP) {
@@ -119,7 +119,7 @@ void main() {
     bool spoilt = isnan(row.x) || isinf(row.x);
     float log_sum = row.x + log(row.y);
     for (uint j = thread(); j < u_columns; j += GROUP) result[to + j] = spoilt ? k_nan : a[from + j] - log_sum;
-#elif defined(HARDMAX)  // 1 at the largest, of equals the first
+#elif defined(HARDMAX)  // 1 at the maximum, the first if several tie
     vec2 row = maximum_and_sum();
     uint own = 0xffffffffu;
     for (uint j = thread(); j < u_columns; j += GROUP)
@@ -135,7 +135,7 @@ void main() {
         result[to + j] = closed ? 0.0 : isnan(row.x) ? k_nan : j == marks[0] ? 1.0 : 0.0;
     }
 #elif defined(LAYER_NORM)  // (x − mean) / √(variance + 1e-5) · gain + shift (Ba et al. 2016, eq. 4)
-    // In double: the mean may be far larger than what the row's numbers are apart.
+    // In double: the mean may be far larger than the spread of the row's numbers.
     double own = 0.0lf;
     for (uint j = thread(); j < u_columns; j += GROUP) own += double(a[from + j]);
     double mean = sum_of(own) / double(u_columns);

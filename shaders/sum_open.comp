@@ -1,5 +1,5 @@
 #version 430 core
-// C = A V over the open cells alone (closed = −∞), where V is not finite: 0 · NaN is not 0. A thread for each number.
+// C = A V over the open cells only (closed = −∞), where V is not finite: 0 · NaN is not 0. One thread per number.
 
 layout(local_size_x = GROUP) in;
 
@@ -11,7 +11,7 @@ layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; }
 uniform uint u_a, u_b, u_c, u_result;
 uniform uint u_a_head, u_b_head, u_c_head, u_result_head;
 uniform uint u_rows, u_columns;
-uniform uint u_width;  // keys
+uniform uint u_width;  // number of keys
 
 const float k_minus_infinity = uintBitsToFloat(0xff800000u);
 

@@ -1,9 +1,9 @@
 #version 430 core
-// A tile of a heatmap from a matrix that lies on the card: each texel stands for a block of cells, as pooled_cells in
-// app/window/heatmap_source.cpp has it: NaN if an open one is, else +∞, else the value of largest magnitude (of two the
+// A tile of a heatmap, from a matrix on the card: each texel represents a block of cells, pooled as by pooled_cells in
+// app/window/heatmap_source.cpp: NaN if an open one is, else +∞, else the value of largest magnitude (of two the
 // positive one), else −∞; k_closed where the mask closes all of them.
 
-#ifdef THREADS  // a work group for each texel
+#ifdef THREADS  // one work group per texel
 layout(local_size_x = THREADS) in;
 shared float numbers[THREADS];
 #else
@@ -14,19 +14,19 @@ layout(std430, binding = 0) restrict readonly buffer A { float a[]; };
 layout(std430, binding = 1) restrict readonly buffer Open { float open_cells[]; };
 layout(r32f, binding = 0) restrict writeonly uniform image2D tile;
 
-uniform uint u_a, u_open;                        // where the matrix's rows here begin, and the mask's
-uniform uint u_rows, u_columns;                  // of the matrix: how many here, and how many in a row
-uniform uint u_column;                           // of the matrix, that the first texel begins with
-uniform uint u_block_rows, u_block_columns;      // of cells, that a texel stands for
-uniform uint u_tile_rows, u_tile_columns;        // of texels here, as the matrix lies
-uniform uint u_first;                            // of the texture's rows (columns, if transposed), the first here
+uniform uint u_a, u_open;                        // index of the first number of the matrix and of the mask
+uniform uint u_rows, u_columns;                  // rows of the matrix here, and its columns
+uniform uint u_column;                           // the matrix column at which the first texel starts
+uniform uint u_block_rows, u_block_columns;      // cells per texel
+uniform uint u_tile_rows, u_tile_columns;        // texels here, in the matrix's orientation
+uniform uint u_first;                            // the first row of the texture here (column, if transposed)
 
 const float k_infinity = uintBitsToFloat(0x7f800000u);
 const float k_closed = -uintBitsToFloat(0x7f7fffffu);
 
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
 
-// k_closed is no cell.
+// The value that represents both; k_closed is no value.
 float stronger(float p, float q) {
     if (p == k_closed || q == k_closed) return p == k_closed ? q : p;
     if (is_nan(p) || is_nan(q)) return uintBitsToFloat(0x7fc00000u);
@@ -43,7 +43,7 @@ float cell(uint row, uint column) {
     if (open_cells[u_open + at] == 0.0) return k_closed;
 #endif
     float value = a[u_a + at];
-    // A number that happens to be the mark of a closed cell is its neighbour.
+    // A number equal to the mark of a closed cell is replaced by its neighboring float.
     return value == k_closed ? -uintBitsToFloat(0x7f7ffffeu) : value;
 }
 
@@ -71,7 +71,7 @@ void main() {
         strongest = stronger(strongest, cell(first_row + i / columns, first_column + i % columns));
     numbers[thread] = strongest;
     for (uint apart = THREADS / 2u; apart > 0u; apart /= 2u) {
-        // Some drivers move what is read from shared memory over a barrier alone.
+        // Some drivers move reads of shared memory across a barrier alone.
         memoryBarrierShared();
         barrier();
         if (thread < apart) numbers[thread] = stronger(numbers[thread], numbers[thread + apart]);

@@ -1,4 +1,4 @@
-// What is said to apply changes a stage, and what is said not to changes none: tried for every option of the
+// An option that applies changes a stage, and one that does not apply changes none: for every option of the
 // table.
 #include "core/io/applies.h"
 

@@ -1,4 +1,4 @@
-// The window on another backend than the processor.
+// The window with a backend other than the CPU.
 #include "core/gpu/shaders.h"
 #include "tests/fake_backend.h"
 #include "tests/interface.h"
@@ -87,14 +87,13 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
     if (!window || IsSkipped()) return;
     const Session session = document().session();
     document().compute_on([] {
-        return BackendChoice{
-            std::make_shared<test::FakeBackend>(
-                [](const Op& op, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
-                    return std::holds_alternative<op::WeightedSum>(op)
-                               ? std::make_shared<test::LostValues>(shape)
-                               : nullptr;
-                }),
-            "a test"};
+        return BackendChoice{std::make_shared<test::FakeBackend>(
+                                 [](const Op& op, const Shape& shape) -> std::shared_ptr<const DeviceValues> {
+                                     return std::holds_alternative<op::WeightedSum>(op)
+                                                ? std::make_shared<test::LostValues>(shape)
+                                                : nullptr;
+                                 }),
+                             "a test"};
     });
     document().settle();
     ASSERT_EQ(computed_by(), "gpu");
@@ -104,7 +103,7 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
     ASSERT_NE(document().trace(), nullptr);
     EXPECT_EQ(computed_by(), "cpu");
     EXPECT_EQ(document().session(), session);
-    EXPECT_EQ(interaction().notice.text, "the card is lost (the processor computes)");
+    EXPECT_EQ(interaction().notice.text, "the card is lost (computing on the processor)");
     EXPECT_TRUE(interaction().notice.problem);
     picture();
     EXPECT_FALSE(seen_matrices().empty());

@@ -1,4 +1,4 @@
-// The program itself as a child process: exit codes, one line for each error, nothing left behind.
+// The program as a child process: exit codes, one line per error, no files left behind.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -300,7 +300,7 @@ TEST_F(command_line_test, recipe_refuses_what_trace_refuses) {
 }
 
 TEST_F(command_line_test, a_flag_that_is_not_used_is_said_in_a_line_and_changes_nothing) {
-    const std::string why = " is not used: the mechanism is seq2seq, which has an alignment of its own\n";
+    const std::string why = " is not used: seq2seq uses its own alignment\n";
     const Words flags = {"--example", "bahdanau-alignment", "--heads", "4", "--dim", "8", "--block", "none"};
     for (const Words& command : {Words{"render", "--out", path("out")}, Words{"trace"}, Words{"recipe"}}) {
         Words all = command;
@@ -397,7 +397,7 @@ TEST_F(command_line_test, help_names_every_option) {
         for (const char* flag : {"--example", "--threads", "--backend", "FILE"})
             EXPECT_NE(outcome.out.find(flag), std::string::npos) << arguments[0] << " " << flag;
     }
-    EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 done, 1 failed"), std::string::npos);
+    EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 success; 1 failure"), std::string::npos);
 }
 
 TEST_F(command_line_test, help_says_what_an_option_applies_to) {
@@ -405,8 +405,8 @@ TEST_F(command_line_test, help_says_what_an_option_applies_to) {
     std::string help;  // in one line
     for (std::string word; words >> word;) help += word + " ";
     for (const char* part :
-         {"turned as a pair [interleaved] (for: mechanism is attention and position is rope)",
-          "not found before [10] (for: mechanism is seq2seq and decode is greedy)",
+         {"rotated as a pair [interleaved] (for: mechanism is attention and position is rope)",
+          "1 to 4096 [10] (for: mechanism is seq2seq and decode is greedy)",
           "48, less for large matrices [auto] (for: exported pictures) "})
         EXPECT_NE(help.find(part), std::string::npos) << part;
 }
@@ -451,7 +451,7 @@ TEST_F(command_line_test, wrong_usage_is_exit_code_2) {
 TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
     expect_both_fail(2, {"--dim", "abc"}, {"--dim", "whole number", "abc"});
     expect_both_fail(2, {"--dim", "-1"}, {"dim -1 is out of range: use 1 to 1024"});
-    expect_both_fail(2, {"--dim", "99999999999999999999"}, {"--dim", "far out of range"});
+    expect_both_fail(2, {"--dim", "99999999999999999999"}, {"--dim", "is out of range"});
     expect_both_fail(2, {"--heads", "3"}, {"heads 3 does not divide dim 16"});
     expect_both_fail(2, {"--table-size", "1000001"}, {"table-size 1000001 is out of range"});
     expect_both_fail(2, {"--temperature", "0"}, {"temperature must be above 0"});
@@ -469,7 +469,7 @@ TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
 }
 
 TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit_code_2) {
-    expect_both_fail(2, {"--head", "9"}, {"--head", "9 is asked for and there is 1 head"});
+    expect_both_fail(2, {"--head", "9"}, {"--head", "9 does not exist; there is 1 head"});
     expect_both_fail(2, {"--heads", "4", "--head", "5"}, {"head 5", "4 heads"});
     expect_both_fail(2, {"--mask", "valid:1,2,3"}, {"valid has 3 lengths for 8 queries"});
     expect_both_fail(2, {"--stage", "output"}, {"no stage output"});
@@ -477,8 +477,8 @@ TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit
     expect_both_fail(2, {"--example", "casual"}, {"no example \"casual\"", "did you mean causal?"});
     expect_both_fail(2, {"--text", ""}, {"no tokens", "type at least one word"});
     expect_both_fail(2, {"--text", " \n\t "}, {"no tokens"});
-    expect_both_fail(2, {"--locked", "1,99"}, {"--locked", "1,99 is beyond weights, which is 8 × 8"});
-    expect_both_fail(2, {"--locked", "9,1"}, {"--locked", "9,1 is beyond weights"});
+    expect_both_fail(2, {"--locked", "1,99"}, {"--locked", "1,99 is outside weights, which is 8 × 8"});
+    expect_both_fail(2, {"--locked", "9,1"}, {"--locked", "9,1 is outside weights"});
     EXPECT_EQ(trace({"--locked", "8,8"}), trace({}));
     EXPECT_EQ(trace({"--stage", "context", "--locked", "8,16"}), trace({"--stage", "context"}));
 }
@@ -536,8 +536,8 @@ TEST_F(command_line_test, an_empty_name_is_none) {
 
 TEST_F(command_line_test, file_and_example_exclude_each_other) {
     const std::string name = file("a.json", "{}");
-    expect_both_fail(2, {name, "--example", "causal"}, {"both FILE and --example"});
-    expect_failure(2, run({name, "--example", "causal"}), {"both FILE and --example"});
+    expect_both_fail(2, {name, "--example", "causal"}, {"FILE and --example exclude"});
+    expect_failure(2, run({name, "--example", "causal"}), {"FILE and --example exclude"});
 }
 
 TEST_F(command_line_test, options_of_the_window_are_not_lost_before_a_subcommand) {
@@ -580,7 +580,7 @@ TEST_F(command_line_test, a_session_that_is_none_fails_with_its_name) {
     broken(R"({"experiment": {"sede": 1}})", {"\"experiment.sede\" is unknown", "did you mean \"seed\"?"});
     broken(R"({"experiment": {"dim": "16"}})", {"experiment.dim: expected a whole number, not \"16\""});
     broken(R"({"experiment": {"dim": -16}})", {"dim -16 is out of range: use 1 to 1024"});
-    broken(R"({"experiment": {"dim": 1e300}})", {"experiment.dim", "far out of range"});
+    broken(R"({"experiment": {"dim": 1e300}})", {"experiment.dim", "is out of range"});
     broken(R"({"experiment": {"dim": 1e999}})", {"not a session"});
     broken(R"({"version": 7})", {"version: 7", "reads version 1"});
     broken(R"({"experiment": {"tokenizer": "a\nb"}})", {"tokenizer", "words"});
@@ -605,7 +605,7 @@ TEST_F(command_line_test, a_flags_file_that_cannot_be_read_or_used_fails_with_it
 }
 
 TEST_F(command_line_test, a_mask_of_other_numbers_than_0_and_1_is_refused_by_its_cell) {
-    const std::string may = ": a mask holds 1 (may look) and 0 (closed)";
+    const std::string may = ": a mask holds 1 (open) and 0 (closed)";
     for (const std::string number : {"nan", "0.5", "-1", "inf"}) {
         const std::string mask = file("mask.csv", "1,0\n1," + number + "\n");
         const std::string said = ": row 2, column 2 is " + number + may;
@@ -636,7 +636,7 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
                    {"folder " + path("absent") + " ", "does not exist", "--out"});
     EXPECT_FALSE(fs::exists(path("absent")));
     const std::string name = file("a-file", "kept");
-    expect_failure(1, run({"render", "--out", name}), {name, "no folder", "--out"});
+    expect_failure(1, run({"render", "--out", name}), {name, "not a folder", "--out"});
     EXPECT_EQ(read(name), "kept");
     expect_failure(1, run({"render", "--out", ""}), {"--out"});
     expect_failure(2, run({"render", "--out", "-"}), {"--out", "a folder", "standard output"});
@@ -676,7 +676,7 @@ TEST_F(command_line_test, a_file_that_does_not_fit_into_the_memory_is_named) {
     fs::resize_file(large, std::uintmax_t{570} << 20);
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{500} << 20};
     for (const Words& arguments : {Words{large}, Words{"--given=scores=" + large}, Words{"--image", large}})
-        expect_both_fail(1, arguments, {large + " does not fit into the memory"}, small);
+        expect_both_fail(1, arguments, {large + " does not fit into memory"}, small);
     expect_both_fail(1, {"/dev/zero"}, {"/dev/zero"}, small);
 }
 

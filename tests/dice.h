@@ -1,4 +1,4 @@
-// The numbers of random experiments.
+// Random choices for random experiments.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// Matrices drawn straight from a generator, to compare with.
+// Reference matrices drawn directly from a generator.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The files that are built into the program.
+// The files embedded in the program.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a message makes of text from outside.
+// How messages escape text from outside.
 #include "core/error.h"
 
 #include <gtest/gtest.h>

@@ -580,12 +580,12 @@ TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
     e.score = Score::additive;
     e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
     EXPECT_EQ(refusal(e),
-              "v_a is 1 × 16, but 1 × 8 (its commas read as separators: write decimals with a point) is "
-              "needed here");
+              "v_a is 1 × 16, but 1 × 8 (commas were read as separators: write decimals with a point) is "
+              "required");
     e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, -5)));
-    EXPECT_EQ(refusal(e), "v_a is 1 × 16, but 1 × 8 is needed here");
+    EXPECT_EQ(refusal(e), "v_a is 1 × 16, but 1 × 8 is required");
     e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 15, 5)));
-    EXPECT_EQ(refusal(e), "v_a is 1 × 15, but 1 × 8 is needed here");
+    EXPECT_EQ(refusal(e), "v_a is 1 × 15, but 1 × 8 is required");
 }
 
 TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
@@ -619,7 +619,7 @@ TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
     Matrix mask = Matrix::Ones(8, 8);
     mask(3, 4) = NAN;
     e.given.insert_or_assign("mask", GivenMatrix(mask));
-    const std::string said = "mask: row 4, column 5 is nan: a mask holds 1 (may look) and 0 (closed)";
+    const std::string said = "mask: row 4, column 5 is nan: a mask holds 1 (open) and 0 (closed)";
     EXPECT_EQ(refusal(e), said);
     e.mechanism = MechanismKind::seq2seq;
     EXPECT_EQ(refusal(e), said);
@@ -654,8 +654,8 @@ TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
     e.given.emplace("scores", GivenMatrix(Matrix::Zero(2, 2)));
     for (const Score score : {Score::dot, Score::cosine}) {
         e.score = score;
-        EXPECT_EQ(formula(e, *find_stage_info("scores")), "given");
-        EXPECT_EQ(caption(e, *find_stage_info("scores")), "given");
+        EXPECT_EQ(formula(e, *find_stage_info("scores")), "custom");
+        EXPECT_EQ(caption(e, *find_stage_info("scores")), "custom");
         EXPECT_EQ(formula(e, *find_stage_info("scaled")), "S × s");
         EXPECT_EQ(formula(e, *find_stage_info("weights")),
                   "softmax( S × s, masked ) over keys, each row sums to 1");

@@ -1,4 +1,4 @@
-// The numbers that the five notebooks print, from the examples that show them.
+// The examples reproduce the numbers that the five notebooks print.
 #include "core/io/examples.h"
 
 #include <gtest/gtest.h>

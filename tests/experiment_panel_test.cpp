@@ -1,4 +1,4 @@
-// The controls of the experiment, dragged, clicked and typed into.
+// The controls of the experiment panel: dragging, clicking and typing.
 #include <cctype>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +28,7 @@ TEST_F(ExperimentPanelTest, DraggingTheSeedIsOneUndoStep) {
 }
 
 TEST_F(ExperimentPanelTest, AKindOfMaskIsExplainedInAFewWords) {
-    for (const char* kind : {"Causal", "Valid", "Window", "By hand"}) {
+    for (const char* kind : {"Causal", "Padding", "Window", "By hand"}) {
         move(field_of(kind, {"label"}));
         const ImGuiWindow* tip = find_window("##Tooltip");
         ASSERT_TRUE(tip && tip->Active) << kind;
@@ -119,12 +119,12 @@ TEST_F(ExperimentPanelTest, SwitchingAMaskKeepsTheOtherRules) {
     settle();
     click(field_of("Causal", {"on"}));
     EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{causal, first, second}));
-    drag(field_of("Valid 2", {"numbers", "drag"}), {-14, 0});
+    drag(field_of("Padding 2", {"numbers", "drag"}), {-14, 0});
     ASSERT_EQ(document().experiment().mask.size(), 3U);
     EXPECT_EQ(document().experiment().mask[1], first);
     EXPECT_LT(document().experiment().mask[2].arguments[0], 5);
     const MaskRule dragged = document().experiment().mask[2];
-    click(field_of("Valid", {"on"}));
+    click(field_of("Padding", {"on"}));
     EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{causal, dragged}));
 }
 
@@ -142,8 +142,8 @@ TEST_F(ExperimentPanelTest, EveryKindOfMaskHasARow) {
 }
 
 TEST_F(ExperimentPanelTest, TheNumbersOfAMaskAreTyped) {
-    click(field_of("Valid", {"on"}));
-    click(field_of("Valid", {"numbers", "drag"}));
+    click(field_of("Padding", {"on"}));
+    click(field_of("Padding", {"numbers", "drag"}));
     push(pressing(Key::a, k_ctrl));
     push(typing("1,2,3,4,5,6,7,8"));
     play(pressing(Key::enter));
@@ -172,10 +172,10 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"table-size", {"Table rows", "label"}},
         {"seed", {"Seed", "label"}},
         {"dim", {"Dimension", "label"}},
-        {"embedding", {"Draw", "label"}},
-        {"position", {"Told by", "label"}},
+        {"embedding", {"Init", "label"}},
+        {"position", {"Encoding", "label"}},
         {"rope-layout", {"Pairs", "label"}},
-        {"projection", {"projections", "Draw", "label"}},
+        {"projection", {"projections", "Init", "label"}},
         {"projection-seed", {"projection-seed", "Seed", "label"}},
         {"projection-bias", {"Biases", "label"}},
         {"key-size", {"Key size", "label"}},
@@ -187,10 +187,10 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"sharpening", {"Sharpening", "label"}},
         {"scale", {"Scale", "label"}},
         {"mask", {"Causal", "label"}},
-        {"normalizer", {"Weights by", "label"}},
+        {"normalizer", {"Normalization", "label"}},
         {"softmax-axis", {"Over", "label"}},
         {"temperature", {"Temperature", "label"}},
-        {"local-window", {"Reach", "label"}},
+        {"local-window", {"Half-width", "label"}},
         {"dropout", {"Dropout", "label"}},
         {"dropout-seed", {"Dropout seed", "label"}},
         {"training", {"Training", "label"}},
@@ -201,9 +201,9 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"block-seed", {"block-seed", "Seed", "label"}},
         {"encoder", {"Encoder", "label"}},
         {"decoder-attention", {"Attention", "label"}},
-        {"alignment-state", {"Asks with", "label"}},
+        {"alignment-state", {"Query state", "label"}},
         {"decode", {"Decoding", "label"}},
-        {"max-steps", {"Most steps", "label"}},
+        {"max-steps", {"Max steps", "label"}},
         {"encoder-size", {"Encoder size", "label"}},
         {"decoder-size", {"Decoder size", "label"}},
         {"given", {"Matrix", "label"}},
@@ -223,9 +223,9 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
 }
 
 TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {
-    const std::pair<const char*, const char*> picks[] = {{"Told by", "sinusoidal"},
+    const std::pair<const char*, const char*> picks[] = {{"Encoding", "sinusoidal"},
                                                          {"Function", "additive"},
-                                                         {"Weights by", "local-p"},
+                                                         {"Normalization", "local-p"},
                                                          {"Norms", "pre-norm"}};
     for (const auto& [label, entry] : picks) {
         click(field_of(label, {"##choice"}));
@@ -247,11 +247,11 @@ TEST_F(ExperimentPanelTest, AWindowsReachIsDraggedByOnesAndTypedAsAnyNumber) {
         s.experiment.local_window = 1.5;
     });
     settle();
-    drag(field_of("Reach", {"number", "drag"}), {60, 0});
+    drag(field_of("Half-width", {"number", "drag"}), {60, 0});
     const double dragged = document().experiment().local_window;
     EXPECT_GT(dragged, 1.5);
     EXPECT_EQ(dragged - std::floor(dragged), 0.5);
-    click(field_of("Reach", {"number", "drag"}));
+    click(field_of("Half-width", {"number", "drag"}));
     push(pressing(Key::a, k_ctrl));
     push(typing("0.75"));
     play(pressing(Key::enter));
@@ -261,7 +261,7 @@ TEST_F(ExperimentPanelTest, AWindowsReachIsDraggedByOnesAndTypedAsAnyNumber) {
 
 TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
     const Session before = document().session();
-    for (const char* label : {"Hidden", "Sharpening", "Reach", "Dropout seed", "Feed-forward"}) {
+    for (const char* label : {"Hidden", "Sharpening", "Half-width", "Dropout seed", "Feed-forward"}) {
         const ImVec2 at = field_of(label, {"label"});
         drag({at.x + 120, at.y}, {60, 0});
         EXPECT_EQ(document().session(), before) << label;
@@ -275,7 +275,7 @@ TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
 TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
     start(load_example("bahdanau-alignment"));
     const Session before = document().session();
-    for (const char* label : {"Picture", "Told by", "Biases", "Heads", "Function", "Scale", "Factor",
+    for (const char* label : {"Picture", "Encoding", "Biases", "Heads", "Function", "Scale", "Factor",
                               "Dropout", "Training", "Projection", "Norms"}) {
         const ImVec2 at = field_of(label, {"label"});
         click({at.x + 100, at.y});
@@ -288,7 +288,7 @@ TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
     document().change([](Session& s) { s.experiment.decoder_attention = DecoderAttention::none; });
     settle();
     const Session without = document().session();
-    for (const char* label : {"Causal", "By hand", "Weights by", "Temperature"}) {
+    for (const char* label : {"Causal", "By hand", "Normalization", "Temperature"}) {
         const ImVec2 at = field_of(label, {"label"});
         click({at.x + 100, at.y});
         EXPECT_EQ(document().session(), without) << label;
@@ -301,13 +301,13 @@ TEST_F(ExperimentPanelTest, AHeadThatRopeCannotTurnIsRefusedAndTheHeadsStepOverI
         s.experiment.heads = 4;
     });
     settle();
-    click(field_of("Told by", {"##choice"}));
+    click(field_of("Encoding", {"##choice"}));
     choose("rope");
     EXPECT_EQ(document().experiment().position, Position::none);
     EXPECT_TRUE(interaction().notice.problem);
     EXPECT_EQ(document().problem(), "");
     drag(field_of("Heads", {"number", "drag"}), {-14, 0});
-    click(field_of("Told by", {"##choice"}));
+    click(field_of("Encoding", {"##choice"}));
     choose("rope");
     EXPECT_EQ(document().experiment().position, Position::rope);
     drag(field_of("Heads", {"number", "drag"}), {300, 0});

@@ -1,4 +1,4 @@
-// The proof of every cell of every stage, against the trace and against a computation of its own.
+// The proof of every cell of every stage, compared with the trace and with an independent computation.
 #include "core/graph/explain.h"
 
 #include <gtest/gtest.h>
@@ -445,7 +445,7 @@ TEST_P(explain_test, closed_cells_and_empty_rows_carry_a_remark) {
             std::max(head, 0);  // the mask is the same in every head, but where each predicts its own
         if (head < 0 && GetParam().experiment.normalizer == Normalization::local_p) return;
         if ((name == "weights" || name == "context") && empty(h, i)) {
-            EXPECT_NE(proof.remark.find("nothing is open to this query"), std::string::npos);
+            EXPECT_NE(proof.remark.find("every key is masked for this query"), std::string::npos);
             EXPECT_EQ(proof.value, 0);
         } else if ((name == "masked" || name == "weights") && closed(h, i, j)) {
             EXPECT_EQ(proof.remark.substr(0, 6), "closed") << proof.remark;

@@ -1,4 +1,4 @@
-// Which files an export writes, and what is in them.
+// Which files an export writes, and their contents.
 #include "core/io/export.h"
 
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ TEST(export_test, the_mean_leaves_stages_of_other_shapes_to_their_heads) {
         EXPECT_TRUE(has(name)) << name;
     EXPECT_FALSE(has("context-mean.npy"));
     EXPECT_EQ(refusal(trace, {{"context"}, {Kind::mean}, {"npy"}}),
-              "context has no mean over heads, only numbers of queries × keys have one: choose a head");
+              "context has no mean over heads, which only stages of queries × keys have: choose a head");
 }
 
 TEST(export_test, what_is_not_there_is_refused) {
@@ -120,7 +120,7 @@ TEST(export_test, what_is_not_there_is_refused) {
     EXPECT_EQ(refusal(trace, {{"nonsense"}, {}, {"png"}}),
               "this experiment has no stage nonsense: see the names that trace prints");
     EXPECT_EQ(refusal(trace, {{"weights"}, {Kind::one, 2}, {"png"}}),
-              "head 3 is asked for and there are 2 heads");
+              "head 3 was requested, but there are 2 heads");
     EXPECT_EQ(refusal(trace, {{}, {}, {"gif"}}),
               "format \"gif\" is not known: use png, svg, pdf, csv, npy, json");
 }
@@ -318,7 +318,7 @@ TEST(export_test, an_alignment_leaves_with_its_lines) {
 
 TEST(export_test, a_view_that_shows_nothing_is_refused_where_it_is_asked_for) {
     const Trace trace = evaluate(small_session(1).experiment);
-    const std::string needs = "the view image needs a picture to look at (--image)";
+    const std::string needs = "the view image needs a picture (--image)";
     EXPECT_EQ(refusal(trace, {{}, {}, {"png"}, ViewKind::image, true}), needs);
     EXPECT_EQ(refusal(trace, {{"weights"}, {}, {"png"}, ViewKind::image}), needs);
     EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::image}), names_of(trace, {{}, {}, {"png"}}));
@@ -406,7 +406,7 @@ TEST_F(export_files_test, an_svg_opens_as_its_session_and_a_pdf_says_that_it_has
         load_session(paths.at(1));
         FAIL();
     } catch (const Error& error) {
-        EXPECT_EQ(error.what(), paths.at(1) + " is a PDF, which carries no session: open the PNG or the SVG");
+        EXPECT_EQ(error.what(), paths.at(1) + " is a PDF, which holds no session: open the PNG or the SVG");
     }
 }
 

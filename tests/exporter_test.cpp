@@ -91,7 +91,7 @@ TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
     stopped.wait();
     const auto outcome = stopped.take();
     ASSERT_TRUE(outcome);
-    EXPECT_EQ(outcome->problem, "export cancelled after 2 files");
+    EXPECT_EQ(outcome->problem, "export canceled after 2 files");
     EXPECT_EQ(outcome->files.size(), 2U);
     EXPECT_EQ(folder.file_count(), 2U);
     const auto items = plan_export(trace, request);
@@ -111,7 +111,7 @@ TEST_F(ExporterTest, CancellingStopsWithinAFile) {
     stopped.wait();
     const auto outcome = stopped.take();
     ASSERT_TRUE(outcome);
-    EXPECT_EQ(outcome->problem, "export cancelled after 0 files");
+    EXPECT_EQ(outcome->problem, "export canceled after 0 files");
     EXPECT_LT(stopped.part(), 1);
     EXPECT_EQ(folder.file_count(), 0U);
 }

@@ -1,4 +1,4 @@
-// A graphics card that tests decide on: it fails when it is told to.
+// A fake graphics card that fails when a test tells it to.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/graph/backend.h"
 #include "core/error.h"
+#include "core/graph/backend.h"
 
 namespace attnscope::test {
 

@@ -1,4 +1,4 @@
-// What holds for every member of the family of attention, over thousands of experiments with fixed seeds.
+// Properties of every attention mechanism, checked over thousands of experiments with fixed seeds.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -333,14 +333,14 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     };
     Experiment mask;
     mask.given.emplace("mask", GivenMatrix(Matrix::Ones(3, 8)));
-    EXPECT_EQ(refusal(mask), "mask is 3 × 8, but 8 × 8 is needed here");
+    EXPECT_EQ(refusal(mask), "mask is 3 × 8, but 8 × 8 is required");
     Experiment bias;
     bias.given.emplace("mask_additive", GivenMatrix(Matrix::Ones(8, 9)));
-    EXPECT_EQ(refusal(bias), "mask_additive is 8 × 9, but 8 × 8 is needed here");
+    EXPECT_EQ(refusal(bias), "mask_additive is 8 × 9, but 8 × 8 is required");
     Experiment weight;
     weight.score = Score::additive;
     weight.given.emplace("W_aq", GivenMatrix(Matrix::Ones(4, 16)));
-    EXPECT_EQ(refusal(weight), "W_aq is 4 × 16, but 8 × 16 is needed here");
+    EXPECT_EQ(refusal(weight), "W_aq is 4 × 16, but 8 × 16 is required");
     Experiment odd;
     odd.dim = 3;
     odd.position = Position::rope;
@@ -348,9 +348,9 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     Experiment narrow;
     narrow.normalizer = Normalization::local_p;
     narrow.local_window = 0;
-    EXPECT_EQ(refusal(narrow), "local-window 0 leaves local-p's bell no width: use 0.001 or more");
+    EXPECT_EQ(refusal(narrow), "local-window 0 leaves local-p's Gaussian no width: use 0.001 or more");
     narrow.local_window = 1e-30;  // a float32 does not hold its square
-    EXPECT_EQ(refusal(narrow), "local-window 1e-30 leaves local-p's bell no width: use 0.001 or more");
+    EXPECT_EQ(refusal(narrow), "local-window 1e-30 leaves local-p's Gaussian no width: use 0.001 or more");
     for (const double beyond : {-0.5, 4096.5, std::numeric_limits<double>::quiet_NaN()}) {
         narrow.local_window = beyond;
         EXPECT_NE(refusal(narrow).find(" is out of range: use 0 to 4096"), std::string::npos) << beyond;
@@ -361,7 +361,7 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     Experiment fewer;  // queries than the embedding has rows
     fewer.block = Block::pre_norm;
     fewer.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
-    EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is needed here");
+    EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is required");
 }
 
 TEST(family_test, a_window_may_reach_a_fraction_far) {

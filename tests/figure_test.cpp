@@ -112,7 +112,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
     EXPECT_EQ(figure(context).fully_masked_columns, none) << "its columns are features";
     const FigureLayout layout = lay_out(figure(weights), TextFace());
     EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"Can", "∅ you", "help"}));
-    EXPECT_EQ(layout.legend.back().text, "open to no query: weights are 0 (1 column)");
+    EXPECT_EQ(layout.legend.back().text, "every query is masked: weights are 0 (1 column)");
     trace.experiment.normalizer = Normalization::hard;
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
 }

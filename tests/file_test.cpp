@@ -129,7 +129,7 @@ TEST_F(file_test, a_missing_folder_a_folder_and_a_file_used_as_folder_are_named)
               "cannot write " + folder_.string() + ": it is a folder: name a file");
     write_file(path("file"), "kept");
     EXPECT_EQ(io_message([&] { write_file(path("file/out"), "1"); }),
-              "cannot write " + path("file/out") + ": a part of the path is no folder: check the path");
+              "cannot write " + path("file/out") + ": a part of the path is not a folder: check the path");
     EXPECT_EQ(read_file(path("file")), "kept");
     EXPECT_EQ(io_message([&] { read_file(path("gone")); }),
               "cannot read " + path("gone") + ": no such file or folder: check the path");
@@ -199,7 +199,7 @@ TEST_F(file_test, a_link_of_somebody_else_in_a_folder_of_all_is_refused) {
         return result;
     };
     for (const char* link : {"shared/link", "shared/dangling"}) {
-        EXPECT_NE(io_message([&] { write_file(path(link), "new", calls); }).find("somebody else's link"),
+        EXPECT_NE(io_message([&] { write_file(path(link), "new", calls); }).find("links of other users"),
                   std::string::npos);
         EXPECT_TRUE(fs::is_symlink(folder_ / link));
     }
@@ -217,7 +217,7 @@ TEST_F(file_test, links_in_a_circle_are_an_error) {
     fs::create_symlink("b", folder_ / "a");
     fs::create_symlink("a", folder_ / "b");
     EXPECT_EQ(io_message([&] { write_file(path("a"), "1"); }),
-              "cannot write " + path("a") + ": its links lead in a circle: name a file");
+              "cannot write " + path("a") + ": its links form a loop: name a file");
     EXPECT_TRUE(fs::is_symlink(folder_ / "a"));
     EXPECT_TRUE(fs::is_symlink(folder_ / "b"));
     EXPECT_EQ(files(), 2);
@@ -323,11 +323,11 @@ TEST_F(file_test, what_has_no_end_is_read_up_to_a_limit) {
         return std::string();
     };
     EXPECT_EQ(refusal("/dev/zero", 100'000),
-              "/dev/zero is larger than the 100000 bytes that are read: use a smaller file");
+              "/dev/zero is larger than the limit of 100000 bytes: use a smaller file");
     write_file(path("file"), std::string(1000, 'x'));
     EXPECT_EQ(refusal(path("file"), 1000), "");
     EXPECT_EQ(refusal(path("file"), 999),
-              path("file") + " is larger than the 999 bytes that are read: use a smaller file");
+              path("file") + " is larger than the limit of 999 bytes: use a smaller file");
     // A hole in a file takes no room on the disk.
     fs::resize_file(path("file"), k_max_file_bytes + 1);
     EXPECT_NE(refusal(path("file"), k_max_file_bytes), "");
@@ -350,7 +350,7 @@ TEST_F(file_test, where_memory_does_not_suffice_the_file_is_named) {
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::too_large);
             EXPECT_EQ(error.what(), path("file") +
-                                        " does not fit into the memory: close other programs or use a "
+                                        " does not fit into memory: close other programs or use a "
                                         "smaller file");
         }
     }

@@ -1,4 +1,4 @@
-// Dialogs, files, menus and what is kept.
+// Dialogs, files, menus and saved state.
 #include <cstdlib>
 #include <filesystem>
 
@@ -127,7 +127,7 @@ TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {
     click(place_of("attnscope", {"cancel export", "Cancel"}));
     workspace->exporter().wait();
     settle();
-    EXPECT_TRUE(interaction().notice.text.starts_with("export cancelled")) << interaction().notice.text;
+    EXPECT_TRUE(interaction().notice.text.starts_with("export canceled")) << interaction().notice.text;
 }
 
 TEST_F(FilesTest, AFolderThatIsNotThereIsSaidInTheDialogAndItStays) {

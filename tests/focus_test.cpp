@@ -1,4 +1,4 @@
-// The strip and the focused matrix under the mouse and the keys.
+// The strip and the focused matrix, operated with mouse and keyboard.
 #include <set>
 
 #include "core/picture/color_scale.h"

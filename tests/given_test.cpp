@@ -1,4 +1,4 @@
-// Masks painted and matrices given in the window.
+// Painted masks and custom matrices in the window.
 #include "app/document/given.h"
 
 #include <cmath>
@@ -340,7 +340,7 @@ TEST(GivenTest, WhatAGivenBiasClosesIsKnown) {
     session.experiment.given.insert_or_assign("mask_additive", GivenMatrix(bias));
     Document document(session, {}, [] {});
     document.settle();
-    EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 0, 1), "the given bias of −∞");
+    EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 0, 1), "the custom bias of −∞");
     EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 1, 0), "");
 }
 
@@ -359,7 +359,7 @@ protected:
     float value(const char* name, int row, int column) {
         return document().experiment().given.at(name).values()(row, column);
     }
-    ImVec2 button(const char* label) { return place_of("Give a matrix##dialog", {label}); }
+    ImVec2 button(const char* label) { return place_of("Custom matrix##dialog", {label}); }
     ImVec2 grid_cell(int row, int column) {
         const ImGuiWindow* in = find_window("/grid_");
         const ImVec2 at = in->DC.CursorStartPos;
@@ -452,18 +452,18 @@ TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
         click(grid_cell(2, 1));
         type_over(number);
         EXPECT_EQ(interaction().give_form.problem,
-                  std::string(number) + ": a mask holds 1 (may look) and 0 (closed)");
+                  std::string(number) + ": a mask holds 1 (open) and 0 (closed)");
         EXPECT_EQ(interaction().give_form.values(2, 1), 1);
     }
     click(grid_cell(2, 1));
     type_over("0");
     EXPECT_EQ(interaction().give_form.problem, "");
     compat::text_bridge().clipboard.set("1 nan\n1 1\n");
-    click(place_of("Give a matrix##dialog", {"Values", "Paste"}));
+    click(place_of("Custom matrix##dialog", {"Values", "Paste"}));
     click(button("Apply"));
     settle();
     EXPECT_EQ(interaction().give_form.problem,
-              "mask: row 1, column 2 is nan: a mask holds 1 (may look) and 0 (closed)");
+              "mask: row 1, column 2 is nan: a mask holds 1 (open) and 0 (closed)");
     EXPECT_FALSE(document().experiment().is_given("mask"));
 }
 
@@ -471,20 +471,20 @@ TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
     show("query");
     press(Key::g, k_ctrl);
     compat::text_bridge().clipboard.set("1\t2\n3\t4\n");
-    click(place_of("Give a matrix##dialog", {"Values", "Paste"}));
+    click(place_of("Custom matrix##dialog", {"Values", "Paste"}));
     Matrix wanted(2, 2);
     wanted << 1, 2, 3, 4;
     ASSERT_EQ(interaction().give_form.values.rows(), 2);
     EXPECT_EQ(interaction().give_form.values, wanted);
     compat::text_bridge().clipboard.set("no numbers");
-    click(place_of("Give a matrix##dialog", {"Values", "Paste"}));
+    click(place_of("Custom matrix##dialog", {"Values", "Paste"}));
     EXPECT_NE(interaction().give_form.problem, "");
     EXPECT_EQ(interaction().give_form.values, wanted);
     const test::TemporaryFolder folder;
     const std::string path = folder.file("m.csv");
     std::ofstream(path) << "5,6,7\n";
     interaction().give_form.file = path;
-    click(place_of("Give a matrix##dialog", {"File", "Read"}));
+    click(place_of("Custom matrix##dialog", {"File", "Read"}));
     EXPECT_EQ(interaction().give_form.values.size(), 3);
     EXPECT_EQ(interaction().give_form.problem, "");
 }
@@ -507,7 +507,7 @@ TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
 TEST_F(GivingTest, TheDialogTakesItBack) {
     give_now("query");
     press(Key::g, k_ctrl);
-    click(button("Take back"));
+    click(button("Discard"));
     EXPECT_FALSE(document().experiment().is_given("query"));
     EXPECT_EQ(interaction().dialog, Dialog::none);
 }

@@ -1,4 +1,4 @@
-// The graphics card for tests: Mesa's software renderer will do.
+// The graphics card for tests, for which Mesa's software renderer suffices.
 #pragma once
 
 #include <gtest/gtest.h>

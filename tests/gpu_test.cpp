@@ -1,4 +1,4 @@
-// The graphics card against the processor, whose numbers the reference cases hold to the float64 truth.
+// The graphics card compared with the CPU, whose results the reference cases compare with float64.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the graphics card says of itself: its name, its memory, how long it worked.
+// What the graphics card reports: its name, its memory and its working time.
 #include <chrono>
 
 #include "core/attention/evaluate.h"

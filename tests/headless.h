@@ -1,4 +1,4 @@
-// What tests of the interface share: a window without a display, or a reason to skip.
+// Shared by tests of the interface: a window without a display, or a reason to skip.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -301,9 +301,10 @@ TEST(ContextTest, AnOldOpenGlIsRefusedWithAWayOut) {
         ADD_FAILURE() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::backend);
-        EXPECT_EQ(std::string(error.what()),
-                  "OpenGL 3.3 is needed and this driver (an old one) has 2.1; update the graphics driver, or "
-                  "use `attnscope render`, which needs no OpenGL");
+        EXPECT_EQ(
+            std::string(error.what()),
+            "OpenGL 3.3 is required, but this driver (an old one) has 2.1: update the graphics driver, or "
+            "use `attnscope render`, which needs no OpenGL");
     }
 }
 

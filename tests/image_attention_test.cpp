@@ -1,15 +1,15 @@
-// Attention over a picture, and sessions that hold one.
+// Attention over a picture, and sessions that contain one.
 #include <gtest/gtest.h>
 
-#include "core/mechanism/build.h"
 #include "core/attention/evaluate.h"
-#include "core/graph/explain.h"
 #include "core/attention/patches.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/graph/explain.h"
 #include "core/io/file.h"
 #include "core/io/options.h"
 #include "core/io/png.h"
+#include "core/mechanism/build.h"
 #include "core/random/initializers.h"
 #include "core/text/vocabulary.h"
 #include "tests/drawn.h"
@@ -124,7 +124,7 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
     };
     Experiment e = with_image(gradient(4, 4));
     e.text2 = "another";
-    EXPECT_EQ(message(e), "text2 and image both are the keys' side: leave text2 empty or use image none");
+    EXPECT_EQ(message(e), "text2 and image both define the keys: leave text2 empty or use image none");
     e.mechanism = MechanismKind::seq2seq;
     EXPECT_EQ(message(e), "nothing thrown") << "seq2seq does not look at it";
     e = with_image(gradient(4, 4), 33);
@@ -135,7 +135,7 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
     EXPECT_NE(message(e).find("image is 0 × 0"), std::string::npos);
     e = with_image(gradient(4, 4));
     e.given.emplace("W_patch", GivenMatrix(Matrix::Ones(4, 5)));
-    EXPECT_EQ(message(e), "W_patch is 4 × 5, but out × 12 is needed here");
+    EXPECT_EQ(message(e), "W_patch is 4 × 5, but out × 12 is required");
 }
 
 TEST(image_attention_test, memory_is_counted_before_anything_is_allocated) {
@@ -189,7 +189,7 @@ TEST(image_session_test, a_photo_is_no_session_and_says_what_to_do) {
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(std::string(error.what()),
-                  path + " is a JPEG, which carries no session: look at it with --image");
+                  path + " is a JPEG, which holds no session: use it as the picture with --image");
     }
 }
 
@@ -204,7 +204,7 @@ TEST(image_session_test, a_refused_picture_names_the_flag_or_the_field) {
         return std::string("nothing thrown");
     };
     EXPECT_EQ(of_flag("data:image/png;base64,AAAA"),
-              "--image: the picture is not a picture that attnscope reads: use a PNG or a JPEG");
+              "--image: the picture is not a supported picture: use a PNG or a JPEG");
     EXPECT_TRUE(of_flag("absent.jpg").starts_with("--image: "));
     const auto of_field = [](const std::string& value) {
         try {

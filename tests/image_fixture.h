@@ -1,4 +1,4 @@
-// Pictures that tests look at.
+// Pictures for tests.
 #pragma once
 
 #include <cstdint>

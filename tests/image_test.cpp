@@ -179,10 +179,10 @@ TEST(image_file_test, a_file_changed_anywhere_is_read_or_refused) {
 }
 
 TEST(image_file_test, what_is_no_picture_is_refused_with_what_to_do) {
-    EXPECT_EQ(refusal("GIF89a…"), "photo is not a picture that attnscope reads: use a PNG or a JPEG");
-    EXPECT_EQ(refusal(""), "photo is not a picture that attnscope reads: use a PNG or a JPEG");
+    EXPECT_EQ(refusal("GIF89a…"), "photo is not a supported picture: use a PNG or a JPEG");
+    EXPECT_EQ(refusal(""), "photo is not a supported picture: use a PNG or a JPEG");
     EXPECT_EQ(refusal(jpeg_of(8, 8, 4, std::vector<std::uint8_t>(256, 9))),
-              "photo is a JPEG of four inks (CMYK): save it as RGB");
+              "photo is a CMYK JPEG: save it as RGB");
     EXPECT_EQ(refusal(jpeg_of(40, 40, 3, gradient(40, 40).rgb).substr(0, 700)),
               "photo is cut off: copy it again");
 }
@@ -198,20 +198,19 @@ std::string with_last_scan(const std::string& jpeg, int times) {
 TEST(image_file_test, a_jpeg_of_more_scans_than_any_camera_writes_is_refused) {
     const std::string jpeg = jpeg_of(40, 40, 3, gradient(40, 40).rgb, {}, true);
     EXPECT_EQ(decode_image(jpeg, "photo").width, 40);
-    EXPECT_EQ(refusal(with_last_scan(jpeg, 100)),
-              "photo has more than 50 scans, which no camera writes: save it again");
+    EXPECT_EQ(refusal(with_last_scan(jpeg, 100)), "photo has more than 50 scans: save it again with fewer");
 }
 
 TEST(image_file_test, a_huge_picture_is_refused_by_its_header) {
     std::string png = png_of(gradient(2, 2));
     png.replace(16, 8, big_endian(40000) + big_endian(40000));
     EXPECT_EQ(refusal(png),
-              "photo has 40000 × 40000 pixels, and the limit is 64000000 in all: make it smaller");
+              "photo has 40000 × 40000 pixels and the limit is 64000000 in total: make it smaller");
     std::string jpeg = jpeg_of(8, 8, 1, std::vector<std::uint8_t>(64, 9));
     const std::size_t frame = jpeg.find("\xFF\xC0");
     jpeg.replace(frame + 5, 4, "\xFF\xDC\xFF\xDC");
     EXPECT_EQ(refusal(jpeg),
-              "photo has 65500 × 65500 pixels, and the limit is 64000000 in all: make it smaller");
+              "photo has 65500 × 65500 pixels and the limit is 64000000 in total: make it smaller");
 }
 
 // ---- patches

@@ -1,4 +1,4 @@
-// The picture in the window, and what opens it.
+// The picture in the window, and how it is opened.
 #include <filesystem>
 
 #include "app/actions/files.h"
@@ -123,7 +123,7 @@ TEST_F(ImageViewTest, WhereNothingLooksAPictureIsRefusedWithTheReason) {
     write_file(photo, png_of(gradient(4, 4)));
     play({Drop{{photo}}});
     EXPECT_FALSE(document().experiment().image);
-    EXPECT_NE(interaction().notice.text.find("embedding is given"), std::string::npos)
+    EXPECT_NE(interaction().notice.text.find("embedding is custom"), std::string::npos)
         << interaction().notice.text;
 }
 
@@ -156,7 +156,7 @@ TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
     ASSERT_TRUE(document().experiment().image);
     EXPECT_EQ(document().experiment().image->image(), central_square(image));
     EXPECT_EQ(document().presentation().view, ViewKind::image);
-    EXPECT_EQ(interaction().notice.text, "looking at " + photo);
+    EXPECT_EQ(interaction().notice.text, "loaded the picture " + photo);
 
     Session causal = load_example("causal");
     const PngText text{std::string(k_png_session_key), to_json(causal)};

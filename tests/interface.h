@@ -1,5 +1,5 @@
-// What tests of the whole interface share: a workspace in a window without a display, and ways to find what
-// is on it without knowing where it stands.
+// Shared by tests of the whole interface: a workspace in a window without a display, and functions that find
+// controls without knowing their positions.
 #pragma once
 
 #include <gtest/gtest.h>

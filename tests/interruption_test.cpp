@@ -1,4 +1,4 @@
-// What Ctrl-C does to an export.
+// Interrupting an export with Ctrl+C.
 #include "app/cli/interruption.h"
 
 #include <gtest/gtest.h>

@@ -106,7 +106,7 @@ TEST_F(KeeperTest, AFailureIsSaidAndTriedAgain) {
     keeper.look(typed("a"));
     EXPECT_THROW(keeper.keep(), Error);
     woken.get_future().wait();
-    EXPECT_NE(keeper.problem().find("cannot be kept"), std::string::npos);
+    EXPECT_NE(keeper.problem().find("cannot be saved"), std::string::npos);
     EXPECT_THROW(keeper.keep(), Error) << "at quit it is tried whatever the time";
     fs::remove(path());
     keeper.keep();
@@ -141,7 +141,7 @@ TEST_F(KeeperTest, WhoLeavesKeepsOrSaysWhyNot) {
             keeper.look(typed("a"));
             keep_and_leave(keeper, 0);
         },
-        testing::ExitedWithCode(1), "attnscope: the session cannot be kept");
+        testing::ExitedWithCode(1), "attnscope: the session cannot be saved");
     Keeper nothing("", state);
     EXPECT_EXIT(keep_and_leave(nothing, 0), testing::ExitedWithCode(0), "");
 }

@@ -1,4 +1,4 @@
-// Everything without the mouse.
+// Operating everything with the keyboard alone.
 #include <filesystem>
 #include <set>
 
@@ -128,7 +128,7 @@ TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
     ImGuiWindow* root = find_window("attnscope");
     const auto& drawn = interaction().control.drawn;
     for (const std::vector<const char*>& row :
-         {std::vector{"parameters", "head", "range", "colours"}, std::vector{"file.export"}}) {
+         {std::vector{"parameters", "head", "range", "colors"}, std::vector{"file.export"}}) {
         std::ptrdiff_t before = -1;
         float left = -1;
         for (const char* id : row) {
@@ -216,7 +216,7 @@ TEST_F(KeyboardTest, APictureIsExportedByKeysAlone) {
     press(Key::left);
     play(typing("c"));
     EXPECT_EQ(form.presentation.title, "a cb") << "blanks and arrows are the field's";
-    tab_to("Export##dialog", {"Colours", "##choice"});
+    tab_to("Export##dialog", {"Colors", "##choice"});
     press(Key::right);
     EXPECT_EQ(form.presentation.colormap, ColormapKind::cividis);
     tab_to("Export##dialog", {"Cell size", "values in the cells"});
@@ -275,15 +275,15 @@ TEST_F(KeyboardTest, AMatrixIsGivenByKeysAlone) {
     press(Key::escape);
     press(Key::g, {.ctrl = true});
     const std::string first = form.name;
-    tab_to("Give a matrix##dialog", {"Name", "##name"});
+    tab_to("Custom matrix##dialog", {"Name", "##name"});
     press(Key::right);
     EXPECT_NE(form.name, first);
     press(Key::left);
     EXPECT_EQ(form.name, first);
-    tab_to("Give a matrix##dialog", {"Values", "Zeros"});
+    tab_to("Custom matrix##dialog", {"Values", "Zeros"});
     press(Key::enter);
     EXPECT_TRUE(form.values.isZero(0));
-    tab_to("Give a matrix##dialog", {"Apply"});
+    tab_to("Custom matrix##dialog", {"Apply"});
     press(Key::enter);
     settle();
     EXPECT_EQ(interaction().dialog, Dialog::none) << form.problem;

@@ -1,5 +1,5 @@
 // Runs the tests with GoogleTest's flags. `--source=text_test.cpp` runs only the tests of that file; CTest
-// calls it once for each file.
+// calls it once per file.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The limits of control groups, as a container or a service has them.
+// The memory limits of control groups, as in a container or a service.
 #include "core/attention/memory.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Whatever is pressed, and whenever the program is killed: nothing crashes and nothing is lost.
+// Random input and kills at random moments: nothing crashes and nothing is lost.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What an example says of itself, in the window.
+// The note of an example, in the window.
 #include <cstdlib>
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-// One table makes flags, JSON fields and docs/options.md.
+// One table defines flags, JSON fields and docs/options.md.
 #include "core/io/options.h"
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ TEST(options_test, a_given_matrix_is_read_at_once_from_its_file) {
     set_from_text(session, *find_option("mask"), "causal");
     EXPECT_FALSE(session.experiment.is_given("mask"));
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "score=a.csv"); }),
-              "--given: \"score\" cannot be given; did you mean scores?");
+              "--given: \"score\" cannot be overridden; did you mean scores?");
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "scores"); }),
               "--given: expected NAME=PATH, not \"scores\"");
 }
@@ -182,9 +182,9 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
         {{"dim", "1.5"}, "--dim: expected a whole number, not 1.5"},
         {{"dim", ""}, "--dim: expected a whole number, not \"\""},
         {{"dim", "16x"}, "--dim: expected a whole number, not \"16x\""},
-        {{"dim", "4294967312"}, "--dim: 4294967312 is far out of range"},
-        {{"dim", "-4294967280"}, "--dim: -4294967280 is far out of range"},
-        {{"dim", "99999999999999999999"}, "--dim: 99999999999999999999 is far out of range"},
+        {{"dim", "4294967312"}, "--dim: 4294967312 is out of range"},
+        {{"dim", "-4294967280"}, "--dim: -4294967280 is out of range"},
+        {{"dim", "99999999999999999999"}, "--dim: 99999999999999999999 is out of range"},
         {{"seed", "18446744073709551616"},
          "--seed: expected a whole number from -2^63 to 2^64-1, not 18446744073709551616"},
         {{"seed", "-9223372036854775809"},

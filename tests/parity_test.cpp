@@ -1,4 +1,4 @@
-// What is said of two traces that should be the same.
+// The report on two traces that should be equal.
 #include "core/attention/parity.h"
 
 #include <gtest/gtest.h>

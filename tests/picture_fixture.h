@@ -1,4 +1,4 @@
-// Traces built by hand, so that pictures are tested without a computation.
+// Traces built by hand, to test pictures without a computation.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ inline constexpr StageInfo k_masked{.name = "masked",
                                     .above_transposed = false};
 inline constexpr StageInfo k_mask{.name = "mask",
                                   .symbol = "",
-                                  .caption = "1 = may look",
+                                  .caption = "1 = open",
                                   .rows = Axis::query_token,
                                   .columns = Axis::key_token,
                                   .unit = Unit::boolean,

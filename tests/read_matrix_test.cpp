@@ -85,10 +85,10 @@ TEST(read_matrix_test, a_bad_cell_is_named_by_line_and_place) {
     EXPECT_EQ(refusal(matrix_from_csv, "1,5;2\n3;4\n"),
               "a.csv: line 1, cell 1 \"1,5\" has a decimal comma: write numbers with a point");
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,4,5\n"),
-              "a.csv: line 2 has 3 numbers and line 1 has 2: make the rows equally long");
+              "a.csv: line 2 has 3 numbers and line 1 has 2: make all rows the same length");
     EXPECT_EQ(refusal(matrix_from_csv, "1e39\n"),
-              "a.csv: line 1, cell 1 \"1e39\" is beyond float32: write inf");
-    EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: there are no numbers in it");
+              "a.csv: line 1, cell 1 \"1e39\" is beyond the range of float32: write inf");
+    EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: it has no numbers");
 }
 
 TEST(read_matrix_test, decimal_commas_are_refused_where_commas_separate) {
@@ -114,7 +114,7 @@ TEST(read_matrix_test, decimal_commas_are_refused_where_commas_separate) {
         refused("1 2,5\n3 4,5").starts_with("a.csv: line 1, cell 1 \"1 2\" is not a number: if 2,5 "));
     EXPECT_EQ(
         refused("0,28\n1\n"),
-        "a.csv: line 2 has 1 number and line 1 has 2: make the rows equally long; if 0,28 has a decimal "
+        "a.csv: line 2 has 1 number and line 1 has 2: make all rows the same length; if 0,28 has a decimal "
         "comma, write 0.28");
 }
 
@@ -164,9 +164,11 @@ TEST(read_matrix_test, what_float32_does_not_hold_is_refused_and_fractions_are_r
     const auto refused = [](const std::string& bytes) { return refusal(matrix_from_npy, bytes); };
     const std::string row_2 = "a.csv: row 2, column 1 is ";
     const std::string rounds =
-        ", a whole number that float32 does not hold: numpy.save(file, array.astype('float32')) rounds it";
-    EXPECT_EQ(refused(npy_column<double>("f8", {1, 1e300})), row_2 + "1e+300, beyond float32: write inf");
-    EXPECT_EQ(refused(npy_column<double>("f8", {1, -3.5e38})), row_2 + "-3.5e+38, beyond float32: write inf");
+        ", a whole number that float32 cannot represent: numpy.save(file, array.astype('float32')) rounds it";
+    EXPECT_EQ(refused(npy_column<double>("f8", {1, 1e300})),
+              row_2 + "1e+300, beyond the range of float32: write inf");
+    EXPECT_EQ(refused(npy_column<double>("f8", {1, -3.5e38})),
+              row_2 + "-3.5e+38, beyond the range of float32: write inf");
     EXPECT_EQ(refused(npy_column<std::int64_t>("i8", {1, (std::int64_t{1} << 53) + 1})),
               row_2 + "9007199254740993" + rounds);
     EXPECT_EQ(refused(npy_column<std::int32_t>("i4", {1, -16777217})), row_2 + "-16777217" + rounds);
@@ -182,8 +184,8 @@ TEST(read_matrix_test, what_float32_does_not_hold_is_refused_and_fractions_are_r
               matrix({{0xffffffp40f}}));
 
     EXPECT_EQ(refusal(matrix_from_csv, "1\n-16777217"),
-              "a.csv: line 2, cell 1 \"-16777217\" is a whole number that float32 does not hold: write "
-              "-16777216, or a point behind it to have it rounded");
+              "a.csv: line 2, cell 1 \"-16777217\" is a whole number that float32 cannot represent: write "
+              "-16777216, or add a decimal point to have it rounded");
     EXPECT_NE(refusal(matrix_from_csv, "18446744073709551617").find("write 18446744073709551616,"),
               std::string::npos);
     EXPECT_EQ(csv("16777218;16777217.;1.6777217e7;0016777216;0.1"),
@@ -194,7 +196,7 @@ TEST(read_matrix_test, an_npy_file_of_a_version_to_come_is_refused_by_it) {
     std::string bytes = npy_column<float>("f4", {1, 2});
     bytes[6] = 9;
     EXPECT_EQ(refusal(matrix_from_npy, bytes),
-              "a.csv: it is NPY of version 9, and 1 to 3 are known: save it again with numpy.save");
+              "a.csv: it has NPY version 9, and only 1 to 3 are supported: save it again with numpy.save");
     bytes[6] = 0;
     EXPECT_NE(refusal(matrix_from_npy, bytes).find("version 0"), std::string::npos);
 }
@@ -213,14 +215,14 @@ TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
               std::string::npos);
     EXPECT_EQ(
         refusal(matrix_from_npy, npy(header("<f4", "(9999999, 9999999)"), "1")),
-        "a.csv: it has 9999999 × 9999999 numbers, and a matrix may have up to 65536 rows and columns and "
-        "67108864 numbers in all: give a part of it");
+        "a.csv: it has 9999999 × 9999999 numbers, and a matrix may have at most 65536 rows and columns and "
+        "67108864 numbers in total: use a part of it");
     for (const char* shape : {"(-2, 2)", "(2, -2)", "(1 2)", "(a,)", "(1,,2)"})
         EXPECT_EQ(refusal(matrix_from_npy, npy(header("<f4", shape), std::string(16, '\0'))),
-                  std::string("a.csv: its NPY header says the shape ") + shape +
-                      ", which is none: save it again with numpy.save");
+                  std::string("a.csv: its NPY header has the shape ") + shape +
+                      ", which is invalid: save it again with numpy.save");
     EXPECT_EQ(refusal(matrix_from_npy, npy(header("<f4", "(1, 2)"), std::string(11, '\0'))),
-              "a.csv: 3 bytes stand behind its 1 × 2 numbers: save one array alone with numpy.save");
+              "a.csv: 3 extra bytes follow its 1 × 2 numbers: save a single array with numpy.save");
     EXPECT_EQ(matrix_from_npy(npy(header("<f4", "(1L, 2L)"), std::string(8, '\0')), "a"), matrix({{0, 0}}));
 }
 
@@ -235,7 +237,7 @@ TEST(read_matrix_test, a_long_npy_header_is_refused_however_long_it_is) {
         const std::string header =
             "{'descr': '" + std::string(size, 'A') + "', 'fortran_order': False, 'shape': (1,1), }";
         EXPECT_EQ(refusal(matrix_from_npy, long_npy(header)),
-                  "a.csv: its numbers are of the type \"" + std::string(23, 'A') + "…" + std::string(7, 'A') +
+                  "a.csv: its numbers have the type \"" + std::string(23, 'A') + "…" + std::string(7, 'A') +
                       "\": save it as float32, numpy.save(file, array.astype('float32'))");
     }
     const std::string whole = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }";
@@ -243,7 +245,7 @@ TEST(read_matrix_test, a_long_npy_header_is_refused_however_long_it_is) {
         const std::string header = whole + std::string(size - whole.size(), ' ');
         EXPECT_EQ(refusal(matrix_from_npy, long_npy(header) + "1234"),
                   "a.csv: its NPY header has " + std::to_string(size) +
-                      " bytes, and up to 65536 are read: save it again with numpy.save");
+                      " bytes and the limit is 65536: save it again with numpy.save");
     }
     const std::string longest = whole + std::string(65'536 - whole.size(), ' ');
     EXPECT_EQ(matrix_from_npy(long_npy(longest) + std::string(4, '\0'), "a"), matrix({{0}}));
@@ -297,11 +299,10 @@ TEST(read_matrix_test, a_cell_is_quoted_without_controls_and_short) {
 
 TEST(read_matrix_test, cells_beyond_a_matrix_are_refused_while_they_are_counted) {
     const auto expect_beyond = [](const std::string& text, int line) {
-        EXPECT_EQ(
-            refusal(matrix_from_csv, text),
-            "a.csv: line " + std::to_string(line) +
-                " is beyond the 65536 rows and columns and the 67108864 numbers that a matrix may have: "
-                "give a part of it");
+        EXPECT_EQ(refusal(matrix_from_csv, text),
+                  "a.csv: line " + std::to_string(line) +
+                      " exceeds the limit of 65536 rows and columns and of 67108864 numbers: "
+                      "use a part of the matrix");
     };
     const auto repeated = [](const std::string& piece, int times) {
         std::string text;

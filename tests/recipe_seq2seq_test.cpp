@@ -1,4 +1,4 @@
-// The text of the recipe of sequence to sequence. Its numbers: recipe_test.cpp.
+// The text of the PyTorch script for sequence to sequence. recipe_test.cpp checks its numbers.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -80,7 +80,7 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
          [](Experiment& e) {
              e.mask = {{MaskForm::valid, {0}}};
          }},
-        {"given_mask", [](Experiment& e) { e.given.emplace("mask", Matrix::Ones(4, 4)); }},
+        {"custom_mask", [](Experiment& e) { e.given.emplace("mask", Matrix::Ones(4, 4)); }},
         {"e.argmax()", [](Experiment& e) { e.normalizer = Normalization::hard; }},
         {"p = torch.tensor(float(i))", [](Experiment& e) { e.normalizer = Normalization::local_m; }},
         {"alpha = softmax * gauss", [](Experiment& e) { e.normalizer = Normalization::local_p; }},

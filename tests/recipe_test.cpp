@@ -1,4 +1,4 @@
-// The recipe's text, and, where a PyTorch is installed, its numbers.
+// The text of the PyTorch script and, where PyTorch is installed, its numbers.
 #include "core/io/recipe.h"
 
 #include <gtest/gtest.h>

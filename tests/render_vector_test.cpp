@@ -1,4 +1,4 @@
-// The SVG and the PDF of a figure.
+// Figures as SVG and PDF.
 #include "core/picture/render_vector.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The generator against the bits that PyTorch 1.13.1 returned: every program of every file in reference/rng,
-// and the inputs of the cases in reference/cases.
+// The generator compared bit for bit with PyTorch 1.13.1: every program of every file in reference/rng, and
+// the inputs of the cases in reference/cases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/random/generator.h"
 #include "core/random/draws.h"
+#include "core/random/generator.h"
 #include "core/random/initializers.h"
 #include "core/random/seed.h"
 
@@ -198,7 +198,8 @@ Drawn call_multihead(Generator& generator, const json& call) {
     const int d = call.at("embed_dim").get<int>();
     std::map<std::string_view, Matrix> weights;
     for (const ProjectionDraw& each : projection_draws(Projection::mha, ProjectionSizes::square(d, true))) {
-        const Matrix matrix = initialised(generator, each.draw.initialization, each.draw.rows, each.draw.columns);
+        const Matrix matrix =
+            initialised(generator, each.draw.initialization, each.draw.rows, each.draw.columns);
         for (const ProjectionDraw::Part& part : each.parts)
             weights[part.name] = matrix.middleRows(part.first_row, d);
     }
@@ -456,7 +457,8 @@ TEST_F(Rng, projections_are_drawn_query_key_value_output_one_after_the_other) {
             ASSERT_EQ(draws[i].parts.size(), 1u);
             EXPECT_EQ(draws[i].parts[0].name, k_names[i]);
             drawn_so_far.push_back(draws[i].draw);
-            EXPECT_EQ(sequence.last_of(Seed(9), drawn_so_far), initialised(one_by_one, initializer.choice, 5, 5));
+            EXPECT_EQ(sequence.last_of(Seed(9), drawn_so_far),
+                      initialised(one_by_one, initializer.choice, 5, 5));
         }
     }
 }

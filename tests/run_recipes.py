@@ -1,4 +1,4 @@
-# Runs recipes one after the other in one Python: run_recipes.py FILE… prints the --json of each on a line.
+# Runs PyTorch scripts one after the other in one Python: run_recipes.py FILE… prints the --json of each as a line.
 import contextlib
 import io
 import sys

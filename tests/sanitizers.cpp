@@ -1,4 +1,4 @@
-// What the checkers of `asan` and `tsan` builds are to pass over.
+// Suppressions for the sanitizers of the `asan` and `tsan` builds.
 
 // fontconfig keeps pointers as offsets, which the checker does not follow: the machine's own configuration,
 // which pango loads once per process in a thread of its own, looks like a leak of a few hundred bytes.

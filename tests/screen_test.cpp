@@ -1,4 +1,4 @@
-// Windows, scales and sentences of all sizes.
+// The interface at all window sizes, scales and sentence lengths.
 #include <set>
 
 #include "tests/interface.h"
@@ -88,7 +88,7 @@ TEST_F(SmallScreenTest, HeadRangeAndColoursAreWithinReach) {
             const auto there = [&](const char* id) {
                 return std::ranges::find(drawn, id_of(*root, {id})) != drawn.end();
             };
-            EXPECT_TRUE(there("more") || (there("head") && there("range") && there("colours")));
+            EXPECT_TRUE(there("more") || (there("head") && there("range") && there("colors")));
         }
 }
 

@@ -1,4 +1,4 @@
-// Typing into the sentence, as a person does.
+// Typing into the sentence field.
 #include "app/actions/files.h"
 #include "app/panels/panels.h"
 #include "core/attention/evaluate.h"

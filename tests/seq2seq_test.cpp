@@ -1,4 +1,4 @@
-// Sequence to sequence: what holds for every sentence, and what each setting changes.
+// Sequence to sequence: properties of every sentence, and the effect of each setting.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -448,13 +448,13 @@ TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {
         {[](Experiment& e) { e.text = " "; }, "the sentence has no tokens"},
         {[](Experiment& e) { e.text2 = " "; }, "the target sentence has no tokens"},
         {[](Experiment& e) { e.given.emplace("U_a", GivenMatrix(Matrix::Zero(7, 9))); },
-         "U_a is 7 × 9, but 7 × 10 is needed here"},
+         "U_a is 7 × 9, but 7 × 10 is required"},
         {[](Experiment& e) { e.given.emplace("src", GivenMatrix(Matrix::Constant(1, 2, 10))); },
          "src 1 is not a row of the table: use 0 to 9"},
         {[](Experiment& e) { e.given.emplace("tgt_out", GivenMatrix(Matrix::Zero(1, 3))); },
-         "tgt_out is 1 × 3, but 1 × 4 is needed here"},
+         "tgt_out is 1 × 3, but 1 × 4 is required"},
         {[](Experiment& e) { e.given.emplace("E_tgt", GivenMatrix(Matrix::Zero(4, 6))); },
-         "E_tgt is 4 × 6, but a row for each of 5 words is needed here"},
+         "E_tgt is 4 × 6, but a row for each of 5 words is required"},
     };
     for (const auto& [make, expected] : cases)
         EXPECT_EQ(refusal(with(make)).substr(0, expected.size()), expected);
@@ -475,7 +475,7 @@ TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
         }
     const Experiment e = translation();
     EXPECT_EQ(formula(e, *find_stage_info("gate_z")),
-              "z = sigmoid( W_iz [y; c] + b_iz + W_hz s of the step before + b_hz )");
+              "z = sigmoid( W_iz [y; c] + b_iz + W_hz s of the previous step + b_hz )");
     EXPECT_EQ(formula(e, *find_stage_info("alignment")),
               "α = softmax( e ) over the source, each row sums to 1");
 }

@@ -1,4 +1,4 @@
-// Session files: what is written is read back, and what cannot be read is refused by name.
+// Session files: they are read back as written, and errors name what cannot be read.
 #include "core/io/session.h"
 
 #include <gtest/gtest.h>
@@ -131,11 +131,11 @@ TEST(session_test, sizes_out_of_range_are_refused_with_their_value) {
     expect_refusal(sized("dim", "-1"), "file.json: experiment: dim -1 is out of range: use 1 to 1024");
     expect_refusal(sized("dim", "0"), "file.json: experiment: dim 0 is out of range: use 1 to 1024");
     expect_refusal(sized("dim", "1025"), "file.json: experiment: dim 1025 is out of range: use 1 to 1024");
-    expect_refusal(sized("dim", "4294967312"), "file.json: experiment.dim: 4294967312 is far out of range");
+    expect_refusal(sized("dim", "4294967312"), "file.json: experiment.dim: 4294967312 is out of range");
     expect_refusal(sized("dim", "18446744073709551632"),
-                   "file.json: experiment.dim: 18446744073709551632 is far out of range");
+                   "file.json: experiment.dim: 18446744073709551632 is out of range");
     expect_refusal(sized("dim", "-9223372036854775808"),
-                   "file.json: experiment.dim: -9223372036854775808 is far out of range");
+                   "file.json: experiment.dim: -9223372036854775808 is out of range");
     expect_refusal(sized("heads", "-4"), "file.json: experiment: heads -4 is out of range: use 1 to 64");
     expect_refusal(sized("heads", "65"), "file.json: experiment: heads 65 is out of range: use 1 to 64");
     expect_refusal(sized("heads", "3"), "file.json: experiment: heads 3 does not divide dim 16");
@@ -173,26 +173,27 @@ TEST(session_test, a_whole_number_beyond_64_bits_is_quoted_as_typed) {
                    "file.json: experiment.projection_seed: expected a whole number from -2^63 to 2^64-1, not "
                    "-99999999999999999999");
     expect_refusal(R"({"presentation": {"cell_size": 99999999999999999999}})",
-                   "file.json: presentation.cell_size: 99999999999999999999 is far out of range");
+                   "file.json: presentation.cell_size: 99999999999999999999 is out of range");
     EXPECT_LT(refusal(R"({"experiment": {"seed": )" + std::string(300, '9') + "}}").size(), 200u);
     EXPECT_EQ(read(R"({"experiment": {"scale": 100000000000000000000}})").experiment.scale.number, 1e20);
 }
 
 TEST(session_test, a_field_that_stands_twice_is_refused_by_name) {
-    expect_refusal(R"({"note": "a", "note": "a"})", "file.json: the field \"note\" stands twice: remove one");
+    expect_refusal(R"({"note": "a", "note": "a"})", "file.json: the field \"note\" is repeated: remove one");
     expect_refusal(R"({"experiment": {"seed": 1, "dim": 4, "seed": 2}})",
-                   "file.json: the field \"experiment.seed\" stands twice");
+                   "file.json: the field \"experiment.seed\" is repeated");
     expect_refusal(R"({"experiment": {"given": {"query": [[1]], "query": [[1]]}}})",
-                   "file.json: the field \"experiment.given.query\" stands twice");
+                   "file.json: the field \"experiment.given.query\" is repeated");
     expect_refusal(R"({"experiment": {}, "presentation": {}, "experiment": {}})",
-                   "file.json: the field \"experiment\" stands twice");
+                   "file.json: the field \"experiment\" is repeated");
     EXPECT_TRUE(read(R"({"experiment": {"given": {}}, "presentation": {}})") == Session{});
 }
 
 TEST(session_test, other_versions_are_refused) {
-    expect_refusal(R"({"version": 2})", "file.json: version: 2 is not known: this attnscope reads version 1");
-    expect_refusal(R"({"version": "1"})", "file.json: version: \"1\" is not known");
-    expect_refusal(R"({"version": null})", "file.json: version: null is not known");
+    expect_refusal(R"({"version": 2})",
+                   "file.json: version: 2 is not supported: this attnscope reads version 1");
+    expect_refusal(R"({"version": "1"})", "file.json: version: \"1\" is not supported");
+    expect_refusal(R"({"version": null})", "file.json: version: null is not supported");
 }
 
 TEST(session_test, what_is_not_json_is_refused_with_line_and_column) {
@@ -217,7 +218,7 @@ TEST(session_test, deep_and_long_junk_is_refused_quickly) {
     expect_refusal(deep, "file.json: expected an object {…}, not a list");
     expect_refusal("{\"experiment\": {\"dim\": [[3]]}}",
                    "file.json: experiment.dim: expected a whole number, not a list");
-    const std::string too_deep = ": more than 32 lists or objects within each other";
+    const std::string too_deep = ": more than 32 nested lists or objects";
     expect_refusal("{\"experiment\": {\"dim\": " + deep + "}}", "file.json: experiment.dim" + too_deep);
     expect_refusal("{\"experiment\": {\"given\": {\"query\": " + deep + "}}}",
                    "file.json: experiment.given.query" + too_deep);
@@ -240,7 +241,7 @@ TEST(session_test, more_values_than_any_session_has_are_refused_before_they_are_
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::too_large);
         EXPECT_STREQ(error.what(),
-                     "file.json holds more than 20000000 values: give its matrices as NPY files (--given)");
+                     "file.json holds more than 20000000 values: use NPY files for its matrices (--given)");
     }
 }
 
@@ -259,8 +260,9 @@ TEST(session_test, more_mask_rules_than_are_applied_are_refused) {
     std::string rules = "\"causal\"";
     for (int i = 1; i < 32; ++i) rules += ", \"window:1,1\"";
     EXPECT_EQ(refusal("{\"experiment\": {\"mask\": [" + rules + "]}}"), "accepted");
-    expect_refusal("{\"experiment\": {\"mask\": [" + rules + ", \"causal\"]}}",
-                   "file.json: experiment.mask: there are 33 rules, and up to 32 are applied: use fewer");
+    expect_refusal(
+        "{\"experiment\": {\"mask\": [" + rules + ", \"causal\"]}}",
+        "file.json: experiment.mask: the list has 33 rules, and up to 32 are supported: use fewer");
 }
 
 TEST(session_test, given_matrices_round_trip_to_the_bit) {
@@ -306,13 +308,13 @@ TEST(session_test, given_matrices_that_are_none_are_refused) {
     expect_refusal(given("[[1,\"x\"]]"),
                    at + " row 1: expected a number, \"nan\", \"inf\" or \"-inf\", not \"x\"");
     expect_refusal(given("[[1,null]]"), at + " row 1: expected a number");
-    expect_refusal(given("[[1e39]]"), at + " row 1: 1e+39 is beyond float32");
+    expect_refusal(given("[[1e39]]"), at + " row 1: 1e+39 is beyond the range of float32");
     for (const char* whole : {"16777217", "-16777217", "9223372036854775807"})
         expect_refusal(given("[[1], [" + std::string(whole) + "]]"),
-                       at + " row 2: " + whole + " is a whole number that float32 does not hold: write ");
+                       at + " row 2: " + whole + " is a whole number that float32 cannot represent: write ");
     expect_refusal(given("[[100000000000000000001]]"),
-                   at + ": 100000000000000000001 is a whole number that float32 does not hold: write "
-                        "100000002004087734272, or .0 behind it to have it rounded");
+                   at + ": 100000000000000000001 is a whole number that float32 cannot represent: write "
+                        "100000002004087734272, or append .0 to have it rounded");
     for (const char* held : {"16777216", "-16777218", "16777217.0", "9223372036854775808", "1e20"})
         EXPECT_EQ(refusal(given("[[" + std::string(held) + "]]")), "accepted") << held;
     expect_refusal(R"({"experiment": {"given": [1]}})", "file.json: experiment.given: expected an object");

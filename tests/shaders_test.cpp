@@ -139,7 +139,7 @@ TEST_F(ShaderWindowTest, ASavedHeatmapShaderIsDrawnWithAndABrokenOneIsSaid) {
     edited.save("heatmap.frag", green);
     use_shader_folder(edited.folder.path());
     settle();
-    EXPECT_EQ(interaction().notice.text, "the shaders are read again");
+    EXPECT_EQ(interaction().notice.text, "shaders reloaded");
     const auto changed = matrices();
     EXPECT_FALSE(changed == before);
 

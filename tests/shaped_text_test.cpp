@@ -1,4 +1,4 @@
-// Any script in the window: as in pictures, and in a field by its code points.
+// Text of any script in the window: shaped as in pictures, and as code points in fields.
 #include "app/window/shaped_text.h"
 
 #include "tests/interface.h"

@@ -1,4 +1,5 @@
-// What is shown, proved, copied and exported of a stage under a choice of heads is one matrix, or one reason.
+// For any choice of heads, a stage is shown, explained, copied and exported as the same matrix, or refused
+// for the same reason.
 #include "core/picture/shown_matrix.h"
 
 #include <gtest/gtest.h>
@@ -168,7 +169,7 @@ TEST(shown_matrix_test, only_numbers_of_queries_and_keys_have_a_mean) {
         EXPECT_EQ(why_not_shown(*stage, {Kind::mean}).empty(), of_pairs) << stage->name();
     }
     EXPECT_EQ(why_not_shown(*trace.find("context"), {Kind::mean}),
-              "context has no mean over heads, only numbers of queries × keys have one: choose a head");
+              "context has no mean over heads, which only stages of queries × keys have: choose a head");
 }
 
 class MeanTest : public InterfaceTest {

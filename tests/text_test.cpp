@@ -1,4 +1,4 @@
-// Seeds, tokens, vocabularies and tables of embeddings.
+// Seeds, tokens, vocabularies and embedding tables.
 #include <gtest/gtest.h>
 
 #include <array>

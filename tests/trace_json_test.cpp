@@ -1,4 +1,4 @@
-// The JSON of a whole trace, as scripts read it.
+// The JSON of a whole trace, as read by scripts.
 #include "core/io/trace_json.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A small encoder and decoder that tests of sequence to sequence begin with.
+// A small encoder and decoder, the starting point of sequence-to-sequence tests.
 #pragma once
 
 #include "core/attention/experiment.h"

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/views/focus_layout.h"
+#include "core/attention/stage_table.h"
 
 namespace attnscope {
 namespace {
@@ -27,6 +28,12 @@ TEST(CellAtTest, IsAnEndBeyondTheMatrixHoweverFar) {
     }
     EXPECT_EQ(cell_at(k_nan, 5), 0);
     EXPECT_EQ(cell_at(65535.5f, 65536), 65535);
+}
+
+TEST(StageHeadingTest, AStageIsHeadedByWordsAndAParameterByItsSymbol) {
+    EXPECT_EQ(stage_heading(*"feed_forward_hidden"_stage), "feed forward hidden");
+    EXPECT_EQ(stage_heading(*"weights"_stage), "weights");
+    EXPECT_EQ(stage_heading(*"W_q"_stage), "W_q");
 }
 
 TEST(AxisPlaceTest, APointerThatIsNowhereIsAtAnEnd) {

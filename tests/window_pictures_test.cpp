@@ -1,6 +1,6 @@
-// The window against stored pictures of it. Every cell of every matrix in sight is compared exactly, all else
-// with a tolerance, since FreeType and the drivers write text a little differently. ATTNSCOPE_UPDATE=1 stores
-// the pictures anew.
+// The window compared with stored pictures of it: every visible cell of every matrix exactly, all else with a
+// tolerance, since FreeType and the drivers render text slightly differently. ATTNSCOPE_UPDATE=1 updates the
+// stored pictures.
 #include <cstdlib>
 #include <filesystem>
 

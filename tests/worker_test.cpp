@@ -285,7 +285,7 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     worker.compute_on(choosing(card));
     worker.wait();
     worker.request(with_seed(1));
-    expect_the_processor(result_of(worker), "the card is lost (the processor computes)");
+    expect_the_processor(result_of(worker), "the card is lost (computing on the processor)");
     EXPECT_FALSE(worker.backend().on_card);
     const int steps = card->operations;
     worker.request(with_seed(2));
@@ -304,7 +304,7 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     worker.compute_on(choosing(card));
     worker.wait();
     worker.request(with_seed(1));
-    expect_the_processor(result_of(worker), "the card is full (the processor computes)");
+    expect_the_processor(result_of(worker), "the card is full (computing on the processor)");
     full = false;
     worker.request(with_seed(2));
     EXPECT_EQ(result_of(worker).trace->backend, "gpu");

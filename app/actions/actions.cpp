@@ -52,7 +52,7 @@ void copy_matrix(ActionContext& c) {
         "copied " + std::string(focused_stage(trace, presentation.stage).name()) + " as tab-separated text");
 }
 
-/// Of the experiment on screen, as the matrices are.
+/// Copies the recipe of the experiment on screen, as copy_matrix copies the matrix on screen.
 void copy_recipe(ActionContext& c) {
     c.copy(recipe(*c.document.trace()));
     say(c, "copied a PyTorch script that computes and prints every stage");
@@ -63,7 +63,7 @@ void focus_step(ActionContext& c, int step) {
     const Trace& trace = *c.document.trace();
     const Stage& focused = focused_stage(trace, c.document.presentation().stage);
     std::vector<std::string> names;
-    // Parameters are beside the strip: from one it goes to the next.
+    // A parameter is not in the strip: from one parameter the arrows go to the next.
     for (const StagePtr& stage : is_parameter(*focused.info) ? trace.parameters() : trace.stages())
         if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
     if (names.empty()) return;
@@ -90,7 +90,7 @@ void next_head(ActionContext& c, int step) {
     });
 }
 
-/// Escape closes the dialog, else unlocks, else closes the note; it never quits.
+/// Escape closes the dialog, else unlocks the cell, else closes the note; it never quits.
 void escape(ActionContext& c) {
     const bool unlocks = held_cell(c.document.presentation(), c.document.trace().get()).has_value();
     if (c.interaction.dialog != Dialog::none)
@@ -145,7 +145,7 @@ bool translates(const ActionContext& c) {
     return c.document.experiment().mechanism == MechanismKind::seq2seq;
 }
 
-/// What the alignment view shows, where it is open: there the arrows go through its cells.
+/// The matrix of the alignment view where it is open: the arrows go through its cells then.
 const Stage* open_alignment(const ActionContext& c) {
     const bool open = c.document.presentation().view == ViewKind::alignment && translates(c);
     return open ? find_view_figure(ViewKind::alignment)->stage(*c.document.trace()) : nullptr;
@@ -249,14 +249,14 @@ const std::array k_actions = {
     Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, applies<k_seed>, roll_seed},
     Action{"edit.give",
            "Edit",
-           "Give a matrix…",
+           "Custom matrix…",
            {Key::g, k_ctrl},
            true,
            always,
            [](ActionContext& c) { c.interaction.open(Dialog::giving); }},
     Action{"edit.drawn_picture",
            "Edit",
-           "Use the drawn picture",
+           "Use the built-in picture",
            {},
            false,
            may_have_image,
@@ -288,28 +288,28 @@ const std::array k_actions = {
            is_view<ViewKind::image>},
     Action{"view.previous_stage",
            "View",
-           "Previous stage, or source word",
+           "Previous stage or source word",
            {Key::left, {}},
            false,
            has_trace,
            [](ActionContext& c) { go_sideways(c, -1); }},
     Action{"view.next_stage",
            "View",
-           "Next stage, or source word",
+           "Next stage or source word",
            {Key::right, {}},
            false,
            has_trace,
            [](ActionContext& c) { go_sideways(c, 1); }},
     Action{"view.previous_head",
            "View",
-           "Previous head, or step",
+           "Previous head or step",
            {Key::up, {}},
            false,
            has_trace,
            [](ActionContext& c) { go_down(c, -1); }},
     Action{"view.next_head",
            "View",
-           "Next head, or step",
+           "Next head or step",
            {Key::down, {}},
            false,
            has_trace,
@@ -361,7 +361,7 @@ const std::array k_actions = {
            [](ActionContext& c) { set_scale(c, c.interaction.interface_scale - k_scale_step); }},
     Action{"view.normal",
            "View",
-           "Interface at 100 %",
+           "Interface at 100%",
            {Key::digit_0, k_ctrl},
            true,
            always,
@@ -383,7 +383,7 @@ const std::array k_actions = {
            [](ActionContext& c) { c.interaction.inspector_open = !c.interaction.inspector_open; }},
     Action{"compute.auto",
            "Compute",
-           "Automatic: the faster one",
+           "Automatic (the faster one)",
            {},
            false,
            always,
@@ -415,7 +415,7 @@ const std::array k_actions = {
            [](ActionContext& c) { c.interaction.open(Dialog::palette); }},
     Action{"help.keys",
            "Help",
-           "Keys",
+           "Shortcuts",
            {Key::f1, {}},
            true,
            always,
@@ -427,7 +427,7 @@ const std::array k_actions = {
            false,
            always,
            [](ActionContext& c) { c.interaction.open(Dialog::about); }},
-    Action{"escape", "", "Unlock, or close what is open", {Key::escape, {}}, true, always, escape},
+    Action{"escape", "", "Unlock or close", {Key::escape, {}}, true, always, escape},
 };
 
 std::string key_text(Key key) {
@@ -472,7 +472,7 @@ void run_action(const Action& action, ActionContext& context) {
 const Action* action_for(const KeyPress& press, bool typing) {
     for (const Action& action : k_actions) {
         if (action.shortcut.key == Key::none || action.shortcut.key != press.key) continue;
-        // + stands on the shifted = of many keyboards.
+        // On many keyboards + is the shifted =.
         Mods mods = press.mods;
         if (press.key == Key::equal) mods.shift = false;
         if (action.shortcut.mods == mods && (action.while_typing || !typing)) return &action;

@@ -1,5 +1,5 @@
-// Everything a person can ask of the program, once: menus, keys, the palette and the tests read this
-// registry.
+// The registry of all actions that a person can run. Menus, shortcuts, the action search and the tests read
+// it.
 #pragma once
 
 #include <span>
@@ -35,19 +35,19 @@ struct Action {
     bool while_typing;  ///< the shortcut works in a text field too
     bool (*enabled)(const ActionContext&);
     void (*run)(ActionContext&);
-    /// It is one of several, and the one that holds now.
+    /// Set for an action that is one of several choices: whether it is the current one.
     bool (*chosen)(const ActionContext&) = nullptr;
-    /// For one that is not enabled.
+    /// Why the action is not enabled.
     std::string (*why_not)(const ActionContext&) = nullptr;
 };
 
 std::span<const Action> actions();
-/// nullptr if there is none.
+/// The action with this id; nullptr if there is none.
 const Action* find_action(std::string_view id);
 
 /// Runs an action if it is enabled; errors become the notice of the interaction, and nothing is lost.
 void run_action(const Action& action, ActionContext& context);
-/// The action of a key press, or nullptr.
+/// The action that a key press triggers, or nullptr.
 const Action* action_for(const KeyPress& press, bool typing);
 /// "Ctrl+Shift+Z"; empty without a shortcut.
 std::string shortcut_text(const Shortcut& shortcut);

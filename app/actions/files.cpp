@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-/// What belonged to the session before goes with it.
+/// What belonged to the previous session (zoom, highlights, typing) goes with it.
 void begin_anew(ActionContext& c) {
     c.saved.closed_note.clear();
     c.interaction.zoom = {};
@@ -21,7 +21,7 @@ void begin_anew(ActionContext& c) {
     c.interaction.notice = {};
 }
 
-/// What the window looks like is the person's, not that of a session made just now.
+/// The theme is the user's choice: a session that was just made does not change it.
 void open_unnamed_with_theme(ActionContext& c, Session session) {
     session.presentation.theme = c.document.presentation().theme;
     c.document.open(std::move(session), "");
@@ -59,7 +59,7 @@ bool is_plain_picture(const std::string& bytes, const std::string&) {
     return is_image(bytes) && !has_png_session(bytes);
 }
 
-// Each says what it did with the file.
+// Each overload returns what it did, for the notice.
 
 std::string take(ActionContext& context, const std::string& path, Session session) {
     context.document.open(std::move(session), lower_extension(path) == ".json" ? path : "");
@@ -70,15 +70,16 @@ std::string take(ActionContext& context, const std::string& path, Session sessio
 
 std::string take(ActionContext& context, const std::string& path, const GivenImage& image) {
     if (const std::string reason = why_no_image(context); !reason.empty())
-        throw Error(ErrorKind::bad_input, path + " is a picture and none is looked at: " + reason);
+        throw Error(ErrorKind::bad_input,
+                    path + " is a picture, which this experiment does not use: " + reason);
     look_at(context, image);
     remember_file(context.saved, path);
-    return "looking at ";
+    return "loaded the picture ";
 }
 
 std::string take(ActionContext& context, const std::string&, const std::string& text) {
     context.document.change([&](Session& s) { s.experiment.text = text; });
-    return "the sentence is the text of ";
+    return "read the sentence from ";
 }
 
 }  // namespace

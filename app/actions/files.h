@@ -1,4 +1,4 @@
-// What comes in by files and goes out to them: sessions, pictures, texts.
+// Reading files into the document and writing it to one: sessions, pictures, texts.
 #pragma once
 
 #include <filesystem>
@@ -8,23 +8,23 @@
 
 namespace attnscope {
 
-/// The window keeps its theme, as with an example.
+/// A new session. The window keeps its theme, as it does with an example.
 void new_session(ActionContext& context);
-/// A file that open_file knows what to do with, by its suffix.
+/// Whether open_file can read this file, judged by its extension.
 bool can_be_opened(const std::filesystem::path& path);
-/// An example; the window keeps its theme. Throws Error.
+/// Opens an example; the window keeps its theme. Throws Error.
 void open_example(ActionContext& context, const std::string& name);
-/// Reads a session, an exported picture, or a text file, which is a sentence; a picture without a session, or
-/// any `as_picture`, is one to look at. From any thread. Throws Error.
+/// Reads a session, an exported picture, or a text file, whose text becomes the sentence. A picture without a
+/// session, or any picture if `as_picture`, is read as the experiment's image. From any thread. Throws Error.
 OpenedFile read_to_open(const std::string& file, bool as_picture = false);
-/// What was read is the session, the sentence or the experiment's image from now on. Throws Error.
+/// Applies what was read: the session, the sentence or the experiment's image. Throws Error.
 void take_opened(ActionContext& context, OpenedFile file);
-/// Throws Error(io).
+/// Saves the session. Throws Error(io).
 void save_file(ActionContext& context, const std::string& file);
 
-/// Why no picture is looked at, which would take the second sentence's place; empty: one may be.
+/// Why the experiment cannot use an image (which would replace the second sentence); empty if it can.
 std::string why_no_image(const ActionContext& context);
-/// The picture takes the second sentence's place.
+/// Makes the image the keys and values, in place of the second sentence.
 void look_at(ActionContext& context, const GivenImage& image);
 void remove_picture(ActionContext& context);
 

@@ -25,9 +25,9 @@
 namespace attnscope {
 namespace {
 
-/// What decides how, and never what, is computed.
+/// How to compute; none of it changes the results.
 struct HowArguments {
-    std::string backend;  ///< empty: not given
+    std::string backend;  ///< empty: the flag is absent
     int threads = 0;
 
     void add_to(CLI::App& command) {
@@ -44,25 +44,25 @@ struct HowArguments {
         command
             .add_option_function<std::string>(
                 "--shaders", use_shader_folder,
-                "Read shaders from this folder; the window takes each that is saved")
+                "Read shaders from this folder; the window reloads those that change")
             ->option_text("DIR")
             ->group("Computation");
     }
-    /// For the commands that evaluate once, where to look for the faster one takes longer than it spares:
-    /// auto is the processor.
+    /// For a command that evaluates once, measuring which backend is faster takes longer than it saves, so
+    /// `auto` is the processor.
     EvaluateOptions options(const Session& session) {
         const bool recurrent = session.experiment.mechanism == MechanismKind::seq2seq;
         if (backend == "gpu" && recurrent)
-            print_error("--backend gpu: sequences are computed by the processor");
+            print_error("--backend gpu: sequence to sequence runs on the processor");
         if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
         return {.threads = thread_count(), .backend = backend_.get()};
     }
-    /// More threads than cores would only wait for each other.
+    /// More threads than cores would only wait for one another.
     int thread_count() const {
         const auto cores = static_cast<int>(std::thread::hardware_concurrency());
         return cores > 0 ? std::min(threads, cores) : threads;
     }
-    /// What the backend has to say of an evaluation that went well, on standard error.
+    /// Prints the backend's warnings about an evaluation that succeeded to standard error.
     void report() const {
         if (backend_ && !backend_->complaint().empty()) print_error(backend_->complaint());
     }
@@ -71,7 +71,7 @@ private:
     std::shared_ptr<Backend> backend_;
 };
 
-/// Everything the command line can say.
+/// All that the command line can set.
 struct Arguments {
     SessionArguments window, render, trace, recipe, measure;
     HowArguments window_how, render_how, trace_how, recipe_how, measure_how;
@@ -93,22 +93,23 @@ std::vector<std::string> split_formats(const std::string& text) {
     return formats;
 }
 
-/// A folder, or a name for one in a folder that exists.
+/// Checks that `path` is a folder, or can be created in a folder that exists.
 void require_folder(const std::string& path) {
     namespace fs = std::filesystem;
-    if (path == "-") throw UsageError("--out: render writes files: name a folder, not standard output");
+    if (path == "-")
+        throw UsageError("--out: render writes files, so it needs a folder, not standard output");
     std::error_code problem;
     const fs::file_status status = fs::status(path, problem);
     if (fs::is_directory(status)) return;
-    if (fs::exists(status)) throw Error(ErrorKind::io, path + " is no folder: give another --out");
+    if (fs::exists(status)) throw Error(ErrorKind::io, path + " is not a folder: choose another --out");
     if (status.type() != fs::file_type::not_found)
         throw Error(ErrorKind::io,
-                    "cannot reach the folder " + path + ": " + problem.message() + "; give another --out");
+                    "cannot reach the folder " + path + ": " + problem.message() + "; choose another --out");
     const fs::path parent =
         path.empty() ? fs::path() : fs::absolute(fs::path(path) / "").parent_path().parent_path();
     if (!fs::is_directory(parent, problem))
         throw Error(ErrorKind::io, "the folder " + (path.empty() ? "\"\"" : parent.string()) +
-                                       " does not exist: create it or give another --out");
+                                       " does not exist: create it or choose another --out");
 }
 
 void make_folder(const std::string& path) {
@@ -116,17 +117,17 @@ void make_folder(const std::string& path) {
     std::filesystem::create_directory(path, problem);
     if (problem)
         throw Error(ErrorKind::io,
-                    "cannot create the folder " + path + ": " + problem.message() + "; give another --out");
+                    "cannot create the folder " + path + ": " + problem.message() + "; choose another --out");
 }
 
-/// export_files, which a signal stops.
+/// export_files(), interruptible by a signal.
 std::vector<std::string> export_until_interrupted(const Trace& trace, const Session& session,
                                                   const ExportRequest& request, const std::string& folder) {
     try {
         return export_files(trace, session, request, folder,
                             [](const ExportStep&) { return !Interruption::asked(); });
     } catch (const Error&) {
-        Interruption::obey();  // it ended a wait for a pipe's reader
+        Interruption::obey();  // the signal interrupted a wait for a pipe's reader
         throw;
     }
 }
@@ -137,12 +138,12 @@ void print_lines(const std::vector<std::string>& lines) {
     write_file("-", text);
 }
 
-/// That --head and --locked name what the trace has.
+/// Checks that --head and --locked exist in the trace.
 void require_flags(const SessionArguments& given, const Session& session, const Trace& trace) {
     const HeadChoice& head = session.presentation.head;
     const int heads = session.experiment.heads;
     if (given.gives("head") && head.kind == HeadChoice::Kind::one && head.head >= heads)
-        throw UsageError("--head: " + head_text(head) + " is asked for and there " +
+        throw UsageError("--head: " + head_text(head) + " does not exist; there " +
                          (heads == 1 ? "is 1 head" : "are " + std::to_string(heads) + " heads"));
     const std::optional<Cell>& cell = session.presentation.locked;
     const Stage* stage = trace.find(session.presentation.locked_stage());
@@ -150,7 +151,7 @@ void require_flags(const SessionArguments& given, const Session& session, const 
     const Shape& shape = stage->shape();
     if (cell->row >= shape.rows || cell->column >= shape.columns)
         throw UsageError("--locked: " + std::to_string(cell->row + 1) + "," +
-                         std::to_string(cell->column + 1) + " is beyond " + std::string(stage->name()) +
+                         std::to_string(cell->column + 1) + " is outside " + std::string(stage->name()) +
                          ", which is " + std::to_string(shape.rows) + " × " + std::to_string(shape.columns));
 }
 
@@ -160,7 +161,7 @@ Trace evaluate_for(const Session& session, const ExportRequest& request, const E
     return trace;
 }
 
-/// Whether FILE is refused without any flag, too.
+/// Whether FILE fails even without any flag.
 bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequest request,
                  const EvaluateOptions& options) {
     if (!given.has_file()) return false;
@@ -175,8 +176,8 @@ bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequ
     }
 }
 
-/// The trace of `session`, which is `start` with the flags over it, if it has what is asked for. What cannot
-/// be used is wrong usage, but for what FILE brings itself.
+/// The trace of `session`, which is `start` with the flags applied, checked to contain what the flags ask
+/// for. A problem counts as wrong usage, unless it comes from FILE itself.
 Trace checked_trace(const SessionArguments& given, const Session& start, const Session& session,
                     const ExportRequest& request, const EvaluateOptions& options) {
     try {
@@ -189,7 +190,7 @@ Trace checked_trace(const SessionArguments& given, const Session& start, const S
     }
 }
 
-/// A line for each flag that is given in vain.
+/// Prints a line for each flag that has no effect.
 void report_unused(const SessionArguments& given, const Session& session) {
     for (const std::string& line : given.unused(session.experiment)) print_error(line);
 }
@@ -197,7 +198,7 @@ void report_unused(const SessionArguments& given, const Session& session) {
 int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     const Session start = given.start(), session = given.with_flags(start);
-    // What is named is written; where nothing is, everything.
+    // Writes the stages and the view that are named; without any, everything.
     ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
     if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
     request.view_alone = given.gives("view") && !given.gives("stage");
@@ -215,7 +216,7 @@ int render(Arguments& arguments) {
 int print_trace(Arguments& arguments) {
     const SessionArguments& given = arguments.trace;
     const Session start = given.start(), session = given.with_flags(start);
-    // A session's head is of its picture; the trace is whole unless a flag says otherwise.
+    // The head in a session only concerns its picture: the trace has all heads unless a flag selects one.
     const HeadChoice head =
         given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
     const ExportRequest request{given.stages(), head, {"json"}};
@@ -242,7 +243,7 @@ int print_examples() {
     return 0;
 }
 
-/// A first word that is neither a subcommand nor a file, but nearly a subcommand.
+/// The subcommand that a mistyped first word resembles, if the word is not a file.
 void require_no_misspelled_subcommand(const CLI::App& app, int argc, char** argv) {
     if (argc < 2 || *argv[1] == '-') return;
     std::vector<std::string> names;
@@ -251,16 +252,16 @@ void require_no_misspelled_subcommand(const CLI::App& app, int argc, char** argv
     const std::string word = argv[1], near = nearest_name(word, names);
     std::error_code ignored;
     if (near.empty() || near == word || std::filesystem::exists(word, ignored)) return;
-    throw UsageError("there is no subcommand and no file \"" + word + "\"; did you mean " + near + "?");
+    throw UsageError("there is no subcommand or file \"" + word + "\"; did you mean " + near + "?");
 }
 
-/// What stands before a subcommand is the window's, and would be lost.
+/// Flags before a subcommand belong to the window and would be ignored.
 void require_nothing_before(const CLI::App& app) {
     if (app.get_subcommands().empty()) return;
     const std::string subcommand = app.get_subcommands().front()->get_name();
     for (const CLI::Option* option : app.get_options())
         if (option->count() > 0)
-            throw UsageError(option->get_name() + " stands before " + subcommand + ": write it after");
+            throw UsageError(option->get_name() + " comes before " + subcommand + ": put it after");
 }
 
 int open(Arguments& arguments, const OpenWindow& open_window) {
@@ -277,14 +278,13 @@ int open(Arguments& arguments, const OpenWindow& open_window) {
 int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     Arguments arguments;
     CLI::App app(
-        "attnscope: type a sentence and see every matrix between the words and the answer of attention.\n"
+        "attnscope: type a sentence and see every matrix between the words and the output of attention.\n"
         "Without a subcommand it opens the window.",
         "attnscope");
     app.set_version_flag("--version", "attnscope " ATTNSCOPE_VERSION);
     app.footer(
-        "Exit codes: 0 done, 1 failed (a file or what it holds, one that a flag names too, what is too "
-        "large, "
-        "the display), 2 wrong usage (a flag or its value); one line says what and what to do.");
+        "Exit codes: 0 success; 1 failure (a bad file, even one named by a flag; an experiment too "
+        "large; no display); 2 wrong usage (a flag or its value). A one-line message says what to do.");
     arguments.window.add_to(app);
     arguments.window_how.add_to(app);
 
@@ -292,12 +292,11 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         app.add_subcommand("render", "Write pictures and data of the stages, without a display");
     arguments.render.add_to(*render_command);
     arguments.render_how.add_to(*render_command);
-    render_command->add_option("--out", arguments.out, "The folder to write to; made if need be")
+    render_command->add_option("--out", arguments.out, "The folder to write to; created if missing")
         ->required()
         ->type_name("DIR")
         ->group("Files");
-    render_command
-        ->add_option("--format", arguments.formats, "png,svg,pdf,csv,npy,json, one or several [png]")
+    render_command->add_option("--format", arguments.formats, "One or more of png,svg,pdf,csv,npy,json [png]")
         ->type_name("F[,F…]")
         ->group("Files");
 

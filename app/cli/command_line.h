@@ -1,4 +1,4 @@
-// What the arguments ask for.
+// The command line: parses the arguments and runs what they ask for.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 
 namespace attnscope {
 
-/// Opens the window on a session and the file that Save writes, or on the last session if there is none, and
-/// returns the exit code. `backend` is --backend's word, empty where it is not given.
+/// Opens the window on a session and the file that Save writes to, or on the last session if there is none.
+/// Returns the exit code. `backend` is the value of --backend, empty where the flag is absent.
 using OpenWindow = std::function<int(std::optional<Session>, const std::string& file, const EvaluateOptions&,
                                      const std::string& backend)>;
 
-/// Runs the program. Returns 0 when done and 2 for wrong usage (one line on standard error): a flag, or a
-/// value that cannot be used and does not come from FILE. Throws Error for what fails (main turns it into
-/// exit code 1): a file or what it holds, what is too large, the display.
+/// Runs the program. Returns 0 for success and 2 for wrong usage (one line on standard error): a bad flag, or
+/// a bad value that does not come from FILE. Throws Error for failures (main turns it into exit code 1): a
+/// bad file, an experiment that is too large, no display.
 int run_command_line(int argc, char** argv, const OpenWindow& open_window);
 
-/// "attnscope: MESSAGE" on standard error, always one line, whatever text of the person's the message quotes.
+/// Prints "attnscope: MESSAGE" to standard error as a single line, whatever user text the message quotes.
 void print_error(std::string_view message);
 
 }  // namespace attnscope

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<int, 3> k_signals = {SIGINT, SIGTERM, SIGHUP};
 
-// A signal handler reaches nothing else than what is global.
+// A signal handler can only reach globals.
 std::atomic<int> caught = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 std::array<struct sigaction, k_signals.size()> before;
@@ -23,7 +23,7 @@ Interruption::Interruption() {
     caught = 0;
     struct sigaction action {};
     action.sa_handler = note;
-    action.sa_flags = 0;  // SA_RESTART would let a wait for a pipe's reader go on
+    action.sa_flags = 0;  // with SA_RESTART a wait for a pipe's reader would continue
     for (std::size_t i = 0; i < k_signals.size(); ++i) {
         sigaction(k_signals[i], nullptr, &before[i]);
         if (before[i].sa_handler != SIG_IGN) sigaction(k_signals[i], &action, nullptr);

@@ -1,10 +1,10 @@
-// Ctrl-C while files are written: the one in hand is given up, those that are whole stay.
+// Ctrl-C while files are written: the current file is discarded, completed files stay.
 #pragma once
 
 namespace attnscope {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP only leave a note and end what waits in the system (EINTR); one
-/// that was ignored stays so. One at a time.
+/// During its lifetime, SIGINT, SIGTERM and SIGHUP are only recorded, and interrupt blocking system calls
+/// (EINTR). A signal that was ignored stays ignored. One instance at a time.
 class Interruption {
 public:
     Interruption();
@@ -13,7 +13,7 @@ public:
     Interruption& operator=(const Interruption&) = delete;
 
     static bool asked();
-    /// Ends the program as the signal would have, if one came.
+    /// If a signal arrived, ends the program as that signal would have.
     static void obey();
 };
 

@@ -31,7 +31,7 @@ double milliseconds_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Since the kernel started this process, to within a tick of its clock (10 ms).
+/// Seconds since the kernel started this process, to the precision of its clock tick (10 ms).
 double process_age_ms() {
     std::ifstream file("/proc/self/stat");
     std::string stat((std::istreambuf_iterator<char>(file)), {});
@@ -76,7 +76,7 @@ SavedState state_of(const Session& session, const std::string& backend) {
     return state;
 }
 
-/// One window on one workspace, driven frame by frame.
+/// One window and one workspace, driven frame by frame.
 struct Stand {
     Window window;
     Workspace workspace;
@@ -97,15 +97,15 @@ struct Stand {
 
     void step() { window.step(callbacks); }
     bool shows_the_session() { return !workspace.document().stale(); }
-    /// Where the card is asked for, it has computed what is on screen.
+    /// If the GPU was requested, whether it computed what is on screen.
     bool rests() { return shows_the_session() && !workspace.document().busy(); }
-    /// Frames until the current experiment is on screen.
+    /// Draws frames until the current experiment is on screen; returns their number.
     void step_until_shown() {
         for (int i = 0; i < k_most_frames_to_wait && !shows_the_session(); ++i) step();
     }
 };
 
-/// Makes the i-th change of an action.
+/// Makes the i-th change of an action, counted from 0.
 using Change = void (*)(Stand& stand, int i);
 
 void drag_seed(Stand& stand, int) {
@@ -136,13 +136,13 @@ void change_heads(Stand& stand, int) {
 
 struct MeasuredAction {
     const char* name;
-    Change change;  ///< nullptr: nothing changes
+    Change change;  ///< nullptr: no changes
 };
 
 constexpr MeasuredAction k_actions[] = {
     {"idle", nullptr}, {"drag-seed", drag_seed}, {"type", type}, {"heads", change_heads}};
 
-/// How long each change takes to the end of the frame that shows it, and how many frames that is.
+/// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
     std::vector<double> milliseconds;
     std::vector<double> frames;
@@ -168,8 +168,7 @@ Replayed replay(Stand& stand, Change change, int count) {
     return result;
 }
 
-/// The share of a core that the window takes when nobody touches it, once it has come to rest. The frames
-/// before and after the rest are no part of it.
+/// CPU share of an idle window, once it has settled; the frames before and after the wait are not counted.
 double idle_cpu_percent(Stand& stand, double seconds) {
     FrameCallbacks callbacks = stand.callbacks;
     const auto start = Clock::now();

@@ -1,4 +1,4 @@
-// How fast the window answers, measured in the window itself.
+// Measures how fast the window responds, from within the window.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct MeasureRequest {
     int frames = 300;
 };
 
-/// --action and --frames.
+/// Adds --action and --frames.
 void add_measure_options(CLI::App& command, MeasureRequest& request);
 
 /// Opens the real window on `session`, replays the action and prints one line of JSON; times are medians in
@@ -26,10 +26,10 @@ void add_measure_options(CLI::App& command, MeasureRequest& request);
 /// `frame_ms`               drawing one frame, without waiting for the screen
 /// `change_to_picture_ms`   from a change to the end of the first frame that shows its result; null for
 ///                          `idle`
-/// `cpu_percent`            of one core, over the action
-/// `resident_mb`            after it
-/// `backend`                what computed the last trace
-/// The processor computes, unless `backend` is "gpu". Neither reads nor writes the saved session. Throws
+/// `cpu_percent`            share of one core, over the action
+/// `resident_mb`            resident memory after the action
+/// `backend`                the backend that computed the last trace
+/// Computes on the processor unless `backend` is "gpu". Neither reads nor writes the saved session. Throws
 /// Error(backend) without a display.
 int measure(const Session& session, const EvaluateOptions& options, const std::string& backend,
             const MeasureRequest& request);

@@ -24,7 +24,7 @@ std::vector<std::string> split_at_commas(const std::string& text) {
     }
 }
 
-/// The first of the stages; the others must have names of stages as well.
+/// The first of the stages; throws unless the others are names of stages as well.
 void set_focus(Session& session, const Option& option, const std::vector<std::string>& names) {
     for (auto name = names.rbegin(); name != names.rend(); ++name) set_from_text(session, option, *name);
 }
@@ -37,12 +37,12 @@ Session example_named(const std::string& name) {
     }
 }
 
-/// " (for: mechanism is attention and position is rope)", or nothing for an option that always applies.
+/// " (for: mechanism is attention and position is rope)", or "" for an option that always applies.
 std::string condition(const Option& option) {
     return option.applies.empty() ? "" : " (for: " + std::string(option.applies) + ")";
 }
 
-/// "--values" and "--no-values".
+/// Adds the pair "--values" and "--no-values".
 void add_switch(CLI::App& command, const Option& option, const std::string& help,
                 const std::function<void(const char*)>& keep) {
     const std::string name(option.name);
@@ -94,7 +94,7 @@ void SessionArguments::add_to(CLI::App& command) {
 }
 
 Session SessionArguments::start() const {
-    if (file_ && example_) throw UsageError("both FILE and --example are given: use one of them");
+    if (file_ && example_) throw UsageError("FILE and --example exclude each other: use one");
     if (file_) return load_session(*file_);
     return example_ ? example_named(*example_) : Session{};
 }
@@ -111,7 +111,7 @@ Session SessionArguments::with_flags(Session session) const {
                 set_from_text(session, *option, value);
             }
         } catch (const Error& error) {
-            if (error.kind() != ErrorKind::bad_input) throw;  // a file
+            if (error.kind() != ErrorKind::bad_input) throw;  // the file is at fault, not the flag
             throw UsageError(error.what());
         }
     }

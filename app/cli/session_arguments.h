@@ -1,4 +1,4 @@
-// The arguments that make a session: FILE or --example, then a flag for each option of the table.
+// The arguments that make up a session: FILE or --example, then one flag per option of the table.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,32 +12,32 @@
 
 namespace attnscope {
 
-/// Wrong usage, as opposed to something that fails: exit code 2.
+/// Wrong usage (exit code 2), as opposed to a failure.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What one subcommand was given. Flags are kept in the order they stand on the command line.
+/// The arguments of one subcommand. Flags keep their order on the command line.
 class SessionArguments {
 public:
     /// Adds FILE, --example and every option of the table to `command`.
     void add_to(CLI::App& command);
 
-    /// True if nothing was given, so that the window may open the last session.
+    /// True if no argument is present, so that the window may open the last session.
     bool empty() const { return !file_ && !example_ && flags_.empty(); }
-    /// The defaults, FILE or --example. Throws UsageError for both of them and for no example's name, Error
-    /// for what load_session refuses.
+    /// The defaults, FILE or --example. Throws UsageError if both are present or the example does not exist,
+    /// and Error for what load_session rejects.
     Session start() const;
-    /// `start` with the flags over it. Throws UsageError for a bad value.
+    /// `start` with the flags applied. Throws UsageError for a bad value.
     Session with_flags(Session start) const;
     Session session() const { return with_flags(start()); }
-    /// FILE, whole, where it is a session that may be saved to; empty for a picture, an example, standard
-    /// input.
+    /// FILE as an absolute path if it is a session that can be saved to; empty for a picture, an example or
+    /// standard input.
     std::string file_to_save() const;
-    /// --stage as a list; empty if it is not given or "all".
+    /// --stage as a list; empty if it is absent or "all".
     std::vector<std::string> stages() const;
     bool gives(std::string_view option) const;
-    /// A line for each flag that changes no number of `experiment`: "--heads is not used: …".
+    /// A line for each flag that has no effect on `experiment`: "--heads is not used: …".
     std::vector<std::string> unused(const Experiment& experiment) const;
     bool has_file() const { return file_.has_value(); }
 

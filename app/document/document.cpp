@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-/// A head that is gone cannot be shown.
+/// Clamps the head to those that exist.
 void clamp_head(Session& session) {
     HeadChoice& head = session.presentation.head;
     head.head = std::clamp(head.head, 0, std::max(0, session.experiment.heads - 1));
@@ -52,7 +52,7 @@ UndoPoint Document::point() const {
 
 void Document::go_to(const UndoPoint& point) {
     restore(session_, point);
-    // A note speaks of the session that was opened with it.
+    // A note describes the session that it was opened with.
     if (point.home != home_) session_.note = homes_[point.home].content.note;
     home_ = point.home;
     session_changed();
@@ -112,7 +112,7 @@ const Proof& Document::proof(const Stage& stage, int head, const Cell& cell) {
 void Document::leave_card(const std::string& why) {
     trace_.reset();
     asked_proof_.reset();
-    notice_ = why + " (the processor computes)";
+    notice_ = why + " (computing on the processor)";
     worker_.leave_card(why);
 }
 

@@ -1,4 +1,4 @@
-// What is open: the session, its history, and the newest trace of it. No ImGui and no OpenGL: a window, a
+// The open document: the session, its history, and its newest trace. Without ImGui or OpenGL: a window, a
 // test and a measurement drive the same document.
 #pragma once
 
@@ -22,33 +22,34 @@ public:
     const Session& session() const { return session_; }
     const Experiment& experiment() const { return session_.experiment; }
     const Presentation& presentation() const { return session_.presentation; }
-    /// The newest trace that could be computed; nullptr before the first.
+    /// The newest trace that was computed; nullptr before the first.
     const std::shared_ptr<const Trace>& trace() const { return trace_; }
-    /// The trace's experiment is not the current one: the new one is being computed, has no tokens, or
-    /// failed.
+    /// True while the trace belongs to another experiment than the current one, which is being computed, has
+    /// no tokens, or failed.
     bool stale() const { return !trace_ || !(trace_->experiment == session_.experiment); }
     bool busy() const { return worker_.busy(); }
-    /// Whether what is shown of the trace can be drawn without a long computation: the means over its heads
-    /// are not there at once when they are chosen. Where they cannot be computed, problem() says why.
+    /// Whether the trace can be drawn without a long computation: means over heads are not available at once
+    /// when they are first chosen. If they cannot be computed, problem() says why.
     bool ready() const { return !trace_ || !shows_means() || means_; }
-    /// Why the current experiment has no trace; empty if it has one, or will have.
+    /// Why the current experiment has no trace; empty if it has one or is being computed.
     const std::string& problem() const { return problem_; }
-    /// What a person has to know of the newest trace: the graphics card is lost. Empty from then on.
+    /// What to tell the user about the newest trace (the graphics card was lost); empty after the call.
     std::string take_notice() { return std::exchange(notice_, {}); }
 
-    /// As Worker has them.
+    /// See the functions of Worker with these names.
     void compute_on(std::function<BackendChoice()> choose, bool at_once = false) {
         worker_.compute_on(std::move(choose), at_once);
     }
     void compute_again() { worker_.compute_again(); }
     BackendReport backend() const { return worker_.backend(); }
     std::shared_ptr<Backend> card() const { return worker_.card(); }
-    /// The card on which the trace lies is lost: there is none until the processor has computed it.
+    /// The graphics card that held the trace is lost: there is no trace until the processor has computed it
+    /// again.
     void leave_card(const std::string& why);
 
-    /// Changes the session by `edit`, as one undo step, or as part of the running one if `gesture` is that of
-    /// the last change. Undo covers the experiment, the head and the focused stage; the rest of the
-    /// presentation changes with it or without it, and is kept.
+    /// Changes the session by `edit`, as one undo step, or as part of the last one if `gesture` is the same
+    /// as that change's. Undo restores the experiment, the head and the focused stage; the rest of the
+    /// presentation is left as it is.
     void change(const std::function<void(Session&)>& edit, const std::string& gesture = {});
     void end_gesture() { history_.end_gesture(); }
     bool can_undo() const { return history_.can_undo(); }
@@ -56,23 +57,23 @@ public:
     void undo();
     void redo();
 
-    /// Opens another session; an undo step like any other, which brings the file before back too. `file` is
-    /// where Save writes, or empty.
+    /// Opens another session, as an undo step that also restores the previous file. `file` is where Save
+    /// writes to, or empty.
     void open(Session session, std::string file);
     const std::string& file() const { return homes_[home_].file; }
     void saved_as(std::string file);
-    /// Save writes to `file`, which holds `content`.
+    /// Makes `file`, which holds `content`, the file that Save writes to.
     void belongs_to(std::string file, Session content);
     /// The session as it was opened or last saved.
     const Session& as_opened() const { return homes_[home_].content; }
-    /// Differs from what `file` holds.
+    /// Whether the session differs from the content of `file`.
     bool modified() const { return !(session_ == homes_[home_].content); }
 
-    /// Why the cell of a stage of the newest trace has its value, in one head or in the mean (head −1); kept
-    /// until another one is asked for. Throws as explain().
+    /// Why a cell of a stage of the newest trace has its value, in one head or in the mean (head −1). Valid
+    /// until another cell is requested. Throws as explain().
     const Proof& proof(const Stage& stage, int head, const Cell& cell);
 
-    /// As Worker has them; for the end.
+    /// See the functions of Worker with these names; for shutting down.
     void stop() { worker_.stop(); }
     bool stopped() const { return worker_.stopped(); }
 
@@ -82,7 +83,7 @@ public:
     void settle();
 
 private:
-    /// Where a session belongs, and what stands there.
+    /// The file of a session, and its content.
     struct Home {
         std::string file;
         Session content;
@@ -95,13 +96,13 @@ private:
     void ask();
 
     Session session_;
-    std::vector<Home> homes_;  ///< one for each session that was opened
+    std::vector<Home> homes_;  ///< one per opened session
     std::size_t home_ = 0;
     History history_;
     std::shared_ptr<const Trace> trace_;
-    bool means_ = false;  ///< the trace's
+    bool means_ = false;  ///< whether the trace's means are computed
     struct AskedProof {
-        std::shared_ptr<const Trace> trace;  ///< kept, so that no other one has its address
+        std::shared_ptr<const Trace> trace;  ///< kept alive, so that no other trace gets its address
         const Stage* stage;
         int head;
         Cell cell;

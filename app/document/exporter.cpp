@@ -6,7 +6,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::chrono::milliseconds k_long{500};
-/// Progress in smaller steps would only cost frames.
+/// Reporting progress more often would only cost frames.
 constexpr std::chrono::milliseconds k_between_wakes{100};
 
 }  // namespace
@@ -15,7 +15,7 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
                      std::string folder) {
     if (running_) return;
     running_ = true;
-    // The picture carries the session of what it shows, whatever was changed since.
+    // The picture embeds the session that it shows, even if that was changed since.
     session.experiment = trace->experiment;
     cancelled_ = false;
     done_ = count_ = 0;
@@ -29,7 +29,7 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
             outcome.files = export_files(*trace, session, request, folder,
                                          [this](const ExportStep& step) { return keep_going(step); });
             if (outcome.files.size() < count_)
-                outcome.problem = "export cancelled after " + std::to_string(outcome.files.size()) + " files";
+                outcome.problem = "export canceled after " + std::to_string(outcome.files.size()) + " files";
         } catch (const std::exception& error) {
             outcome.problem = error.what();
         }

@@ -1,4 +1,4 @@
-// Writes files in the background, so that a long export never stops the window.
+// Writes files in the background, so that a long export does not block the window.
 #pragma once
 
 #include <atomic>
@@ -18,29 +18,29 @@ namespace attnscope {
 class Exporter {
 public:
     struct Outcome {
-        std::vector<std::string> files;  ///< written
-        std::string problem;             ///< empty: all of them
+        std::vector<std::string> files;  ///< that were written
+        std::string problem;             ///< why the export stopped; empty: all files were written
     };
 
-    /// `wake` is called from the exporting thread when there is something new to show.
+    /// `wake` is called from the exporting thread when there is progress to show.
     explicit Exporter(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-    /// Stops the running export; the file in hand is given up.
+    /// Cancels the running export; the current file is discarded.
     ~Exporter() { cancel(); }
     Exporter(const Exporter&) = delete;
     Exporter& operator=(const Exporter&) = delete;
 
-    /// Starts an export of `trace` as `session` presents it; nothing happens while another one runs.
+    /// Starts an export of `trace` as `session` presents it; does nothing while another one runs.
     void start(std::shared_ptr<const Trace> trace, Session session, ExportRequest request,
                std::string folder);
     bool running() const { return running_; }
-    /// It runs since more than half a second: long enough to be shown.
+    /// Whether it has run for more than half a second, long enough to show progress.
     bool takes_long() const;
-    /// The files that are whole stay, the one in hand is not written.
+    /// Completed files stay; the current file is discarded.
     void cancel() { cancelled_ = true; }
     std::size_t done() const { return done_; }
     std::size_t count() const { return count_; }
-    /// Of all files, 0 … 1.
+    /// Progress over all files, 0 … 1.
     double part() const { return part_; }
     /// The outcome of an export that ended since the last call.
     std::optional<Outcome> take();
@@ -57,7 +57,7 @@ private:
     std::atomic<std::size_t> count_ = 0;
     std::atomic<double> part_ = 0;
     std::chrono::steady_clock::time_point started_;
-    std::chrono::steady_clock::time_point woken_;  ///< the exporting thread's
+    std::chrono::steady_clock::time_point woken_;  ///< used by the exporting thread alone
     std::mutex mutex_;
     std::optional<Outcome> outcome_;
     std::jthread thread_;

@@ -15,13 +15,12 @@ namespace {
 
 constexpr std::array k_presets = {
     MaskPreset{"All open", "Every query may look at every key", [](int, int, bool) { return true; }},
-    MaskPreset{"Causal", "Itself and what stands before it", [](int i, int j, bool) { return j <= i; }},
-    MaskPreset{"Window", "Itself and its neighbours",
+    MaskPreset{"Causal", "Itself and what comes before it", [](int i, int j, bool) { return j <= i; }},
+    MaskPreset{"Window", "Itself and its neighbors",
                [](int i, int j, bool) { return i - 1 <= j && j <= i + 1; }},
     MaskPreset{"Checker", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},
-    MaskPreset{"All closed", "Nothing may be looked at", [](int, int, bool) { return false; }},
-    MaskPreset{"Invert", "Open what is closed, and the other way round",
-               [](int, int, bool now) { return !now; }},
+    MaskPreset{"All closed", "No key may be looked at", [](int, int, bool) { return false; }},
+    MaskPreset{"Invert", "Open closed cells and close open ones", [](int, int, bool now) { return !now; }},
 };
 
 int rows_of(const Trace& trace, std::string_view stage, const std::vector<std::string>& tokens) {
@@ -29,7 +28,7 @@ int rows_of(const Trace& trace, std::string_view stage, const std::vector<std::s
     return found ? found->shape().rows : static_cast<int>(tokens.size());
 }
 
-/// The given mask, if it has this size.
+/// The custom mask, if it has this size.
 const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) {
     const auto given = experiment.given.find("mask");
     if (given == experiment.given.end()) return nullptr;
@@ -37,7 +36,7 @@ const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) 
     return values.rows() == queries && values.cols() == keys ? &values : nullptr;
 }
 
-/// Further from the centre than the window reaches; a centre that is NaN is near nothing.
+/// Whether the key is outside the window around the center; always true if the center is NaN.
 bool outside_window(const Trace& trace, const Stage& center, int head, int query, int key) {
     const double distance = std::abs(key - static_cast<double>(center.buffer.at(head, query, 0)));
     return !(distance <= trace.experiment.local_window);
@@ -60,7 +59,7 @@ std::string closed_beyond_mask(const Trace& trace, int head, int query, int key)
     const auto bias = e.given.find("mask_additive");
     if (bias != e.given.end() && e.mechanism == MechanismKind::attention &&
         bias->second.values()(query, key) == -INFINITY)
-        return "the given bias of −∞";
+        return "the custom bias of −∞";
     const Stage* center = trace.find(e.mechanism == MechanismKind::seq2seq ? "alignment_center" : "center");
     if (!center) return "";
     const int last = center->shape().heads - 1;
@@ -103,7 +102,7 @@ GivenSize given_size(const Trace& trace, std::string_view name) {
     const Experiment& e = trace.experiment;
     const bool decodes = e.mechanism == MechanismKind::seq2seq;
     const Stage* mask = decodes ? &main_stage(trace) : trace.find("mask");
-    // A greedy decoder may end before its last step; its mask is for all of them.
+    // A greedy decoder may stop before its last step, but its mask covers all steps.
     const int N = decodes && e.decode == Decode::greedy ? e.max_steps
                   : mask                                ? mask->shape().rows
                                                         : rows_of(trace, "embedding", trace.rows);
@@ -144,7 +143,7 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
     if (given != experiment.given.end()) return given->second.values();
     if (!trace) return Matrix::Zero(1, 1);
     const Stage* stage = trace->find(name);
-    // The mask on show has a local window and a closing bias in it, which are not the given one's.
+    // The mask stage includes the local window and a closing bias, which are not part of the custom mask.
     if (name == "mask" && trace->find(mask_stage(experiment))) {
         const GivenSize size = given_size(*trace, name);
         return editable_mask(experiment, size.rows, size.columns);
@@ -189,7 +188,7 @@ void take_back(Document& document, const std::string& name) {
 
 float parse_cell(const std::string& text) {
     const Matrix cell = matrix_from_csv(text, "the cell");
-    if (cell.size() != 1) throw Error(ErrorKind::bad_input, "the cell takes one number: " + text);
+    if (cell.size() != 1) throw Error(ErrorKind::bad_input, "a cell takes one number: " + text);
     return cell(0, 0);
 }
 

@@ -1,4 +1,4 @@
-// Editing what an experiment is given outright: painted masks, and matrices cell by cell.
+// Editing custom matrices: painted masks, and matrices cell by cell.
 #pragma once
 
 #include <optional>
@@ -10,53 +10,53 @@
 
 namespace attnscope {
 
-/// A way to fill a mask.
+/// A preset that fills a mask.
 struct MaskPreset {
     std::string_view name;
     std::string_view help;
-    /// Whether query i may look at key j, both from 0; `now`: whether it may before.
+    /// Whether query i may look at key j (both from 0); `now`: whether it may so far.
     bool (*open)(int i, int j, bool now);
 };
 std::span<const MaskPreset> mask_presets();
 
-/// The stage that shows which pairs are open: "mask", or "alignment_mask" of a decoder.
+/// The stage that shows which pairs are open: "mask", or "alignment_mask" for a decoder.
 std::string_view mask_stage(const Experiment& experiment);
-/// What of given_names() decides a stage: the mask for either of those, else what is called so; empty if
-/// nothing.
+/// The custom matrix that determines a stage: "mask" for either mask stage, else the stage's own name; empty
+/// if none can.
 std::string given_name_of(std::string_view stage);
-/// What keeps a pair closed whatever the mask says, in all heads where `head` is −1: "the local window, D =
-/// 2", "the given bias of −∞"; empty if nothing does.
+/// What keeps a pair closed whatever the mask says (in every head if `head` is −1): "the local window, D =
+/// 2", "the custom bias of −∞"; empty if nothing does.
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key);
 
-/// The rules and the given mask in one: 0 where one of them closes, else 1, or what is given instead. A given
-/// mask of another size counts for nothing. Throws as mask_matrix().
+/// The rules combined with the custom mask: 0 where either closes, else 1 or the custom value. A custom mask
+/// of another size is ignored. Throws as mask_matrix().
 Matrix editable_mask(const Experiment& experiment, int queries, int keys);
-/// One cell of it, without making the others.
+/// One cell of that mask, without computing the others.
 bool may_look(const Experiment& experiment, int queries, int keys, int query, int key);
-/// Makes `mask` the given one, and the rules, which stand in it, go.
+/// Makes `mask` the custom mask and removes the rules, which it already includes.
 void paint_mask(Document& document, Matrix mask, const std::string& gesture = {});
 
-/// Rows and columns that `name` of given_names() has to have, or would have, in this trace.
+/// Rows and columns that the matrix `name` (of given_names()) has or must have in this trace.
 struct GivenSize {
     int rows;
     int columns;
     bool operator==(const GivenSize&) const = default;
 };
 GivenSize given_size(const Trace& trace, std::string_view name);
-/// What editing begins with: what is given, else what the trace has (its heads one below the other), else 1
-/// for masks and gains and 0 for all else.
+/// The values that editing starts with: the custom ones, else those of the trace (heads stacked vertically),
+/// else 1 for masks and gains and 0 for all else.
 Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name);
 
-/// Columns of one head of a stage of the trace, "query", "key" or "value"; 0 if it has none.
+/// Columns per head of a stage of the trace ("query", "key" or "value"); 0 if the stage does not exist.
 int head_width(const Trace& trace, const std::string& stage);
-/// d_k, by which 1/√d_k scales: the trace's where it has keys, else what the experiment asks for.
+/// d_k in the scale 1/√d_k: the trace's if it has keys, else that of the experiment.
 int key_width(const Experiment& experiment, const Trace* trace);
 
-/// Gives a matrix. With given scores there is no d_k: a scale by it becomes the number that it was.
+/// Sets a custom matrix. Custom scores have no d_k: a scale of 1/√d_k is replaced by its current value.
 void give(Document& document, const std::string& name, Matrix values, const std::string& gesture = {});
 void take_back(Document& document, const std::string& name);
 
-/// "nan", "-inf", "0.25" as typed into a cell. Throws Error(bad_input).
+/// Parses what was typed into a cell: "nan", "-inf", "0.25". Throws Error(bad_input).
 float parse_cell(const std::string& text);
 
 }  // namespace attnscope

@@ -46,7 +46,7 @@ Highlight highlight_cell(const StageInfo& info, const Cell& cell, int depth) {
 }
 
 int lit_row(const Highlight& highlight, const StageInfo& info) {
-    // Keys and values stand in the same rows as the queries' tokens: one token is one band.
+    // Keys and values share the rows of the queries' tokens, so that one token is one band.
     if (info.rows == Axis::key_token)
         return highlight.key >= 0 || highlight.two_sides ? highlight.key : highlight.query;
     return lit(highlight, info.rows);

@@ -20,7 +20,7 @@ void History::record(UndoPoint point, const std::string& gesture) {
     const bool same_step = !gesture.empty() && gesture == gesture_ && now_ > 0;
     gesture_ = gesture;
     if (same_step && point == points_[now_ - 1]) {
-        // The gesture has come back to where it began: nothing is left to take back.
+        // The gesture is back where it began: there is nothing left to undo.
         points_.pop_back();
         --now_;
         gesture_.clear();

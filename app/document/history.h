@@ -8,20 +8,20 @@
 
 namespace attnscope {
 
-/// What undo brings back: all that decides the numbers, the head and the focused stage.
+/// What undo restores: everything that affects the numbers, the head and the focused stage.
 struct UndoPoint {
     Experiment experiment;
     HeadChoice head;
     std::string stage;
-    std::size_t home = 0;  ///< which of the document's files it belongs to
+    std::size_t home = 0;  ///< index of the document's file that it belongs to
     bool operator==(const UndoPoint&) const = default;
 };
 
 UndoPoint undo_point(const Session& session);
 void restore(Session& session, const UndoPoint& point);
 
-/// A line of points with the present one somewhere on it. Changes of one gesture (a drag, a word being typed)
-/// are one step, so that one undo takes all of it back.
+/// A sequence of points, one of them current. Changes of the same gesture (a drag, a word being typed) are
+/// one step, which a single undo reverts.
 class History {
 public:
     explicit History(UndoPoint present);
@@ -30,12 +30,12 @@ public:
     bool can_undo() const { return now_ > 0; }
     bool can_redo() const { return now_ + 1 < points_.size(); }
 
-    /// Makes `point` the present and drops what could be redone. With the same non-empty `gesture` as the
-    /// change before it, it takes that one's place.
+    /// Makes `point` the current one and drops what could be redone. If the previous change has the same
+    /// non-empty `gesture`, it is replaced.
     void record(UndoPoint point, const std::string& gesture = {});
     void undo();
     void redo();
-    /// The next change begins a step of its own, whatever its gesture.
+    /// The next change starts a new step, whatever its gesture.
     void end_gesture() { gesture_.clear(); }
 
 private:

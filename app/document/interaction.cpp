@@ -15,7 +15,7 @@ void ControlFocus::move(int step) {
 
 namespace {
 
-/// The locked cell in the stage where it was locked.
+/// The locked cell, in the stage where it was locked.
 std::optional<HeldCell> cell_where_locked(const Presentation& presentation, const Trace& trace) {
     const Stage* stage = trace.find(presentation.locked_stage());
     if (!stage || !presentation.locked) return std::nullopt;

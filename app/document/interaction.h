@@ -1,5 +1,5 @@
-// What the person is doing right now: pointing, zooming, filling in a dialog. Nothing of it decides a number
-// or is kept in a session.
+// What the user is doing at the moment: pointing, zooming, filling in a dialog. None of it affects the
+// numbers or is saved in a session.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,14 @@
 
 namespace attnscope {
 
-/// A chip of the sentence, or of the keys' one.
+/// A chip of the sentence, or of the keys' sentence.
 struct PointedToken {
     int token;
     bool of_keys = false;
     bool operator==(const PointedToken&) const = default;
 };
 
-/// Which part of the focused matrix is on show. x and y are what stands in the middle, as fractions of the
-/// matrix.
+/// The visible part of the focused matrix. x and y are its center, as fractions of the matrix.
 struct Zoom {
     double factor = 1;  ///< 1: the whole matrix
     double x = 0.5;
@@ -35,115 +34,115 @@ struct Notice {
 
 enum class Dialog { none, open, save, exporting, giving, keys, about, palette, parity };
 
-/// The export dialog as it is filled in.
+/// The state of the export dialog.
 struct ExportForm {
     enum class What { view, stage, all };
     What what = What::stage;
     std::vector<std::string> formats = {"png"};
-    Presentation presentation;  ///< how the pictures look; the window keeps its own
+    Presentation presentation;  ///< for the exported pictures; the window has its own
     std::string folder;
     std::string problem;
-    bool refocus = false;  ///< the folder takes the keyboard in the next frame
+    bool refocus = false;  ///< gives the folder field the keyboard in the next frame
 };
 
 /// A file to be read in the background.
 struct OpenRequest {
     std::string path;
-    bool as_picture = false;  ///< also where a session is in it
+    bool as_picture = false;  ///< even if the file contains a session
 };
 
-/// The file dialogs as they are filled in.
+/// The state of the file dialogs.
 struct FileForm {
     std::string folder;
     std::string name;
     std::string problem;
-    bool picture = false;  ///< what is opened becomes the experiment's image
-    int entry = 0;         ///< of the list, that the keyboard is on; 0: the folder above
+    bool picture = false;  ///< the opened file becomes the experiment's image
+    int entry = 0;         ///< selected in the list; 0: the parent folder
 };
 
-/// The dialog that gives a matrix as it is filled in.
+/// The state of the dialog for custom matrices.
 struct GiveForm {
     std::string name = "scores";
     Matrix values;
     Cell selected;
     std::string file;
     std::string problem;
-    bool applying = false;     ///< its trace is on the way
-    int idle_frames = 0;       ///< since then, with nothing being computed
-    bool had_problem = false;  ///< the experiment had one before
+    bool applying = false;     ///< waiting for the trace
+    int idle_frames = 0;       ///< frames since applying in which nothing was being computed
+    bool had_problem = false;  ///< the experiment had a problem before
 };
 
-/// A mask being painted. A frame adds the cells that it passed; the experiment takes them when the picture of
-/// those before is there, as each change of it copies the mask.
+/// A brush stroke on the mask. Each frame adds the cells that the mouse passed. The experiment takes them
+/// once the picture of the previous ones is there, as every change copies the mask.
 struct MaskStroke {
     bool active = false;
-    bool refused = false;  ///< it began on a cell that painting cannot open, and does nothing
-    bool opens = false;    ///< what it passes; else it closes
+    bool refused = false;  ///< began on a cell that painting cannot open, so it has no effect
+    bool opens = false;    ///< whether it opens or closes cells
     Cell last;
-    int count = 0;  ///< strokes so far, so that each is an undo step of its own
+    int count = 0;  ///< strokes so far; each is an undo step
     std::vector<Cell> cells = {};
-    std::size_t taken = 0;  ///< by the experiment, of `cells`
+    std::size_t taken = 0;  ///< how many of `cells` the experiment has taken
 };
 
 /// A field that is being typed into or dragged.
 struct FieldEdit {
-    unsigned typing = 0;  ///< id of the field that is a text field for the moment; 0: none
+    unsigned typing = 0;  ///< id of the field in typing mode; 0: none
     std::string text;
-    bool begins = false;   ///< it takes the keyboard in this frame
-    double travelled = 0;  ///< pixels of the running drag that are not yet steps
-    int gestures = 0;      ///< drags so far, so that each is an undo step of its own
+    bool begins = false;  ///< takes the keyboard in this frame
+    double traveled = 0;  ///< pixels of the current drag not yet turned into steps
+    int gestures = 0;     ///< drags so far; each is an undo step
 };
 
-/// Which control the keyboard is on, and what it asks of it.
+/// The control that has the keyboard focus, and the keys pressed for it.
 struct ControlFocus {
     unsigned id = 0;              ///< 0: none
-    std::vector<unsigned> drawn;  ///< the controls of the newest frame, in order
-    bool moved = false;           ///< to be brought into sight
+    std::vector<unsigned> drawn;  ///< controls of the newest frame, in order
+    bool moved = false;           ///< to be scrolled into view
     bool pressed = false;
     int steps = 0;
-    bool on_grid = false;  ///< ↑ ↓ are its own too
+    bool on_grid = false;  ///< the control also uses ↑ and ↓
     int steps_down = 0;
-    unsigned behind = 0;  ///< the one to come back to when the dialog closes
+    unsigned behind = 0;  ///< gets the focus back when the dialog closes
 
-    /// To the next control (step 1) or the previous one (−1), around the ends.
+    /// Moves to the next control (step 1) or the previous one (−1), wrapping around.
     void move(int step);
 };
 
 struct Interaction {
-    // What is under the mouse is found while a frame is drawn, and lit in the next one.
+    // What is under the mouse is found while a frame is drawn, and highlighted in the next frame.
     std::optional<PointedCell> hovered;
     std::optional<PointedToken> hovered_token;  ///< the chip
     std::optional<PointedCell> pointing;
     std::optional<PointedToken> pointing_token;
     Zoom zoom;
-    float strip_width = 0;       ///< when it did
-    std::string stage_in_sight;  ///< the strip has scrolled to it
+    float strip_width = 0;       ///< at that time
+    std::string stage_in_sight;  ///< the stage that the strip has scrolled to
     Dialog dialog = Dialog::none;
-    bool dialog_opens = false;  ///< it was asked for since the last frame
+    bool dialog_opens = false;  ///< requested since the last frame
     Notice notice;
     ExportForm export_form;
     FileForm file_form;
     std::optional<OpenRequest> to_open;
     GiveForm give_form;
     std::string palette_text;
-    int palette_entry = 0;  ///< of what is found, that Enter takes
+    int palette_entry = 0;  ///< index of the search result that Enter picks
     FieldEdit field;
     MaskStroke stroke;
-    std::optional<Cell> edited_cell;  ///< of the focused stage, that is a number field
+    std::optional<Cell> edited_cell;  ///< cell of the focused stage that is being typed into
     ControlFocus control;
     std::set<std::string> folded_sections;  ///< of the experiment panel
-    std::string control_label;              ///< of the row that is drawn now
-    bool control_disabled = false;          ///< what is drawn now does not apply
+    std::string control_label;              ///< of the row being drawn
+    bool control_disabled = false;          ///< the row being drawn does not apply
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1
     float inspector_width = 336;
     double interface_scale = 1;         ///< k_least_scale … k_largest_scale
-    bool edit_sentence = false;         ///< the sentence takes the keyboard in the next frame
-    bool edit_second_sentence = false;  ///< likewise
-    bool second_sentence_open = false;  ///< its field is there, though it is empty
-    std::string why_no_card;            ///< why the graphics card cannot compute; empty: it can
-    bool choose_backend_again = false;  ///< also if it is the same one: a card that was lost may be back
+    bool edit_sentence = false;         ///< gives the sentence the keyboard in the next frame
+    bool edit_second_sentence = false;  ///< gives the second sentence the keyboard in the next frame
+    bool second_sentence_open = false;  ///< shows the field even if it is empty
+    std::string why_no_card;            ///< why the graphics card cannot be used; empty: it can
+    bool choose_backend_again = false;  ///< even if it is the same one: a lost card may be back
     bool quit = false;
     int typing_run = 0;  ///< words typed so far; each is an undo step
 
@@ -155,20 +154,21 @@ struct Interaction {
     }
 };
 
-/// The locked cell as it stands in the focused stage (same_cell), where that has it. One beyond a matrix that
-/// became smaller is kept, and comes back with its place. Without a trace: the one that is kept.
+/// The locked cell as mapped to the focused stage (same_cell), if that has it. A cell outside a matrix that
+/// became smaller is kept, and returns when the matrix grows. Without a trace: the cell that is kept.
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace);
 
-/// A cell and the stage that it is of.
+/// A cell and its stage.
 struct HeldCell {
     const Stage* stage;
     Cell cell;
 };
-/// What the inspector holds: the locked cell as it stands in the focused stage or, where that lacks its row
-/// or its column, in the stage where it was locked. nullopt where nothing is locked, or the trace lacks it.
+/// The cell that the inspector shows: the locked cell as mapped to the focused stage or, where that lacks its
+/// row or column, in the stage where it was locked. nullopt where nothing is locked, or the trace lacks the
+/// stage.
 std::optional<HeldCell> held_cell(const Presentation& presentation, const Trace* trace);
 
-/// What is lit: the chip or the cell under the mouse, else the locked cell.
+/// What is highlighted: the chip or the cell under the mouse, else the locked cell.
 Highlight current_highlight(const Interaction& interaction, const Presentation& presentation,
                             const Trace* trace);
 

@@ -20,7 +20,7 @@ Clock::time_point time_point(double seconds) {
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
 }
 
-// What runs at exit reaches nothing else than what is global.
+// An exit handler can only reach globals.
 Keeper* kept_at_exit = nullptr;
 
 }  // namespace
@@ -89,7 +89,7 @@ void Keeper::run(std::stop_token stop) {
     };
     while (!stop.stop_requested()) {
         const std::optional<double> due = times_.due();
-        // Without a time to wait for, a change or keep() ends the wait.
+        // Without a deadline, only a change or keep() ends the wait.
         if (due)
             changed_.wait_until(lock, stop, time_point(*due), ready);
         else
@@ -108,7 +108,7 @@ void Keeper::write(std::unique_lock<std::mutex>& lock) {
         try {
             writer_.write(state);
         } catch (const std::exception& error) {
-            problem = std::string("the session cannot be kept for the next start: ") + error.what();
+            problem = std::string("the session cannot be saved for the next start: ") + error.what();
         }
         lock.lock();
         if (!problem.empty()) times_.failed(now());

@@ -24,13 +24,13 @@ Opener::Outcome outcome_of(const std::function<OpenedFile()>& read, const std::s
 
 }  // namespace
 
-/// What the reading threads and the opener have in common.
+/// What the reading threads share with the opener.
 struct Opener::Shared {
     std::function<void()> wake;
     mutable std::mutex mutex;
     mutable std::condition_variable changed;
-    int newest = 0;   ///< counts the files asked for, and what cancels them
-    int threads = 0;  ///< that read
+    int newest = 0;   ///< number of the newest request; a cancellation counts too
+    int threads = 0;  ///< reading at the moment
     bool running = false;
     std::optional<Outcome> outcome;
 };

@@ -1,4 +1,4 @@
-// Reads files in the background, so that the window lives whatever it is asked to open.
+// Reads files in the background, so that opening a slow file does not block the window.
 #pragma once
 
 #include <chrono>
@@ -12,39 +12,39 @@
 
 namespace attnscope {
 
-/// What a file holds: a session, a picture to look at, or a sentence.
+/// The content of a file: a session, a picture, or a sentence.
 struct OpenedFile {
     std::string path;  ///< absolute
     std::variant<Session, GivenImage, std::string> content;
 };
 
-/// One file at a time: the newest one asked for counts, and what an older one holds is dropped.
+/// Reads one file at a time: only the newest request counts, older results are dropped.
 class Opener {
 public:
     struct Outcome {
         std::optional<OpenedFile> file;
-        std::string problem;  ///< why there is none
+        std::string problem;  ///< why there is no content
     };
 
-    /// `wake` is called from the reading thread when there is an outcome, maybe after the opener is gone.
+    /// `wake` is called from the reading thread when there is an outcome, possibly after the opener is gone.
     explicit Opener(std::function<void()> wake);
-    /// A file that is still being read is left to its thread, which has all that it needs.
+    /// Abandons a file that is still being read to its thread, which owns all that it needs.
     ~Opener() { cancel(); }
     Opener(const Opener&) = delete;
     Opener& operator=(const Opener&) = delete;
 
-    /// Calls `read`, which may throw, on a thread of its own.
+    /// Calls `read`, which may throw, on its own thread.
     void start(std::string name, std::function<OpenedFile()> read);
-    /// What is being read is dropped.
+    /// Drops the file being read.
     void cancel();
-    /// Of the newest file.
+    /// The name of the newest file.
     bool running() const;
-    /// It runs since more than half a second: long enough to be shown.
+    /// Whether it has run for more than half a second, long enough to show progress.
     bool takes_long() const;
     const std::string& name() const { return name_; }
-    /// No thread reads any more, not even what was dropped.
+    /// Whether no thread is reading any more, not even a dropped file.
     bool ended() const;
-    /// The outcome, once.
+    /// The outcome; returned only once.
     std::optional<Outcome> take();
     /// Waits for the newest file; for tests.
     void wait() const;

@@ -69,9 +69,8 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
 
 void ParityRun::compare_both(ParityReport& report, const Experiment& experiment, std::stop_token cancel) {
     if (experiment.mechanism == MechanismKind::seq2seq)
-        throw Error(
-            ErrorKind::backend,
-            "sequence to sequence is the processor's with either backend: there is nothing to compare");
+        throw Error(ErrorKind::backend,
+                    "sequence to sequence always runs on the processor: there is nothing to compare");
     const std::shared_ptr<Backend> backend = give_backend_();
     EvaluateOptions options = options_;
     options.cancel = cancel;

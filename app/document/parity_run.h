@@ -1,4 +1,4 @@
-// Evaluates an experiment on both backends in the background and says how far they are apart.
+// Evaluates an experiment on both backends in the background and compares the results.
 #pragma once
 
 #include <atomic>
@@ -10,50 +10,50 @@
 #include <thread>
 #include <vector>
 
-#include "core/graph/backend.h"
 #include "core/attention/evaluate_options.h"
 #include "core/attention/parity.h"
+#include "core/graph/backend.h"
 
 namespace attnscope {
 
-/// What came of a run. Where there is a `problem` there are no stages.
+/// The result of a run. If there is a `problem`, there are no stages.
 struct ParityReport {
-    Trace labels;               ///< the experiment and the words of its rows and columns; no stages
-    std::string card;           ///< what computed the other side, by the driver's own name
-    std::uint64_t shaders = 0;  ///< shaders_stamp() before
-    bool compiled = false;      ///< shaders too, within gpu_milliseconds: nothing had run on the card before
+    Trace labels;               ///< the experiment and the labels of rows and columns; no stages
+    std::string card;           ///< the GPU's name as the driver reports it
+    std::uint64_t shaders = 0;  ///< shaders_stamp() before the run
+    bool compiled = false;  ///< gpu_milliseconds includes compiling the shaders, as this was their first use
     double cpu_milliseconds = 0;
     double gpu_milliseconds = 0;
-    std::vector<StageDifference> stages;  ///< a is the processor, b the card
-    std::string problem;                  ///< why there is no comparison
+    std::vector<StageDifference> stages;  ///< a: the processor, b: the graphics card
+    std::string problem;                  ///< why there is no comparison; empty: there is one
 
     const Experiment& experiment() const { return labels.experiment; }
 };
 
-/// "head 2 · sat → mat": a cell of a stage, with heads counted from 1; empty for nullopt.
+/// "head 2 · sat → mat": a cell of a stage, heads counted from 1; empty for nullopt.
 std::string place_text(const ParityReport& report, const StageDifference& stage,
                        const std::optional<CellPlace>& place);
-/// The stages as tab-separated lines under a line of names, nine significant digits.
+/// The stages as tab-separated text with a header line, nine significant digits.
 std::string parity_text(const ParityReport& report);
 
 class ParityRun {
 public:
-    /// The card to compare with. Called on the run's thread; throws Error(backend) where there is none.
+    /// The GPU backend to compare with. Called on the run's thread; throws Error(backend) if there is none.
     using GiveBackend = std::function<std::shared_ptr<Backend>()>;
     enum class Phase { idle, processor, card, comparing };
 
     /// `wake` is called from the run's thread when there is something new to show.
     ParityRun(GiveBackend give_backend, EvaluateOptions options, std::function<void()> wake);
 
-    /// Evaluates from nothing on each side; nothing happens while another run goes on.
+    /// Evaluates the whole experiment on each side; does nothing while another run is active.
     void start(Experiment experiment);
-    /// The run ends between two stages or dispatches, and leaves the report as it was.
+    /// Stops the run at the next stage or dispatch; the report stays as it was.
     void cancel() { thread_.request_stop(); }
     bool running() const { return phase_ != Phase::idle; }
     Phase phase() const { return phase_; }
-    /// Of the newest run that was not cancelled; nullptr before.
+    /// The report of the newest run that was not canceled; nullptr before that.
     std::shared_ptr<const ParityReport> report() const;
-    /// Waits for the running one; for tests.
+    /// Waits for the current run; for tests.
     void wait();
 
 private:
@@ -65,7 +65,7 @@ private:
     EvaluateOptions options_;
     std::function<void()> wake_;
     std::atomic<Phase> phase_ = Phase::idle;
-    std::weak_ptr<Backend> used_;  ///< the run's thread's
+    std::weak_ptr<Backend> used_;  ///< used by the run's thread alone
     mutable std::mutex mutex_;
     std::shared_ptr<const ParityReport> report_;
     std::jthread thread_;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_recent_files = 10;
 constexpr char k_aside[] = ".unreadable";
-constexpr char k_kept[] = "kept";  ///< of the session file: what stands in parts
+constexpr char k_kept[] = "kept";  ///< key in the session file: the values that are stored as parts
 
 fs::path session_file(const std::string& folder) { return fs::path(folder) / "session.json"; }
 fs::path window_file(const std::string& folder) { return fs::path(folder) / "window.json"; }
@@ -56,7 +56,8 @@ std::string window_json(const SavedState& state) {
     return json.dump(2) + "\n";
 }
 
-/// Under a name of its own, so that nothing set aside before is lost. Returns that name.
+/// Renames a file that cannot be read to a new name, so that no earlier one is overwritten. Returns that
+/// name.
 std::string set_aside(const fs::path& file) {
     std::error_code error;
     std::string aside = file.string() + k_aside;
@@ -65,7 +66,7 @@ std::string set_aside(const fs::path& file) {
     return error ? file.string() : aside;
 }
 
-// Permissions are a matter of what the file system can do: the state is kept where it cannot.
+// Setting permissions may not be supported by the file system: the state is saved all the same.
 
 void make_private_folder(const fs::path& folder) {
     std::error_code error;
@@ -88,7 +89,7 @@ std::string bytes_of(const GivenImage& given) {
     return encode_png({.width = image.width, .height = image.height, .channels = 3, .bytes = image.rgb}, {});
 }
 
-/// Its hash and its size: two contents of one name are as good as impossible.
+/// The hash and the size of the content: a collision is practically impossible.
 std::string part_name(std::string_view bytes) {
     return std::to_string(std::hash<std::string_view>{}(bytes)) + "-" + std::to_string(bytes.size());
 }
@@ -100,7 +101,7 @@ std::string read_part(const std::string& folder, const std::string& name) {
     return read_file((part_folder(folder) / name).string());
 }
 
-/// What StateWriter wrote, or a session whose matrices and picture are all in it.
+/// Reads what StateWriter wrote, or a session that contains all its matrices and its picture.
 Session read_session(const std::string& folder, const fs::path& file) {
     const std::string text = read_file(file.string());
     Json json = Json::parse(text, nullptr, false);
@@ -159,7 +160,7 @@ void load_habits(const std::string& folder, SavedState& state) {
         read_window(state, read_file(window_file(folder).string()));
         state.file.clear();
     } catch (const std::exception&) {
-        // There are none, or what wrote them failed.
+        // There are none, or writing them failed.
     }
 }
 
@@ -180,7 +181,8 @@ std::string StateWriter::part_of(const std::variant<GivenMatrix, GivenImage>& co
     return file;
 }
 
-/// With a picture and large matrices only named: a matrix of one 0 stands for each of these.
+/// The session as JSON, large matrices and the picture by reference: a matrix of one 0 is the placeholder of
+/// each.
 std::string StateWriter::session_text(Session session) {
     Json kept = Json::object();
     for (auto& [name, matrix] : session.experiment.given) {
@@ -212,13 +214,13 @@ void StateWriter::clear_away() const {
     };
     for (fs::directory_iterator it(part_folder(folder_), error), end; !error && it != end;
          it.increment(error))
-        // A session that was set aside, session.json.unreadable, may refer to any of them.
+        // A session that was set aside (session.json.unreadable) may refer to any of them.
         if (!any_aside && !is_used(it->path().filename().string())) others.push_back(it->path());
     for (const fs::path& other : others) fs::remove(other, error);
 }
 
 void StateWriter::write(const SavedState& state) {
-    // Who fails on the way knows nothing of what the folder holds.
+    // If writing fails on the way, nothing is known about the content of the folder.
     const std::string window_before = std::exchange(window_text_, {});
     parts_.clear();
     make_private_folder(folder_);

@@ -1,4 +1,4 @@
-// What is kept between two runs: the session as it was left, and the window's habits.
+// What is saved between two runs: the session and the window's settings.
 #pragma once
 
 #include <optional>
@@ -11,48 +11,48 @@
 
 namespace attnscope {
 
-/// What the interface may be scaled by; a window that is too small for it shows less.
+/// Limits of the interface scale; a window too small for it shows less.
 inline constexpr double k_least_scale = 0.5, k_largest_scale = 4;
 
 struct SavedState {
     Session session;
-    std::string file;                       ///< that the session was opened from or saved to
+    std::string file;                       ///< the session's file; empty: it has none
     std::vector<std::string> recent_files;  ///< newest first
     int width = 1600, height = 1000;        ///< of the window, in screen coordinates
     double scale = 1;                       ///< of the interface, k_least_scale … k_largest_scale
     std::string export_folder;
-    std::string backend = "auto";  ///< what is to compute: a word of parse_backend
-    std::string closed_note;       ///< the note that was closed, and stays so until a session is opened
+    std::string backend = "auto";  ///< the chosen backend, as parse_backend reads it
+    std::string closed_note;       ///< the note that was closed; it stays closed until a session is opened
 
     bool operator==(const SavedState&) const = default;
 };
 
-/// $XDG_STATE_HOME/attnscope, or ~/.local/state/attnscope; "" if neither is known. A relative
-/// XDG_STATE_HOME is ignored, as the XDG Base Directory Specification 0.8 says.
+/// $XDG_STATE_HOME/attnscope, or ~/.local/state/attnscope; "" if neither is known. A relative XDG_STATE_HOME
+/// is ignored, as the XDG Base Directory Specification 0.8 requires.
 std::string state_folder();
 
-/// Nothing if there is no saved state; a state that cannot be read counts as none, with the reason in
-/// `problem`, and is kept beside as *.unreadable if `may_set_aside`.
+/// nullopt if there is no saved state. One that cannot be read counts as none, with the reason in `problem`,
+/// and is renamed to *.unreadable if `may_set_aside`.
 std::optional<SavedState> load_state(const std::string& folder, std::string& problem,
                                      bool may_set_aside = true);
 
-/// All of the state but the session and its file, where it can be read.
+/// Loads all of the state but the session and its file, if it can be read.
 void load_habits(const std::string& folder, SavedState& state);
 
-/// Writes states into a folder that is its owner's alone (0700, files 0600) and is made if needed. Pictures
-/// and matrices of more than k_most_inline numbers stand in files of their own in `parts`, named by their
-/// content; what the newest state does not refer to, and what a process that was killed left half written, is
-/// removed. Killed at any moment, it leaves the state before or the new one.
+/// Writes states into a private folder (0700, files 0600), which is created if missing. Pictures and matrices
+/// of more than k_most_inline numbers are separate files in `parts`, named by their content; those that the
+/// newest state does not refer to, and partial files of a killed process, are removed. If the process is
+/// killed at any moment, either the previous or the new state is left.
 class StateWriter {
 public:
     static constexpr int k_most_inline = 1024;
 
     explicit StateWriter(std::string folder) : folder_(std::move(folder)) {}
-    /// Throws Error(io).
+    /// Writes a state. Throws Error(io).
     void write(const SavedState& state);
 
 private:
-    /// A file in `parts`, and what it holds.
+    /// A file in `parts`, and its content.
     struct Part {
         std::variant<GivenMatrix, GivenImage> content;
         std::string file;
@@ -63,16 +63,16 @@ private:
     void clear_away() const;
 
     std::string folder_;
-    std::vector<Part> written_;  ///< of the state before
-    std::vector<Part> parts_;    ///< of the one being written
-    std::string window_text_;    ///< of the state before
+    std::vector<Part> written_;  ///< parts of the previous state
+    std::vector<Part> parts_;    ///< parts of the state being written
+    std::string window_text_;    ///< window.json of the previous state
 };
 
-/// Puts the session of the last run aside, whole, as a file to open; returns its path, or "" if there is
-/// none. It is read only when it no longer stands where the next start looks.
+/// Moves the complete session of the last run to a file that can be opened later. Returns its path, or "" if
+/// there is none. The session is no longer where the next start looks when it is read.
 std::string set_session_aside(const std::string& folder);
 
-/// Puts a file at the head of the recent ones, at most ten.
+/// Adds a file at the head of the recent ones, of which at most ten are kept.
 void remember_file(SavedState& state, const std::string& file);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Who may keep a session in the state folder, and whether the last one who did came to an end.
+// Which window may save its session in the state folder, and whether the last run ended well.
 #pragma once
 
 #include <filesystem>
@@ -7,17 +7,17 @@
 
 namespace attnscope {
 
-/// Says that a window keeps its session in a folder. The system takes it back when the process ends, however
-/// it ends. Where a file system has no locks, everyone holds it.
+/// A lock that says that a window saves its session in a folder. The system releases it when the process
+/// ends, however that happens. If the file system has no locks, every window holds it.
 class StateLock {
 public:
-    /// Makes the folder; an empty one is held by everyone.
+    /// Creates the folder; the lock of an empty folder name is always held.
     explicit StateLock(const std::string& folder);
     ~StateLock();
     StateLock(const StateLock&) = delete;
     StateLock& operator=(const StateLock&) = delete;
 
-    /// False: another window keeps its session there.
+    /// False if another window saves its session there.
     bool held() const { return held_; }
 
 private:
@@ -25,23 +25,23 @@ private:
     bool held_ = true;
 };
 
-/// A file beside the state while nobody knows whether its session can be shown: a start that finds it knows
-/// that the one before did not come so far.
+/// A file beside the state that exists while it is unknown whether the session can be shown: a start that
+/// finds it knows that the previous one failed before that.
 class TrialMark {
 public:
     explicit TrialMark(const std::string& folder);
-    /// Takes away what was set.
+    /// Removes the mark.
     ~TrialMark();
     TrialMark(const TrialMark&) = delete;
     TrialMark& operator=(const TrialMark&) = delete;
 
     bool is_set() const;
-    /// Best effort: a folder that cannot be written to has none.
+    /// Sets or removes the mark, best effort: a folder that cannot be written to has none.
     void set(bool on);
 
 private:
     std::filesystem::path file_;
-    std::optional<bool> known_;  ///< as it was set
+    std::optional<bool> known_;  ///< the last value set
 };
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-/// Of all that a size decides, whatever the sentence is; empty: nothing is wrong.
+/// What is wrong with the sizes whatever the sentence is; empty: nothing.
 std::string why_not_left(const Experiment& e) {
     if (std::string why = why_sizes_do_not_fit(e); !why.empty()) return why;
     const int d_k = e.key_columns() / e.heads;

@@ -1,17 +1,17 @@
-// What a live edit may leave, and the values that dragging a size goes through.
+// Checks of live edits, and the values that dragging a size steps through.
 #pragma once
 
 #include "core/attention/experiment.h"
 
 namespace attnscope {
 
-/// Throws Error(bad_input) as check(), and for sizes that evaluate would refuse whatever the sentence is: an
-/// odd d_k that RoPE cannot turn, values that a block cannot add to the embedding.
+/// Throws Error(bad_input) as check() does, and for sizes that evaluate() would reject for any sentence: an
+/// odd d_k with RoPE, or values that a block cannot add to the embedding.
 void check_edit(const Experiment& experiment);
 
-/// `steps` further along the values of a size that check_edit takes with all else as it is, at most to the
-/// first or the last: heads, dim, key_size, value_size. The latter two begin at the dimension where they are
-/// 0.
+/// The value `steps` further among the valid values of a size (heads, dim, key_size or value_size), all else
+/// being equal; stops at the first and the last. key_size and value_size start from the dimension where they
+/// are 0.
 int stepped_size(const Experiment& experiment, int Experiment::*size, int steps);
 
 }  // namespace attnscope

@@ -3,10 +3,10 @@
 #include <exception>
 #include <utility>
 
-#include "core/graph/backend.h"
 #include "core/attention/evaluate.h"
 #include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/graph/backend.h"
 #include "core/io/applies.h"
 #include "core/picture/shown_matrix.h"
 #include "core/text/tokenizer.h"
@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-/// Of blanks alone is what one sees while typing, also of a second sentence.
+/// Whether every sentence that is read has words. A blank one, first or second, is common while typing.
 bool has_tokens(const Experiment& e) {
     const Tokenizer& tokenizer = tokenizer_of(e.tokenizer);
     const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
@@ -22,7 +22,7 @@ bool has_tokens(const Experiment& e) {
     return !(is_read("text") && blank(e.text)) && !(is_read("text2") && !e.text2.empty() && blank(e.text2));
 }
 
-/// Where the means over the heads cost next to nothing they are there before anybody chooses them.
+/// Means over heads that cost next to nothing are computed before they are requested.
 bool has_cheap_means(const Trace& trace) {
     constexpr std::size_t k_few_cells = std::size_t{1} << 20;
     std::size_t cells = 0;
@@ -31,7 +31,7 @@ bool has_cheap_means(const Trace& trace) {
     return trace.backend != "gpu" && cells <= k_few_cells;
 }
 
-/// What every picture asks of a stage, and the status bar of the trace, so that the window finds it computed.
+/// Computes what every picture needs of a stage, and the status bar of the trace, before the window asks.
 void prepare_for_drawing(const Trace& trace, bool means) {
     for (const StageRecord& record : trace.records) {
         record.stage->buffer.range();
@@ -42,8 +42,8 @@ void prepare_for_drawing(const Trace& trace, bool means) {
     for (int j = 0; j < shape.columns; ++j) trace.fully_masked_column(j);
 }
 
-/// Without a trace where there are no words yet. Throws Error(backend), and what else evaluate throws; but
-/// not Cancelled.
+/// Evaluates; without a trace if there are no words yet. Throws Error(backend) and what else evaluate()
+/// throws, except Cancelled.
 WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options,
                         bool means) {
     WorkResult result{.experiment = experiment};
@@ -59,7 +59,7 @@ WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, con
     return result;
 }
 
-/// Only the card's errors are left to the caller: those that the processor may not have.
+/// Only GPU errors are passed on: the processor may succeed.
 WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
                            const EvaluateOptions& options, bool means) {
     const auto failed = [&](std::string why) {
@@ -156,14 +156,14 @@ bool Worker::wait_for(std::chrono::milliseconds most) const {
     return changed_.wait_for(lock, most, [&] { return !asked_ && !evaluating_ && !choose_; });
 }
 
-/// The lock is held in all that follows, but while something is computed.
+/// The lock is held throughout, except while something is computed.
 void Worker::ask_again() {
     asked_ = newest_;
     cancel_.request_stop();
     changed_.notify_all();
 }
 
-/// Nothing is taken over from what was computed so far, or is being computed.
+/// Nothing is reused from what was computed so far, or is being computed.
 void Worker::forget_traces() {
     previous_ = std::make_shared<const Trace>();
     ++forgotten_;
@@ -235,7 +235,7 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
         result = evaluate_or_say(experiment, *previous, options, means);
         if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
-        notice = std::string(error.what()) + " (the processor computes)";
+        notice = std::string(error.what()) + " (computing on the processor)";
         if (error.kind() == ErrorKind::backend) lost = error.what();
         options.backend = nullptr;
         result = evaluate_or_say(experiment, {}, options, means);
@@ -244,7 +244,7 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
     if (!notice.empty()) notice_ = std::move(notice);
     if (forgotten != forgotten_) return {};
     if (!lost.empty()) use_processor(lost);
-    // What is on show is what is computed again.
+    // Computes what is on screen again.
     if (!result.words && !asked_ && !previous_->records.empty()) newest_ = previous_->experiment;
     return result;
 }

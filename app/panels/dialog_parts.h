@@ -8,16 +8,16 @@
 
 namespace attnscope {
 
-/// How wide a dialog's contents are, and how high a list of `units` in it: less where the window is small.
+/// The width of a dialog's contents, and the height of a list of `units` in it; less in a small window.
 float dialog_width(const Ui& ui, float units = 440);
 float list_height(const Ui& ui, float units);
 
 /// $HOME, else the current folder.
 std::string home_folder();
 
-/// What is wrong with the form; nothing if it is empty.
+/// The form's problem; nothing if it is empty.
 void problem_line(Ui& ui, const std::string& problem);
-/// The same in two lines that are there without a problem too, so that what stands below does not move.
+/// The form's problem in two lines, which take their space even without one, so that nothing moves.
 void problem_lines(Ui& ui, const std::string& problem);
 
 /// A label, and the control beside it.
@@ -35,11 +35,11 @@ void row(Ui& ui, const char* label, const Control& control) {
 
 void file_dialog(Ui& ui, ActionContext& context, bool saving);
 void export_dialog(Ui& ui);
-/// A matrix given outright: pasted, from a file, or cell by cell.
+/// The dialog for a custom matrix: pasted, from a file, or cell by cell.
 void give_dialog(Ui& ui);
-/// Both backends on the experiment, stage by stage.
+/// The comparison of both backends, stage by stage.
 void parity_dialog(Ui& ui);
-/// Closes the export dialog when the export is done, and says what came of it.
+/// Closes the export dialog when the export is done, and reports the outcome.
 void take_export(Ui& ui);
 
 }  // namespace attnscope

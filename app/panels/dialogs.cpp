@@ -29,10 +29,10 @@ void keys_dialog(Ui& ui) {
     }
     faint_words(
         ui,
-        "Wheel and drag zoom and pan the matrix; click locks a cell;\nright-click resets a setting; click "
-        "types a number, dragging steps it.\nTab goes through the controls; Enter and ← → change the one it "
-        "is on.\nIn the mask, click and drag paint, right-click offers presets;\na double-click types "
-        "into a cell of a given matrix.");
+        "Scroll to zoom the matrix, drag to pan, click to lock a cell;\nright-click resets a setting; click "
+        "to type a number, drag to step it.\nTab moves between controls; Enter and ← → change the one "
+        "in focus.\nIn the mask, click or drag to paint, right-click for presets;\ndouble-click to type "
+        "into a cell of a custom matrix.");
     if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
 }
 
@@ -40,7 +40,7 @@ void about_dialog(Ui& ui) {
     ImGui::TextUnformatted("attnscope " ATTNSCOPE_VERSION);
     faint_words(
         ui,
-        "An instrument for looking into the attention mechanism.\nMIT licence. Fonts: Inter, JetBrains Mono "
+        "An instrument for exploring the attention mechanism.\nMIT license. Fonts: Inter, JetBrains Mono "
         "(OFL), DejaVu.");
     if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
 }
@@ -52,7 +52,7 @@ bool matches(std::string_view title, const std::string& text) {
     return std::ranges::search(title, text, equal).begin() != title.end() || text.empty();
 }
 
-/// What the palette lists, in the order of the menus.
+/// The actions that the search lists, in the order of the menus.
 std::vector<const Action*> found_actions(const ActionContext& context, const std::string& text) {
     std::vector<const Action*> found;
     for (const Action& action : actions())
@@ -61,7 +61,7 @@ std::vector<const Action*> found_actions(const ActionContext& context, const std
     return found;
 }
 
-/// ↑ and ↓ go through the list, which has `count` entries, while the text is typed; true if they did.
+/// Moves through the list of `count` entries with ↑ and ↓ while typing; true if the selection moved.
 bool walk_palette(Ui& ui, int count) {
     int& entry = ui.state.palette_entry;
     const int step = compat::key_pressed(Key::down, true) - compat::key_pressed(Key::up, true);
@@ -103,8 +103,8 @@ const char* title_of(Dialog dialog) {
         case Dialog::open: return "Open";
         case Dialog::save: return "Save as";
         case Dialog::exporting: return "Export";
-        case Dialog::giving: return "Give a matrix";
-        case Dialog::keys: return "Keys";
+        case Dialog::giving: return "Custom matrix";
+        case Dialog::keys: return "Shortcuts";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search actions";
         case Dialog::parity: return "Processor and graphics card";
@@ -170,9 +170,9 @@ void dialogs(Ui& ui, ActionContext& context) {
     if (ui.state.dialog_opens) ImGui::OpenPopup(id.c_str());
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
-    // What is higher than the window scrolls.
+    // Contents higher than the window scroll.
     ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x, screen.y});
-    // Fields stand out against the dialog as they do against a panel.
+    // Fields contrast with the dialog as they do with a panel.
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 1);
     for (const ImGuiCol part : {ImGuiCol_FrameBg, ImGuiCol_Button})
         ImGui::PushStyleColor(part, ink(ui.theme.background));
@@ -180,7 +180,7 @@ void dialogs(Ui& ui, ActionContext& context) {
     bool open = true;
     if (ImGui::BeginPopupModal(id.c_str(), &open,
                                ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove)) {
-        // The keyboard goes through its controls alone.
+        // The keyboard focus stays within the dialog.
         ui.state.control.drawn.clear();
         contents(ui, context);
         if (ui.state.dialog != shown) ImGui::CloseCurrentPopup();

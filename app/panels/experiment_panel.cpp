@@ -34,8 +34,8 @@ std::string derived_shape(Ui& ui, std::string_view stage) {
 void input_section(Ui& ui) {
     if (!section_header(ui, "Input", "")) return;
     choice_row(ui, "mechanism", "Mechanism",
-               choices_of<MechanismKind>({"Every query at once, from Luong's scores to the transformer",
-                                          "An encoder and a decoder that aligns word by word (Bahdanau)"}));
+               choices_of<MechanismKind>({"All queries at once, from Luong's scores to the transformer",
+                                          "Encoder and decoder, aligned word by word (Bahdanau)"}));
     choice_row(ui, "tokenizer", "Tokens", choices_of(tokenizers()));
     choice_row(ui, "vocabulary", "Vocabulary", choices_of(vocabulary_rules()));
 }
@@ -46,7 +46,7 @@ void embedding_section(Ui& ui) {
     seed_row(ui, "seed", "Seed", e.seed);
     whole_row(ui, "dim", "Dimension", std::to_string(e.dim), logarithmic_fill(e.dim, k_max_dim),
               [&](int steps) { return stepped_size(e, &Experiment::dim, steps); });
-    choice_row(ui, "embedding", "Draw", choices_of(initializers()));
+    choice_row(ui, "embedding", "Init", choices_of(initializers()));
     whole_row(ui, "table-size", "Table rows", std::to_string(e.table_size), -1,
               [&](int steps) { return std::clamp(e.table_size + steps, 0, k_max_table_size); });
 }
@@ -55,17 +55,17 @@ void position_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     const bool biases = e.position == Position::alibi;
     if (!section_header(ui, "Position", derived_shape(ui, biases ? "bias" : "position"))) return;
-    choice_row(ui, "position", "Told by",
-               choices_of<Position>({"Tokens in another order give the same rows",
-                                     "Sines and cosines of the place are added to X",
-                                     "Q and K are turned by angles that grow with the place",
-                                     "Scores are lowered by the distance, in each head by its own slope"}));
+    choice_row(ui, "position", "Encoding",
+               choices_of<Position>({"No position: reordered tokens give the same rows",
+                                     "Sines and cosines of the position are added to X",
+                                     "Q and K are rotated by angles that grow with the position",
+                                     "Scores decrease with distance, with a slope per head"}));
     choice_row(ui, "rope-layout", "Pairs",
                choices_of<RopeLayout>(
-                   {"Features 1 and 2, 3 and 4, …", "A feature of the first half with one of the second"}));
+                   {"Features 1 and 2, 3 and 4, …", "A feature of the first half and one of the second"}));
 }
 
-/// Columns of all heads together, which are those of the embedding at first.
+/// Columns of all heads together; by default those of the embedding.
 void size_row(Ui& ui, std::string_view option, const char* label, int Experiment::*size) {
     const Experiment& e = ui.document.experiment();
     const int columns = e.*size > 0 ? e.*size : e.dim;
@@ -84,8 +84,8 @@ void projections_section(Ui& ui) {
         return;
     std::vector<Choice> rules = choices_of(projection_rules());
     rules.front().help = unprojected_text(e);
-    ImGui::PushID("projections");  // the embedding has a row of this name
-    choice_row(ui, "projection", "Draw", rules);
+    ImGui::PushID("projections");  // the embedding section has a row of the same name
+    choice_row(ui, "projection", "Init", rules);
     ImGui::PopID();
     weight_seed_row(ui, "projection-seed", e.projection_seed, "the embedding table");
     switch_row(ui, "projection-bias", "Biases", e.projection_bias);
@@ -112,7 +112,7 @@ void heads_section(Ui& ui) {
 void scale_rows(Ui& ui, double factor, int d_k) {
     const Experiment& e = ui.document.experiment();
     std::vector<Choice> kinds = {{"none", "none", "Scores as they are"},
-                                 {short_text(factor), "a number", "Any factor"}};
+                                 {short_text(factor), "a number", "Multiply by any factor"}};
     if (!e.is_given("scores"))
         kinds.insert(kinds.begin(),
                      {"sqrt", "1/√d_k = " + short_text(1 / std::sqrt(double(d_k))), "Divide by √d_k"});
@@ -149,13 +149,13 @@ void softmax_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     const bool queries = e.over_queries();
     if (!section_header(ui, "Softmax", queries ? "over queries" : "over keys")) return;
-    choice_row(ui, "normalizer", "Weights by", choices_of(normalizers()));
+    choice_row(ui, "normalizer", "Normalization", choices_of(normalizers()));
     choice_row(ui, "softmax-axis", "Over",
                choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}));
     const auto fill = static_cast<float>(0.5 + std::log10(e.temperature) / 4);
     factor_row(ui, "temperature", "Temperature", e.temperature, std::clamp(fill, 0.0f, 1.0f));
     const double least = predicts_window(e) ? std::min(e.local_window, 1.0) : 0;
-    number_row(ui, "local-window", "Reach", e.local_window, least, k_max_tokens);
+    number_row(ui, "local-window", "Half-width", e.local_window, least, k_max_tokens);
     dropout_rows(ui);
 }
 
@@ -173,36 +173,36 @@ void block_section(Ui& ui) {
                choices_of<Block>({"Attention alone", "Each layer norm after adding (Vaswani et al. 2017)",
                                   "Each layer norm before attention and before the feed-forward layer"}));
     choice_row(ui, "activation", "Activation",
-               choices_of<Activation>({"max(0, x)", "x times the normal distribution up to x"}));
+               choices_of<Activation>({"max(0, x)", "x · Φ(x), Φ the normal distribution function"}));
     const int units = e.feed_forward_columns();
     whole_row(ui, "feed-forward-size", "Feed-forward",
               e.feed_forward_size > 0 ? std::to_string(units) : "4 d = " + std::to_string(units),
               logarithmic_fill(units, 4 * k_max_dim),
               [&](int steps) { return std::clamp(units + steps, 1, 4 * k_max_dim); });
-    weight_seed_row(ui, "block-seed", e.block_seed, "the score's weights");
+    weight_seed_row(ui, "block-seed", e.block_seed, "the score weights");
 }
 
 void translation_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     if (!section_header(ui, "Sequence to sequence", "")) return;
-    choice_row(
-        ui, "encoder", "Encoder",
-        choices_of<Encoder>({"Reads the source in both directions", "Reads it from first to last word"}));
+    choice_row(ui, "encoder", "Encoder",
+               choices_of<Encoder>(
+                   {"Reads the source in both directions", "Reads the source from first to last word"}));
     choice_row(ui, "decoder-attention", "Attention",
                choices_of<DecoderAttention>({"Each step aligns with the source (Bahdanau)",
-                                             "Each step sees the encoder's last state alone"}));
+                                             "Each step sees only the encoder's last state"}));
     std::vector<Choice> states =
         choices_of<AlignmentState>({"The state before the step (Bahdanau)", "The step's own state (Luong)"});
     for (Choice& state : states) state.shown += " state";
-    choice_row(ui, "alignment-state", "Asks with", states);
+    choice_row(ui, "alignment-state", "Query state", states);
     choice_row(
         ui, "decode", "Decoding",
-        choices_of<Decode>({"The target's words are fed", "Each picked word is fed to the next step"}));
+        choices_of<Decode>({"The target words are fed in", "Each predicted word is fed to the next step"}));
     const auto size_row = [&](const char* option, const char* label, int value, int most) {
         whole_row(ui, option, label, std::to_string(value), logarithmic_fill(value, most),
                   [value, most](int steps) { return std::clamp(value + steps, 1, most); });
     };
-    size_row("max-steps", "Most steps", e.max_steps, 100);
+    size_row("max-steps", "Max steps", e.max_steps, 100);
     size_row("encoder-size", "Encoder size", e.encoder_size, k_max_dim);
     size_row("decoder-size", "Decoder size", e.decoder_size, k_max_dim);
 }

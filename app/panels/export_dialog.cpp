@@ -39,10 +39,10 @@ std::vector<Choice> names_of() {
     return names;
 }
 
-/// Otherwise what stands side by side needs several lines.
+/// Whether all choices fit side by side; otherwise they take several lines.
 bool is_wide(const Ui& ui) { return dialog_width(ui) >= ui.px(400); }
 
-/// The open view has one of its own.
+/// Whether the open view has a figure of its own.
 bool has_picture(const Ui& ui) {
     const ViewFigure* view = find_view_figure(ui.document.presentation().view);
     return view && view->stage(*ui.document.trace());
@@ -71,7 +71,7 @@ void what_to_export(Ui& ui) {
         button(focused_name(ui), What::stage);
         beside();
         button("all", What::all);
-        tooltip(ui, "Every stage of the computation, and the view's own picture");
+        tooltip(ui, "Every stage of the computation, and the picture of the view");
     });
     const int heads = ui.document.trace()->experiment.heads;
     if (heads > 1) {
@@ -81,7 +81,7 @@ void what_to_export(Ui& ui) {
         form_choice(ui, "Heads", "head", choices);
     }
     row(ui, "Formats", [&] {
-        // As many to a line as it holds.
+        // As many on a line as fit.
         const float left = ImGui::GetCursorPosX(), begin = ImGui::GetCursorScreenPos().x;
         const ImGuiStyle& style = ImGui::GetStyle();
         const float end = begin + ImGui::CalcItemWidth();
@@ -117,7 +117,7 @@ void how_pictures_look(Ui& ui) {
         const std::optional<int>& size = form.presentation.cell_size;
         const DragResult result =
             drag_field(ui, "size", size ? std::to_string(*size) + " px" : "auto", -1, ui.px(110));
-        tooltip(ui, "auto: smaller cells for larger matrices, so that labels stay legible on a page");
+        tooltip(ui, "auto: smaller cells for larger matrices, so that labels stay legible in print");
         if (result.steps) {
             constexpr int k_first = 48;
             const int stepped = std::clamp(size.value_or(k_first) + result.steps, 1, 512);
@@ -128,7 +128,7 @@ void how_pictures_look(Ui& ui) {
         check_box(ui, "values in the cells", form.presentation.values);
     });
     form_choice(ui, "Theme", "theme", names_of<ThemeKind>());
-    form_choice(ui, "Colours", "colormap", names_of<ColormapKind>());
+    form_choice(ui, "Colors", "colormap", names_of<ColormapKind>());
 }
 
 ExportRequest request_of(const Ui& ui) {
@@ -141,7 +141,7 @@ ExportRequest request_of(const Ui& ui) {
     return request;
 }
 
-/// "writes weights.png and 3 more", or why it cannot.
+/// "writes weights.png and 3 more", or the reason why nothing can be written.
 std::string what_will_be_written(Ui& ui, bool& possible) {
     possible = false;
     try {
@@ -160,10 +160,10 @@ void running_export(Ui& ui) {
         std::to_string(ui.exporter.done()) + " of " + std::to_string(ui.exporter.count()) + " files";
     ImGui::ProgressBar(static_cast<float>(ui.exporter.part()), {dialog_width(ui), 0}, files.c_str());
     if (push_button(ui, "Cancel", ui.px(110))) ui.exporter.cancel();
-    tooltip(ui, "Files that are written stay");
+    tooltip(ui, "Files already written are kept");
     ImGui::SameLine();
     if (push_button(ui, "Hide", ui.px(110))) ui.state.dialog = Dialog::none;
-    tooltip(ui, "It goes on; the status bar shows how far it is");
+    tooltip(ui, "The export continues; the status bar shows its progress");
 }
 
 void export_form(Ui& ui) {
@@ -172,7 +172,7 @@ void export_form(Ui& ui) {
     how_pictures_look(ui);
     bool entered = false;
     row(ui, "Folder", [&] {
-        // After a failure too: it is most often the folder.
+        // Selected after a failure too, as the folder is the most common cause.
         if (ui.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
         form.refocus = false;
         entered = line_field(ui, "##folder", "", form.folder);
@@ -207,7 +207,7 @@ void export_dialog(Ui& ui) {
         form.folder = ui.saved.export_folder.empty() ? home_folder() : ui.saved.export_folder;
     }
     if (ui.exporter.takes_long()) return running_export(ui);
-    // What takes shorter would only flicker.
+    // Anything faster would only flicker.
     ui.state.control_disabled = ui.exporter.running();
     ImGui::BeginDisabled(ui.state.control_disabled);
     export_form(ui);

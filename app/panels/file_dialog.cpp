@@ -1,4 +1,4 @@
-// Opening and saving.
+// The dialogs that open and save files.
 #include <algorithm>
 #include <filesystem>
 #include <vector>
@@ -38,7 +38,8 @@ void enter(FileForm& form, const fs::path& folder) {
     form.entry = 0;
 }
 
-/// ↑ and ↓ in the list, which has `count` entries below the folder above; true if the keyboard moved there.
+/// Moves through the list with ↑ and ↓ (`count` entries below the parent folder); true if the selection
+/// moved.
 bool walk_list(FileForm& form, const KeyboardUse& keys, const std::vector<Entry>& entries) {
     const int last = static_cast<int>(entries.size());
     form.entry = std::clamp(form.entry + keys.steps_down, 0, last);
@@ -48,7 +49,7 @@ bool walk_list(FileForm& form, const KeyboardUse& keys, const std::vector<Entry>
     return true;
 }
 
-/// The folder's contents; true if a file was double-clicked, or Enter pressed on it.
+/// The folder's contents; true if a file was double-clicked or Enter was pressed on it.
 bool file_list(Ui& ui, FileForm& form) {
     bool chosen = false;
     const std::vector<Entry> entries = entries_of(form.folder);
@@ -58,7 +59,7 @@ bool file_list(Ui& ui, FileForm& form) {
     const KeyboardUse keys = grid_keyboard_use(ui, own, {at, {at.x + width, at.y + height}});
     const bool walked = walk_list(form, keys, entries), on_list = ui.state.control.id == own;
     ImGui::BeginChild("files", {width, height}, true);
-    // Draws an entry; true if it was chosen.
+    // Draws an entry; true if it was picked.
     const auto line = [&](int index, const std::string& shown, bool named) {
         const bool here = on_list && form.entry == index;
         const bool clicked =

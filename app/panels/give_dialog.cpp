@@ -1,4 +1,4 @@
-// A matrix given outright: a name, values from somewhere, and a grid to change them in.
+// The dialog for a custom matrix: its name, where its values come from, and a grid to edit them.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr float k_cell_width = 66;
 constexpr float k_cell_height = 24;
-constexpr float k_number_width = 44;  ///< of the rows' numbers
+constexpr float k_number_width = 44;  ///< of the row numbers
 
 std::string size_text(Eigen::Index rows, Eigen::Index columns) {
     return std::to_string(rows) + " × " + std::to_string(columns);
@@ -29,7 +29,7 @@ void start_with(Ui& ui, GiveForm& form, const std::string& name) {
     ui.state.field.typing = 0;
 }
 
-/// Values from `read`, or its refusal as the problem.
+/// Takes the values that `read` returns, or its error as the form's problem.
 void take_values(GiveForm& form, const std::function<Matrix()>& read) {
     try {
         form.values = read();
@@ -44,7 +44,7 @@ void paste(GiveForm& form) {
     take_values(form, [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
 }
 
-/// The name that stands so many further in the list, around its ends.
+/// The name `steps` further in the list, wrapping around.
 std::string stepped_name(const std::string& name, int steps) {
     const auto at = std::ranges::find(given_names(), name, &GivenName::name) - given_names().begin();
     const auto count = std::ssize(given_names());
@@ -60,7 +60,7 @@ void name_row(Ui& ui, GiveForm& form) {
         if (!ImGui::BeginCombo("##name", form.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
         for (const GivenName& each : given_names()) {
             const std::string name(each.name);
-            const std::string mark = ui.document.experiment().is_given(name) ? " · given" : "";
+            const std::string mark = ui.document.experiment().is_given(name) ? " · custom" : "";
             if (ImGui::Selectable((name + mark).c_str(), name == form.name)) start_with(ui, form, name);
             ImGui::SameLine(ui.px(130));
             ImGui::TextDisabled("%.*s", static_cast<int>(each.what.size()), each.what.data());
@@ -71,7 +71,7 @@ void name_row(Ui& ui, GiveForm& form) {
     std::string what(known->what);
     if (const Trace* trace = ui.document.trace().get()) {
         const GivenSize size = given_size(*trace, form.name);
-        what += "; here " + size_text(size.rows, size.columns);
+        what += " · here " + size_text(size.rows, size.columns);
     }
     ImGui::TextDisabled("%s", fitted(ImGui::GetFont(), what, dialog_width(ui)).c_str());
 }
@@ -86,7 +86,7 @@ void source_rows(Ui& ui, GiveForm& form) {
             take_values(form, [&] { return read_matrix(form.file); });
     });
     row(ui, "Values", [&] {
-        if (push_button(ui, "Present ones")) start_with(ui, form, form.name);
+        if (push_button(ui, "Current values")) start_with(ui, form, form.name);
         ImGui::SameLine();
         if (push_button(ui, "Paste")) paste(form);
         ImGui::SameLine();
@@ -102,8 +102,8 @@ void select(GiveForm& form, int row, int column) {
                      std::clamp(column, 0, static_cast<int>(form.values.cols()) - 1)};
 }
 
-/// The arrows move, Enter begins to type, Ctrl+V pastes, while nothing is typed into. The grid has the
-/// keyboard where no other control has.
+/// Arrows move the selection, Enter starts typing, Ctrl+V pastes, unless a cell is being typed into. The grid
+/// has the keyboard whenever no other control has it.
 void grid_keys(Ui& ui, GiveForm& form, unsigned field, const Area& area) {
     unsigned& focused = ui.state.control.id;
     if (focused == 0) focused = field;
@@ -115,7 +115,7 @@ void grid_keys(Ui& ui, GiveForm& form, unsigned field, const Area& area) {
     if (compat::key_pressed(Key::v) && ImGui::GetIO().KeyCtrl) paste(form);
 }
 
-/// What was entered goes into the selected cell, and the next one below is typed into.
+/// Stores what was typed in the selected cell, and starts typing in the cell below.
 void enter_cell(Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
     const Cell at = form.selected;
     try {
@@ -135,7 +135,7 @@ void enter_cell(Ui& ui, GiveForm& form, unsigned field, const std::string& text)
 struct GridPlace {
     ImVec2 origin;  ///< of the first cell
     float width, height;
-    int first_row, last_row, first_column, last_column;  ///< in sight
+    int first_row, last_row, first_column, last_column;  ///< that are visible
 
     Area cell(int row, int column) const {
         const ImVec2 at{origin.x + static_cast<float>(column) * width,
@@ -184,7 +184,7 @@ void draw_grid(Ui& ui, const GiveForm& form, const GridPlace& place) {
     list->AddRect(chosen.min, {chosen.max.x + 1, chosen.max.y + 1}, ink(ui.theme.accent));
 }
 
-/// Scrolls to the selected cell where it is not in sight.
+/// Scrolls the selected cell into view.
 void keep_in_sight(const Area& cell) {
     const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
     if (cell.min.x < at.x || cell.max.x > at.x + size.x) ImGui::SetScrollFromPosX(cell.min.x - at.x);
@@ -235,11 +235,11 @@ void apply(Ui& ui, GiveForm& form) {
     give(ui.document, form.name, form.values);
 }
 
-/// Closes when what was applied is computed; takes it back where it does not fit.
+/// Closes the dialog once the new matrix is computed; undoes it if it does not fit.
 void finish(Ui& ui, GiveForm& form) {
     if (!form.applying || ui.document.busy()) return;
     const bool settled = !ui.document.stale() || !ui.document.problem().empty();
-    // A result that has just come is taken in the next frame; without words to compute there is none.
+    // A finished result is taken in the next frame; without words there is nothing to compute.
     if (!settled && form.idle_frames++ == 0) return;
     form.applying = false;
     const std::string problem = ui.document.problem();
@@ -268,7 +268,7 @@ void give_dialog(Ui& ui) {
     problem_lines(ui, form.problem);
     if (push_button(ui, "Apply", ui.px(110))) apply(ui, form);
     ImGui::SameLine();
-    if (push_button(ui, "Take back", ui.px(110), ui.document.experiment().is_given(form.name))) {
+    if (push_button(ui, "Discard", ui.px(110), ui.document.experiment().is_given(form.name))) {
         take_back(ui.document, form.name);
         ui.state.dialog = Dialog::none;
     }

@@ -1,4 +1,4 @@
-// The picture that is looked at, and how it is cut.
+// The image whose patches are the keys, and how it is cut.
 #include <algorithm>
 
 #include "app/panels/panels.h"
@@ -15,9 +15,10 @@ std::string shown_choice(const Experiment& e) {
 
 void picture_row(Ui& ui) {
     const std::string current = shown_choice(ui.document.experiment());
-    std::vector<Choice> choices = {{"none", "none", "The keys are of the sentence"},
+    std::vector<Choice> choices = {{"none", "none", "The keys come from the sentence"},
                                    {"drawn", "drawn", "The built-in picture"}};
-    if (current == "a file") choices.push_back({"a file", "a file", "File ▸ Open picture… takes another"});
+    if (current == "a file")
+        choices.push_back({"a file", "a file", "File ▸ Open picture… opens another one"});
     option_row(ui, "image", "Picture", [&](float) {
         const auto picked = choice_field(ui, "##choice", choices, current);
         if (picked && *picked != "a file") set_option(ui, "image", *picked);

@@ -4,8 +4,8 @@
 
 #include "app/panels/panels.h"
 #include "app/window/widgets.h"
-#include "core/graph/explain.h"
 #include "core/attention/stages.h"
+#include "core/graph/explain.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/number_text.h"
 #include "core/picture/shown_matrix.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr float k_margin = 18;
 
-/// The column that the inspector writes into, from top to bottom.
+/// The column of text that the inspector writes, from top to bottom.
 struct Column {
     Ui& ui;
     ImDrawList* list;
@@ -33,14 +33,14 @@ std::string value_text(double value) {
     return fixed_text(value, magnitude < 10 ? 4 : 3);
 }
 
-/// A cell of a stage in one head, or −1 for the mean.
+/// A cell of a stage in one head, or in the mean if head is −1.
 struct Inspected {
     const Stage* stage;
     int head;
     Cell cell;
 };
 
-/// The hovered cell, else the one that is held.
+/// The hovered cell, else the locked one.
 std::optional<Inspected> inspected(Ui& ui) {
     const Trace* trace = ui.document.trace().get();
     if (!trace || !ui.document.ready()) return std::nullopt;
@@ -68,7 +68,7 @@ void heading(const Column& c, const std::string& title, const std::string& deriv
     c.advance(34);
 }
 
-/// A label at the left of what is `beside` wide, or on a line of its own where both do not fit on one.
+/// A label to the left of a value that is `beside` wide; on its own line if both do not fit on one.
 void put_beside(const Column& c, const std::string& label, float beside, float below) {
     const bool fits = text_width(c.ui.fonts.body, label) + c.ui.px(10) + beside <= c.width();
     draw_text(c.list, c.ui.fonts.body, {c.left, c.y() + c.ui.px(below)}, ink(c.ui.theme.secondary), label,
@@ -93,10 +93,10 @@ void line(const Column& c, const std::string& label, double value, bool rule) {
     if (rule) c.list->AddLine({c.left, y + c.ui.px(26)}, {c.right, y + c.ui.px(26)}, ink(c.ui.theme.line));
 }
 
-/// The text without its middle, where it is wider than `width`.
+/// The text with its middle replaced by "…" if it is wider than `width`.
 std::string without_middle(ImFont* font, const std::string& text, float width) {
     if (text_width(font, text) <= width) return text;
-    std::vector<std::size_t> begins;  // of its characters, and the end
+    std::vector<std::size_t> begins;  // byte offsets of its characters, and the end
     for (std::size_t i = 0; i < text.size(); ++i)
         if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) begins.push_back(i);
     begins.push_back(text.size());
@@ -112,7 +112,7 @@ std::string without_middle(ImFont* font, const std::string& text, float width) {
     return shortened(fits);
 }
 
-/// "query → key", each of them without its middle where both do not fit.
+/// "query → key", both shortened in the middle if they do not fit.
 std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, float width) {
     ImFont* font = c.ui.fonts.title;
     const std::string row = legible(trace.label(at.stage->info->rows, at.cell.row));
@@ -121,14 +121,14 @@ std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, 
     if (row.empty()) return without_middle(font, column, width);
     const std::string between = at.stage->info->columns == Axis::key_token ? " → " : " · ";
     const float room = width - text_width(font, between);
-    // What one of them leaves of its half is the other's.
+    // Either name may use the part of its half that the other leaves free.
     const float first = std::max(room / 2, room - text_width(font, column));
     const std::string shown = without_middle(font, row, first);
     return shown + between + without_middle(font, column, room - text_width(font, shown));
 }
 
 void title(const Column& c, const Trace& trace, const Inspected& at, const Proof& proof, Rgb8 color) {
-    std::string kind(at.stage->name());
+    std::string kind = stage_heading(*at.stage->info);
     if (at.stage->shape().heads > 1)
         kind += at.head < 0 ? ", MEAN OF HEADS" : ", HEAD " + std::to_string(at.head + 1);
     for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
@@ -145,7 +145,7 @@ void title(const Column& c, const Trace& trace, const Inspected& at, const Proof
     }
     const std::string value = value_text(proof.value);
     const float room = c.width() - text_width(c.ui.fonts.mono_large, value) - c.ui.px(12);
-    // In a narrow panel the value has a line of its own.
+    // In a narrow panel the value is on its own line.
     const bool two_lines =
         room < c.ui.px(140) && text_width(c.ui.fonts.title, cell_name(c, trace, at, c.width())) > room;
     draw_text(c.list, c.ui.fonts.title, {c.left, c.y() - c.ui.px(2)}, ink(c.ui.theme.text),
@@ -164,7 +164,7 @@ void remark(const Column& c, const std::string& text) {
     c.advance(6);
 }
 
-/// Bars to the right of a middle line, negative ones to its left, where there are any.
+/// Bars to the right of a zero line, and to its left if there are negative values.
 struct BarScale {
     float zero;
     float per_unit;
@@ -185,7 +185,7 @@ void bar(const Column& c, const BarScale& scale, float y, float height, double v
     c.list->AddRectFilled({left, y}, {right, y + height}, ink(color), 1);
 }
 
-/// The rows that are in sight; a row may be far longer than the panel is high.
+/// The visible rows; a list may be much longer than the panel is high.
 template <typename Row>
 void clipped(int count, float pitch, const Row& row) {
     ImGuiListClipper clipper;
@@ -197,16 +197,16 @@ void clipped(int count, float pitch, const Row& row) {
     clipper.End();
 }
 
-constexpr float k_least_bars = 16;       ///< units; narrower ones say nothing and are left out
+constexpr float k_least_bars = 16;       ///< units; narrower bars are unreadable and left out
 constexpr std::size_t k_measured = 512;  ///< rows whose texts are measured
 
 std::string factors_text(const ProofTerm& term) {
     return cell_text(term.left) + " × " + cell_text(term.right);
 }
 
-/// Where a term's parts stand in its line; without room for them, the factors stand below.
+/// Positions of the parts of a term's line; if there is no room, the factors are below it.
 struct TermPlaces {
-    float label_width, factors_right, bars_left, bars_right;  ///< no bars where these meet
+    float label_width, factors_right, bars_left, bars_right;  ///< there are no bars where these are equal
     bool two_lines;
 };
 
@@ -232,7 +232,7 @@ TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool 
 
 void terms(const Column& c, const Proof& proof) {
     if (proof.terms.empty()) return;
-    // What follows a comma goes below where both do not fit beside each other.
+    // The part of the title after the comma goes below if both do not fit on one line.
     const std::size_t comma = proof.terms_title.rfind(", ");
     const bool fits = text_width(c.ui.fonts.section, proof.terms_title) <= c.width();
     heading(c, fits ? proof.terms_title : proof.terms_title.substr(0, comma + 1), "");
@@ -304,7 +304,7 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
     c.advance(6);
 }
 
-void summary(const Column& c, const Proof& proof, const Cell& cell) {
+void summary(const Column& c, const Proof& proof, const Inspected& at) {
     if (!proof.summary) return;
     const RowSummary& s = *proof.summary;
     const auto fact = [&](const char* label, const std::string& text) {
@@ -315,15 +315,17 @@ void summary(const Column& c, const Proof& proof, const Cell& cell) {
     fact("entropy", fixed_text(s.entropy, 3) + " nat");
     fact("effective tokens", fixed_text(s.effective_tokens, 2) + " of " + std::to_string(proof.row.size()));
     fact("row sum", fixed_text(s.sum, 4));
-    // What the mask closes takes no part.
-    if (proof.row[std::size_t(cell.column)].closed) return;
+    // A closed cell has no rank.
+    if (proof.row[std::size_t(at.cell.column)].closed) return;
     fact("rank in the row", std::to_string(s.rank) + " of " + std::to_string(proof.row.size()));
-    if (s.head_rank) fact("this head's rank", std::to_string(s.head_rank));
+    if (s.head_rank)
+        fact("rank among heads",
+             std::to_string(s.head_rank) + " of " + std::to_string(at.stage->shape().heads));
 }
 
 void nothing_pointed_at(const Column& c) {
     heading(c, "INSPECTOR", "");
-    remark(c, "Point at a cell to read off why it has its value. Click to lock it, Esc to unlock.");
+    remark(c, "Point at a cell to see why it has its value. Click to lock it, Esc to unlock.");
 }
 
 void proof_of(const Column& c, const Inspected& at) {
@@ -347,7 +349,7 @@ void proof_of(const Column& c, const Inspected& at) {
     steps(c, proof);
     terms(c, proof);
     row(c, proof, at, colors);
-    summary(c, proof, at.cell);
+    summary(c, proof, at);
 }
 
 }  // namespace

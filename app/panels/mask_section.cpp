@@ -1,4 +1,4 @@
-// The mask's rules, one row each, and what is given outright.
+// The mask's rules, one row each, and the custom matrices.
 #include <algorithm>
 
 #include "app/document/given.h"
@@ -20,7 +20,7 @@ int token_count(Ui& ui) {
     return ui.document.trace() ? static_cast<int>(ui.document.trace()->columns.size()) : 1;
 }
 
-/// Sets the rules; a list that is refused becomes the notice, and nothing changes.
+/// Sets the rules; if they are rejected, the reason becomes the notice and nothing changes.
 void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = {}) {
     Experiment trial = ui.document.experiment();
     trial.mask = std::move(rules);
@@ -34,7 +34,7 @@ void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = 
     ui.document.change([&](Session& session) { session.experiment.mask = trial.mask; }, gesture);
 }
 
-/// The rules with one more, which stands where the table has its kind.
+/// The rules with one added, in the order of the table of kinds.
 std::vector<MaskRule> with_rule(std::vector<MaskRule> rules, const MaskKind& kind, int tokens) {
     const auto later =
         std::ranges::find_if(rules, [&](const MaskRule& rule) { return rule.kind > kind.choice; });
@@ -48,7 +48,7 @@ std::string arguments_text(const MaskRule& rule) {
     return colon == std::string::npos ? "" : text.substr(colon + 1);
 }
 
-/// The numbers of the rule at `index`: one is dragged, all can be typed.
+/// The arguments of the rule at `index`: a single one can be dragged, any number can be typed.
 void arguments_field(Ui& ui, std::size_t index, float width) {
     std::vector<MaskRule> rules = ui.document.experiment().mask;
     MaskRule& rule = rules[index];
@@ -70,7 +70,7 @@ void arguments_field(Ui& ui, std::size_t index, float width) {
     set_mask(ui, rules, result.gesture);
 }
 
-/// A kind that is off, or one rule of it: `index` counts in the experiment's rules.
+/// A row for a kind that is off (no `index`), or for the rule at `index` in the experiment's rules.
 void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optional<std::size_t> index) {
     const auto control = [&](float width) {
         const bool pressed = switch_field(ui, "on", index.has_value());
@@ -105,18 +105,18 @@ void show_stage(Ui& ui, const std::string& name, const std::string& gesture = {}
     ui.state.zoom = {};
 }
 
-/// A button that brings the matrix into focus, and one that takes it back.
+/// A button that focuses the matrix, and one that discards it.
 void given_fields(Ui& ui, const std::string& name, const GivenMatrix& matrix, float width) {
     const float remove = ui.px(26);
-    if (small_button(ui, "show", size_text(matrix), "Show it in the focus, where its cells can be changed",
+    if (small_button(ui, "show", size_text(matrix), "Show it in the focus to edit its cells",
                      width - remove - ui.px(4)))
         show_stage(ui, name == "mask" ? std::string(mask_stage(ui.document.experiment())) : name);
     ImGui::SameLine(0, ui.px(4));
-    if (small_button(ui, "remove", "×", "Take it back", remove)) take_back(ui.document, name);
+    if (small_button(ui, "remove", "×", "Discard", remove)) take_back(ui.document, name);
 }
 
-/// Brings the mask into focus. Where no rule closes anything a decoder has none: then one that is all open is
-/// given.
+/// Focuses the mask. Where no rule closes anything a decoder has no mask stage: a custom mask that is all
+/// open is then set.
 void begin_painting(Ui& ui) {
     const std::string stage(mask_stage(ui.document.experiment()));
     const Trace* trace = ui.document.trace().get();
@@ -129,27 +129,34 @@ void begin_painting(Ui& ui) {
     ui.document.end_gesture();
 }
 
-/// The mask that was painted, or the way to one.
+/// The painted mask, or a button that starts painting one.
 void painted_row(Ui& ui) {
     const auto& given = ui.document.experiment().given;
     const auto mask = given.find("mask");
     const auto control = [&](float width) {
         if (mask != given.end()) return given_fields(ui, "mask", GivenMatrix(mask->second), width);
-        if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag in it", width))
+        if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(ui);
     };
     option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", control,
-               "any pairs, painted in the mask itself or given as a matrix");
+               "any pairs, painted in the mask or set as a custom matrix");
+}
+
+/// The kind of mask in the field's terms: a valid length masks the padding after it.
+std::string label_of(const MaskKind& kind) {
+    if (kind.choice == MaskForm::valid) return "Padding";
+    std::string label(name_of(kind.choice));
+    label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
+    return label;
 }
 
 }  // namespace
 
-/// A row for each kind of the table, and one more for each further rule of a kind.
+/// One row per kind of rule, and another for each further rule of the same kind.
 void mask_section(Ui& ui) {
     if (!section_header(ui, "Mask", open_cells(ui))) return;
     for (const MaskKind& kind : mask_kinds()) {
-        std::string name(name_of(kind.choice));
-        name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+        const std::string name = label_of(kind);
         const std::vector<MaskRule> rules = ui.document.experiment().mask;
         int shown = 0;
         for (std::size_t i = 0; i < rules.size(); ++i)
@@ -164,9 +171,9 @@ void mask_section(Ui& ui) {
 }
 
 void given_section(Ui& ui) {
-    const auto given = ui.document.experiment().given;  // a button changes it
+    const auto given = ui.document.experiment().given;  // copied, as a button changes it
     const auto others = given.size() - given.count("mask");
-    if (!section_header(ui, "Given", others ? std::to_string(others) + " given" : "")) return;
+    if (!section_header(ui, "Custom matrices", others ? std::to_string(others) : "")) return;
     for (const auto& [name, matrix] : given)
         if (name != "mask")
             option_row(
@@ -174,11 +181,11 @@ void given_section(Ui& ui) {
                 [&, &name = name, &matrix = matrix](float width) { given_fields(ui, name, matrix, width); },
                 std::ranges::find(given_names(), name, &GivenName::name)->what);
     const auto control = [&](float width) {
-        if (small_button(ui, "give", "give…", "Give a matrix outright instead of computing it", width))
+        if (small_button(ui, "give", "set…", "Set a matrix instead of computing it", width))
             ui.state.open(Dialog::giving);
     };
     option_row(ui, "given", "Matrix", control,
-               "a stage or a weight, typed in a grid, pasted or read from a CSV or NPY file");
+               "a stage or a weight matrix, typed, pasted, or read from a CSV or NPY file");
 }
 
 }  // namespace attnscope

@@ -27,7 +27,7 @@ void example_items(Ui& ui, ActionContext& context) {
     }
 }
 
-/// As wide as the menus, which end at `left`, leave it.
+/// As wide as the menus, which end at `left`, allow.
 void search_field(Ui& ui, const Area& area, float left, const std::function<void(const Action&)>& run) {
     const float width = std::min(ui.px(262), area.max.x - ui.px(16) - left), height = ui.px(20);
     if (width < ui.px(60)) return;
@@ -64,14 +64,14 @@ void menu_bar(Ui& ui, const Area& area, ActionContext& context,
     list->AddLine({area.min.x, area.max.y}, area.max, ink(ui.theme.line));
     float words = 0;
     for (const char* menu : k_menus) words += text_width(ui.fonts.body, menu);
-    // In a narrow window the menus stand closer.
+    // In a narrow window the menus are closer together.
     const float gaps = static_cast<float>(std::size(k_menus));
     const float room = area.width() - ui.px(114) - words - gaps * ui.px(26);
     const bool close = room < 0;
     const float padding = close ? ui.px(4) : ui.px(8), gap = close ? 0 : ui.px(10);
     float x = area.min.x + (close ? ui.px(96) : ui.px(114));
     if (x + words + 2 * gaps * padding > area.max.x)
-        x = area.min.x + ui.px(4);  // the name gives way
+        x = area.min.x + ui.px(4);  // the program's name is left out
     else
         draw_text(list, ui.fonts.strong, {area.min.x + ui.px(16), area.min.y + ui.px(8)}, ink(ui.theme.text),
                   "attnscope");

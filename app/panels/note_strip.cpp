@@ -1,4 +1,4 @@
-// What a session says of itself: what to look at, and what to try.
+// The note of the session: what to look at, and what to try.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace attnscope {
 namespace {
 
 constexpr float k_margin = 16, k_padding = 7, k_line = 18;
-constexpr float k_cross = 22;    ///< the button that closes
+constexpr float k_cross = 22;    ///< the close button
 constexpr float k_widest = 980;  ///< units; longer lines are hard to read
 constexpr int k_most_lines = 3;
 
@@ -25,13 +25,13 @@ bool shows(const Ui& ui) {
 
 struct NoteText {
     std::string name;
-    float indent;  ///< of the first line, which begins with the name
-    float width;   ///< of the lines
+    float indent;  ///< of the first line, after the name
+    float width;   ///< of each line
     std::vector<std::string> lines;
     bool cut;
 };
 
-/// The note in at most `most` lines as wide as `width` pixels, the name before the first.
+/// The note wrapped into at most `most` lines of `width` pixels, the name before the first line.
 NoteText lay_out_note(Ui& ui, float width, int most) {
     ImFont* font = ui.fonts.body;
     NoteText text{note_title(ui.document), 0, std::min(width, ui.px(k_widest)), {}, false};
@@ -65,13 +65,13 @@ float height_of(Ui& ui, std::size_t lines) {
     return ui.px(2 * k_padding + k_line * static_cast<float>(lines));
 }
 
-/// A × that is drawn, so that it looks alike in every font.
+/// A close button, drawn rather than written, so that it looks the same in every font.
 bool cross(Ui& ui, ImVec2 at) {
     const float size = ui.px(k_cross), r = ui.px(4);
     ImGui::SetCursorScreenPos(at);
     const bool clicked = ImGui::InvisibleButton("close note", {size, size});
     const bool hovered = ImGui::IsItemHovered();
-    tooltip(ui, "Close; Esc does too once nothing is locked");
+    tooltip(ui, "Close (or Esc, if no cell is locked)");
     const KeyboardUse keys = keyboard_use(ui, ImGui::GetID("close note"), {at, {at.x + size, at.y + size}});
     const ImVec2 c{at.x + size / 2, at.y + size / 2};
     const ImU32 color = ink(hovered ? ui.theme.text : ui.theme.secondary);

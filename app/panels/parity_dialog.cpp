@@ -1,4 +1,4 @@
-// Both backends on the experiment that is open: how far their stages are apart, and what each took.
+// Compares both backends on the open experiment: how far apart their stages are, and how long each took.
 #include <algorithm>
 #include <array>
 
@@ -11,14 +11,14 @@ namespace {
 
 constexpr int k_columns = 7;
 constexpr std::array<const char*, k_columns> k_titles = {
-    "stage", "shape", "largest |Δ|", "in the cell", "relative |Δ|", "CPU ms", "GPU ms"};
+    "stage", "shape", "largest |Δ|", "at the cell", "relative |Δ|", "CPU ms", "GPU ms"};
 constexpr std::array<float, k_columns> k_widths = {142, 104, 84, 0, 84, 74, 74};  ///< 0: what is left
 constexpr std::array<bool, k_columns> k_numbers = {false, true, true, false, true, true, true};
 
-/// The table needs more than other dialogs do.
+/// The table is wider than other dialogs.
 float table_width(Ui& ui) { return dialog_width(ui, 900); }
 
-/// To a microsecond, so that the points stand below each other.
+/// With microsecond digits, so that the decimal points are aligned.
 std::string milliseconds_text(double milliseconds) { return fixed_text(milliseconds, 3); }
 
 std::string shape_text(const Shape& shape) {
@@ -26,7 +26,7 @@ std::string shape_text(const Shape& shape) {
            std::to_string(shape.columns);
 }
 
-/// In the column that is open, at its right end where it holds numbers.
+/// Text in the current column, right-aligned where the column holds numbers.
 void cell(Ui& ui, int column, ImFont* font, const std::string& text, Rgb8 color) {
     ImGui::PushFont(font);
     ImGui::PushStyleColor(ImGuiCol_Text, ink(color));
@@ -115,7 +115,7 @@ void table(Ui& ui, const ParityReport& report) {
     ImGui::EndTable();
 }
 
-/// A name, and a time in numbers that stand below each other.
+/// A name, and a time whose digits are aligned with the other times.
 void total(Ui& ui, const char* name, double milliseconds, const std::string& remark) {
     ImGui::TextUnformatted(name);
     ImGui::SameLine(ui.px(142));
@@ -139,17 +139,17 @@ void progress(Ui& ui) {
     using Phase = ParityRun::Phase;
     const Phase phase = ui.parity.phase();
     const char* what = phase == Phase::comparing ? "3 of 3: comparing every cell"
-                       : phase == Phase::card    ? "2 of 3: the graphics card computes"
-                                                 : "1 of 3: the processor computes";
+                       : phase == Phase::card    ? "2 of 3: running on the graphics card"
+                                                 : "1 of 3: running on the processor";
     const float done = phase == Phase::comparing ? 2.0f / 3 : phase == Phase::card ? 1.0f / 3 : 0;
     ImGui::ProgressBar(done, {table_width(ui), ImGui::GetFrameHeight()}, what);
-    ImGui::TextDisabled("Each side evaluates the experiment from nothing. Closing this stops it.");
+    ImGui::TextDisabled("Both sides evaluate the whole experiment. Closing this stops them.");
 }
 
 }  // namespace
 
 void parity_dialog(Ui& ui) {
-    // Asked first: a run that ends now has its report by then.
+    // Queried first: a run that ends now has its report by then.
     const bool idle = !ui.parity.running();
     std::shared_ptr<const ParityReport> report = ui.parity.report();
     if (report && !(report->experiment() == ui.document.experiment() && report->shaders == shaders_stamp()))
@@ -165,11 +165,11 @@ void parity_dialog(Ui& ui) {
     const bool has_table = report && report->problem.empty();
     if (has_table) {
         table(ui, *report);
-        const char* times =
-            report->compiled ? "The card compiled its shaders meanwhile: run again for its time without that."
-                             : "Each side evaluated the experiment from nothing.";
+        const char* times = report->compiled
+                                ? "The GPU time includes compiling the shaders; run again to exclude it."
+                                : "Both sides evaluated the whole experiment.";
         ImGui::TextDisabled(
-            "A click shows the stage and locks the cell. Relative: |Δ| ÷ the larger of both, above 1e-6.");
+            "Click to show the stage and lock the cell. Relative: |Δ| ÷ the larger value, above 1e-6.");
         ImGui::TextDisabled("%s", times);
     }
     if (push_button(ui, "Run again", ui.px(110), !running)) ui.parity.start(ui.document.experiment());

@@ -13,9 +13,9 @@ constexpr float k_field_height = 36;
 constexpr float k_chip_height = 24;
 constexpr float k_chip_gap = 8;
 constexpr int k_most_lines = 3;
-constexpr float k_low = 600;  ///< units; a window below it has one line of chips
+constexpr float k_low = 600;  ///< units; a lower window has one line of chips
 
-/// One token of the sentence on screen.
+/// One token of a sentence, as shown.
 struct Chip {
     int token;
     std::string text;
@@ -26,17 +26,17 @@ struct Chip {
 
 int most_lines(const Ui& ui, float window_height) { return window_height < ui.px(k_low) ? 1 : k_most_lines; }
 
-/// A sentence: the one that asks, or the one that is looked at.
+/// A sentence: that of the queries, or that of the keys and values.
 struct Sentence {
     bool second;
-    bool of_keys;  ///< looked at, not asking: the second one, but the source of sequence to sequence
+    bool of_keys;  ///< the keys' sentence: the second one, but in sequence to sequence the source
     bool beside_another;
     std::string Experiment::*text;
     const char* hint;
     const char* id;
 };
 
-/// Why nothing reads it; empty: it is read.
+/// Why nothing reads the sentence; empty if it is used.
 std::string why_unread(const Ui& ui, const Sentence& sentence) {
     return why_unused(*find_option(sentence.second ? "text2" : "text"), ui.document.experiment());
 }
@@ -49,7 +49,7 @@ Sentence first_sentence(const Experiment& e, bool beside_another) {
 
 Sentence second_sentence(const Experiment& e) {
     const char* hint =
-        translates(e) ? "The sentence that the decoder says" : "The sentence that is looked at";
+        translates(e) ? "Target sentence (the decoder's words)" : "Second sentence (keys and values)";
     return {true, !translates(e), true, &Experiment::text2, hint, "second sentence"};
 }
 
@@ -57,7 +57,7 @@ bool shows_second(const Ui& ui) {
     return ui.state.second_sentence_open || !ui.document.experiment().text2.empty();
 }
 
-/// Its tokens in the newest trace; without a second sentence there, the keys' are none.
+/// Its tokens in the newest trace; the keys' sentence has none if the trace has no second sentence.
 const std::vector<std::string>& tokens_of(const Trace& trace, const Sentence& sentence) {
     static const std::vector<std::string> k_none;
     if (translates(trace.experiment)) return sentence.of_keys ? trace.columns : trace.rows;
@@ -80,7 +80,7 @@ std::vector<Chip> lay_out(Ui& ui, const Sentence& sentence, float width, int mos
         const std::string text = legible(tokens[std::size_t(i)]);
         const std::string id = ids ? std::to_string(static_cast<int>(ids->buffer.at(0, i, 0))) : "";
         const float chip = text_width(ui.fonts.body, text) + text_width(ui.fonts.mono_small, id) + ui.px(32);
-        // The last line keeps room for what says how many are left out.
+        // The last line leaves room for the number of chips left out.
         const float room = width - (line + 1 == most_lines ? ui.px(100) : 0);
         if (x > 0 && x + chip > room) {
             x = 0;
@@ -94,7 +94,7 @@ std::vector<Chip> lay_out(Ui& ui, const Sentence& sentence, float width, int mos
 }
 
 int undo_run(Interaction& state, const std::string& before, const std::string& after) {
-    // A new word, and going over from typing to deleting, begin a new undo step.
+    // A new word, and switching between typing and deleting, start a new undo step.
     const bool longer = after.size() > before.size();
     const bool blank = longer && after.ends_with(' ');
     if (blank || longer != (state.typing_run % 2 == 0)) ++state.typing_run;
@@ -102,7 +102,7 @@ int undo_run(Interaction& state, const std::string& before, const std::string& a
     return state.typing_run;
 }
 
-/// The newest trace is of another sentence than the one that is typed.
+/// Whether the newest trace has another sentence than the one typed.
 bool is_behind(const Ui& ui, const Sentence& sentence) {
     const Trace* trace = ui.document.trace().get();
     const Experiment& typed = ui.document.experiment();
@@ -111,7 +111,7 @@ bool is_behind(const Ui& ui, const Sentence& sentence) {
                       trace->experiment.vocabulary == typed.vocabulary);
 }
 
-/// How many tokens the sentence has, or why that is not known.
+/// The number of tokens, or why it is unknown.
 std::string count_text(const Ui& ui, const Sentence& sentence) {
     if (is_behind(ui, sentence)) {
         if ((ui.document.experiment().*sentence.text).empty()) return sentence.of_keys ? "" : "no tokens";
@@ -122,7 +122,7 @@ std::string count_text(const Ui& ui, const Sentence& sentence) {
     return count ? std::to_string(count) + (count == 1 ? " token" : " tokens") : std::string();
 }
 
-/// What the field says of its sentence at its right.
+/// The description at the right of the field.
 std::string facts(Ui& ui, const Sentence& sentence) {
     const Experiment& e = ui.document.experiment();
     if (const std::string reason = why_unread(ui, sentence); !reason.empty()) return reason;
@@ -135,7 +135,7 @@ std::string facts(Ui& ui, const Sentence& sentence) {
     return (sentence.of_keys ? keys : queries) + (tokens.empty() ? "" : " · " + tokens);
 }
 
-/// The field itself at the cursor, `width` wide; true while it has the keyboard.
+/// The text field at the cursor, `width` wide; true while it has the keyboard.
 bool text_input(Ui& ui, const Sentence& sentence, TextField& field, const Area& area, float width) {
     ImGui::PushFont(ui.fonts.sentence);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
@@ -152,7 +152,7 @@ bool text_input(Ui& ui, const Sentence& sentence, TextField& field, const Area& 
     if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.hint, text)) {
         const std::string gesture =
             (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(ui.state, before, text));
-        // Its field stays when the last letter goes.
+        // The field stays open when its last letter is deleted.
         if (sentence.second) ui.state.second_sentence_open = true;
         ui.document.change([&](Session& session) { session.experiment.*sentence.text = text; }, gesture);
     }
@@ -168,7 +168,7 @@ void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextFiel
                     const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.raised), ui.px(6));
-    // The sentence comes first: what does not leave it most of the field is left out.
+    // The field takes precedence: a description that does not leave it enough room is omitted.
     const std::string words = facts(ui, sentence);
     const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();
     const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
@@ -192,7 +192,7 @@ void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextFiel
         run(*find_action("edit.one_sentence"));
 }
 
-/// Locks the token's cell of the focused stage: its row or, for a key, its column, where there is one.
+/// Locks the token's cell in the focused stage: its row or, for a key, its column, if there is one.
 void lock_token(Ui& ui, int token, bool as_key) {
     const Stage& stage = focused_stage(*ui.document.trace(), ui.document.presentation().stage);
     const Axis axis = as_key ? Axis::key_token : Axis::query_token;
@@ -228,7 +228,7 @@ void chips(Ui& ui, const Sentence& sentence, const Area& area) {
     const Trace* trace = ui.document.trace().get();
     if (!trace) return;
     const Highlight lit = current_highlight(ui.state, ui.document.presentation(), trace);
-    // Chips of what cannot be shown any more stay, faint, as the matrices do.
+    // Chips of a sentence that cannot be shown any more stay, dimmed, as the matrices do.
     const bool behind = is_behind(ui, sentence) && !ui.document.busy();
     const int lines = most_lines(ui, ImGui::GetIO().DisplaySize.y);
     const std::vector<Chip> all = lay_out(ui, sentence, area.width(), lines);
@@ -265,7 +265,7 @@ const char* const k_add = "+ second sentence";
 
 float add_width(Ui& ui) { return text_width(ui.fonts.caption, k_add) + ui.px(20); }
 
-/// How wide the chips of a sentence may be in a window: with two, each has half of it.
+/// The width for the chips of one sentence: half the window if there are two.
 float chips_width(Ui& ui, float window_width, bool two) {
     const float width = window_width - ui.px(2 * k_margin);
     return two ? (width - ui.px(k_between)) / 2 : width - add_width(ui) - ui.px(8);
@@ -284,7 +284,7 @@ int chip_lines(Ui& ui, float window_width, float window_height) {
     return lines;
 }
 
-/// The way to a second sentence, at the right of the chips.
+/// The button that adds a second sentence, at the right of the chips.
 void add_button(Ui& ui, float right, float top, const std::function<void(const Action&)>& run) {
     const float width = add_width(ui), height = ui.px(k_chip_height);
     const std::string unread = why_unread(ui, second_sentence(ui.document.experiment()));
@@ -299,9 +299,9 @@ void add_button(Ui& ui, float right, float top, const std::function<void(const A
     ImGui::EndDisabled();
     ui.state.control_disabled = false;
     tooltip(ui, !unread.empty()                        ? unread
-                : translates(ui.document.experiment()) ? "The target, which the decoder says"
-                                                       : "Cross-attention: the first sentence asks, the "
-                                                         "second one is looked at");
+                : translates(ui.document.experiment()) ? "The target sentence, for the decoder"
+                                                       : "Cross-attention: queries from the first "
+                                                         "sentence, keys and values from the second");
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {right - ui.px(10), top + ui.px(6)},
               ink(hovered ? ui.theme.accent : ui.theme.faint, unread.empty() ? 1 : 0.5f), k_add,
               Align::right);

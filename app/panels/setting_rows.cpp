@@ -11,7 +11,7 @@ namespace {
 
 Seed stepped(const Seed& seed, int steps) {
     const std::uint64_t bits = seed.bits() + static_cast<std::uint64_t>(static_cast<std::int64_t>(steps));
-    // Stepping below 0 goes on with negative seeds, and back.
+    // Stepping below 0 continues with negative seeds.
     const bool negative =
         seed.negative() ? static_cast<std::int64_t>(bits) < 0 : steps < 0 && bits > seed.bits();
     return negative ? Seed(static_cast<std::int64_t>(bits)) : Seed::from_unsigned(bits);
@@ -52,10 +52,10 @@ void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed
     const std::string fresh = ui.document.experiment().seed.text();
     const bool own = seed.kind == ProjectionSeed::Kind::own;
     const std::vector<Choice> kinds = {
-        {"same", "same", "The embedding's seed again, as notebook 1 does"},
-        {"continue", "continue", "Go on where the draw before ended: " + std::string(before)},
-        {own ? seed.seed.text() : fresh, "own", "A seed of their own"}};
-    ImGui::PushID(option.data());  // sections have rows of the same names
+        {"same", "same", "The embedding's seed, as in notebook 1"},
+        {"continue", "continue", "Continue the random stream after " + std::string(before)},
+        {own ? seed.seed.text() : fresh, "own", "A separate seed"}};
+    ImGui::PushID(option.data());  // several sections have rows of these names
     choice_row(ui, option, "Seed", kinds);
     if (own) seed_row(ui, option, "Own seed", seed.seed);
     ImGui::PopID();

@@ -1,4 +1,4 @@
-// The rows of the experiment panel: a label, a control, and the option that they set.
+// The rows of the experiment panel: a label and the control that sets an option.
 #pragma once
 
 #include <string>
@@ -32,22 +32,22 @@ std::vector<Choice> choices_of(const char* const (&help)[N]) {
 void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices);
 void switch_row(Ui& ui, std::string_view option, const char* label, bool on);
 void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& seed);
-/// Where some weights' generator starts, and a row for their own seed where they have one. `before` is what
-/// is drawn before them.
+/// The seed of some weights: shared or, in a row of its own, separate. `before` names what is drawn just
+/// before them.
 void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before);
-/// A whole number that is dragged along the values that are possible, and typed. `shown` stands in the field.
+/// A whole number that can be typed, or dragged along its valid values. `shown` is the field's text.
 void whole_row(Ui& ui, std::string_view option, const char* label, const std::string& shown, float fill,
                const std::function<int(int steps)>& next);
-/// A number that is dragged by ones from `least` to `most`.
+/// A number dragged in steps of 1 from `least` to `most`.
 void number_row(Ui& ui, std::string_view option, const char* label, double value, double least, double most);
-/// A number that is dragged by tenths of its size.
+/// A number dragged in steps of a tenth of its value.
 void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill);
-/// A number that is dragged by hundredths between 0 and `most`.
+/// A number between 0 and `most`, dragged in steps of 0.01.
 void share_row(Ui& ui, std::string_view option, const char* label, double value, double most);
 
-/// The mask's rules, and the mask that is given.
+/// The mask's rules and the painted mask.
 void mask_section(Ui& ui);
-/// Matrices given outright.
+/// The custom matrices.
 void given_section(Ui& ui);
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@ namespace {
 
 std::string count(std::size_t n, const char* what) { return n ? std::to_string(n) + " " + what + "  " : ""; }
 
-/// NaN and infinities of the focused stage; those of `masked` that the mask put there are no news.
+/// NaN and infinities of the focused stage; −∞ is not counted in `masked`, where the mask puts it.
 std::string not_finite(const Stage& stage) {
     const ValueRange& range = stage.buffer.range();
     return count(range.nan, "NaN") + count(range.plus_infinity, "+∞") +
@@ -41,7 +41,7 @@ std::string warnings(const Trace& trace, const Presentation& presentation) {
     return not_finite(focused_stage(trace, presentation.stage)) + fully_masked(trace);
 }
 
-/// How many rows ask and how many are looked at: tokens where all are of one sentence.
+/// The number of queries and keys; of tokens where both are from the same sentence.
 std::string row_counts(const Trace& trace) {
     const int N = main_stage(trace).shape().rows;
     const bool steps = trace.experiment.mechanism == MechanismKind::seq2seq;
@@ -63,21 +63,22 @@ std::string file_text(const Document& document) {
     return name + (document.modified() ? " · changed" : document.file().empty() ? "" : " · saved");
 }
 
-/// "GPU · NVIDIA H100 is 12 times as fast as the processor"; without the reason where it has no room.
+/// "GPU · NVIDIA H100 is 12 times as fast as the processor"; without the reason if there is no room.
 std::string backend_text(const Ui& ui, float room) {
     const Trace* trace = ui.document.trace().get();
     const bool on_card = trace && trace->backend == "gpu";
     const std::string name = on_card ? "GPU" : ui.processor;
     const BackendReport report = ui.document.backend();
-    // What computed the trace may be another than what is chosen: a sequence, or one that is not there yet.
+    // The trace may have been computed elsewhere than chosen: a sequence, or a trace that is not yet
+    // replaced.
     const bool as_chosen = report.on_card == on_card;
     const bool recurrent = trace && trace->experiment.mechanism == MechanismKind::seq2seq;
-    const std::string reason = as_chosen ? report.reason : recurrent ? "sequences are the processor's" : "";
+    const std::string reason = as_chosen ? report.reason : recurrent ? "sequences run on the processor" : "";
     const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;
 }
 
-/// What computes, and a list of what else could; returns its right end.
+/// Which backend computes, with a menu of the others; returns its right end.
 float backend_button(Ui& ui, const Area& area, ActionContext& context, float room,
                      const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -102,23 +103,24 @@ float backend_button(Ui& ui, const Area& area, ActionContext& context, float roo
     return area.min.x + width;
 }
 
-/// What is being opened, where it takes long, and what cancels it, left of `right`; returns its left end.
+/// The file being opened if that takes long, with a button that cancels it, left of `right`; returns its left
+/// end.
 float opening_progress(Ui& ui, const Area& area, float right) {
     if (!ui.opener.takes_long()) return right;
     ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
-    if (small_button(ui, "cancel opening", "Cancel", "Stay with what is open", ui.px(58))) ui.opener.cancel();
+    if (small_button(ui, "cancel opening", "Cancel", "Keep what is open", ui.px(58))) ui.opener.cancel();
     const float left = right - ui.px(70);
     const std::string name = std::filesystem::path(ui.opener.name()).filename().string();
     return left - draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {left, area.min.y + ui.px(7)},
                             ink(ui.theme.accent), "opening " + name + "…", Align::right, ui.px(240));
 }
 
-/// A bar, what it means and a cross that cancels, left of `right`; returns its left end.
+/// A progress bar with text and a button that cancels, left of `right`; returns its left end.
 float export_progress(Ui& ui, const Area& area, float right) {
     if (!ui.exporter.takes_long()) return right;
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
-    if (small_button(ui, "cancel export", "Cancel", "Stop the export; files that are written stay",
+    if (small_button(ui, "cancel export", "Cancel", "Stop the export; files already written are kept",
                      ui.px(58)))
         ui.exporter.cancel();
     const float end = right - ui.px(70), begin = end - ui.px(120);
@@ -172,7 +174,7 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
     const float y = area.min.y + ui.px(7);
     float x = area.min.x + ui.px(16);
     float end = area.max.x;
-    // What does not fit before the file (and a running export) is left out.
+    // What does not fit before the file (and a running export) is omitted.
     const auto item = [&](const std::string& text, Rgb8 color) {
         if (text.empty() || x + text_width(ui.fonts.caption, text) > end) return;
         x += draw_text(list, ui.fonts.caption, {x, y}, ink(color), text) + ui.px(36);
@@ -192,7 +194,7 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
         tooltip(ui, problem);
         return;
     }
-    // Sizes and times go before the reason.
+    // Sizes and times are omitted before the reason.
     x = backend_button(ui, area, context, end - x - ui.px(520), run) + ui.px(20);
     const float evaluated_x = x;
     if (trace) {

@@ -1,4 +1,4 @@
-// One step of the decoder: the state before → scores → weights → context → the new state → a word.
+// One step of the decoder: the previous state → scores → weights → context → new state → a word.
 #include <algorithm>
 #include <cmath>
 
@@ -13,11 +13,11 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_head = 40;   ///< units above the columns: symbol and what it is
-constexpr float k_strip = 24;  ///< units of a vector's width
+constexpr float k_head = 40;   ///< units above the columns: symbol and description
+constexpr float k_strip = 24;  ///< units, width of a vector
 constexpr float k_arrow = 30;  ///< units between two columns, with the arrow
 constexpr float k_narrow_arrow = 20;
-constexpr float k_row = 19;  ///< units of a row that is written
+constexpr float k_row = 19;  ///< units, height of a written row
 constexpr float k_words = 190, k_least_words = 84;
 constexpr float k_most_bars = 260;
 constexpr float k_narrow = 640;
@@ -26,7 +26,7 @@ struct Column {
     Ui& ui;
     const AlignmentScene& scene;
     Area area;  ///< from the top of the heads to the bottom of the columns
-    float top;  ///< of what stands under the heads
+    float top;  ///< top edge of what is below the headings
     float height() const { return area.max.y - top; }
 };
 
@@ -38,7 +38,7 @@ void head(const Column& c, float left, float width, const std::string& symbol, c
     draw_text(list, c.ui.fonts.caption, {x, c.area.min.y + c.ui.px(18)}, ink(c.ui.theme.faint), what, align);
 }
 
-/// "s₁₂".
+/// "s₁₂": an index in subscript digits.
 std::string indexed(const std::string& symbol, int index) {
     std::string text = symbol;
     for (const char digit : std::to_string(index))
@@ -51,7 +51,7 @@ void arrow(const Column& c, float middle) {
               ink(c.ui.theme.faint), "→", Align::center);
 }
 
-/// One row of a stage, standing upright: the whole stage is drawn, and this row of it seen.
+/// One row of a stage as a column: the whole stage is drawn, clipped to this row.
 void vector_strip(const Column& c, float left, std::string_view stage, int row, const std::string& symbol,
                   const std::string& what) {
     const ShownStage shown = *c.scene.stage(stage);
@@ -76,7 +76,7 @@ void vector_strip(const Column& c, float left, std::string_view stage, int row, 
 
 // ---- scores and weights
 
-/// The bars of one row of a stage, a word below the other.
+/// The bars of one row of a stage, one word below another.
 void bars(const Column& c, const char* id, float left, float width, const AxisPlace& words,
           const ShownStage& shown) {
     ImGui::SetCursorScreenPos({left, words.origin});
@@ -154,9 +154,9 @@ void likely(const Column& c, float left, float width) {
     Ui& ui = c.ui;
     const Trace& trace = c.scene.trace;
     const int said = said_word(trace, c.scene.step);
-    const std::string wanted = "wanted “" + trace.label(Axis::target_row, said) + "”";
-    head(c, left, width, "says",
-         trace.find("target_tokens") ? fitted(ui.fonts.caption, wanted, width) : "the likeliest");
+    const std::string target = "target “" + trace.label(Axis::target_row, said) + "”";
+    head(c, left, width, "predicts",
+         trace.find("target_tokens") ? fitted(ui.fonts.caption, target, width) : "most likely");
     const ShownStage log_probs = *c.scene.stage("log_probs");
     const float pitch = ui.px(24);
     const int count = std::clamp(static_cast<int>(c.height() / pitch), 1, 8);
@@ -201,10 +201,10 @@ void decoder_step(Ui& ui, const AlignmentScene& scene, const Area& area) {
     const bool narrow = area.width() < ui.px(k_narrow);
     const float strip = ui.px(k_strip), gap = ui.px(narrow ? k_narrow_arrow : k_arrow);
     const float words = narrow ? std::max(ui.px(k_least_words), 0.2f * area.width()) : ui.px(k_words);
-    const float margin = ui.px(10);  // heads are wider than strips
+    const float margin = ui.px(10);  // headings are wider than strips
     const float room = area.width() - margin - 3 * strip - 4 * gap - words;
     const float wide = std::min(room, ui.px(130 + 2 * k_most_bars));
-    // A decoder that aligns with its current state has made it before it looks.
+    // A decoder that aligns with its current state computes the state before the scores.
     const bool current = scene.trace.experiment.alignment_state == AlignmentState::current;
     float x = area.min.x + margin;
     const auto next = [&](float width) {

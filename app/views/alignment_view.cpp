@@ -21,22 +21,22 @@ constexpr float k_header = 56, k_low_header = 42;
 constexpr float k_most_pitch = 40;   ///< units from word to word
 constexpr float k_most_column = 88;  ///< units of a cell's width
 constexpr float k_most_lines = 620;  ///< units between the words
-constexpr float k_between = 8;       ///< words and lines
-constexpr float k_narrow = 640;      ///< units; below it there is no colour bar
+constexpr float k_between = 8;       ///< gap between words and lines
+constexpr float k_narrow = 640;      ///< units; a narrower view has no color bar
 constexpr float k_bar_room = 72;
 constexpr float k_caption_band = 24;
-constexpr float k_least_step = 132;  ///< units that the step below needs
+constexpr float k_least_step = 132;  ///< units that the step panel needs
 constexpr float k_step_header = 52;
-constexpr float k_near = 6;                          ///< units to a line that is pointed at
+constexpr float k_near = 6;                          ///< units to a line at which it counts as pointed at
 constexpr std::size_t k_measured = 512;              ///< words whose widths are measured
-constexpr int k_segments = 48, k_few_segments = 20;  ///< of a line; where there are many
+constexpr int k_segments = 48, k_few_segments = 20;  ///< segments of a line; few if there are many lines
 constexpr int k_many_lines = 600;
-constexpr int k_most_rows = 400;  ///< of them lines are drawn
+constexpr int k_most_rows = 400;  ///< rows of the matrix for which lines are drawn
 
-/// Where everything stands, in pixels.
+/// The layout of the view, in pixels.
 struct Places {
     AxisPlace words, steps, columns;
-    float words_left, words_right;  ///< the source's words end here
+    float words_left, words_right;  ///< right ends of the source words and the steps' words
     float steps_left, steps_right;
     Area lines, matrix;
     float caption_bottom;
@@ -62,7 +62,7 @@ AxisPlace spread(int count, float from, float to, float pitch) {
     return {count, from, to, origin, pitch};
 }
 
-/// From left to right: words, lines, steps, matrix, colour bar.
+/// From left to right: words, lines, steps, matrix, color bar.
 void place_columns(Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
     const float width = area.width(), gap = ui.px(k_between);
     const bool narrow = width < ui.px(k_narrow);
@@ -86,7 +86,7 @@ void place_columns(Ui& ui, const AlignmentScene& scene, const Area& area, Places
     at.columns = {scene.matrix.columns(), at.matrix.min.x, at.matrix.max.x, at.matrix.min.x, cell};
 }
 
-/// Words and steps, one below the other over the same height.
+/// Places words and steps in columns of the same height.
 void place_rows(Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
     const float widest = longest(ui, source_words(scene), ui.px(90));
     const bool level = widest + ui.px(6) <= at.columns.pitch, roomy = area.height() > ui.px(230);
@@ -127,7 +127,7 @@ void line(Ui& ui, const Places& at, int word, int step, float width, ImU32 color
                                                ui.px(width), segments);
 }
 
-/// A line stands out that belongs to the chosen step, or to the word that is pointed at.
+/// Highlights the lines of the chosen step, or of the word that is pointed at.
 bool stands_out(const AlignmentScene& scene, int word, int step) {
     return scene.by_word ? word == scene.lit_word : step == scene.step;
 }
@@ -149,7 +149,7 @@ void weight_lines(Ui& ui, const AlignmentScene& scene, const Places& at, bool st
     }
 }
 
-/// Without attention all words meet in one point, which every step sees.
+/// Without attention all lines meet in one point, the context of every step.
 void meeting_lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 node{(at.lines.min.x + at.lines.max.x) / 2, (at.lines.min.y + at.lines.max.y) / 2};
@@ -169,7 +169,7 @@ void meeting_lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
               Align::center);
 }
 
-/// The line that is nearest to the mouse, those of the locked step before others.
+/// The line nearest to the mouse; lines of the locked step take precedence.
 std::optional<Cell> line_at(Ui& ui, const AlignmentScene& scene, const Places& at, ImVec2 mouse) {
     const auto way = static_cast<float>(line_height((mouse.x - at.lines.min.x) / at.lines.width()));
     std::optional<Cell> found;
@@ -203,12 +203,12 @@ void lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
 
 // ---- the words
 
-/// The cell that stands for a step: where it looks most.
+/// The cell that represents a step: the largest weight.
 Cell step_cell(const AlignmentScene& scene, int step) {
     return {step, scene.aligned ? largest_key(scene.matrix, step) : 0};
 }
 
-/// A column of words as one item; the one under the mouse.
+/// A column of words as one item; returns the word under the mouse.
 std::optional<int> word_under_mouse(const char* id, float left, float right, const AxisPlace& place) {
     ImGui::SetCursorScreenPos({left, place.origin});
     ImGui::InvisibleButton(id, {std::max(1.0f, right - left), std::max(1.0f, place.end() - place.origin)});
@@ -314,7 +314,7 @@ void captions(Ui& ui, const AlignmentScene& scene, const Places& at) {
 
 // ---- the whole
 
-/// What the chosen step does, in a line.
+/// A one-line summary of the chosen step.
 std::string summary(const AlignmentScene& scene) {
     const Trace& trace = scene.trace;
     std::string text = "step " + std::to_string(scene.step + 1) + " of " + std::to_string(scene.steps()) +
@@ -323,12 +323,12 @@ std::string summary(const AlignmentScene& scene) {
     const Cell most = step_cell(scene, scene.step);
     const float weight = scene.matrix.at(most.row, most.column);
     text += trace.fully_masked(scene.step)
-                ? "  ·  nothing is open to it"
+                ? "  ·  every source word is masked"
                 : "  ·  looks most at “" + scene.word(most.column) + "” " + cell_text(weight);
     if (const Stage* center = trace.find("alignment_center"))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
     if (trace.experiment.encoder == Encoder::forward)
-        text += "  ·  read forward alone: a word knows none after it";
+        text += "  ·  forward encoder: no word sees those after it";
     return text;
 }
 
@@ -342,7 +342,8 @@ void header(Ui& ui, const AlignmentScene& scene, const Area& area, bool low) {
               summary(scene), Align::left, area.width() - width - ui.px(16));
 }
 
-/// Only chips and the matrix choose while they are pointed at: the state before is the row of another step.
+/// Only chips and the matrix choose a step when pointed at: the row of the previous state belongs to another
+/// step.
 int shown_step(const Ui& ui, const ShownStage& matrix) {
     const auto& hovered = ui.state.hovered;
     const bool chooses = ui.state.hovered_token || !hovered || hovered->stage == matrix.stage->name();
@@ -368,7 +369,7 @@ AlignmentScene scene_of(Ui& ui) {
 std::string why_no_alignment(const Ui& ui) {
     const Trace* trace = ui.document.trace().get();
     if (ui.document.experiment().mechanism != MechanismKind::seq2seq)
-        return "Attention alone aligns nothing: choose the mechanism seq2seq";
+        return "Alignment needs a decoder: choose the mechanism seq2seq";
     return trace && find_view_figure(ViewKind::alignment)->stage(*trace) ? "" : "Nothing is decoded yet";
 }
 
@@ -379,7 +380,7 @@ void alignment_view(Ui& ui, const Area& area) {
     header(ui, scene, {{left, area.min.y}, {right, area.max.y}}, low);
     const Area body{{left, area.min.y + ui.px(low ? k_low_header : k_header)},
                     {right, area.max.y - ui.px(low ? 8 : 16)}};
-    // The step takes what its words need, and at most half.
+    // The step panel takes what its words need, at most half of the area.
     const float liked = ui.px(k_step_header) + ui.px(19) * static_cast<float>(std::max(scene.words, 9));
     float below =
         std::clamp(liked, ui.px(k_least_step), std::max(ui.px(k_least_step), 0.44f * body.height()));

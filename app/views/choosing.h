@@ -1,4 +1,4 @@
-// The cell that a view of one query is about: what is pointed at, what a click keeps.
+// The cell that a view of one query is about: what is pointed at, and what a click locks.
 #pragma once
 
 #include "app/views/matrix_painter.h"
@@ -11,10 +11,10 @@ int chosen_query(const Ui& ui, int queries);
 int largest_key(const ShownStage& shown, int query);
 
 void point_at(Ui& ui, const ShownStage& shown, const Cell& cell);
-/// Locks a cell of the stage, which becomes the one in focus; lets go of it if it is the locked one.
+/// Locks a cell of the stage and focuses the stage; unlocks the cell if it is the locked one.
 void toggle_lock(Ui& ui, const ShownStage& shown, const Cell& cell);
-/// What a click on the item drawn last, and the mouse over it, do for a cell: the tooltip is the cell's
-/// value.
+/// Handles the mouse on the last item as the mouse on a cell: hovering shows the value as a tooltip, a click
+/// locks the cell.
 void use_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
 
 }  // namespace attnscope

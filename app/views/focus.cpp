@@ -17,7 +17,7 @@ constexpr float k_header_height = 66;
 constexpr float k_low_header_height = 46;
 constexpr double k_zoom_per_notch = 1.2;
 
-/// A word at the right of the header, which does something.
+/// A clickable word at the right of the header.
 struct HeaderWord {
     std::string label;
     const char* id;
@@ -33,7 +33,7 @@ std::vector<HeaderWord> header_words(const ShownStage* shown, bool narrow,
     std::vector<HeaderWord> words;
     if (shown && is_painted(*shown))
         words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_menu); }});
-    if (shown && may_be_given(*shown)) words.push_back(action("Give…", "edit.give"));
+    if (shown && may_be_given(*shown)) words.push_back(action("Set…", "edit.give"));
     words.push_back(action("Copy", "edit.copy_matrix"));
     words.push_back(action(narrow ? "Export" : "Export  Ctrl+E", "file.export"));
     return words;
@@ -66,7 +66,7 @@ void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, co
     right -= ui.px(20);
     const float left = area.min.x + margin;
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
-                                  std::string(stage.name()), Align::left, right - left);
+                                  stage_heading(*stage.info), Align::left, right - left);
     const HeadChoice head = head_on_screen(stage, ui.document.presentation().head);
     const std::string facts =
         shown ? formula_shown(trace.experiment, stage, head) : formula(trace.experiment, *stage.info);
@@ -102,7 +102,7 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
     const float pitch = layout.columns.pitch * static_cast<float>(group);
     const Axis axis = group > 1 ? Axis::key_token : shown.stage->info->columns;
     const int stride = label_stride(ui, pitch);
-    if (depth > 1 && group == 1) lit = -1;  // the key, and not one of its hidden units
+    if (depth > 1 && group == 1) lit = -1;  // the key rather than one of its hidden units
     for (int j = layout.columns.first() / group; j <= layout.columns.last() / group; ++j) {
         if (!label_shown(j, stride, lit)) continue;
         const float middle = layout.columns.origin + (static_cast<float>(j) + 0.5f) * pitch;
@@ -123,7 +123,7 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
 void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
     if (!ui.document.presentation().values || is_behind(ui) || shown.stage->info->unit == Unit::boolean)
         return;
-    // Probabilities have no sign.
+    // Probabilities are never negative.
     const std::string widest = shown.stage->info->unit == Unit::probability ? "0.000" : "-0.000";
     ImFont* font = ui.fonts.mono;
     const float room = layout.columns.pitch - ui.px(3);
@@ -141,7 +141,7 @@ void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, con
         }
 }
 
-/// Operands stand at the side of the rows, and above the columns, that they make.
+/// Operands are placed beside the rows and above the columns that they determine.
 void operands(Ui& ui, const FocusLayout& layout, const StageInfo& info, const Highlight& lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (layout.left) {
@@ -249,7 +249,7 @@ void zoom_by(Ui& ui, const FocusLayout& layout, float notches) {
     const double x = fraction(layout.columns, mouse.x), y = fraction(layout.rows, mouse.y);
     const double factor =
         std::clamp(zoom.factor * std::pow(k_zoom_per_notch, notches), 1.0, largest_zoom(layout));
-    // What is under the mouse stays there.
+    // The point under the mouse stays in place.
     const double kept = zoom.factor / factor;
     zoom = {factor, x + (zoom.x - x) * kept, y + (zoom.y - y) * kept};
     if (factor == 1) zoom = {};
@@ -258,9 +258,9 @@ void zoom_by(Ui& ui, const FocusLayout& layout, float notches) {
 void pan(Ui& ui, const FocusLayout& layout) {
     Zoom& zoom = ui.state.zoom;
     const ImVec2 moved = ImGui::GetIO().MouseDelta;
-    const auto step = [](double centre, float pixels, const AxisPlace& axis) {
+    const auto step = [](double center, float pixels, const AxisPlace& axis) {
         const double total = axis.end() - axis.origin, half = (axis.view_max - axis.view_min) / 2 / total;
-        return std::clamp(centre - pixels / total, half, std::max(half, 1 - half));
+        return std::clamp(center - pixels / total, half, std::max(half, 1 - half));
     };
     zoom.x = step(zoom.x, moved.x, layout.columns);
     zoom.y = step(zoom.y, moved.y, layout.rows);
@@ -288,7 +288,7 @@ void focus_on(Ui& ui, const Stage& stage) {
     ui.state.zoom = {};
 }
 
-/// The arrows go through the cells, from the first one on; Enter changes one that is given.
+/// The arrows move the locked cell, starting at the first one; Enter edits it if the matrix is custom.
 void use_keys(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
     const std::optional<Cell> locked = locked_cell(ui.document.presentation(), shown.trace);
     if (keys.steps || keys.steps_down) {
@@ -325,7 +325,7 @@ void interact_with_matrix(Ui& ui, const ShownStage& shown, const FocusLayout& la
     use_keys(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
 }
 
-/// In the matrix's place, where a mean over heads means nothing.
+/// Shown instead of the matrix where a mean over heads is meaningless.
 void no_matrix(Ui& ui, const Area& area, const Stage& stage) {
     const float margin = ui.px(is_narrow(ui, area) ? 16 : 24);
     ImGui::SetCursorScreenPos(
@@ -336,7 +336,7 @@ void no_matrix(Ui& ui, const Area& area, const Stage& stage) {
     ImGui::PopStyleColor();
 }
 
-/// The cell of an operand under the mouse, and a click that brings it into focus.
+/// The cell of an operand under the mouse; a click focuses the operand.
 void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (!ImGui::IsWindowHovered()) return;
@@ -357,7 +357,7 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
         const bool transposed = shown.stage->info->above_transposed;
         const int inner = index(mouse.y, layout.above_area.min.y, layout.above_area.height(),
                                 transposed ? layout.above->columns() : layout.above->rows());
-        // A key's hidden units stand below the one key.
+        // All hidden units of a key share that key's column.
         const int outer = layout.columns.at(mouse.x) / shown.stage->shape().depth;
         point(*layout.above, layout.above_area, transposed ? outer : inner, transposed ? inner : outer);
     }
@@ -378,7 +378,7 @@ void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& r
                     {area.max.x - ui.px(narrow ? 6 : 16), area.max.y - ui.px(low ? 12 : 20)}};
     const FocusLayout layout = lay_out_focus(ui, *shown, body);
     if (types_cell(ui))
-        ui.state.control.drawn.push_back(ImGui::GetID("matrix"));  // the keyboard comes back to it
+        ui.state.control.drawn.push_back(ImGui::GetID("matrix"));  // so that the keyboard focus returns to it
     else
         interact_with_matrix(ui, *shown, layout);
     interact_with_operands(ui, *shown, layout);

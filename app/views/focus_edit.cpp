@@ -16,7 +16,7 @@ Matrix mask_now(Ui& ui, const ShownStage& shown) {
     return editable_mask(ui.document.experiment(), size.rows, size.columns);
 }
 
-/// Painting a cell that something else closes too would show nothing: says so. True if it does.
+/// Whether painting the cell is pointless because something else closes it too; if so, says why.
 bool refuses(Ui& ui, const ShownStage& shown, const Cell& at) {
     const std::string other = closed_elsewhere(shown, at);
     if (other.empty() || ui.document.stale()) return false;
@@ -24,21 +24,21 @@ bool refuses(Ui& ui, const ShownStage& shown, const Cell& at) {
     return true;
 }
 
-/// The mask after `edit`, which may be refused: rules that do not fit become the notice.
+/// Sets the mask changed by `edit`; if the rules do not fit, the reason becomes the notice.
 void change_mask(Ui& ui, const ShownStage& shown, const std::function<void(Matrix&)>& edit,
                  const std::string& gesture = {}) {
     try {
         Matrix mask = mask_now(ui, shown);
         edit(mask);
         if (!ui.document.experiment().mask.empty())
-            ui.state.notice = {"the rules stand in the painted mask now; undo brings them back", false};
+            ui.state.notice = {"the rules are now cells of the painted mask; undo restores them", false};
         paint_mask(ui.document, std::move(mask), gesture);
     } catch (const std::exception& error) {
         ui.state.notice = {error.what(), true};
     }
 }
 
-/// Adds the cells after `from` up to `to`.
+/// Adds the cells between `from` (exclusive) and `to`.
 void add_line(std::vector<Cell>& cells, const Cell& from, const Cell& to) {
     const int steps = std::max(std::abs(to.row - from.row), std::abs(to.column - from.column));
     for (int s = 1; s <= steps; ++s) {
@@ -48,7 +48,7 @@ void add_line(std::vector<Cell>& cells, const Cell& from, const Cell& to) {
     }
 }
 
-/// The experiment takes the cells that it has not yet.
+/// Applies the cells that the experiment does not have yet.
 void take_cells(Ui& ui, const ShownStage& shown) {
     MaskStroke& stroke = ui.state.stroke;
     if (stroke.taken == stroke.cells.size()) return;
@@ -64,7 +64,7 @@ void take_cells(Ui& ui, const ShownStage& shown) {
 
 void begin_stroke(Ui& ui, const ShownStage& shown, const Cell& at) {
     MaskStroke& stroke = ui.state.stroke;
-    // The click is the mask's, though nothing comes of it.
+    // The click belongs to the mask, even if it has no effect.
     stroke = {.active = false, .refused = refuses(ui, shown, at), .last = at, .count = stroke.count};
     if (stroke.refused) return;
     ui.state.notice = {};
@@ -77,7 +77,7 @@ void begin_stroke(Ui& ui, const ShownStage& shown, const Cell& at) {
     }
 }
 
-/// Where a cell stands in the given matrix: heads stand one below the other.
+/// The position of a cell in the custom matrix, where heads are stacked vertically.
 Cell given_cell(const ShownStage& shown, const Cell& cell) {
     return {std::max(shown.head_index(), 0) * shown.rows() + cell.row, cell.column};
 }
@@ -161,9 +161,9 @@ void presets_popup(Ui& ui, const ShownStage& shown, const char* name) {
     }
     ImGui::Separator();
     const Experiment& e = ui.document.experiment();
-    if (ImGui::MenuItem("Make the rules editable", nullptr, false, !e.mask.empty()))
+    if (ImGui::MenuItem("Turn rules into cells", nullptr, false, !e.mask.empty()))
         change_mask(ui, shown, [](Matrix&) {});
-    if (ImGui::MenuItem("Take the painted mask back", nullptr, false, e.is_given("mask")))
+    if (ImGui::MenuItem("Discard painted mask", nullptr, false, e.is_given("mask")))
         take_back(ui.document, "mask");
     ImGui::EndPopup();
 }

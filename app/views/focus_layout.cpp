@@ -14,13 +14,13 @@ constexpr float k_narrow = 640;  ///< units
 constexpr float k_low = 440;
 constexpr float k_bar_width = 14;
 constexpr int k_measured_labels = 256;
-constexpr float k_value_cell = 42;  ///< a number fits
+constexpr float k_value_cell = 42;  ///< wide enough for a number
 
-/// Sizes that depend on how much room there is.
+/// Sizes that depend on the available room.
 struct Spacing {
     float operand_gap, bar_gap;
-    float bar_room;                 ///< the bar with its numbers and its caption
-    float left_share, above_share;  ///< of the room, that operands may take
+    float bar_room;                 ///< the color bar with its numbers and caption
+    float left_share, above_share;  ///< share of the room that operands may take
 };
 
 Spacing spacing(const Ui& ui, const Area& area) {
@@ -32,7 +32,7 @@ Spacing spacing(const Ui& ui, const Area& area) {
             .above_share = low ? 0.15f : 0.2f};
 }
 
-/// The width of the longest label; of very many, every so many are measured, and the last one.
+/// The width of the longest label; of a great many, only a sample and the last one are measured.
 float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
     float longest = 0;
     const auto measure_label = [&](int i) {
@@ -43,7 +43,7 @@ float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
     return longest;
 }
 
-/// Of the mark at a key that no query may look at.
+/// The width of the mark on a key that no query may look at.
 float column_mark_width(Ui& ui, const ShownStage& shown) {
     const bool marked =
         shown.stage->info->columns == Axis::key_token && shown.trace->experiment.over_queries();
@@ -52,40 +52,41 @@ float column_mark_width(Ui& ui, const ShownStage& shown) {
 
 std::optional<ShownStage> operand_of(const ShownStage& shown, std::string_view name,
                                      const Presentation& presentation) {
-    if (shown.trace->experiment.is_given(shown.stage->name())) return std::nullopt;  // made of nothing
-    // A location score is made of the query and its weights, whatever the keys are.
+    if (shown.trace->experiment.is_given(shown.stage->name()))
+        return std::nullopt;  // not computed from operands
+    // A location score is computed from the query and its weights, regardless of the keys.
     const bool located = name == "key" && shown.trace->experiment.score == Score::location;
     const Stage* stage = located ? shown.trace->find("W_loc") : operand(*shown.trace, name);
     if (!stage || shown.head_index() < 0) return std::nullopt;
     return shown_stage(*shown.trace, stage->name(), presentation);
 }
 
-/// Fits `count` cells of at most `cell` pixels into the room, zoomed around a centre.
-AxisPlace place(int count, float cell, float low, float high, double factor, double centre, bool centred) {
+/// Fits `count` cells of at most `cell` pixels into the room, zoomed around `center`.
+AxisPlace place(int count, float cell, float low, float high, double factor, double center, bool centered) {
     const float room = high - low;
     const float total = cell * static_cast<float>(count) * static_cast<float>(factor);
     const float view = std::min(total, room);
-    const float start = centred ? low + (room - view) / 2 : low;
-    const float offset = std::clamp(static_cast<float>(centre) * total - view / 2, 0.0f, total - view);
+    const float start = centered ? low + (room - view) / 2 : low;
+    const float offset = std::clamp(static_cast<float>(center) * total - view / 2, 0.0f, total - view);
     return {count, start, start + view, start - offset, total / static_cast<float>(count)};
 }
 
 struct Rooms {
-    float left, top, width, height;  ///< that the matrix may take
+    float left, top, width, height;  ///< area available to the matrix
 };
 
-/// Cells as large as they fit: square between tokens, free where columns are features. `label` is the width
-/// that the longest column label asks for.
+/// The largest cells that fit: square between tokens, of any proportion where columns are features. `label`
+/// is the width of the longest column label.
 ImVec2 cell_size(Ui& ui, const ShownStage& shown, const Rooms& room, float label) {
     const float largest = ui.px(k_largest_cell);
     const float width = std::min(room.width / static_cast<float>(shown.columns()), largest);
     const float height = std::min(room.height / static_cast<float>(shown.rows()), largest);
     if (shown.stage->info->columns != Axis::key_token) return {width, std::min(height, largest * 0.75f)};
     const float side = std::min({width, height, largest});
-    // A little wider than high where that lets the labels stand level.
+    // Slightly wider than high if that lets the labels be horizontal.
     const float wide = std::min(width, 1.4f * side);
     if (side < label && label <= wide) return {label, side};
-    // In a low window a cell may be wider still, so that its number fits.
+    // In a low window a cell may be even wider, so that its number fits.
     return {side < ui.px(k_value_cell) ? std::max(side, std::min(width, ui.px(k_value_cell))) : side, side};
 }
 
@@ -156,7 +157,7 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
     layout.rows = place(shown.rows(), cell.y, room.top, room.top + room.height, zoom.factor, zoom.y, false);
     layout.columns =
         place(shown.columns(), cell.x, room.left, room.left + room.width, zoom.factor, zoom.x, false);
-    // What does not fill the width stands in its middle.
+    // A matrix narrower than the area is centered.
     const float shift =
         std::floor(std::max(0.0f, (room.width - (layout.columns.view_max - layout.columns.view_min)) / 2));
     layout.columns.origin += shift;

@@ -1,4 +1,4 @@
-// A picture, and over it where the words' attention goes (after Xu et al. 2015, figure 3).
+// A picture with the attention of the words over it (after Xu et al. 2015, figure 3).
 #include <algorithm>
 #include <cmath>
 
@@ -15,9 +15,9 @@ constexpr float k_header = 60;
 constexpr float k_bar_room = 96;
 constexpr float k_least_tile = 72, k_largest_tile = 168;  ///< units of a word's small picture
 constexpr float k_tile_gap = 12, k_tile_label = 20;
-constexpr int k_most_covers = 20000;  ///< patches of the small pictures, all together
+constexpr int k_most_covers = 20000;  ///< patches in the small pictures, in total
 
-/// What is drawn: weights N × M, M = grid².
+/// What is drawn: weights N × M, where M = grid².
 struct Scene {
     ShownStage shown;
     const GivenImage& image;
@@ -34,7 +34,7 @@ struct Scene {
     }
 };
 
-/// The patch that is lit: no chip stands for one.
+/// The highlighted patch, which has no chip.
 int lit_key(const Ui& ui) {
     if (ui.state.hovered_token) return -1;
     return current_highlight(ui.state, ui.document.presentation(), ui.document.trace().get()).key;
@@ -59,7 +59,7 @@ void outline(Ui& ui, const Area& patch, Rgb8 color, float width) {
     ImGui::GetWindowDrawList()->AddRect(patch.min, patch.max, ink(color), 0, 0, ui.px(width));
 }
 
-/// Hard attention's patch.
+/// The one patch that hard attention looks at.
 void outline_choice(Ui& ui, const Scene& scene, const Area& area, int query, float width) {
     if (!scene.hard) return;
     for (int key = 0; key < scene.shown.columns(); ++key)
@@ -89,7 +89,7 @@ void patch_values(Ui& ui, const Scene& scene, const Area& area, int query) {
         const Area patch = scene.patch(area, key);
         const ImVec2 at{(patch.min.x + patch.max.x) / 2, patch.max.y - compat::font_size(*font) - ui.px(3)};
         const std::string text = cell_text(scene.shown.at(query, key));
-        // A shadow: what is behind may be light or dark.
+        // A shadow, as the background may be light or dark.
         draw_text(list, font, {at.x + 1, at.y + 1}, ink(ui.theme.on_light, 0.8f), text, Align::center);
         draw_text(list, font, at, ink(ui.theme.on_dark), text, Align::center);
     }
@@ -104,11 +104,11 @@ void header(Ui& ui, const Scene& scene, const Area& area, int query) {
     const std::string side = std::to_string(scene.grid);
     draw_text(list, ui.fonts.body, {left + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
               std::string(scene.hard ? "looks at one of " : "looks at ") + side + " × " + side +
-                  " patches: " + std::string(scene.shown.stage->name()),
+                  " patches: " + stage_heading(*scene.shown.stage->info),
               Align::left, area.max.x - left - width - ui.px(32));
 }
 
-/// The chosen word's weights, large.
+/// The chosen word's weights, in large.
 void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImGui::SetCursorScreenPos(area.min);
@@ -130,7 +130,7 @@ void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
         outline(ui, scene.patch(area, key), ui.theme.text, 2);
 }
 
-/// One word's small picture: pointing shows it large, a click keeps it.
+/// One word's small picture: hovering shows it in large, a click locks it.
 void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID(query);
@@ -152,7 +152,7 @@ void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) 
               ink(chosen ? ui.theme.text : ui.theme.secondary), word, Align::center, area.width());
 }
 
-/// Every word with its own picture, as many as there is room for.
+/// Small pictures of as many words as fit.
 void tiles(Ui& ui, const Scene& scene, const Area& area, int chosen) {
     const float gap = ui.px(k_tile_gap), label = ui.px(k_tile_label);
     const auto count = [&](float room, float pitch) {
@@ -180,8 +180,8 @@ void tiles(Ui& ui, const Scene& scene, const Area& area, int chosen) {
 
 std::string why_no_image(const Ui& ui) {
     const Trace* trace = ui.document.trace().get();
-    if (!ui.document.experiment().image) return "There is no picture: open one, or use the drawn one (Edit)";
-    if (!trace || !trace->find("patches")) return "What is given stands in the picture's place";
+    if (!ui.document.experiment().image) return "No picture: open one, or use the built-in one (Edit)";
+    if (!trace || !trace->find("patches")) return "A custom matrix replaces the picture";
     return "";
 }
 

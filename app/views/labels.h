@@ -1,16 +1,16 @@
-// Words beside and above matrices.
+// Labels beside and above matrices.
 #pragma once
 
 #include "app/window/ui.h"
 
 namespace attnscope {
 
-/// Text that reads from bottom to top; `at` is its lower end's middle.
+/// Text reading from bottom to top; `at` is the middle of its lower end.
 void upright_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text);
 
-/// Of labels `pitch` pixels apart, every how manieth has room.
+/// The stride between labels that have room, if each takes `pitch` pixels: every n-th label is drawn.
 int label_stride(Ui& ui, float pitch);
-/// A label is drawn if it is the lit one, or on the stride and not crowding the lit one.
+/// Whether label i is drawn: the highlighted one is, and those on the stride that do not crowd it.
 bool label_shown(int i, int stride, int lit);
 
 }  // namespace attnscope

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-/// The mask under which a stage is drawn, but the mask itself; empty for the others.
+/// The mask that a stage is drawn with; empty for the mask itself and for stages without one.
 std::string_view drawn_with_mask(const Stage& stage) {
     const std::string_view mask = mask_of(*stage.info);
     return mask == stage.name() ? "" : mask;
@@ -22,8 +22,7 @@ StagePtr stage_pointer(const Trace& trace, std::string_view name) {
     return nullptr;
 }
 
-/// The mask's matrix that belongs to a head. Where heads mask differently their mean is 0 where all are
-/// closed: there, and there alone, the mean of the heads is closed.
+/// The mask for a head. Where masks differ between heads, the mean is closed exactly where all heads are.
 ShownMatrix mask_matrix(const Stage& mask, int head) {
     if (head < 0) return {&mask.buffer.mean(), 0, mask.shape().heads > 1};
     return {&mask.buffer, std::min(head, mask.shape().heads - 1), false};
@@ -37,7 +36,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.rows = shown.rows();
     source.columns = shown.columns();
     source.values = [&buffer, head](int level) { return buffer.pooled(head, level); };
-    source.levels = buffer.levels() + 1;  // with the matrix itself
+    source.levels = buffer.levels() + 1;  // including the matrix itself
     source.card_values = {buffer.device(), head};
     if (source.card_values.values) source.card_range = buffer.range(head);
     source.transposed = transposed;

@@ -1,4 +1,4 @@
-// One matrix of a trace on screen: what every view draws stages with.
+// Draws one matrix of a trace: the common part of all views.
 #pragma once
 
 #include "app/window/ui.h"
@@ -7,11 +7,11 @@
 
 namespace attnscope {
 
-/// A stage of a trace, and which of its matrices.
+/// A stage of a trace, and which of its matrices is shown.
 struct ShownStage {
     const Trace* trace;
     StagePtr stage;
-    HeadChoice head;  ///< one head, or the mean; heads = 1 for stages without
+    HeadChoice head;  ///< one head, or the mean; ignored for stages without heads
 
     int rows() const { return stage->shape().rows; }
     int columns() const { return stage->shape().columns; }
@@ -23,26 +23,26 @@ struct ShownStage {
     bool closed(int row, int column) const;
 };
 
-/// The stage of that name as the presentation shows it. nullopt if the trace has none, or no matrix of it to
-/// show (why_not_shown).
+/// The stage of that name as the presentation shows it. nullopt if the trace lacks it, or has no matrix of it
+/// to show (why_not_shown).
 std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
                                       const Presentation& presentation);
 
-/// The colours of a stage under the presentation.
+/// The color scale of a stage under the presentation.
 ColorScale scale_of(const ShownStage& shown, const Presentation& presentation);
 
-/// What is on screen is of another experiment than the current one, which has nothing to show: an emptied
-/// sentence. Matrices are faint then, without their numbers.
+/// Whether what is on screen belongs to an older experiment because the current one, with an empty sentence,
+/// has nothing to show. Matrices are then dimmed and without numbers.
 bool is_behind(const Ui& ui);
 
-/// The whole matrix over `area` (which may reach beyond the clip rectangle), or its transpose.
+/// Draws the whole matrix over `area` (which may extend beyond the clip rectangle), or its transpose.
 void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed = false);
 
-/// The table of a scale from bottom to top, with numbers at its right.
+/// The color bar from bottom to top, with numbers at its right.
 void paint_scale(Ui& ui, const ColorScale& scale, const Area& bar);
 
-/// An outline around rows first … last of a matrix that fills `area` with `rows` rows; columns likewise.
+/// Outlines rows first … last of a matrix with `rows` rows that fills `area`, or columns first … last.
 void outline_row(Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha = 0.9f);
 void outline_column(Ui& ui, ImDrawList& list, const Area& area, int column, int columns, float alpha = 0.9f);
 

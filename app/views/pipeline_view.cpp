@@ -11,8 +11,8 @@ namespace attnscope {
 namespace {
 
 constexpr float k_tab_height = 37;
-constexpr float k_least_focus = 180;            ///< units that it needs to show anything
-constexpr float k_least_focus_and_strip = 208;  ///< that are left to it where there is a strip
+constexpr float k_least_focus = 180;            ///< units that the focus needs to show anything
+constexpr float k_least_focus_and_strip = 208;  ///< units left for it below the strip
 
 /// A word that opens a menu.
 struct MenuWord {
@@ -21,7 +21,7 @@ struct MenuWord {
     std::function<void()> items;
 };
 
-/// Draws it with its left end at `left`; returns its right end.
+/// Draws the word with its left end at `left`; returns its right end.
 float menu_word(Ui& ui, const MenuWord& word, float left, float y) {
     const float width = text_width(ui.fonts.body, word.text);
     ImGui::SetCursorScreenPos({left - ui.px(4), y - ui.px(4)});
@@ -31,7 +31,7 @@ float menu_word(Ui& ui, const MenuWord& word, float left, float y) {
     const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(word.id);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {left, y},
               ink(lit ? ui.theme.text : ui.theme.secondary), word.text);
-    if (ImGui::IsPopupOpen(word.id))  // below the word, where it hides none beside it
+    if (ImGui::IsPopupOpen(word.id))  // below the word, so that no other word is hidden
         ImGui::SetNextWindowPos({area.max.x, area.max.y}, ImGuiCond_Always, {1, 0});
     if (ImGui::BeginPopup(word.id)) {
         word.items();
@@ -95,7 +95,7 @@ void color_items(Ui& ui) {
         set_option(ui, "values", values ? "false" : "true");
 }
 
-/// The weights and biases, which the strip has no place for.
+/// The weights and biases, which are not in the strip.
 void parameter_items(Ui& ui) {
     for (const StagePtr& stage : ui.document.trace()->parameters()) {
         const std::string name(stage->name());
@@ -107,7 +107,7 @@ void parameter_items(Ui& ui) {
     }
 }
 
-/// A view beside the pipeline, which is shown where another cannot be.
+/// A view that replaces the pipeline when it is chosen, unless `why_not` gives a reason.
 struct View {
     ViewKind kind;
     const char* label;
@@ -121,7 +121,7 @@ constexpr std::array k_views = {
     View{ViewKind::image, "Image", why_no_image, image_view, true},
 };
 
-/// nullptr for the pipeline.
+/// The view that is open; nullptr for the pipeline.
 const View* open_view(const Ui& ui) {
     const ViewKind kind = ui.document.presentation().view;
     for (const View& view : k_views)
@@ -129,7 +129,7 @@ const View* open_view(const Ui& ui) {
     return nullptr;
 }
 
-/// The word that opens a view; returns its right end. `disabled` says why it cannot be opened.
+/// The tab that opens a view; returns its right end. `disabled` says why it cannot be opened.
 float tab(Ui& ui, const Area& area, float left, ViewKind kind, const char* label, bool chosen,
           const std::string& disabled) {
     const char* const view = name_of(kind).data();
@@ -150,7 +150,7 @@ float tab(Ui& ui, const Area& area, float left, ViewKind kind, const char* label
     return left + width;
 }
 
-constexpr float k_word_gap = 20;  ///< units, with a dot in its middle
+constexpr float k_word_gap = 20;  ///< units, with a dot in the middle
 
 float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
     float width = 0;
@@ -158,14 +158,14 @@ float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
     return width - ui.px(k_word_gap);
 }
 
-/// What decides how stages are shown, from left to right: in full, shorter or, where there is least room, as
+/// The menus for how stages are shown, from left to right: in full, abbreviated or, with the least room, as
 /// one menu of menus.
 std::vector<MenuWord> header_words(Ui& ui, float room) {
     const MenuWord parameters{"parameters", "parameters ▾", [&ui] { parameter_items(ui); }};
     const MenuWord head{"head", head_words(ui), [&ui] { head_items(ui); }};
     const MenuWord range{"range", "range ▾", [&ui] { range_items(ui); }};
-    const MenuWord colours{"colours", "colours ▾", [&ui] { color_items(ui); }};
-    MenuWord long_range = range, long_colours = colours;
+    const MenuWord colors{"colors", "colors ▾", [&ui] { color_items(ui); }};
+    MenuWord long_range = range, long_colours = colors;
     long_range.text = range_words(ui);
     long_colours.text = std::string(name_of(ui.document.presentation().colormap)) + " / blue–red ▾";
     const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty();
@@ -174,12 +174,12 @@ std::vector<MenuWord> header_words(Ui& ui, float room) {
         items();
         ImGui::EndMenu();
     };
-    const auto others = [menu, has_parameters, range, colours, parameters] {
+    const auto others = [menu, has_parameters, range, colors, parameters] {
         menu("range", range.items);
-        menu("colours", colours.items);
+        menu("colors", colors.items);
         if (has_parameters) menu("parameters", parameters.items);
     };
-    std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colours}, {head, range, colours}};
+    std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colours}, {head, range, colors}};
     if (has_parameters)
         for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
     ways.push_back({head, {"more", "more ▾", others}});
@@ -235,17 +235,17 @@ void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Acti
         return;
     }
     const View* open = open_view(ui);
-    const auto centre = [&](const Area& place) { open ? open->draw(ui, place) : focus(ui, place, run); };
-    // In a very low window the focus goes before the strip.
+    const auto center = [&](const Area& place) { open ? open->draw(ui, place) : focus(ui, place, run); };
+    // In a very low window the focus is dropped before the strip.
     const float left = area.max.y - tabs_bottom, height = strip_height(ui, area.height());
     if (left < ui.px(k_least_focus)) return;
     const bool has_strip = left - height >= ui.px(k_least_focus_and_strip) && (!open || open->beside_strip);
-    if (!has_strip) return centre({{area.min.x, tabs_bottom}, area.max});
+    if (!has_strip) return center({{area.min.x, tabs_bottom}, area.max});
     const float strip_bottom = tabs_bottom + height;
     strip(ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
     ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},
                                         ink(ui.theme.line));
-    centre({{area.min.x, strip_bottom + 1}, area.max});
+    center({{area.min.x, strip_bottom + 1}, area.max});
 }
 
 }  // namespace attnscope

@@ -12,18 +12,18 @@
 namespace attnscope {
 namespace {
 
-/// The strip's bands, in units from its top: names, captions, thumbnails, ranges.
+/// The vertical bands of the strip, in units from its top: names, captions, thumbnails, ranges.
 struct Bands {
     float name, caption, picture;
-    float below;  ///< the thumbnails: the ranges, and the margin
+    float below;  ///< room below the thumbnails: the ranges and the margin
 };
 constexpr Bands k_bands{20, 35, 50, 43}, k_low_bands{13, 28, 43, 33};
-constexpr float k_low = 640;  ///< units; in a view below it the strip gives way to the focus
+constexpr float k_low = 640;  ///< units; in a lower view the strip leaves room for the focus
 constexpr float k_under_picture = 6;
 constexpr float k_label_width = 66;
-constexpr float k_inner_label_width = 48;  ///< of the labels between two stages
+constexpr float k_inner_label_width = 48;  ///< labels between two stages
 
-/// Thumbnails give way where the window is low.
+/// Thumbnails shrink in a low window.
 float picture_height(float view_height_in_units) {
     return view_height_in_units < k_low ? std::clamp(0.11f * view_height_in_units, 32.0f, 64.0f)
                                         : std::clamp(0.13f * view_height_in_units, 83.0f, 104.0f);
@@ -35,26 +35,26 @@ bool is_low(const Ui& ui, const Area& strip) {
 
 const Bands& bands(const Ui& ui, const Area& strip) { return is_low(ui, strip) ? k_low_bands : k_bands; }
 
-/// A stage's place in the strip.
+/// A stage's position in the strip.
 struct Slot {
     const Trace* trace;
     StagePtr stage;
-    std::optional<ShownStage> shown;  ///< none under a mean that means nothing: then it has no picture
+    std::optional<ShownStage> shown;  ///< nullopt under a mean that is meaningless: there is no picture
     float x, width;
-    float span;         ///< the width that its texts may take: the picture's or the name's
-    const char* arrow;  ///< the operation that leads here, drawn before it; "" within a group
-    const std::vector<std::string>* names;  ///< of its rows
-    float labels;  ///< the width of these before it, where the rows are others than those of the stage before
+    float span;         ///< the width available to its texts: the picture's or the name's
+    const char* arrow;  ///< the operation that leads here, drawn before the stage; "" within a group
+    const std::vector<std::string>* names;  ///< labels of its rows
+    float labels;  ///< their width, where they differ from those of the previous stage
 };
 
-/// Stages that come out of one step side by side have no arrow between them.
+/// Stages computed side by side in one step have no arrow between them.
 bool joins_previous(std::string_view name) {
     constexpr std::string_view k_names[] = {"embedding_kv", "embedding_v", "positioned_kv", "key",
                                             "value",        "key_heads",   "value_heads"};
     return std::ranges::find(k_names, name) != std::end(k_names);
 }
 
-/// The words that the rows of a stage stand for, the keys' where they are others; nullptr of weights.
+/// The words of a stage's rows, the keys' words where those are different; nullptr for weights.
 const std::vector<std::string>* row_names(const Trace& trace, Axis rows, bool two_sides) {
     if (rows == Axis::key_token && two_sides) return &trace.columns;
     return rows == Axis::query_token || rows == Axis::key_token ? &trace.rows : nullptr;
@@ -91,25 +91,25 @@ float caption_width(Ui& ui, const Slot& slot) {
            text_width(ui.fonts.mono_small, shape_text(*slot.stage));
 }
 
-/// The smallest or the largest value; empty if no value is finite.
+/// The smallest or the largest value; empty if none is finite.
 std::string range_end(const ShownStage& shown, bool upper, int digits) {
     const ValueRange& range = shown.matrix().range();
     return range.finite == 0 ? "" : digits_text(upper ? range.max : range.min, digits);
 }
 
-/// Both ends in one digit, side by side.
+/// Both ends with one digit, side by side.
 float least_range_width(Ui& ui, const Slot& slot) {
     if (!slot.shown || slot.stage->info->unit == Unit::boolean) return 0;
     return text_width(ui.fonts.mono_small, range_end(*slot.shown, false, 1)) +
            text_width(ui.fonts.mono_small, range_end(*slot.shown, true, 1)) + ui.px(4);
 }
 
-/// All slots with gaps and pictures `tightness` times as wide (0 … 1) as they like to be, but never so narrow
-/// that names, captions with shapes or ranges touch. Returns the width of all.
+/// Places all slots, with gaps and pictures scaled by `tightness` (0 … 1), but never so narrow that names,
+/// captions with shapes, or ranges touch. Returns the total width.
 float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
     float x = 0;
     for (Slot& slot : slots) {
-        const std::string name(slot.stage->name());
+        const std::string name = stage_heading(*slot.stage->info);
         if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
         x += slot.labels > 0 ? slot.labels + 8 : 0;
         slot.x = x;
@@ -141,7 +141,7 @@ std::vector<Slot> lay_out(Ui& ui, float width) {
     const float available = width / ui.scale;
     for (const float tightness : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
         if (place(ui, slots, tightness) <= available) return slots;
-    place(ui, slots, 0.5f);  // it scrolls
+    place(ui, slots, 0.5f);  // even so it may have to scroll
     return slots;
 }
 
@@ -202,7 +202,7 @@ bool is_focused(const Ui& ui, const Slot& slot) {
     return &focused_stage(*slot.trace, ui.document.presentation().stage) == slot.stage.get();
 }
 
-/// In a picture's place where there is none.
+/// The placeholder of a missing picture.
 void no_picture(Ui& ui, const Area& picture) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRect(picture.min, picture.max, ink(ui.theme.line));
@@ -238,8 +238,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
                       {text_right + ui.px(8), area.max.y - ui.px(11)},
                       ink(focused ? ui.theme.accent : ui.theme.line), ui.px(6), 0, ui.px(focused ? 1.5f : 1));
 
-    draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text),
-              std::string(info.name));
+    draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text), stage_heading(info));
     const std::string words = caption(slot.trace->experiment, info);
     const std::string shape = shape_text(*slot.stage);
     const float room =
@@ -269,7 +268,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
                   ink(ui.theme.faint), slot.arrow, Align::center);
 }
 
-/// Scrolls to the focused stage when the focus has moved to it.
+/// Scrolls to the focused stage when the focus has moved.
 void keep_in_sight(Ui& ui, const Slot& slot, float width) {
     const std::string_view name = slot.stage->name();
     if (!is_focused(ui, slot) || ui.state.stage_in_sight == name) return;
@@ -279,8 +278,7 @@ void keep_in_sight(Ui& ui, const Slot& slot, float width) {
         ImGui::SetScrollX(std::max(0.0f, (left + right - width) / 2));
 }
 
-/// The first stage that is drawn when the strip is scrolled by `pixels`: stages are shown whole or not at
-/// all.
+/// The first stage drawn when the strip is scrolled by `pixels`: stages are drawn whole or not at all.
 std::size_t first_in_sight(const Ui& ui, const std::vector<Slot>& slots, float pixels) {
     std::size_t first = 0;
     while (first + 1 < slots.size() && ui.px(slots[first].x) + ui.px(4) < pixels) ++first;
@@ -314,7 +312,7 @@ void strip(Ui& ui, const Area& area) {
                       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0)
         ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
-    // Wider or narrower, or with other stages, it is looked for again.
+    // If the width or the stages change, the position is computed again.
     if (std::exchange(ui.state.strip_width, width + content) != width + content)
         ui.state.stage_in_sight.clear();
     for (const Slot& slot : slots) keep_in_sight(ui, slot, width);

@@ -10,9 +10,9 @@
 namespace attnscope {
 namespace {
 
-constexpr int k_side = 8;              ///< of a work group
-constexpr std::size_t k_threads = 64;  ///< for one texel
-/// That one dispatch looks at: a few milliseconds on a slow card.
+constexpr int k_side = 8;              ///< invocations along a side of a work group
+constexpr std::size_t k_threads = 64;  ///< invocations per texel
+/// How many cells one dispatch reads: a few milliseconds on a slow card.
 constexpr std::size_t k_most_cells = std::size_t{1} << 25;
 
 std::uint32_t word(std::size_t n) { return static_cast<std::uint32_t>(n); }
@@ -24,14 +24,14 @@ std::size_t limit(GLenum name) {
     return static_cast<std::size_t>(std::max<GLint64>(value, 1));
 }
 
-/// Of one head, from a row on.
+/// The values of one head, starting at a row.
 struct Rows {
     const GpuValues* values;
     int head;
     std::size_t first, count, columns;
 };
 
-/// Returns where the rows begin in what the shader sees.
+/// Binds the rows' block of the buffer; returns where the rows begin in the part that the shader sees.
 std::uint32_t bind(GLuint binding, const Rows& rows, std::size_t aligned) {
     const GpuMatrices matrices = rows.values->matrices();
     const std::size_t first = matrices.first +
@@ -69,7 +69,7 @@ bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, 
     const int at_once = static_cast<int>(
         std::clamp<std::size_t>(std::min(block_floats_, k_most_cells) / row_of_texels, 1, k_tile_size));
 
-    // A thread for each texel, or many for one that stands for many cells.
+    // One invocation per texel, or many for a texel that stands for many cells.
     const bool many = (block_rows << pooling.columns) >= k_threads;
     std::vector<std::string> defines{many ? "THREADS " + std::to_string(k_threads)
                                           : "SIDE " + std::to_string(k_side)};
@@ -100,7 +100,7 @@ bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, 
     }
     glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT);
     glBindImageTexture(0, 0, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_R32F);
-    // What stays bound here is not freed where it belongs.
+    // A buffer that stays bound here would not be freed when its owner is gone.
     for (const GLuint binding : {0U, 1U}) glBindBufferBase(GL_SHADER_STORAGE_BUFFER, binding, 0);
     glBindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
     return true;

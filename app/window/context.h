@@ -1,4 +1,4 @@
-// Where OpenGL comes from: a window on the screen, or none at all.
+// The OpenGL contexts: a window on the screen, or none at all.
 #pragma once
 
 #include <memory>
@@ -19,15 +19,15 @@ namespace attnscope {
 
 struct SpareWindow;
 
-/// A window and its OpenGL core context (3.3 or later), which is current from then on. All input becomes
-/// InputEvents in pixels of the framebuffer. One at a time, on the main thread.
+/// A window and its OpenGL core context (3.3 or later), which is current once created. All input becomes
+/// InputEvents in framebuffer pixels. One at a time, on the main thread.
 class GlfwWindow {
 public:
     struct Options {
         std::string title = "attnscope";
         int width = 1600;
         int height = 1000;
-        std::optional<int> x;  ///< with y: where it was the last time
+        std::optional<int> x;  ///< with y: the previous position
         std::optional<int> y;
         bool maximized = false;
     };
@@ -48,7 +48,7 @@ public:
     GlfwWindow& operator=(const GlfwWindow&) = delete;
 
     const GlVersion& gl_version() const { return version_; }
-    int width() const;  ///< of the framebuffer, 0 while minimised
+    int width() const;  ///< of the framebuffer, 0 while minimized
     int height() const;
     float content_scale() const;  ///< of the monitor: 1, 1.5, 2 …
     double refresh_seconds() const;
@@ -58,19 +58,21 @@ public:
     void hide();
     Clipboard clipboard();
 
-    /// Waits for at most `seconds` (0: not at all) for input or a wake.
+    /// Waits at most `seconds` (0: not at all) for input or a wake.
     void wait(double seconds);
-    /// Since the last call, in order.
+    /// The events since the last call, in order.
     std::vector<InputEvent> take_events();
-    /// The picture must be drawn again although no input came: uncovered, resized, moved to another monitor.
+    /// True if the picture must be drawn again although there was no input: uncovered, resized, moved to
+    /// another monitor.
     bool take_damage();
     void present();
 
-    /// Another context that has this one's buffers, textures and programs, for any thread. Called here, on
-    /// the main thread; what uses it must be gone before the window. Throws Error(backend).
+    /// Another context that shares this one's buffers, textures and programs, for use on any thread. Call
+    /// this on the main thread; the user of the context must be gone before the window. Throws
+    /// Error(backend).
     std::unique_ptr<GlContext> share();
 
-    /// Ends a wait; from any thread, while the window lives.
+    /// Ends a wait; from any thread, while the window exists.
     static void wake();
 
 private:
@@ -88,11 +90,11 @@ private:
     friend struct GlfwCallbacks;
 };
 
-/// An OpenGL core context (3.3 or later) without any display, drawing into a picture of the given size.
-/// Current on the thread that made it.
+/// An OpenGL core context (3.3 or later) without a display, drawing into an image of the given size. Current
+/// on the thread that created it.
 class HeadlessContext {
 public:
-    /// Throws Error(backend) naming what is missing.
+    /// Throws Error(backend), naming what is missing.
     HeadlessContext(int width, int height);
     ~HeadlessContext();
     HeadlessContext(const HeadlessContext&) = delete;

@@ -13,7 +13,7 @@ EndSignals::EndSignals() {
         sigaction(signal, nullptr, &action);
         if (action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
     }
-    sigaddset(&signals_, SIGUSR1);  // ends the waiting
+    sigaddset(&signals_, SIGUSR1);  // ends the waiting thread
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 

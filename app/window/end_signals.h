@@ -1,4 +1,4 @@
-// Being asked to end from outside: what is open is kept first.
+// Signals that end the program: what is open is saved first.
 #pragma once
 
 #include <signal.h>
@@ -10,9 +10,9 @@
 
 namespace attnscope {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGHUP only asks, and a second one ends the program at once;
-/// one that was ignored stays so. To be made before any other thread begins, so that none of them gets the
-/// signals.
+/// During its lifetime, the first SIGINT, SIGTERM or SIGHUP only sets a request to end, and a second one ends
+/// the program at once. A signal that was ignored stays ignored. Must be created before any other thread
+/// starts, so that none of them receives the signals.
 class EndSignals {
 public:
     EndSignals();
@@ -20,7 +20,8 @@ public:
     EndSignals(const EndSignals&) = delete;
     EndSignals& operator=(const EndSignals&) = delete;
 
-    /// `asked` is called once, from another thread, after asked() has become true; the newest one given.
+    /// `asked` is called once, from another thread, after asked() has become true. A new function replaces
+    /// the last.
     void watch(std::function<void()> asked);
     bool asked() const { return asked_; }
 

@@ -47,7 +47,7 @@ constexpr FontRole k_roles[] = {
 constexpr const char* k_fallback = "DejaVuSans.ttf";
 constexpr const char* k_ideographs = "DroidSansFallbackFull.ttf";
 
-/// What ImGui's sizes measure, for an em of 1.
+/// What ImGui's font sizes measure, relative to the em.
 float line_height(const std::vector<unsigned char>& font) {
     FT_Library library = nullptr;
     FT_Face face = nullptr;
@@ -84,7 +84,7 @@ struct StandIn {
     TextShades shades;
 };
 
-/// What a text field cannot hold, as glyphs of its font.
+/// Adds the characters that a text field cannot hold as glyphs of its font.
 std::vector<StandIn> add_stand_ins(ImFont& font, float scale, const WideText& wide, ShapedText& text) {
     constexpr float k_em = 17;
     std::vector<StandIn> added;
@@ -133,7 +133,7 @@ const FontLibrary::File& FontLibrary::file(const std::string& path) {
     return files_.emplace(path, std::move(file)).first->second;
 }
 
-/// nullptr if the file is no font.
+/// nullptr if the file is not a font.
 ImFont* FontLibrary::add(const std::string& path, float pixels_per_em, const ImWchar* ranges, ImFont* into) {
     const File& font = file(path);
     if (font.line_height <= 0) return nullptr;
@@ -142,7 +142,7 @@ ImFont* FontLibrary::add(const std::string& path, float pixels_per_em, const ImW
     config.OversampleH = config.OversampleV = 1;
     config.PixelSnapH = true;
     config.FontDataOwnedByAtlas = false;
-    // ImGui takes a pointer to non-const and only reads.
+    // ImGui takes a pointer to non-const but only reads.
     auto* bytes = const_cast<unsigned char*>(font.bytes.data());
     return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(bytes, static_cast<int>(font.bytes.size()),
                                                       pixels_per_em * font.line_height, &config, ranges);

@@ -16,8 +16,8 @@ namespace attnscope {
 class ShapedText;
 class WideText;
 
-/// Sizes at scale 1 are those of the letters' em square, as in CSS; a line is about 1.2 times as high.
-/// All draw Latin, Greek and the signs of the interface; the Inter ones whatever else was asked for.
+/// Sizes at scale 1 are those of the em square, as in CSS; a line is about 1.2 times as high. All fonts draw
+/// Latin, Greek and the symbols of the interface; the Inter fonts also draw all other characters requested.
 struct Fonts {
     ImFont* body = nullptr;        ///< Inter 13
     ImFont* caption = nullptr;     ///< Inter 11
@@ -30,7 +30,7 @@ struct Fonts {
     ImFont* mono_large = nullptr;  ///< JetBrains Mono semibold 22
 };
 
-/// One font of the interface: which file, how large, and what pictures call it.
+/// One font of the interface: its file, its size, and its counterpart in pictures.
 struct FontRole {
     ImFont* Fonts::*font;
     const char* file;
@@ -40,33 +40,32 @@ struct FontRole {
 };
 std::span<const FontRole> font_roles();
 
-/// Ranges of characters beyond those that every build has: first to last.
+/// Ranges of characters beyond those of every build: first to last.
 using CharacterRanges = std::map<char32_t, char32_t>;
 
-/// Adds what drawing `text` needs: whole blocks of 256 of an alphabet, single ideographs. True if that is
-/// new.
+/// Adds what drawing `text` needs: whole blocks of 256 for alphabets, single ideographs. True if anything was
+/// added.
 bool add_ranges_for(std::string_view text, CharacterRanges& ranges);
 
 struct BuiltFonts {
     Fonts fonts;
-    std::string warning;  ///< what is missing and what to install; empty when all is there
+    std::string warning;  ///< which fonts are missing and what to install; empty if all are found
     double milliseconds = 0;
 };
 
-/// Reads each font file once and builds atlases from them.
-/// Font files are taken from font_folders() of core/picture/fonts.h; with none, ImGui's own font serves and
-/// the warning says so. Characters that these lack come from other scripts'
-/// packaged fonts.
+/// Reads each font file once and builds atlases from them. Font files come from font_folders() of
+/// core/picture/fonts.h; without any, ImGui's own font is used and the warning says so. Characters that these
+/// fonts lack come from packaged fonts for other scripts.
 class FontLibrary {
 public:
-    /// Fills the atlas of the current context anew and builds it. The library must outlive the atlas.
-    /// The sentence's font draws the stand-ins of `wide` as what they stand for, by `text`.
+    /// Fills and builds the atlas of the current context. The library must outlive the atlas. The sentence
+    /// font draws each stand-in of `wide` as the character that it replaces, using `text`.
     BuiltFonts build(float scale, const CharacterRanges& more, const WideText& wide, ShapedText& text);
 
 private:
     struct File {
         std::vector<unsigned char> bytes;
-        float line_height = 0;  ///< ÷ em; 0 where the file is no font
+        float line_height = 0;  ///< relative to the em; 0 if the file is not a font
     };
     const File& file(const std::string& path);
     ImFont* add(const std::string& path, float pixels_per_em, const ImWchar* ranges, ImFont* into);

@@ -13,7 +13,7 @@ void FrameHost::set_theme(ThemeKind theme) {
     heatmaps_.set_theme(theme_of(theme));
 }
 
-/// Leaves in `events` what ImGui is to see. True if the window is to close.
+/// Leaves in `events` what ImGui should see. True if the window should close.
 bool FrameHost::take(const FrameCallbacks& callbacks, std::vector<InputEvent>& events) {
     bool close = false;
     pressed_.clear();

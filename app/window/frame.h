@@ -1,4 +1,4 @@
-// One frame of the interface, the same with a window and without.
+// One frame of the interface, identical with and without a window.
 #pragma once
 
 #include <functional>
@@ -14,35 +14,36 @@
 
 namespace attnscope {
 
-/// What the interface draws a frame with.
+/// What the interface needs to draw a frame.
 struct FrameInput {
-    int width = 0;  ///< pixels; all of ImGui's coordinates are
+    int width = 0;  ///< in pixels, as are all of ImGui's coordinates
     int height = 0;
-    float scale = 1;                     ///< of the interface: sizes in pixels are the design's times this
-    double seconds = 0;                  ///< since the frame before
-    double last_frame_milliseconds = 0;  ///< what drawing the frame before took
-    std::span<const KeyPress> pressed;   ///< keys that went down and that `on_key` did not take
+    float scale = 1;                     ///< of the interface: layout units to pixels
+    double seconds = 0;                  ///< since the previous frame
+    double last_frame_milliseconds = 0;  ///< the time that drawing the previous frame took
+    std::span<const KeyPress> pressed;   ///< keys pressed that `on_key` did not handle
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
     ImageTextures& images;
 };
 
-/// The interface that a window hosts. All but `draw` may be empty.
+/// The interface that a window hosts. All functions but `draw` may be empty.
 struct FrameCallbacks {
-    /// A key goes down, before ImGui sees it: true takes it, and the characters it types. ImGui's flags
-    /// (WantTextInput …) are those of the frame before.
+    /// Called when a key goes down, before ImGui sees it. Returning true consumes the key and the characters
+    /// it types. ImGui's flags (WantTextInput …) are those of the previous frame.
     std::function<bool(const KeyPress&)> on_key;
-    /// Between ImGui's NewFrame and Render.
+    /// Called between ImGui's NewFrame and Render.
     std::function<void(FrameInput&)> draw;
     std::function<void(const std::vector<std::string>& paths)> on_drop;
-    /// True: the window may close now.
+    /// True if the window may close now.
     std::function<bool()> on_close_request;
-    /// Asked after each frame: true wants another one at the next refresh of the screen (an animation).
+    /// Called after each frame: true requests another one at the next screen refresh (for animation).
     std::function<bool()> wants_redraw;
 };
 
-/// Owns what lives between frames and deals the input out to them. An OpenGL context is current throughout.
+/// Owns what lives across frames and distributes the input over them. An OpenGL context is current
+/// throughout.
 class FrameHost {
 public:
     FrameHost(Clipboard clipboard, ThemeKind theme);
@@ -58,8 +59,8 @@ public:
         int height;
         float scale;
     };
-    /// One frame with one helping of the waiting input, drawn into the bound framebuffer if `visible`.
-    /// Returns true if the window is to close.
+    /// Draws one frame with one portion of the pending input into the bound framebuffer, if `visible`.
+    /// Returns true if the window should close.
     bool step(const FrameCallbacks& callbacks, Size size, double seconds, bool visible);
 
 private:
@@ -70,7 +71,7 @@ private:
     ImageTextures images_;
     InputQueue input_;
     std::vector<KeyPress> pressed_;
-    bool key_taken_ = false;  ///< the last key that went down was a shortcut: what it types is not text
+    bool key_taken_ = false;  ///< the last key pressed was a shortcut, so the character it types is not text
     double last_milliseconds_ = 0;
 };
 

@@ -23,7 +23,7 @@ Key from_ascii(char c) {
 
 bool is_on_the_keypad(int key) { return key >= GLFW_KEY_KP_0 && key <= GLFW_KEY_KP_EQUAL; }
 
-/// Nothing for the keys that print: their letter depends on the layout.
+/// nullopt for keys that print a character: it depends on the layout.
 std::optional<Key> special(int key) {
     if (key >= GLFW_KEY_F1 && key <= GLFW_KEY_F12) return offset(Key::f1, key - GLFW_KEY_F1);
     switch (key) {
@@ -64,7 +64,7 @@ Key key_from_glfw(int glfw_key, int scancode) {
     const bool ascii = name && name[0] != 0 && name[1] == 0;
     const Key by_layout = ascii ? from_ascii(name[0]) : Key::other;
     if (by_layout != Key::other) return by_layout;
-    // A layout without Latin letters (Cyrillic, Greek) keeps its shortcuts at the places of the American one.
+    // On a layout without Latin letters (Cyrillic, Greek), shortcuts use the key positions of the US layout.
     return glfw_key > 0 && glfw_key < 128 ? from_ascii(static_cast<char>(glfw_key)) : Key::other;
 }
 

@@ -1,11 +1,11 @@
-// GLFW's keys as ours.
+// Converts GLFW's keys to Key.
 #pragma once
 
 #include "app/window/input_event.h"
 
 namespace attnscope {
 
-/// By what the keyboard layout prints on the key: Ctrl+Z is the key with a Z on it. Key::other where it has
+/// The key by its printed character in the current layout: Ctrl+Z is the key labeled Z. Key::other if it has
 /// no name.
 Key key_from_glfw(int glfw_key, int scancode);
 Mods mods_from_glfw(int glfw_mods);

@@ -25,7 +25,7 @@ struct Room {
     int height;
 };
 
-/// What the first monitor leaves for windows, so that none begins larger than the screen.
+/// The first monitor's work area, so that no window starts larger than the screen.
 Room screen_room() {
     int x = 0, y = 0, width = 0, height = 0;
     if (GLFWmonitor* monitor = glfwGetPrimaryMonitor())
@@ -78,7 +78,7 @@ struct GlfwWindow::Cursors {
     Cursors& operator=(const Cursors&) = delete;
 };
 
-/// GLFW has no context without a window: one that is never shown. It is used again when its user is gone.
+/// A context on a hidden window, as GLFW has no context without a window. Reused when its user is gone.
 struct SpareWindow {
     GLFWwindow* window = nullptr;
     std::atomic<bool> in_use = true;
@@ -99,7 +99,7 @@ public:
     void make_current() override { glfwMakeContextCurrent(spare_->window); }
     void release() override { glfwMakeContextCurrent(nullptr); }
     std::unique_ptr<GlContext> share() override {
-        throw Error(ErrorKind::backend, "only the window makes contexts that share with it");
+        throw Error(ErrorKind::backend, "only the window can create contexts that share with it");
     }
 
 private:
@@ -108,7 +108,7 @@ private:
 
 }  // namespace
 
-/// What GLFW calls; the window behind it is its user pointer.
+/// GLFW's callbacks; the window is found through its user pointer.
 struct GlfwCallbacks {
     static GlfwWindow& of(GLFWwindow* window) {
         return *static_cast<GlfwWindow*>(glfwGetWindowUserPointer(window));
@@ -134,7 +134,7 @@ struct GlfwCallbacks {
     }
     static void enter(GLFWwindow* window, int entered) {
         if (!entered) return push(window, MouseLeave{});
-        // GLFW tells no move to where the pointer left.
+        // GLFW does not report a move to the point where the pointer left.
         double x = 0, y = 0;
         glfwGetCursorPos(window, &x, &y);
         cursor(window, x, y);
@@ -151,7 +151,7 @@ struct GlfwCallbacks {
         push(window, Drop{std::vector<std::string>(paths, paths + count)});
     }
     static void close(GLFWwindow* window) {
-        // The program decides: something may be unsaved.
+        // The program decides whether to close: something may be unsaved.
         glfwSetWindowShouldClose(window, GLFW_FALSE);
         push(window, CloseRequest{});
     }
@@ -195,7 +195,7 @@ void GlfwWindow::open(const Options& options) {
     if (!window_) window_ = create(options, 3, 3);
     if (!window_) {
         throw Error(ErrorKind::backend,
-                    "no OpenGL 3.3 for a window (" + last_glfw_error() +
+                    "no OpenGL 3.3 for the window (" + last_glfw_error() +
                         "); update the graphics driver, or use `attnscope render`, which needs no "
                         "OpenGL");
     }
@@ -217,7 +217,7 @@ std::unique_ptr<GlContext> GlfwWindow::share() {
         GLFWwindow* window = glfwCreateWindow(16, 16, title_.c_str(), nullptr, window_);
         if (!window)
             throw Error(ErrorKind::backend,
-                        "the graphics driver gives no second context (" + last_glfw_error() + ")");
+                        "the graphics driver cannot create a second context (" + last_glfw_error() + ")");
         spare = spares_.insert(spares_.end(), std::make_shared<SpareWindow>());
         (*spare)->window = window;
     }

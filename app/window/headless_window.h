@@ -1,4 +1,4 @@
-// The interface without a display: for tests, and for pictures of the window.
+// The interface without a display: for tests, and for images of the window.
 #pragma once
 
 #include <string_view>
@@ -8,17 +8,17 @@
 
 namespace attnscope {
 
-/// Steps the same frames as Window does, each 1/60 s after the one before, whatever the clock says: the same
-/// input gives the same bytes. Its clipboard is its own. One at a time on a thread.
+/// Runs the same frames as Window, each 1/60 s after the previous one regardless of the clock, so that the
+/// same input gives the same bytes. It has its own clipboard. One at a time per thread.
 class HeadlessWindow {
 public:
-    /// Throws Error(backend) where no OpenGL can be had without a display.
+    /// Throws Error(backend) if OpenGL is not available without a display.
     HeadlessWindow(int width, int height, float scale = 1, ThemeKind theme = ThemeKind::dark);
 
     void push(InputEvent event) { host_.input().push(std::move(event)); }
-    /// One frame. True if the window is to close.
+    /// Draws one frame. True if the window should close.
     bool step(const FrameCallbacks& callbacks);
-    /// Frames until all input is dealt out, then two more for ImGui to settle.
+    /// Draws frames until all input is consumed, then two more for ImGui to settle.
     void settle(const FrameCallbacks& callbacks);
     gl::Pixels pixels() const { return context_.read_pixels(); }
 
@@ -35,10 +35,10 @@ private:
     float scale_;
 };
 
-/// The events of typing `utf8` on a keyboard: for each character its key (where it has one) going down,
-/// itself, the key going up.
+/// The events of typing `utf8` on a keyboard: for each character its key going down (if it has one), the
+/// character, and the key going up.
 std::vector<InputEvent> typing(std::string_view utf8);
-/// The events of pressing a key and letting it go while `mods` are held.
+/// The events of pressing and releasing a key while `mods` are held.
 std::vector<InputEvent> pressing(Key key, Mods mods = {});
 
 }  // namespace attnscope

@@ -16,7 +16,7 @@ namespace attnscope {
 namespace {
 
 constexpr double k_smallest_gapped_cell = 6;
-// With no owner; others' keys without one are hashes of contents.
+// Keys without an owner; others' keys without one are content hashes.
 constexpr std::uint64_t k_falling_key = 0x66616c6c;
 constexpr std::uint64_t k_rising_key = 0x72697365;
 
@@ -65,7 +65,7 @@ HeatmapRenderer::Programs::Programs(TextOf text_of)
       marked_colors(text_of, std::vector<std::string>{"HATCH", "MARKS"}),
       dots(text_of, std::vector<std::string>{"DOTS"}) {}
 
-/// Of the shaders as they are now; else they stay as they were, at first the built-in ones.
+/// Takes the current shaders if they build; otherwise the previous ones stay, at first the built-in ones.
 void HeatmapRenderer::build_programs() {
     try {
         programs_ = std::make_unique<Programs>(shader_text);
@@ -124,7 +124,7 @@ std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDra
     const int last_tile_column = tile_at(right - placed.left, tile_width, last_column);
     for (int r = tile_at(top - placed.top, tile_height, last_row); r <= last_tile_row; ++r) {
         for (int c = tile_at(left - placed.left, tile_width, last_column); c <= last_tile_column; ++c) {
-            // Neighbours compute their common edge alike, so that no pixel is drawn twice or left out.
+            // Neighbors compute their common edge identically, so that no pixel is drawn twice or left out.
             const double x = placed.left + c * tile_width;
             const double y = placed.top + r * tile_height;
             const double end_x = std::min(right, placed.left + (c + 1) * tile_width);
@@ -225,7 +225,7 @@ void HeatmapRenderer::render(const Record& record, const ImVec4& clip) const {
     glScissor(left, static_cast<int>(display.y) - top - height, width, height);
 
     no_vertices_.bind();
-    // ImGui's backend may have left samplers of its own there.
+    // ImGui's backend may have left its own samplers bound.
     glBindSampler(0, 0);
     glBindSampler(1, 0);
     tables_[static_cast<std::size_t>(record.look.table)].bind(1);
@@ -250,7 +250,7 @@ void HeatmapRenderer::draw_pieces(const Record& record, HeatmapTiles::Needs need
     for (const Piece& piece : record.pieces) {
         if (!applies(piece)) continue;
         const gl::Texture2D& texture = piece.tile->texture;
-        texture.bind(0);  // and leaves unit 0 active, as ImGui's backend expects it
+        texture.bind(0);  // also leaves unit 0 active, as ImGui's backend expects
         glUniform4fv(program.at.rectangle, 1, piece.rectangle.data());
         glUniform2fv(program.at.origin, 1, piece.origin.data());
         glUniform2i(program.at.count, texture.width(), texture.height());

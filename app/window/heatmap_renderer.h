@@ -22,54 +22,54 @@ using ColorTable = std::array<Rgb8, 256>;
 
 struct HeatmapLook {
     enum class Style {
-        colors,  ///< each value by the color table
-        dots,    ///< not zero: a dot; zero: hatched
+        colors,  ///< each value in the color that the table assigns
+        dots,    ///< nonzero: a dot; zero: hatched
     };
     Style style = Style::colors;
-    int table = 0;   ///< a color map's place in colormaps(), or from HeatmapRenderer::add_table
-    double min = 0;  ///< as ColorScale: min < max, both finite
+    int table = 0;   ///< a color map's index in colormaps(), or from HeatmapRenderer::add_table
+    double min = 0;  ///< range as in ColorScale: min < max, both finite
     double max = 1;
-    float scale = 1;    ///< of the interface: widths of gaps, hatch and marks
-    float opacity = 1;  ///< of the whole, over what is behind
-    bool gaps = true;   ///< a pixel of background between cells that are large enough
+    float scale = 1;    ///< of the interface: scales the widths of gaps, hatching and marks
+    float opacity = 1;  ///< of the heatmap over its background
+    bool gaps = true;   ///< a background pixel between cells that are large enough
 };
 
-/// A cell's color is ColorScale's, its marks are those of exported pictures. Cells are nowhere
-/// smaller than a pixel: where the matrix has more, a drawn cell stands for the strongest of a block
-/// (pooled_cells). What is uploaded is bounded by the pixels in sight, not by the matrix. An OpenGL context
-/// is current at construction, in every call, and when the frame is drawn.
+/// Cell colors are those of ColorScale, marks those of exported pictures. Cells are never smaller than a
+/// pixel: where the matrix has more cells, a drawn one stands for the strongest of a block (pooled_cells).
+/// The amount uploaded is bounded by the visible pixels, not by the matrix. An OpenGL context must be current
+/// at construction, in every call, and when the frame is drawn.
 class HeatmapRenderer {
 public:
     /// Throws Error(backend) if the built-in shaders do not build.
     explicit HeatmapRenderer(const Theme& theme);
 
     void set_theme(const Theme& theme) { theme_ = &theme; }
-    /// A number for HeatmapLook::table, beyond those of colormaps().
+    /// Adds a color table; returns its number for HeatmapLook::table.
     int add_table(const ColorTable& table);
 
-    /// Before the first draw of a frame. Takes shaders that were saved since; those that do not build leave
-    /// the last good ones.
+    /// Call before the first draw of a frame. Loads shaders that changed on disk; if they do not build, the
+    /// last good ones stay.
     void begin_frame();
-    /// Why saved shaders are not in use: file, line and what the compiler says; empty if they are.
+    /// Why changed shaders are not in use (file, line and compiler message); empty if they are.
     std::string problem() const { return problem_.empty() ? tiles_.problem() : problem_; }
-    /// The whole matrix from `top_left` to `bottom_right` (pixels, may reach far beyond the clip rectangle,
-    /// within which it is drawn).
+    /// Draws the whole matrix from `top_left` to `bottom_right` (pixels; may extend far beyond the clip
+    /// rectangle, within which it is drawn).
     void draw(ImDrawList& list, const HeatmapSource& source, ImVec2 top_left, ImVec2 bottom_right,
               const HeatmapLook& look);
-    /// The table itself, one step above the other or side by side, its first step below or left.
+    /// Draws the color table itself, stacked upwards or side by side, its first step at the bottom or left.
     void draw_table(ImDrawList& list, int table, ImVec2 top_left, ImVec2 bottom_right, bool upright = true);
 
     const HeatmapTiles& tiles() const { return tiles_; }
 
-    /// A matrix on screen: where its cells stand.
+    /// A matrix on screen, and where its cells are.
     struct Drawn {
         std::shared_ptr<const void> owner;  ///< HeatmapSource::owner
         int rows, columns;                  ///< as drawn
         bool transposed;
         ImVec2 top_left, bottom_right;  ///< of the whole matrix
-        ImVec2 clip_min, clip_max;      ///< it is seen within this rectangle
+        ImVec2 clip_min, clip_max;      ///< the visible part
     };
-    /// What was drawn since begin_frame(), in order.
+    /// The matrices drawn since begin_frame(), in order.
     std::span<const Drawn> drawn() const { return drawn_; }
 
 private:
@@ -84,7 +84,7 @@ private:
         gl::Shader shader;
         Uniforms at{};
     };
-    /// One for each thing that a tile's cells may need.
+    /// One program for each combination of what a tile's cells may need.
     struct Programs {
         explicit Programs(TextOf text_of);
         Program colors, hatched_colors, marked_colors, dots;
@@ -95,17 +95,17 @@ private:
         std::array<float, 2> origin;
         std::array<int, 2> last;
     };
-    /// A matrix on screen; its cells after pooling.
+    /// A matrix on screen, with its cells after pooling.
     struct Placed {
         double left, top, right, bottom;
         double cell_width, cell_height;
         Pooling pooling;
     };
-    /// What the draw list hands back when it is drawn.
+    /// Data passed through the draw list to the callback that draws.
     struct Record {
         HeatmapRenderer* renderer;
         HeatmapLook look;
-        std::array<float, 256> first_values;  ///< ColorScale's
+        std::array<float, 256> first_values;  ///< as in ColorScale
         std::array<float, 2> cell;
         std::array<float, 2> anchor;
         std::vector<Piece> pieces;
@@ -124,7 +124,7 @@ private:
     std::string problem_;
     gl::VertexArray no_vertices_;
     std::vector<gl::Texture2D> tables_;
-    Matrix falling_;  ///< 255 … 0
+    Matrix falling_;  ///< the values 255 … 0
     Matrix rising_;
     HeatmapTiles tiles_;
     std::deque<Record> records_;

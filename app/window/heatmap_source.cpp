@@ -11,7 +11,7 @@ namespace {
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
 constexpr int k_most_levels = 30;
 
-/// A number that happens to be the mark of a closed cell is its neighbour.
+/// Replaces a number that equals the mark of a closed cell by the adjacent one.
 float unlike_closed(float value) { return value == k_closed_cell ? std::nextafter(value, 0.0F) : value; }
 
 int level_for(double pixels) {

@@ -17,7 +17,7 @@ HeatmapTiles::Needs needs_of(const std::vector<float>& cells) {
     return closed ? HeatmapTiles::Needs::hatch : HeatmapTiles::Needs::colors;
 }
 
-/// Of a whole matrix: marks and hatch may be in any of its tiles.
+/// The range over the whole matrix, as marks and hatching may be in any of its tiles.
 HeatmapTiles::Needs needs_of(const HeatmapSource& source) {
     const ValueRange& range = source.card_range;
     if (range.nan + range.plus_infinity + range.minus_infinity > 0) return HeatmapTiles::Needs::marks;

@@ -1,4 +1,4 @@
-// Pieces of matrices as textures, pooled so that no cell is smaller than a pixel.
+// Parts of matrices as textures, pooled so that no cell is smaller than a pixel.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace attnscope {
 
-/// Textures of the tiles that were drawn lately.
+/// A cache of the textures of recently drawn tiles.
 class HeatmapTiles {
 public:
     static constexpr int k_size = k_tile_size;
 
-    /// Forgets tiles that 60 frames did not use, and the oldest ones above `k_budget` bytes.
+    /// Drops tiles unused for 60 frames, and the oldest ones beyond `k_budget` bytes.
     void begin_frame();
 
-    /// What drawing a tile takes beyond colors.
+    /// What drawing a tile needs besides colors.
     enum class Needs { colors, hatch, marks };
     struct Tile {
-        gl::Texture2D texture;  ///< of pooled_cells
+        gl::Texture2D texture;  ///< the output of pooled_cells
         Needs needs;
         std::uint64_t last_frame;
     };
-    /// Tile (tile_row, tile_column) of the drawn matrix; made on the card from values that lie there, else
-    /// uploaded, unless it is there. Valid until begin_frame.
+    /// Tile (tile_row, tile_column) of the drawn matrix; unless cached, it is made on the graphics card from
+    /// values that are there, else uploaded. Valid until begin_frame.
     const Tile& tile(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
 
     std::size_t bytes() const { return bytes_; }
     std::size_t uploads() const { return uploads_; }  ///< since construction
     std::size_t made_on_card() const { return made_on_card_; }
-    /// Makes all of them again when they are drawn next.
+    /// Recreates all tiles when they are drawn next.
     void forget();
-    /// Why a saved shader of theirs is not in use; empty if it is.
+    /// Why a changed tile shader is not in use; empty if it is.
     std::string problem() const { return card_.problem(); }
 
 private:

@@ -10,13 +10,13 @@
 
 namespace attnscope {
 
-/// Keeps what the newest frames drew as textures. An OpenGL context is current in every call, and when the
-/// frame is drawn.
+/// A cache of textures for the most recent frames. An OpenGL context must be current in every call, and when
+/// the frame is drawn.
 class ImageTextures {
 public:
-    /// Before the first draw of a frame: forgets what the frame before did not draw.
+    /// Call before the first draw of a frame: drops what the previous frame did not draw.
     void begin_frame();
-    /// The whole image from `top_left` to `bottom_right` (pixels), smoothed where it is larger or smaller.
+    /// Draws the whole image from `top_left` to `bottom_right` (pixels), smoothed if it is scaled.
     void draw(ImDrawList& list, const GivenImage& image, ImVec2 top_left, ImVec2 bottom_right);
 
 private:

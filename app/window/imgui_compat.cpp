@@ -31,7 +31,7 @@ namespace compat {
 
 namespace {
 
-/// One line of a pasted text: what separates words there separates them here.
+/// A pasted text as one line: line breaks become spaces.
 std::string on_one_line(std::string_view text) {
     std::string line;
     for (const char c : text) {
@@ -62,7 +62,7 @@ struct KeyName {
 };
 
 #if IMGUI_VERSION_NUM < 18700
-// The 22 keys that this release knows by name.
+// The 22 keys that this release has names for.
 constexpr KeyName k_keys[] = {
     {Key::tab, ImGuiKey_Tab},
     {Key::left, ImGuiKey_LeftArrow},
@@ -176,12 +176,12 @@ void set_up_io(TextBridge& bridge) {
     io.LogFilename = nullptr;
     io.ConfigInputTextCursorBlink = false;
     io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
-    // The system repeats held keys; ImGui would do so by the time between two frames, however long.
+    // The system repeats held keys; ImGui would repeat them by frame time, however long a frame takes.
     io.KeyRepeatDelay = FLT_MAX;
 #if IMGUI_VERSION_NUM < 18700
     for (const KeyName& name : k_keys) io.KeyMap[name.theirs] = static_cast<int>(name.ours);
 #else
-    io.ConfigInputTrickleEventQueue = false;  // InputQueue does it
+    io.ConfigInputTrickleEventQueue = false;  // InputQueue does this
 #endif
     hook_clipboard(bridge);
 }
@@ -192,7 +192,7 @@ void set_key(Key key, bool down, bool repeat, const Mods& mods) {
     ImGuiIO& io = ImGui::GetIO();
     const auto index = static_cast<std::size_t>(key);
     io.KeysDown[index] = down;
-    if (repeat) io.KeysDownDuration[index] = -1;  // pressed anew
+    if (repeat) io.KeysDownDuration[index] = -1;  // as if just pressed
     set_mods(mods);
 }
 
@@ -223,7 +223,7 @@ void set_key(Key key, bool down, bool repeat, const Mods& mods) {
     const ImGuiKey name = named(key);
     if (name == ImGuiKey_None) return;
     io.AddKeyEvent(name, down);
-    if (repeat) ImGui::GetKeyData(name)->DownDuration = -1;  // pressed anew
+    if (repeat) ImGui::GetKeyData(name)->DownDuration = -1;  // as if just pressed
 }
 
 void set_mods(const Mods& mods) {
@@ -264,7 +264,7 @@ void set_keyboard_navigation(bool on) {
 
 bool press_focused_item() {
     ImGuiContext& imgui = *ImGui::GetCurrentContext();
-    // An arrow of the frame before has chosen another item, which ImGui takes over in the next one.
+    // In the previous frame an arrow has chosen another item, which ImGui selects in the next one.
     if (imgui.NavMoveSubmitted) ImGui::NavMoveRequestApplyResult();
     imgui.NavMoveSubmitted = imgui.NavMoveScoringItems = false;
     if (imgui.NavId == 0 || !imgui.NavWindow || !(imgui.NavWindow->Flags & ImGuiWindowFlags_Popup))
@@ -314,7 +314,7 @@ ImDrawCallback reset_render_state() {
 #endif
 }
 
-// A pointer in 1.86, a number later: only the C cast makes either.
+// A pointer in 1.86, a number later: only a C-style cast produces either.
 ImTextureID texture_id(unsigned texture) { return (ImTextureID)(std::uintptr_t)texture; }
 
 void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab) {
@@ -340,7 +340,7 @@ float font_size(const ImFont& font) {
 #if IMGUI_VERSION_NUM < 19200
     return font.FontSize;
 #else
-    return std::floor(font.LegacySize + 0.5F);  // what the size is rounded to when it is used
+    return std::floor(font.LegacySize + 0.5F);  // the size it is rounded to in use
 #endif
 }
 

@@ -12,7 +12,7 @@ namespace attnscope {
 
 namespace {
 
-constexpr double k_longest_step = 0.1;  // a program that slept must not jump through an animation
+constexpr double k_longest_step = 0.1;  // a program that was suspended must not jump through an animation
 
 Mods merge(const Mods& a, const Mods& b) {
     return {.ctrl = a.ctrl || b.ctrl,
@@ -36,7 +36,7 @@ struct ImguiLayer::Context {
         if (!ImGui_ImplOpenGL3_Init("#version 330")) {
             ImGui::DestroyContext(context);
             throw Error(ErrorKind::backend,
-                        "Dear ImGui cannot reach OpenGL (libGL.so.1); install libgl1, or use "
+                        "Dear ImGui cannot load OpenGL (libGL.so.1); install libgl1, or use "
                         "`attnscope render`, which needs no OpenGL");
         }
     }
@@ -97,7 +97,7 @@ void ImguiLayer::feed(const InputEvent& event) {
                    },
                    [&](const KeyUp& up) {
                        set_modifier(up.key, false);
-                       // On some systems the released modifier is still among the event's own.
+                       // On some systems the event's modifiers still include the one released.
                        compat::set_key(up.key, false, false,
                                        is_modifier(up.key) ? held_ : merge(held_, up.mods));
                    },

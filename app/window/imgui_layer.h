@@ -1,4 +1,4 @@
-// The life of Dear ImGui: context, OpenGL backend, fonts and style at a scale, input, frames.
+// The lifecycle of Dear ImGui: context, OpenGL backend, fonts and style at a scale, input, frames.
 #pragma once
 
 #include <imgui.h>
@@ -30,15 +30,16 @@ public:
 
     /// Takes effect with the next frame.
     void set_theme(ThemeKind theme);
-    /// Makes the characters of `text` drawable from the next frame on, where an installed font has them. What
-    /// goes through a TextField is asked for by itself.
+    /// Makes the characters of `text` drawable from the next frame on, if an installed font has them. Text in
+    /// a TextField is added automatically.
     void want_characters(std::string_view text);
 
-    /// One frame's events (InputQueue::take_frame), before begin_frame.
+    /// Passes one frame's events (InputQueue::take_frame), before begin_frame.
     void feed(std::span<const InputEvent> events);
-    /// `width` × `height` pixels, `scale` within k_min_scale … k_max_scale, `seconds` since the frame before.
+    /// Starts a frame of `width` × `height` pixels at `scale` (k_min_scale … k_max_scale), `seconds` after
+    /// the last.
     void begin_frame(int width, int height, float scale, double seconds);
-    /// Draws the frame into the bound framebuffer, over the background color; or only ends it.
+    /// Draws the frame into the bound framebuffer on the background color, or only ends it.
     void end_frame(bool draw);
 
     const Fonts& fonts() const { return built_.fonts; }
@@ -56,7 +57,7 @@ private:
     std::unique_ptr<TextBridge> bridge_;
     std::unique_ptr<Context> context_;
     ShapedText shaped_;
-    std::size_t stand_ins_ = 0;  ///< that the fonts have
+    std::size_t stand_ins_ = 0;  ///< that the fonts include
     BuiltFonts built_;
     const Theme* theme_;
     float scale_ = 0;

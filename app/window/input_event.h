@@ -1,4 +1,4 @@
-// What a person does to the window, as values: a real window and a script produce the same ones.
+// User input as values: a real window and a script produce the same events.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-/// Keys by what is printed on them (the layout's letter, not its place); left and right modifiers are one
-/// key.
+/// Keys are identified by the printed character (the layout's letter, not the position); left and right
+/// modifiers are the same key.
 enum class Key : std::uint8_t {
     // clang-format off
     none,
@@ -25,7 +25,7 @@ enum class Key : std::uint8_t {
 };
 inline constexpr int k_key_count = static_cast<int>(Key::other) + 1;
 
-/// The key types a character: what follows it may be a Char of its own.
+/// The key types a character, so it may be followed by a Char event.
 bool is_printing(Key key);
 bool is_modifier(Key key);
 
@@ -37,7 +37,7 @@ struct Mods {
     bool operator==(const Mods&) const = default;
 };
 
-/// `repeat`: sent again by the system while the key is held.
+/// `repeat`: sent by the system while the key is held.
 struct KeyDown {
     Key key = Key::none;
     Mods mods{};
@@ -50,20 +50,20 @@ struct KeyUp {
 struct Char {
     char32_t code = 0;
 };
-/// Pixels of the framebuffer from its top left corner.
+/// In framebuffer pixels from the top left corner.
 struct MouseMove {
     float x = 0;
     float y = 0;
 };
 /// The pointer left the window.
 struct MouseLeave {};
-/// 0 left, 1 right, 2 middle.
+/// 0: left, 1: right, 2: middle.
 struct MouseButton {
     int button = 0;
     bool down = false;
     Mods mods{};
 };
-/// Notches; positive y is away from the person.
+/// In notches; positive y is away from the user.
 struct Wheel {
     float x = 0;
     float y = 0;

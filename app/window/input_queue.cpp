@@ -12,9 +12,9 @@ struct Overload : Cases... {
     using Cases::operator()...;
 };
 
-/// What a frame holds already.
+/// What the frame contains so far.
 struct Contents {
-    bool transition = false;  ///< a key or a button went down or up
+    bool transition = false;  ///< a key or a button changed state
     bool closed_to_chars = false;
     bool moved = false;
     bool wheeled = false;
@@ -22,7 +22,7 @@ struct Contents {
     bool last = false;  ///< nothing may follow
 };
 
-/// Characters that the field gets by its callback, after everything else of the frame.
+/// Characters that the text field receives through its callback, after all other events of the frame.
 bool comes_last(char32_t code) { return code > 0xFFFF || (code >= 0xE000 && code <= 0xF8FF); }
 
 bool fits(const Contents& frame, const InputEvent& event) {
@@ -62,7 +62,7 @@ void add(Contents& frame, const InputEvent& event) {
                event);
 }
 
-/// Tab, a shortcut or a click may hand the focus to another field, which takes ImGui until the frame after
+/// Tab, a shortcut or a click may move the focus to another field, which takes ImGui until the frame after
 /// next.
 bool may_move_focus(const InputEvent& event) {
     if (const auto* button = std::get_if<MouseButton>(&event)) return button->down;
@@ -87,7 +87,7 @@ bool is_modifier(Key key) { return key >= Key::ctrl && key <= Key::super; }
 void InputQueue::push(InputEvent event) {
     const auto* typed = std::get_if<Char>(&event);
     if (typed && !is_character(typed->code)) return;
-    // A pointer that moves on while a slow frame is drawn is only worth its last place.
+    // Of several moves during a slow frame, only the last position matters.
     const bool move_on_move = !events_.empty() && std::holds_alternative<MouseMove>(events_.back()) &&
                               std::holds_alternative<MouseMove>(event);
     if (move_on_move) {

@@ -1,4 +1,4 @@
-// Deals events out to frames so that a user interface that only compares states between frames misses none.
+// Distributes events over frames, so that an interface that only compares states between frames misses none.
 #pragma once
 
 #include <deque>
@@ -8,20 +8,21 @@
 
 namespace attnscope {
 
-/// Dear ImGui 1.86 sees a key or a button only as it stands when a frame begins, takes the characters of a
-/// frame before its keys, and drops those that come while a field is just getting the focus. So a frame gets
+/// Dear ImGui 1.86 sees only the state of a key or button at the start of a frame, processes the characters
+/// of a frame before its keys, and drops characters that arrive while a field is getting the focus. So a
+/// frame gets
 ///   at most one press or release;
-///   a move of the pointer never together with a later press, nor after one;
-///   characters after a key only if it is the key that typed them (or one let go), and no key after a
-///   character; no characters in the two frames after what may have moved the focus.
+///   no pointer move together with a press, whichever comes first;
+///   characters after a key only if that key typed them (or was released), and no key after a character;
+///   no characters in the two frames after an event that may have moved the focus.
 class InputQueue {
 public:
     void push(InputEvent event);
     bool empty() const { return events_.empty(); }
-    /// The next frame will leave something for the one after it.
+    /// Whether the next frame will leave events for the one after it.
     bool backlog() const;
 
-    /// The events of the next frame, in order; empty when nothing waits, or while the focus settles.
+    /// The events of the next frame, in order; empty if there are none, or while the focus settles.
     std::vector<InputEvent> take_frame();
 
 private:
@@ -29,7 +30,7 @@ private:
 
     std::deque<InputEvent> events_;
     static constexpr int k_focus_frames = 2;
-    int settling_frames_ = k_focus_frames;  ///< the first frame may give the focus too
+    int settling_frames_ = k_focus_frames;  ///< the first frame may set the focus, too
 };
 
 }  // namespace attnscope

@@ -15,15 +15,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double k_seconds_between_looks = 0.25;  ///< at shaders that may have been saved
+constexpr double k_seconds_between_looks = 0.25;  ///< interval of checking for changed shaders
 constexpr std::chrono::milliseconds k_longest_end{800};
-constexpr double k_trial_seconds = 1;  ///< of a computation, then its session is on trial
+constexpr double k_trial_seconds = 1;  ///< a session that computes for longer is marked as on trial
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What a person sees who starts the program for the first time.
+/// The state for the first start of the program.
 SavedState first_state() {
     SavedState state;
     state.session = load_example("scaled-dot-product");
@@ -45,7 +45,7 @@ struct Run {
     TrialMark& trial;
 };
 
-/// Shows `state` until the window closes, and leaves it as it is then. `problem` is said at once. True if the
+/// Shows `state` until the window closes, then updates it. `problem` is displayed at once. True if the
 /// graphics card was reset.
 bool show(SavedState& state, const std::string& problem, bool may_use_card, const Run& run) {
     Window::Options look{
@@ -78,7 +78,7 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
         window.set_title(workspace.title());
         if (workspace.quits() || run.end.asked()) window.close();
         if (!shader_folder().empty()) window.request_frame_in(k_seconds_between_looks);
-        // The fonts are read for the first frame.
+        // Fonts are loaded for the first frame.
         const std::string& fonts = window.host().layer().font_warning();
         if (!std::exchange(fonts_looked_at, true) && problem.empty() && !fonts.empty()) say(fonts, true);
         const bool computing = workspace.document().busy() && workspace.document().stale();
@@ -90,7 +90,8 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
         const std::string kept_problem = run.keeper.problem();
         if (kept_problem == failure) return;
         failure = kept_problem;
-        say(failure.empty() ? "the session is kept for the next start again" : failure, !failure.empty());
+        say(failure.empty() ? "the session is being saved for the next start again" : failure,
+            !failure.empty());
     };
     window.run(callbacks);
     state = with_placement(workspace.state(), window);
@@ -112,14 +113,13 @@ int open_window(std::optional<Session> session, const std::string& file, const E
     const StateLock lock(folder);
     TrialMark trial(lock.held() ? folder : "");
     std::string problem;
-    if (!lock.held())
-        problem = "another window keeps its session: what is done in this one is not kept for the next start";
+    if (!lock.held()) problem = "another window is open: this session will not be saved for the next start";
     const std::string aside = trial.is_set() ? set_session_aside(folder) : "";
     trial.set(true);
     const std::optional<SavedState> kept = load_state(folder, problem, lock.held());
     SavedState state = kept.value_or(first_state());
     if (!aside.empty()) {
-        problem = "the last start did not end well, so its session is left closed: open it from " + aside;
+        problem = "the last run did not end properly, so its session was not restored: open it from " + aside;
         load_habits(folder, state);
         remember_file(state, aside);
     }
@@ -136,10 +136,10 @@ int open_window(std::optional<Session> session, const std::string& file, const E
         if (!may_use_card) {
             keeper.keep();
             throw Error(ErrorKind::backend,
-                        "the graphics card was reset twice; the session is kept for the next start");
+                        "the graphics card was reset twice; the session is saved for the next start");
         }
         may_use_card = false;
-        problem = "the graphics card was reset: this is a new window, in which the processor computes";
+        problem = "the graphics card was reset: this is a new window, computing on the processor";
     }
     return 0;
 }

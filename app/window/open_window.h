@@ -9,10 +9,10 @@
 
 namespace attnscope {
 
-/// Opens the window with `session`, which Save writes to `file` (empty: it asks), or with the one that was
-/// left the last time (the defaults, if there is none), and returns 0 when it is closed. `backend` is a word
-/// of parse_backend, or empty: what was chosen the last time. The session is kept on every change, so that
-/// the next start finds it, also after a crash. Throws Error(backend) without a display or OpenGL 3.3.
+/// Opens the window with `session`, which Save writes to `file` (empty: it asks), or with the session of the
+/// last run (the defaults, if there is none), and returns 0 when it is closed. `backend` is a value of
+/// --backend, or empty for the one chosen last. The session is saved on every change, so that the next start
+/// finds it even after a crash. Throws Error(backend) without a display or OpenGL 3.3.
 int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options,
                 const std::string& backend);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int k_kept_frames = 60;
 
-/// First and last code point of what joins, combines, is reordered or invisible.
+/// First and last code point of characters that join, combine, are reordered or are invisible.
 constexpr std::pair<char32_t, char32_t> k_not_simple[] = {
     {0x0000, 0x001F}, {0x007F, 0x009F},    {0x00AD, 0x00AD},  // controls, the soft hyphen
     {0x0300, 0x036F}, {0x0483, 0x0489},                       // marks that combine
@@ -55,7 +55,7 @@ const TextFace* ShapedText::face() {
     if (!face_ && !no_fonts_) try {
             face_.emplace();
         } catch (const Error&) {
-            no_fonts_ = true;  // the window warns of it
+            no_fonts_ = true;  // the window warns about it
         }
     return face_ ? &*face_ : nullptr;
 }

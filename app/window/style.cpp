@@ -14,7 +14,7 @@ ImVec4 ink(Rgb8 color, float alpha = 1) {
             static_cast<float>(color.blue) / 255, alpha};
 }
 
-/// `part` of `over` on `under`.
+/// The color of `over` blended on `under` with opacity `part`.
 ImVec4 mix(Rgb8 under, Rgb8 over, float part) {
     const auto channel = [&](std::uint8_t a, std::uint8_t b) {
         return (static_cast<float>(a) * (1 - part) + static_cast<float>(b) * part) / 255;

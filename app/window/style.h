@@ -1,4 +1,4 @@
-// ImGui's style from a theme.
+// ImGui's style for a theme.
 #pragma once
 
 #include <imgui.h>
@@ -9,8 +9,8 @@
 
 namespace attnscope {
 
-/// ImGui's style for a scale of 1 = 100 %: flat, a grid of 4 px, controls 26 px high around `body_size` px of
-/// text.
+/// ImGui's style at a scale of 1 = 100%: flat, on a grid of 4 px, controls 26 px high with text of
+/// `body_size` px.
 void apply_style(const Theme& theme, float scale, float body_size);
 
 }  // namespace attnscope

@@ -10,13 +10,13 @@ namespace attnscope {
 
 struct TextField::Edit {
     std::string* buffer;
-    bool replaced;             ///< the widget still holds the text before
-    const std::string* typed;  ///< to put in at the cursor
+    bool replaced;             ///< the widget still holds the previous text
+    const std::string* typed;  ///< to insert at the cursor
 };
 
 namespace {
 
-/// Where to leave the cursor when `after` replaces `before`: behind what differs.
+/// Where to put the cursor when `after` replaces `before`: behind the difference.
 int end_of_change(std::string_view before, std::string_view after) {
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t same = 0;
@@ -86,7 +86,7 @@ bool TextField::draw(const char* label, const char* hint, std::string& text, ImG
                   ImGui::GetItemRectSize().x - 2 * padding.x);
     }
     if (compat::key_pressed(Key::escape)) {
-        // ImGui takes back everything since the field got the focus.
+        // ImGui reverts everything since the field got the focus.
         widget_ = before;
         return false;
     }

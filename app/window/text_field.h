@@ -1,4 +1,4 @@
-// A one-line text field that keeps every byte, and follows its text when something else changes it.
+// A one-line text field that preserves every byte, and updates when its text is changed from outside.
 #pragma once
 
 #include <imgui.h>
@@ -8,27 +8,27 @@
 namespace attnscope {
 
 /// One object per field on screen. Unlike ImGui::InputText alone it
-///   keeps characters above U+FFFF, private-use ones and bytes that are no UTF-8, typed, pasted or there
-///   before; shows a `text` that changed from outside (undo, a session) while it is being edited; lets go of
-///   the keyboard on Escape without taking back what was typed. While it has the keyboard, what ImGui cannot
-///   draw is shown by its code points; else the text stands there as everywhere.
-/// ImGui's own undo is off in it.
+///   keeps characters above U+FFFF, private-use characters and invalid UTF-8, whether typed, pasted or
+///   already present; shows a `text` that was changed from outside (undo, a session) while it is being
+///   edited; releases the keyboard on Escape without discarding what was typed. While it has the keyboard,
+///   what ImGui cannot draw is shown as code points; otherwise the text is drawn as everywhere else.
+/// ImGui's own undo is disabled in it.
 class TextField {
 public:
-    /// Draws it at the cursor with the current item width; true when the person changed `text` (any bytes).
-    /// `flags` without callbacks.
+    /// Draws the field at the cursor with the current item width; true when the user changed `text` (any
+    /// bytes). `flags` must not include callbacks.
     bool draw(const char* label, const char* hint, std::string& text, ImGuiInputTextFlags flags = 0);
 
 private:
     struct Edit;
     static int on_callback(ImGuiInputTextCallbackData* data);
 
-    bool active_ = false;  ///< in the newest frame: it has the keyboard
+    bool active_ = false;  ///< it had the keyboard in the newest frame
     std::string shown_;    ///< the text as it was drawn last
-    std::string widget_;   ///< the same, as the widget holds it
+    std::string widget_;   ///< that text as the widget holds it
 };
 
-/// The sentence's, and the keys' sentence's.
+/// The fields of the sentence and of the keys' sentence.
 struct SentenceFields {
     TextField first, second;
 };

@@ -1,6 +1,9 @@
 #include "app/window/ui.h"
 
+#include <algorithm>
+
 #include "app/window/imgui_compat.h"
+#include "core/attention/stages.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -52,6 +55,12 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
     else
         shaped().draw(*list, *font, at, color, shown);
     return drawn;
+}
+
+std::string stage_heading(const StageInfo& info) {
+    std::string heading(info.name);
+    if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');
+    return heading;
 }
 
 void wrapped_text(const std::string& text, float width) {

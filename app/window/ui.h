@@ -1,4 +1,4 @@
-// What every panel and view is given to draw with.
+// What every panel and view needs to draw.
 #pragma once
 
 #include <imgui.h>
@@ -22,7 +22,7 @@
 namespace attnscope {
 
 /// Lives for one frame. Panels edit the document's session, views draw its trace, both point and zoom through
-/// the interaction; nothing else is kept.
+/// the interaction; no other state is kept.
 struct Ui {
     Document& document;
     Interaction& state;
@@ -35,14 +35,14 @@ struct Ui {
     HeatmapRenderer& heatmaps;
     ImageTextures& images;
     std::function<void(const std::string&)> copy;
-    float scale;                   ///< pixels per unit of the layout
-    double frame_ms;               ///< what the last frames took, for the status bar
+    float scale;                   ///< pixels per layout unit
+    double frame_ms;               ///< duration of the last frames, for the status bar
     const std::string& processor;  ///< "CPU · AVX2"
 
     float px(float units) const { return units * scale; }
 };
 
-/// A colour of the theme for a draw list.
+/// A color of the theme for a draw list.
 ImU32 ink(Rgb8 color, float alpha = 1);
 
 /// A rectangle in pixels.
@@ -54,20 +54,22 @@ struct Area {
     bool contains(ImVec2 p) const { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
 };
 
-/// The cell that a position lies in, in cells from the first one's begin, within 0 … count − 1, wherever it
-/// is: the pointer may be far outside, or nowhere (NaN is 0).
+/// The cell at a position, which is measured in cells from the start of the first one, clamped to 0 … count −
+/// 1: the pointer may be far outside, or nowhere (NaN gives 0).
 int cell_at(float position, int count);
 
 enum class Align { left, center, right };
 
-/// One line of text; `at` is the point of its left end, middle or right end on the baseline's box top.
-/// Cut with "…" if it is wider than `width` (0: never). Returns the width drawn.
+/// Draws one line of text; `at` is its left end, center or right end, at the top of the line. Text wider than
+/// `width` is cut with "…" (0: never). Returns the width drawn.
 float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text,
                 Align align = Align::left, float width = 0);
 float text_width(ImFont* font, const std::string& text);
-/// The text with "…" at its end if it is wider than `width`.
+/// The text, cut with "…" if it is wider than `width`.
 std::string fitted(ImFont* font, const std::string& text, float width);
-/// The next item: text in lines of at most `width` pixels, in the font and the colour that are set.
+/// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q".
+std::string stage_heading(const StageInfo& info);
+/// Adds an item: text wrapped at `width` pixels, in the current font and color.
 void wrapped_text(const std::string& text, float width);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Keeps characters that the text widget cannot hold out of its hands.
+// Replaces characters that the text widget cannot hold by stand-ins.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-/// The code point at the start of `text`, and its length in bytes; 0 bytes where it is no UTF-8.
+/// The code point at the start of `text`, and its length in bytes; 0 bytes if it is not valid UTF-8.
 struct DecodedCharacter {
     char32_t code = 0;
     std::size_t bytes = 0;
@@ -19,28 +19,28 @@ DecodedCharacter decode_utf8(std::string_view text);
 std::string encode_utf8(char32_t code);
 
 /// Dear ImGui with 16-bit characters turns everything above U+FFFF into U+FFFD, and any build does so with
-/// bytes that are no UTF-8. This maps each such character, byte or NUL one-to-one to a private-use code
-/// point, and back; private-use characters of the text itself are mapped too, and what the widget cannot draw
-/// as it is written. With 32-bit characters everything else stays as it is. One object serves all fields of a
-/// window for its whole life: what it has mapped once keeps its code point, for which the fonts have a glyph.
+/// invalid UTF-8. This maps each such character, byte or NUL one-to-one to a private-use code point, and
+/// back; so are private-use characters of the text itself, and characters that the widget cannot draw. With
+/// 32-bit characters everything else stays as it is. One object serves all fields of a window for its whole
+/// life: a character keeps its code point, for which the fonts have a glyph.
 class WideText {
 public:
     WideText();
-    /// As if ImGui's characters were 16 or 32 bits wide.
+    /// Works as if ImGui's characters were 16 or 32 bits wide.
     explicit WideText(bool wide_characters) : wide_characters_(wide_characters) {}
 
     /// From now on only characters for which this is true are held as they are.
     void set_drawable(std::function<bool(char32_t)> drawable) { drawable_ = std::move(drawable); }
-    /// Whether the widget holds the character itself. ImGui may drop others when they are typed: a TextField
-    /// puts them in.
+    /// Whether the widget holds the character itself. ImGui may drop others as they are typed; a TextField
+    /// then inserts them.
     bool holds(char32_t code) const;
 
-    /// UTF-8 that the widget can hold. Throws Error(too_large) after 6,400 different characters of this kind.
+    /// UTF-8 that the widget can hold. Throws Error(too_large) after 6,400 different replaced characters.
     std::string encode(std::string_view bytes);
-    /// What `widget` stands for, to the byte.
+    /// The original text of `widget`, to the byte.
     std::string decode(std::string_view widget) const;
 
-    /// What stands behind each code point that was given out, in the order of code_of().
+    /// The original of each code point assigned, in the order of code_of().
     const std::vector<std::string>& originals() const { return originals_; }
     static char32_t code_of(std::size_t index);
 
@@ -49,7 +49,7 @@ private:
 
     bool wide_characters_;
     std::function<bool(char32_t)> drawable_;
-    std::vector<std::string> originals_;  ///< by code point - U+E000
+    std::vector<std::string> originals_;  ///< index: code point - U+E000
     std::map<std::string, char32_t, std::less<>> stand_ins_;
 };
 

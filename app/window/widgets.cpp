@@ -25,7 +25,7 @@ std::string capitals(std::string_view title) {
     return text;
 }
 
-/// What is disabled is fainter.
+/// Disabled controls are dimmed.
 float strength() { return ImGui::GetStyle().Alpha; }
 
 void draw_field(Ui& ui, const Area& area, const std::string& text, float fill, bool hot) {
@@ -44,13 +44,13 @@ void draw_field(Ui& ui, const Area& area, const std::string& text, float fill, b
               Align::left, area.width() - ui.px(16));
 }
 
-/// Whole steps out of the pixels that the running drag has travelled.
+/// Converts the pixels that the current drag has moved to whole steps.
 int drag_steps(Ui& ui) {
     FieldEdit& edit = ui.state.field;
-    edit.travelled += ImGui::GetIO().MouseDelta.x;
+    edit.traveled += ImGui::GetIO().MouseDelta.x;
     const double pitch = ui.px(k_pixels_per_step);
-    const int steps = static_cast<int>(edit.travelled / pitch);
-    edit.travelled -= steps * pitch;
+    const int steps = static_cast<int>(edit.traveled / pitch);
+    edit.traveled -= steps * pitch;
     return steps * (ImGui::GetIO().KeyShift ? 10 : 1);
 }
 
@@ -99,7 +99,7 @@ KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area) {
 
 namespace {
 
-/// Whether the newest item, whose id is that of `label`, was pressed with the mouse or the keyboard.
+/// Whether the newest item, whose id is that of `label`, was activated by mouse or keyboard.
 bool is_pressed(Ui& ui, const char* label, bool clicked) {
     const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     return keyboard_use(ui, ImGui::GetID(label), area).pressed || clicked;
@@ -220,7 +220,7 @@ DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fil
     }
     ImGui::InvisibleButton("drag", {width, ui.px(k_row_height)});
     if (ImGui::IsItemActivated()) {
-        edit.travelled = 0;
+        edit.traveled = 0;
         ++edit.gestures;
     }
     const bool dragging = ImGui::IsItemActive() && ImGui::IsMouseDragging(0);

@@ -11,7 +11,8 @@ namespace {
 
 constexpr int k_frames_after_input = 3;  // the one with the input, and two in which ImGui settles
 constexpr double k_longest_wait = 10;    // seconds; nothing depends on it
-// For working input off without showing each step: at least, and at most where showing takes long.
+// Limits for processing input without displaying each step: the minimum, and the maximum if displaying is
+// slow.
 constexpr double k_unseen_seconds = 0.012, k_most_unseen_seconds = 0.1;
 
 double now() {
@@ -78,7 +79,7 @@ float Window::scale() const {
 
 gl::Pixels Window::pixels() const { return gl::read_pixels(window_.width(), window_.height()); }
 
-/// True if something calls for a frame.
+/// True if a frame is needed.
 bool Window::collect_input(double wait_seconds) {
     window_.wait(wait_seconds);
     std::vector<InputEvent> events = window_.take_events();
@@ -92,12 +93,12 @@ bool Window::collect_input(double wait_seconds) {
     return frames_left_ > 0;
 }
 
-/// How long nothing need be drawn.
+/// How long no frame is needed.
 double Window::idle_seconds(const FrameCallbacks& callbacks) const {
     const bool input_waits = !host_.input().empty() || frames_left_ == k_frames_after_input;
     if (input_waits) return 0;
-    // Frames that no input asks for keep to the screen's rhythm even if its driver does not wait for it;
-    // meanwhile input is heard at once.
+    // Frames without input follow the screen's refresh even if its driver does not wait for it; meanwhile
+    // input is handled at once.
     const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();
     if (frames_left_ > 0 || animated) return std::max(0.0, last_frame_ + window_.refresh_seconds() - now());
     return due_ ? std::clamp(*due_ - now(), 0.0, k_longest_wait) : k_longest_wait;
@@ -109,11 +110,11 @@ double Window::seconds_since_last_frame() {
 }
 
 bool Window::draw(const FrameCallbacks& callbacks) {
-    // A minimised window has no pixels; its input is worked off at the size it had.
+    // A minimized window has no pixels; its input is processed at the previous size.
     const bool shown = window_.width() > 0 && window_.height() > 0;
     if (shown) size_ = {.width = window_.width(), .height = window_.height(), .scale = scale()};
-    // Fast typing takes several frames a key: all but the last are worked off without being shown, for as
-    // long as showing takes, so that slow drawing does not hold up what is typed.
+    // Fast typing takes several frames per key: all but the last are processed without being displayed, for
+    // as long as displaying takes, so that slow drawing does not delay typing.
     const double until = now() + std::clamp(showing_seconds_, k_unseen_seconds, k_most_unseen_seconds);
     bool close = false;
     while (!close && host_.input().backlog() && now() < until) {
@@ -122,7 +123,7 @@ bool Window::draw(const FrameCallbacks& callbacks) {
     const double begin = now();
     if (!close) close = host_.step(callbacks, size_, seconds_since_last_frame(), shown);
     window_.set_cursor(ImGui::GetMouseCursor());
-    window_.wait(0);  // a key is read by the keyboard layout of the moment: the sooner the better
+    window_.wait(0);  // a key is read with the current keyboard layout: the sooner the better
     if (shown) window_.present();
     if (shown) showing_seconds_ = now() - begin;
     lost_ = gl::was_reset();

@@ -25,35 +25,35 @@ public:
     explicit Window(const Options& options);
     ~Window();
 
-    /// Until the window closes. An idle window waits for input, a wake or a requested frame, and draws
+    /// Runs until the window closes. An idle window waits for input, a wake or a requested frame, and draws
     /// nothing.
     void run(const FrameCallbacks& callbacks);
-    /// One frame now, whatever changed; for measuring. Includes waiting for the screen. Returns true on
-    /// closing.
+    /// Draws one frame now, even if nothing changed; for measuring. Includes waiting for the screen. Returns
+    /// true if the window should close.
     bool step(const FrameCallbacks& callbacks);
 
-    /// At least `n` more frames.
+    /// Requests at least `n` more frames.
     void request_frames(int n);
-    /// One frame after `seconds` at the latest.
+    /// Requests one frame after at most `seconds`.
     void request_frame_in(double seconds);
-    /// Ends run() after the frame in hand, without asking.
+    /// Ends run() after the current frame, without asking.
     void close() { closing_ = true; }
     /// The graphics card was reset: run() has ended, and only a new window can draw.
     bool lost() const { return lost_; }
-    /// A function for other threads: draws a frame soon. It stays callable after the window is gone.
+    /// A function for other threads that requests a frame. It may be called even after the window is gone.
     std::function<void()> waker() const;
 
-    /// As if a person had done it.
+    /// Adds an event as if it came from the user.
     void push(InputEvent event) { host_.input().push(std::move(event)); }
 
-    /// It is no longer on the screen; what draws in it goes on.
+    /// Removes the window from the screen; what draws in it continues.
     void hide() { window_.hide(); }
     void set_title(const std::string& title) { window_.set_title(title); }
     void set_theme(ThemeKind theme);
     void set_interface_scale(float scale);
-    /// The interface's scale times the monitor's.
+    /// The interface scale times the monitor's.
     float scale() const;
-    /// The monitor's.
+    /// The monitor's own scale.
     float content_scale() const { return window_.content_scale(); }
     GlfwWindow::Placement placement() const { return window_.placement(); }
     const GlVersion& gl_version() const { return window_.gl_version(); }
@@ -75,7 +75,7 @@ private:
     int frames_left_ = 0;
     std::optional<double> due_;
     double last_frame_ = 0;
-    double showing_seconds_ = 0;  ///< what the last frame that was shown took
+    double showing_seconds_ = 0;  ///< the time that displaying the last visible frame took
     FrameHost::Size size_{.width = GlfwWindow::k_min_width, .height = GlfwWindow::k_min_height, .scale = 1};
     bool closing_ = false;
     bool lost_ = false;

@@ -21,15 +21,15 @@ constexpr float k_smallest_panel = 220;
 constexpr float k_largest_panel = 520;
 constexpr float k_least_experiment = 190, k_least_inspector = 150;
 constexpr float k_experiment_share = 0.235f, k_inspector_share = 0.225f;  ///< of a narrow window
-constexpr float k_fewest_units_high = 548;                                ///< below it the strip would go
-constexpr float k_narrow = 1280;  ///< units; below it the side panels give way to the view
+constexpr float k_fewest_units_high = 548;  ///< in a lower one there is no room for the strip
+constexpr float k_narrow = 1280;  ///< units; in a narrower window the side panels shrink in favor of the view
 
 /// The areas of the window, from the outside in.
 struct Areas {
     Area menu, sentence, note, experiment, center, inspector, status;
 };
 
-/// A side panel takes at most its share of the window, and goes where that would be too little to read.
+/// A side panel takes at most its share of the window, and is hidden if that would be too narrow to read.
 float side_width(bool open, float wanted, float share, float least) {
     const float width = std::min(wanted, share);
     return open && width >= least ? width : 0;
@@ -92,8 +92,7 @@ std::string instruction_set() {
 #endif
 }
 
-/// For comparisons: the card that computes, else one of their own, opened without a display when it is
-/// needed.
+/// For comparisons: the GPU backend in use, else a separate one, opened without a display when first needed.
 ParityRun::GiveBackend card_of(const Document& document) {
     return [&document, own = std::shared_ptr<Backend>()]() mutable {
         if (auto card = document.card()) return card;
@@ -124,7 +123,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
     try {
         document_.belongs_to(saved_.file, load_session(saved_.file));
     } catch (const Error&) {
-        // The file is gone or broken: the session is an unnamed one.
+        // The file is missing or damaged: the session becomes an unnamed one.
     }
 }
 
@@ -168,7 +167,7 @@ bool moves_in_lists(const KeyPress& press) {
 
 }  // namespace
 
-/// Tab goes through the controls, Enter or Space presses the one it is on, ← → step it, ↑ ↓ a grid.
+/// Tab moves between controls, Enter or Space presses the focused one, ← → step it, ↑ ↓ step a grid.
 bool Workspace::on_control_key(const KeyPress& press, bool typing) {
     ControlFocus& control = interaction_.control;
     if (press.mods.ctrl || press.mods.alt || press.mods.super) return false;
@@ -196,7 +195,7 @@ bool Workspace::on_key(const KeyPress& press) {
     if (press.key == Key::escape) {
         if (compat::close_menus()) return wants_frame_ = true;
         if (!dialog && !typing && std::exchange(interaction_.control.id, 0)) return wants_frame_ = true;
-        // In the sentence or a number, Escape is the field's own.
+        // In the sentence or a number field, Escape belongs to the field.
         if (dialog || !typing) run(*find_action("escape"));
         return dialog;
     }
@@ -210,7 +209,7 @@ bool Workspace::on_key(const KeyPress& press) {
     return true;
 }
 
-/// What is being filled in has the keys that edit: they would change the session behind it.
+/// A form that is being filled in has the editing keys: they would change the session behind it.
 bool Workspace::kept_from(const Action& action) const {
     const bool undoes = action.id == "edit.undo" || action.id == "edit.redo";
     if (interaction_.dialog != Dialog::none) return action.menu == "Edit" || action.id == "file.new";
@@ -223,7 +222,7 @@ void Workspace::on_drop(const std::vector<std::string>& paths) {
     wants_frame_ = true;
 }
 
-/// What fails is said in the dialog that asked for it, else in the status bar.
+/// An error is shown in the dialog that caused it, else in the status bar.
 void Workspace::open_what_was_asked_for() {
     if (const auto request = std::exchange(interaction_.to_open, std::nullopt))
         opener_.start(request->path, [request] { return read_to_open(request->path, request->as_picture); });
@@ -250,7 +249,7 @@ void Workspace::offer_card(const GlVersion& version,
     why_not_faster_ = version.is_software ? version.renderer + " is a software renderer" : "";
 }
 
-/// Not before the first frame, and a measurement not before the first picture, which would wait for it.
+/// Not before the first frame; and measuring, which would delay the first picture, not before that.
 void Workspace::choose_backend_as_asked() {
     const bool first_is_there = document_.trace() || !document_.problem().empty();
     const bool may_wait = saved_.backend != "gpu";
@@ -278,14 +277,14 @@ void Workspace::choose_backend_as_asked() {
         !may_wait);
 }
 
-/// What they are for is drawn and computed again.
+/// Whatever uses the shaders is drawn and computed again.
 void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
     const std::uint64_t before = std::exchange(shaders_stamp_, shaders_stamp());
     if (shaders_stamp_ != before) {
         wants_frame_ = true;
-        interaction_.notice = {"the shaders are read again", false};
+        interaction_.notice = {"shaders reloaded", false};
         document_.compute_again();
-        if (!document_.backend().on_card) chosen_backend_.clear();  // a broken one may have been why
+        if (!document_.backend().on_card) chosen_backend_.clear();  // a broken one may have been the reason
     }
     const std::string problem = std::exchange(shader_problem_, heatmaps.problem());
     if (!shader_problem_.empty() && (shader_problem_ != problem || shaders_stamp_ != before))
@@ -301,7 +300,7 @@ void Workspace::draw(FrameInput& frame) {
     take_saved_shaders(frame.heatmaps);
     choose_backend_as_asked();
     ++frames_;
-    // What is drawn may have to be read from the card, which can be lost, and take memory there.
+    // Drawing may read from the graphics card, which can be lost, and allocate memory there.
     const bool on_card = document_.trace() && document_.trace()->backend == "gpu";
     try {
         draw_all(frame);
@@ -381,7 +380,7 @@ SavedState Workspace::state() const {
 }
 
 ThemeKind Workspace::theme() const {
-    // Pictures for print are on white; the window is light then.
+    // Print pictures have a white background; the window is then light.
     const ThemeKind theme = document_.presentation().theme;
     return theme == ThemeKind::print ? ThemeKind::light : theme;
 }

@@ -1,5 +1,5 @@
-// The whole interface: a document, and everything that is drawn of it. A window on the screen, a headless one
-// and a measurement host the same workspace.
+// The whole interface: a document and everything that draws it. A window on the screen, a headless one and a
+// measurement host the same workspace.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,8 @@
 
 namespace attnscope {
 
-/// The interface's scale, no larger than what leaves the side panels and the strip in a window of so many
-/// pixels (of a monitor whose own scale is 1).
+/// The largest interface scale that leaves room for the side panels and the strip in a window of this size
+/// (pixels of a monitor whose own scale is 1), at most `scale`.
 float scale_that_fits(double scale, float width, float height);
 
 class Workspace {
@@ -32,32 +32,31 @@ public:
     /// `wake` is called from other threads when there is something new to draw.
     Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake);
 
-    /// What a Window or a HeadlessWindow calls.
+    /// The callbacks for a Window or a HeadlessWindow.
     FrameCallbacks callbacks();
 
     Document& document() { return document_; }
     Interaction& interaction() { return interaction_; }
     Exporter& exporter() { return exporter_; }
-    /// From now on what SavedState::backend says computes: maybe the graphics card, of which `version` is
-    /// known, in a context that `make_context` makes, called on this thread, and that shares with the
-    /// window's.
+    /// Selects the backend by SavedState::backend: possibly the graphics card, described by `version`, in a
+    /// context made by `make_context`, which is called on this thread and shares with the window's.
     void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
     ParityRun& parity() { return parity_; }
     Opener& opener() { return opener_; }
-    /// Cancels all that runs in the background, and waits for it so long. False: something does not stop, and
-    /// the workspace and what it draws with must outlive it. Nothing is computed from then on.
+    /// Cancels all background work, and waits at most this long for it. False if something does not stop:
+    /// then the workspace and what it draws with must outlive it. Nothing is computed afterwards.
     bool end_within(std::chrono::milliseconds most);
-    /// Runs an action of the registry, as a menu or a key does.
+    /// Runs an action of the registry, as a menu or a shortcut does.
     void run(const Action& action);
 
-    /// What is kept between two runs, as of now.
+    /// The state to save between two runs, as of now.
     SavedState state() const;
-    /// What the window is to look like: the theme of the interface and its scale.
+    /// How the window should look: the theme and the scale of the interface.
     ThemeKind theme() const;
     double scale() const { return interaction_.interface_scale; }
     bool quits() const { return interaction_.quit; }
     std::string title() const;
-    /// One line for the status bar: a session that could not be restored, a font that is missing.
+    /// A line for the status bar: a session that could not be restored, a font that is missing.
     void notice(std::string text, bool problem) { interaction_.notice = {std::move(text), problem}; }
 
 private:
@@ -82,7 +81,7 @@ private:
     std::function<void(const std::string&)> copy_;
     std::string processor_;
     std::function<std::unique_ptr<GlContext>()> make_context_;
-    std::string why_not_faster_;  ///< the card, as is known without measuring
+    std::string why_not_faster_;  ///< why the graphics card is not used, if known without measuring
     std::string chosen_backend_;  ///< of saved_.backend; empty: nothing is chosen yet
     std::uint64_t shaders_stamp_ = shaders_stamp();
     std::string shader_problem_;

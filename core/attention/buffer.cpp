@@ -55,7 +55,7 @@ Tensor halved(ConstMatrixView from) {
     Tensor result(Shape{.heads = 1, .rows = rows, .columns = columns});
     MatrixView to = result.head(0);
     for (int r = 0; r < rows; ++r) {
-        // The last row or column of an odd size stands for itself.
+        // Where the size is odd, the last row or column stands alone.
         const Eigen::Index r1 = std::min<Eigen::Index>(2 * r + 1, from.rows() - 1);
         for (int c = 0; c < columns; ++c) {
             const Eigen::Index c1 = std::min<Eigen::Index>(2 * c + 1, from.cols() - 1);
@@ -83,11 +83,11 @@ Tensor mean_of(const Tensor& values) {
 
 constexpr int k_rows_at_once = 16;
 
-/// What was copied lately from the card.
+/// Parts copied from the card recently.
 template <class Part>
 class Copies {
 public:
-    /// No lock is held while it is copied: the card's thread may want the buffer before it answers.
+    /// Copies without holding the lock: the card's thread may need the buffer before it answers.
     std::shared_ptr<const Part> get(int index, const std::function<Part()>& copy) {
         constexpr std::size_t k_most = 64;  // more than a screen shows
         {
@@ -147,7 +147,7 @@ struct Buffer::State {
     const Shape shape;
     std::once_flag host_once;
     std::optional<Tensor> values;       ///< absent until host() where the truth is on the card
-    std::atomic<bool> is_here = false;  ///< values can be read
+    std::atomic<bool> is_here = false;  ///< whether `values` can be read
     bool is_on_device = false;
     mutable std::mutex device_mutex;
     std::shared_ptr<const DeviceValues> device;
@@ -194,7 +194,7 @@ float Buffer::at(int head, int row, int column) const {
     return (*rows_around(head, row))(row % k_rows_at_once, column);
 }
 
-/// So small that copying all of it takes no longer than copying a row.
+/// Small enough that copying everything takes no longer than copying one row.
 bool Buffer::is_small() const {
     constexpr std::size_t k_numbers = 64 * 1024;
     return shape().size() <= k_numbers;
@@ -206,7 +206,7 @@ Eigen::RowVectorXf Buffer::row(int head, int row) const {
     return rows_around(head, row)->row(row % k_rows_at_once);
 }
 
-/// What is asked for row by row comes in blocks: each has to wait for what the card is at.
+/// Rows are fetched in blocks, because each request waits for the card's current work.
 std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
     const int block = row / k_rows_at_once, first = block * k_rows_at_once;
     return state_->of_head(head).rows.get(block, [&] {

@@ -1,4 +1,4 @@
-// The closed choices of an Experiment, and how sessions, flags and the screen name them.
+// The closed choices of an Experiment, and their names in sessions, flags and on screen.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-/// How attention is told where a token stands: added to X, by turning Q and K, or by a bias on the scores.
+/// Positional encoding: added to X, applied by rotating Q and K, or a bias on the scores.
 enum class Position { none, sinusoidal, rope, alibi };
 constexpr auto choice_names(Position) {
     using enum Position;
@@ -15,14 +15,14 @@ constexpr auto choice_names(Position) {
         {{none, "none"}, {sinusoidal, "sinusoidal"}, {rope, "rope"}, {alibi, "alibi"}});
 }
 
-/// The features that RoPE turns as a pair: (2k, 2k + 1), or (k, k + d/2).
+/// The features that RoPE rotates as a pair: (2k, 2k + 1), or (k, k + d/2).
 enum class RopeLayout { interleaved, half };
 constexpr auto choice_names(RopeLayout) {
     using enum RopeLayout;
     return std::to_array<ChoiceName<RopeLayout>>({{interleaved, "interleaved"}, {half, "half"}});
 }
 
-/// How much a query has to do with a key, in score_functions().
+/// How a query is compared with a key, in score_functions().
 enum class Score { dot, general, additive, concat, cosine, location };
 constexpr auto choice_names(Score) {
     using enum Score;
@@ -49,14 +49,14 @@ constexpr auto choice_names(Normalization) {
         {{softmax, "softmax"}, {hard, "hard"}, {local_m, "local-m"}, {local_p, "local-p"}});
 }
 
-/// Along which the weights sum to 1: each row over the keys, or each column over the queries.
+/// The direction in which the weights sum to 1: each row over the keys, or each column over the queries.
 enum class SoftmaxAxis { keys, queries };
 constexpr auto choice_names(SoftmaxAxis) {
     using enum SoftmaxAxis;
     return std::to_array<ChoiceName<SoftmaxAxis>>({{keys, "keys"}, {queries, "queries"}});
 }
 
-/// The transformer's block around attention: its layer norms after the residuals, or before the layers.
+/// The transformer block around attention: layer norms after the residuals, or before each layer.
 enum class Block { none, post_norm, pre_norm };
 constexpr auto choice_names(Block) {
     using enum Block;
@@ -64,43 +64,45 @@ constexpr auto choice_names(Block) {
         {{none, "none"}, {post_norm, "post-norm"}, {pre_norm, "pre-norm"}});
 }
 
-/// Of the feed-forward layer.
+/// The activation of the feed-forward layer.
 enum class Activation { relu, gelu };
 constexpr auto choice_names(Activation) {
     using enum Activation;
     return std::to_array<ChoiceName<Activation>>({{relu, "relu"}, {gelu, "gelu"}});
 }
 
-/// Every query at once, or Bahdanau's encoder and decoder, which aligns step by step.
+/// All queries at once, or Bahdanau's encoder and decoder, which aligns step by step.
 enum class MechanismKind { attention, seq2seq };
 constexpr auto choice_names(MechanismKind) {
     using enum MechanismKind;
     return std::to_array<ChoiceName<MechanismKind>>({{attention, "attention"}, {seq2seq, "seq2seq"}});
 }
 
-/// In which directions the source is read; forward: its annotations are the forward states alone.
+/// The directions in which the source is read; with `forward` the annotations are the forward states alone.
 enum class Encoder { bidirectional, forward };
 constexpr auto choice_names(Encoder) {
     using enum Encoder;
     return std::to_array<ChoiceName<Encoder>>({{bidirectional, "bidirectional"}, {forward, "forward"}});
 }
 
-/// Where a step's context is from: the annotations by their alignment, or the last encoder state alone.
+/// The source of a step's context: the annotations weighted by the alignment, or the last encoder state
+/// alone.
 enum class DecoderAttention { additive, none };
 constexpr auto choice_names(DecoderAttention) {
     using enum DecoderAttention;
     return std::to_array<ChoiceName<DecoderAttention>>({{additive, "additive"}, {none, "none"}});
 }
 
-/// The decoder's state that asks: s_(i−1) of the step before (Bahdanau), or its own s_i (Luong).
+/// The decoder state used as the query: s_(i−1) of the previous step (Bahdanau), or the step's own s_i
+/// (Luong).
 enum class AlignmentState { previous, current };
 constexpr auto choice_names(AlignmentState) {
     using enum AlignmentState;
     return std::to_array<ChoiceName<AlignmentState>>({{previous, "previous"}, {current, "current"}});
 }
 
-/// What a step is fed. teacher: `<bos>`, then the target's words, each to predict the next, the last one
-/// `<eos>`. greedy: `<bos>`, then what the step before found likeliest, until that is `<eos>`.
+/// What each step is fed. teacher: `<bos>`, then the target's words; each step predicts the next word, the
+/// last one `<eos>`. greedy: `<bos>`, then the previous step's most likely word, until that is `<eos>`.
 enum class Decode { teacher, greedy };
 constexpr auto choice_names(Decode) {
     using enum Decode;

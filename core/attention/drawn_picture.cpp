@@ -1,4 +1,4 @@
-// The built-in picture, in whole numbers: a point is asked for its colour, a pixel is the mean of 16 points.
+// The built-in picture, in integer arithmetic: each point has a color, and a pixel is the mean of 16 points.
 #include <algorithm>
 #include <array>
 
@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 constexpr int k_side = 224;
-constexpr int k_unit = 8;  ///< of a pixel: points lie on odd eighths
+constexpr int k_unit = 8;  ///< units per pixel: points lie on odd eighths
 
 struct Point {
     int x, y;  ///< in units
@@ -21,7 +21,7 @@ bool in_rectangle(Point p, int left, int top, int right, int bottom) {
     return p.x >= units(left) && p.x < units(right) && p.y >= units(top) && p.y < units(bottom);
 }
 
-/// With half axes a and b.
+/// An ellipse with half-axes a and b.
 bool in_ellipse(Point p, int x, int y, int a, int b) {
     const std::int64_t dx = (p.x - units(x)) * std::int64_t{b}, dy = (p.y - units(y)) * std::int64_t{a};
     const std::int64_t reach = std::int64_t{units(a)} * b;
@@ -30,14 +30,14 @@ bool in_ellipse(Point p, int x, int y, int a, int b) {
 
 bool in_circle(Point p, int x, int y, int radius) { return in_ellipse(p, x, y, radius, radius); }
 
-/// Above the line of the base, below the two sides that meet at the apex.
+/// A triangle: above the line of the base, below the two sides that meet at the apex.
 bool in_gable(Point p, int apex_x, int apex_y, int half_width, int base_y) {
     const int below = p.y - units(apex_y);
     return below >= 0 && p.y < units(base_y) &&
            std::abs(p.x - units(apex_x)) * (base_y - apex_y) <= below * half_width;
 }
 
-/// A stroke of some width (pixels) from one end to the other, ends square to the axes.
+/// A stroke of the given width (pixels) from one end to the other, its ends square to the axes.
 bool in_stroke(Point p, int x0, int y0, int x1, int y1, int width) {
     const std::int64_t dx = x1 - x0, dy = y1 - y0;
     const std::int64_t ax = p.x - units(x0), ay = p.y - units(y0);
@@ -64,7 +64,7 @@ Color sky(Point p) {
     return mixed({255, 238, 176}, blue, distance - 19 * 19, 1500);
 }
 
-/// The far hills, a parabola each, and the meadow.
+/// The far hills, one parabola each, and the meadow.
 Color land(Point p) {
     const auto under = [&](int x, int y, int flatness) {
         const std::int64_t dx = p.x - units(x);
@@ -76,7 +76,7 @@ Color land(Point p) {
     return sky(p);
 }
 
-/// True and the colour where the house is.
+/// Sets the color and returns true where the house is.
 bool house(Point p, Color& color) {
     if (in_gable(p, 74, 78, 52, 116)) return color = {176, 66, 54}, true;
     if (in_rectangle(p, 94, 80, 104, 100)) return color = {148, 82, 66}, true;
@@ -112,7 +112,7 @@ bool person(Point p, Color& color) {
     return false;
 }
 
-/// The way to the door, wider towards the front.
+/// The path to the door, wider toward the front.
 bool path(Point p) {
     const int below = p.y - units(174);
     return below >= 0 && std::abs(p.x - units(75) - below / 3) <= units(9) + below / 4;

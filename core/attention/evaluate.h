@@ -1,4 +1,4 @@
-// Experiment → Trace.
+// Evaluates an Experiment into a Trace.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace attnscope {
 
-/// Computes every stage of the experiment in float32. A pure function: `previous` only spares work. A stage
-/// whose operation and inputs are those of the previous trace's is reused, and so is one that comes out equal
-/// to it, bit for bit, so that what follows from it is spared as well. Throws Error(bad_input)
-/// for an experiment that check() refuses, that has no tokens, or whose shapes do not fit; Error(too_large),
-/// before anything is allocated, if both traces and their pictures would not fit in memory, here or there.
+/// Computes every stage of the experiment in float32. A pure function: `previous` only saves work. A stage
+/// whose operation and inputs equal those of the previous trace is reused, and so is one whose result is
+/// equal bit for bit, so that the stages that depend on it are reused as well. Throws Error(bad_input) for an
+/// experiment that check() refuses, that has no tokens, or whose shapes do not fit; Error(too_large), before
+/// anything is allocated, if both traces and their pictures would not fit in this machine's memory or the
+/// card's.
 Trace evaluate(const Experiment& experiment, const Trace& previous = {}, const EvaluateOptions& options = {});
 
 }  // namespace attnscope

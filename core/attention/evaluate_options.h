@@ -10,12 +10,12 @@ namespace attnscope {
 
 class Backend;
 
-/// What decides how, never what, evaluate computes.
+/// Settings that decide how evaluate computes, never what.
 struct EvaluateOptions {
-    int threads = 0;               ///< 0: one for each core
-    Backend* backend = nullptr;    ///< nullptr: the processor computes every step
-    std::size_t memory_limit = 0;  ///< bytes, of this machine; 0: most of available_memory()
-    std::stop_token cancel = {};   ///< looked at between stages
+    int threads = 0;               ///< 0: one per core
+    Backend* backend = nullptr;    ///< nullptr: the CPU computes everything
+    std::size_t memory_limit = 0;  ///< bytes of this machine's memory; 0: most of available_memory()
+    std::stop_token cancel = {};   ///< checked between stages
 };
 
 }  // namespace attnscope

@@ -43,12 +43,12 @@ void check_seq2seq(const Experiment& e) {
     check_whole("decoder-size", e.decoder_size, 1, k_max_dim);
     if (e.mechanism == MechanismKind::seq2seq && e.softmax_axis == SoftmaxAxis::queries)
         refuse(
-            "softmax-axis queries needs all queries at once and mechanism seq2seq takes one step after the "
-            "other: use keys");
+            "softmax-axis queries needs all queries at once and mechanism seq2seq decodes step by "
+            "step: use keys");
 }
 
 void check_numbers(const Experiment& e) {
-    // What counts is the float32 that the scores meet.
+    // The scores are scaled in float32, so that is the type in which the value must be finite.
     if (e.scale.kind == Scale::Kind::number && !std::isfinite(static_cast<float>(e.scale.number)))
         refuse("scale is not finite in float32: use sqrt, none or a number up to 3.4e38");
     const auto temperature = static_cast<float>(e.temperature);
@@ -62,7 +62,7 @@ void check_numbers(const Experiment& e) {
     const auto bell = static_cast<float>(e.local_window * e.local_window / 2);  // 2 (D ÷ 2)²
     if (e.normalizer == Normalization::local_p && !std::isnormal(bell))
         refuse("local-window " + window_text(e.local_window) +
-               " leaves local-p's bell no width: use 0.001 or more");
+               " leaves local-p's Gaussian no width: use 0.001 or more");
     if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
 }
 
@@ -77,7 +77,7 @@ void check_text(const char* field, const std::string& text) {
 void check_mask(const Experiment& e) {
     if (e.mask.size() > k_max_mask_rules)
         refuse("mask has " + std::to_string(e.mask.size()) + " rules, and up to " +
-               std::to_string(k_max_mask_rules) + " are applied: use fewer");
+               std::to_string(k_max_mask_rules) + " are supported: use fewer");
     for (const MaskRule& rule : e.mask) mask_kind(rule.kind).check(rule);
 }
 
@@ -92,7 +92,7 @@ void check_image(const Experiment& e) {
         refuse("image is " + std::to_string(image.width) + " × " + std::to_string(image.height) +
                " pixels of " + std::to_string(image.rgb.size()) + " bytes: use three bytes a pixel");
     if (!e.text2.empty() && e.mechanism == MechanismKind::attention)
-        refuse("text2 and image both are the keys' side: leave text2 empty or use image none");
+        refuse("text2 and image both define the keys: leave text2 empty or use image none");
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
         return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) ||
                (std::isnan(x) && std::isnan(y));
     };
-    // Runs that are the same to the bit are compared as bytes, which is several times as fast.
+    // Runs that are equal to the bit are compared as bytes, which is several times faster.
     constexpr Eigen::Index k_run = 4096;
     for (Eigen::Index begin = 0; begin < a.size(); begin += k_run) {
         const Eigen::Index count = std::min(k_run, a.size() - begin);
@@ -139,7 +139,8 @@ std::string why_sizes_do_not_fit(const Experiment& e) {
         return undivided(e.value_size > 0 ? "value-size" : "dim", e.value_columns());
     const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
     if (own_sizes && (e.projection == Projection::none || e.projection == Projection::mha))
-        return "projection " + std::string(name_of(e.projection)) + " keeps the size " + std::to_string(e.dim) +
+        return "projection " + std::string(name_of(e.projection)) + " keeps the size " +
+               std::to_string(e.dim) +
                " of the embedding: set key-size and value-size to 0 or choose another projection";
     return "";
 }
@@ -165,8 +166,8 @@ void check(const Experiment& e) {
 std::span<const GivenName> given_names() {
     static constexpr GivenName k_names[] = {
         {"embedding", "X, N × d"},
-        {"embedding_kv", "Y, the keys' and values' side, M × d"},
-        {"embedding_v", "the values' side, M × d"},
+        {"embedding_kv", "Y, the embedding of keys and values, M × d"},
+        {"embedding_v", "the embedding of the values, M × d"},
         {"query", "Q, N × h·d_k"},
         {"key", "K, M × h·d_k"},
         {"value", "V, M × h·d_v"},
@@ -193,24 +194,24 @@ std::span<const GivenName> given_names() {
         {"W_loc", "location: M × d_k"},
         {"W_p", "local-p: hidden × d_k; seq2seq: hidden × states"},
         {"v_p", "local-p: 1 × hidden"},
-        {"ln1_g", "first norm's gain, 1 × d"},
-        {"ln1_b", "first norm's shift, 1 × d"},
+        {"ln1_g", "first layer norm's gain, 1 × d"},
+        {"ln1_b", "first layer norm's shift, 1 × d"},
         {"W_1", "feed-forward: hidden × d"},
         {"b_1", "feed-forward: 1 × hidden"},
         {"W_2", "feed-forward: d × hidden"},
         {"b_2", "feed-forward: 1 × d"},
-        {"ln2_g", "second norm's gain, 1 × d"},
-        {"ln2_b", "second norm's shift, 1 × d"},
-        {"W_out", "words × d, gives logits; seq2seq: words × (states + d + context)"},
+        {"ln2_g", "second layer norm's gain, 1 × d"},
+        {"ln2_b", "second layer norm's shift, 1 × d"},
+        {"W_out", "words × d, projects to logits; seq2seq: words × (states + d + context)"},
         {"b_out", "1 × words"},
-        {"targets", "1 × N, the words that the loss takes"},
+        {"targets", "1 × N, the target words of the loss"},
         {"loss_weights", "N × d, the loss is Σ loss_weights ∘ output"},
         {"src", "seq2seq: 1 × S, rows of E_src"},
-        {"tgt_in", "seq2seq: 1 × N, the rows of E_tgt that are fed"},
-        {"tgt_out", "seq2seq: 1 × N, the rows of E_tgt that the loss takes"},
+        {"tgt_in", "seq2seq: 1 × N, the rows of E_tgt that the decoder is fed"},
+        {"tgt_out", "seq2seq: 1 × N, the rows of E_tgt that are the targets"},
         {"E_src", "seq2seq: source words × d"},
         {"E_tgt", "seq2seq: target words × d, <bos> and <eos> first"},
-        {"enc_fwd.W_ih", "forward encoder: 3 states × d, the rows of r, z, n"},
+        {"enc_fwd.W_ih", "forward encoder: 3 states × d, gates in the order r, z, n"},
         {"enc_fwd.W_hh", "forward encoder: 3 states × states"},
         {"enc_fwd.b_ih", "forward encoder: 1 × 3 states"},
         {"enc_fwd.b_hh", "forward encoder: 1 × 3 states"},

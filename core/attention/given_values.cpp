@@ -9,9 +9,9 @@
 namespace attnscope {
 namespace {
 
-/// What 1 and 0 stand for, if the cells hold nothing else; empty for the others.
+/// What 1 and 0 mean where they are the only values allowed; empty for the other matrices.
 std::string_view two_values(std::string_view name) {
-    if (name == "mask") return "a mask holds 1 (may look) and 0 (closed)";
+    if (name == "mask") return "a mask holds 1 (open) and 0 (closed)";
     if (name == "dropout_keep") return "it holds 1 (kept) and 0 (dropped)";
     return "";
 }

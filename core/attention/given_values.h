@@ -1,4 +1,4 @@
-// What the cells of a matrix that is given may hold.
+// The values that the cells of a custom matrix may hold.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace attnscope {
 
-/// What is wrong with a number in a cell of `name` of given_names(), and what it may be: "nan: a mask holds 1
-/// (may look) and 0 (closed)"; empty if nothing is. Masks alone are particular; any other matrix holds any
-/// number, NaN and ±∞ too.
+/// What is wrong with a value in a cell of `name` of given_names(), and which values are allowed: "nan: a
+/// mask holds 1 (open) and 0 (closed)"; empty if it is allowed. Only masks are restricted; any other matrix
+/// holds any number, including NaN and ±∞.
 std::string why_not_given(std::string_view name, float value);
 
-/// Throws Error(bad_input) that begins with `source` and names the first cell that why_not_given() refuses.
+/// Throws Error(bad_input), starting with `source` and naming the first cell that why_not_given() refuses.
 void check_given_cells(std::string_view name, const Matrix& values, std::string_view source);
-/// The same for all that an experiment is given, each as its own source. Reads every cell of the masks.
+/// Checks every custom matrix of an experiment, each named as its own source. Reads every cell of the masks.
 void check_given_cells(const Experiment& experiment);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// The picture that attention looks at.
+// The picture that attention is computed over.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-/// Row after row from the top, three bytes (red, green, blue) a pixel.
+/// Pixels row by row from the top, three bytes (red, green, blue) each.
 struct Image {
     int width = 0;
     int height = 0;
@@ -21,7 +21,7 @@ struct Image {
     bool operator==(const Image&) const = default;
 };
 
-/// An image given to an experiment. Shared, because experiments are copied freely; compared by value.
+/// The image of an experiment. Shared, because experiments are copied freely; compared by value.
 class GivenImage {
 public:
     explicit GivenImage(Image image) : image_(std::make_shared<const Image>(std::move(image))) {}
@@ -37,8 +37,8 @@ private:
     std::shared_ptr<const Image> image_;
 };
 
-/// The built-in picture, 224 × 224: a house, a tree, a person and the sun over a meadow. Drawn with whole
-/// numbers alone, so that it is the same everywhere.
+/// The built-in picture, 224 × 224: a house, a tree, a person and the sun over a meadow. Drawn in integer
+/// arithmetic, so that it is the same everywhere.
 const GivenImage& drawn_picture();
 
 }  // namespace attnscope

@@ -56,11 +56,11 @@ std::string number(const MaskRule& rule, std::size_t i = 0) { return std::to_str
 std::vector<std::int64_t> no_numbers(int) { return {}; }
 
 constexpr std::array k_kinds = {
-    MaskKind{MaskForm::causal, "a query sees itself and what stands before it", "", no_numbers, no_arguments,
+    MaskKind{MaskForm::causal, "each query sees itself and the keys before it", "", no_numbers, no_arguments,
              fits_always, [](const MaskRule&, int i, int j) { return j <= i; },
              [](const MaskRule&) { return std::string("j ≤ i"); },
              [](const MaskRule&) { return std::string("j <= i"); }, "CAUSAL"},
-    MaskKind{MaskForm::valid, "only the first K keys are real, the rest is padding", "K[,K…]",
+    MaskKind{MaskForm::valid, "the first K keys are valid, the rest is padding", "K[,K…]",
              [](int tokens) { return std::vector<std::int64_t>{std::max(1, tokens - 2)}; }, check_lengths,
              one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); },
              [](const MaskRule& rule) {
@@ -70,7 +70,7 @@ constexpr std::array k_kinds = {
                  return has_argument_for_each(rule) ? "j < each[:, None]" : "j < " + number(rule);
              },
              "VALID"},
-    MaskKind{MaskForm::window, "a query sees its neighbours alone, L to the left and R to the right", "L,R",
+    MaskKind{MaskForm::window, "each query sees its neighbors only, L to the left and R to the right", "L,R",
              [](int) {
                  return std::vector<std::int64_t>{1, 1};
              },

@@ -1,4 +1,4 @@
-// The rules of which query may look at which key: one small type behind one table.
+// Mask rules: which query may look at which key. One small type behind one table.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@ struct MaskKind {
     std::vector<std::int64_t> (*first)(int tokens);
     /// Throws Error(bad_input) unless the rule's own arguments make sense (before any sentence is known).
     void (*check)(const MaskRule& rule);
-    /// Throws Error(bad_input), saying both shapes, unless the rule fits N queries.
+    /// Throws Error(bad_input), naming both sizes, unless the rule fits N queries.
     void (*check_fit)(const MaskRule& rule, int queries);
     /// Whether query i may look at key j, both from 0.
     bool (*open)(const MaskRule& rule, int i, int j);
@@ -34,25 +34,25 @@ struct MaskKind {
     const char* shader;
 };
 
-/// `causal`       j ≤ i, from the top left also when N and M differ
-/// `valid:K[,K…]` j < K: one length for all queries, or one for each
+/// `causal`       j ≤ i, from the top left corner even when N and M differ
+/// `valid:K[,K…]` j < K: one length for all queries, or one per query
 /// `window:L,R`   i − L ≤ j ≤ i + R
 std::span<const MaskKind> mask_kinds();
 const MaskKind& mask_kind(MaskForm choice);
 /// Whether the rule has an argument for each query.
 bool has_argument_for_each(const MaskRule& rule);
 
-/// "causal" or "valid:2,3" as a rule. Throws Error(bad_input) with what a rule may be, and with `also`, which
-/// the caller takes besides.
+/// Parses "causal" or "valid:2,3". Throws Error(bad_input) listing the accepted rules, and `also`, which the
+/// caller accepts besides.
 MaskRule parse_mask_rule(std::string_view text, std::string_view also = {});
 std::string mask_rule_text(const MaskRule& rule);
 
-/// 1 where all rules allow, else 0; N × M. All ones without a rule. Throws as MaskKind::check_fit.
+/// The N × M mask: 1 where all rules allow, else 0; all ones without a rule. Throws as MaskKind::check_fit.
 Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys);
 
-/// "open where j ≤ i and j ≤ 5", i and j counted from 1 as on screen: for a title.
+/// "open where j ≤ i and j ≤ 5", for a title; i and j are counted from 1 as on screen.
 std::string mask_formula(std::span<const MaskRule> rules);
-/// "open", "causal", "causal + valid": for a thumbnail.
+/// "open", "causal", "causal + valid", for a thumbnail.
 std::string mask_caption(std::span<const MaskRule> rules);
 
 }  // namespace attnscope

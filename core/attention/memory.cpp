@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t k_unlimited = std::numeric_limits<std::size_t>::max();
 
-/// The number that a file begins with; k_unlimited if there is none ("max").
+/// The number at the start of a file; k_unlimited if there is none ("max").
 std::size_t read_number(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::size_t bytes = 0;
     return file >> bytes ? bytes : k_unlimited;
 }
 
-/// MemAvailable of /proc/meminfo.
+/// MemAvailable from /proc/meminfo.
 std::size_t machine_available() {
     std::ifstream file("/proc/meminfo");
     std::string name, unit;
@@ -38,7 +38,7 @@ std::size_t left(std::size_t limit, std::size_t used) {
     return limit > used ? limit - used : 0;
 }
 
-/// What ulimit -v leaves of the address space.
+/// What `ulimit -v` leaves of the address space.
 std::size_t address_space_left() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return k_unlimited;
@@ -47,7 +47,7 @@ std::size_t address_space_left() {
     return left(limit.rlim_cur, pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
 }
 
-/// Of one hierarchy of control groups: where it is mounted, and the files that hold limit and use.
+/// A control group hierarchy: where it is mounted, and the files that hold limit and usage.
 struct Hierarchy {
     const char* mount;
     const char* limit;
@@ -56,8 +56,8 @@ struct Hierarchy {
 constexpr Hierarchy k_version_1{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"};
 constexpr Hierarchy k_version_2{"sys/fs/cgroup", "memory.max", "memory.current"};
 
-/// What the group and those around it leave. A group that is not there, as where a container sees its own
-/// group as the outermost, has no limit of its own.
+/// What the group and its ancestors leave. A group that is missing, as when a container sees its own group as
+/// the root, has no limit of its own.
 std::size_t least_left(const std::filesystem::path& root, const Hierarchy& hierarchy,
                        std::filesystem::path group) {
     std::size_t least = k_unlimited;
@@ -70,7 +70,7 @@ std::size_t least_left(const std::filesystem::path& root, const Hierarchy& hiera
     }
 }
 
-/// Whether "cpu,memory" names the memory.
+/// Whether a list such as "cpu,memory" contains the memory controller.
 bool has_memory(const std::string& controllers) {
     return ("," + controllers + ",").find(",memory,") != std::string::npos;
 }

@@ -1,4 +1,4 @@
-// What this process may still take of the machine's memory.
+// How much memory this process may still allocate.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace attnscope {
 
-/// Bytes that this process may still take: what the machine has available, and the limits of the control
-/// group and of the process (ulimit -v).
+/// Bytes that this process may still allocate: what the machine has available, within the limits of the
+/// control group and of the process (ulimit -v).
 std::size_t available_memory();
 
-/// What is left to the process's control group (version 1 or 2) and to each group around it, of which any may
-/// have a limit; the largest number if none has. `root` stands for "/".
+/// What the process's control group (version 1 or 2) and its ancestors, any of which may have a limit, leave;
+/// the largest number if none has a limit. `root` stands for "/".
 std::size_t control_group_memory(const std::filesystem::path& root = "/");
 
 }  // namespace attnscope

@@ -15,13 +15,13 @@ Op hardmax(SoftmaxAxis) { return op::Hardmax{}; }
 using Window = Normalizer::Window;
 constexpr std::array k_normalizers = {
     Normalizer{Normalization::softmax, "exp(x − max) ÷ Σ exp(x − max)",
-               "each row becomes positive weights that sum to 1", Window::none, softmax, softmax_rows},
-    Normalizer{Normalization::hard, "1 at the largest", "all the weight on one key, the first of equals",
-               Window::none, hardmax, op::hardmax_rows},
+               "turns each row into positive weights that sum to 1", Window::none, softmax, softmax_rows},
+    Normalizer{Normalization::hard, "1 at the row's maximum",
+               "all weight on one key, the first if several tie", Window::none, hardmax, op::hardmax_rows},
     Normalizer{Normalization::local_m, "softmax within D of i",
-               "a window around the query's own place (Luong)", Window::at_query, softmax, softmax_rows},
+               "a window around the query's own position (Luong)", Window::at_query, softmax, softmax_rows},
     Normalizer{Normalization::local_p, "softmax within D of p · exp(−(j − p)² ÷ 2(D/2)²)",
-               "a window around a place that the query predicts (Luong)", Window::predicted, softmax,
+               "a window around a position predicted from the query (Luong)", Window::predicted, softmax,
                softmax_rows},
 };
 

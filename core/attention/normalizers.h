@@ -1,4 +1,4 @@
-// From masked scores to weights. One small type behind one table.
+// How masked scores become weights. One small type behind one table.
 #pragma once
 
 #include <span>
@@ -16,25 +16,26 @@ struct Normalizer {
     Normalization choice;
     std::string_view formula;
     std::string_view summary;
-    /// Local attention looks no further than D from a centre, which joins the mask.
+    /// Local attention is limited to keys within D of a center; the window is part of the mask.
     enum class Window { none, at_query, predicted } window;
-    /// The operation that makes masked scores weights.
+    /// The operation that turns masked scores into weights.
     Op (*op)(SoftmaxAxis axis);
-    /// The same of some rows of one head, each on its own. masked: n × M, −∞ where closed. weights: n × M,
-    /// exactly 0 where closed, a row of zeros where all is closed.
+    /// Computes some rows of one head, each on its own. masked: n × M, −∞ where closed. weights: n × M,
+    /// exactly 0 where closed, all zeros in a row where everything is closed.
     void (*compute)(ConstMatrixView masked, MatrixView weights);
 };
 
 /// `softmax`  exp(x − max) / Σ exp(x − max) along the keys, the maximum over the open cells
 ///            (Vaswani et al. 2017, eq. 1)
-/// `hard`     1 at the largest, of equals the first; 0 elsewhere (Xu et al. 2015, §4.1, by arg-max)
+/// `hard`     1 at the row's maximum, the first if several tie; 0 elsewhere (Xu et al. 2015, §4.1, by
+///            arg-max)
 /// `local-m`  the softmax within D of key i for query i (Luong et al. 2015, §3.2, monotonic)
-/// `local-p`  the softmax within D of a predicted centre p_i, times exp(−(j − p_i)² / (2 (D/2)²))
+/// `local-p`  the softmax within D of a predicted center p_i, times exp(−(j − p_i)² / (2 (D/2)²))
 ///            (Luong et al. 2015, §3.2, eq. 9 and 10)
 std::span<const Normalizer> normalizers();
 const Normalizer& normalizer_of(Normalization choice);
 
-/// D as it is written: "2", "1.5".
+/// D as written in text: "2", "1.5".
 std::string window_text(double D);
 
 }  // namespace attnscope

@@ -10,10 +10,10 @@
 namespace attnscope {
 namespace {
 
-/// Numbers that are copied from a card at a time, at least a row.
+/// How many numbers are copied from a card at a time; at least one row.
 constexpr int k_numbers_at_once = 1 << 20;
 
-/// `count` rows from `first` on; a card's are not kept here.
+/// `count` rows starting at `first`; values from a card are not kept.
 Matrix rows(const Buffer& buffer, int head, int first, int count) {
     if (!buffer.is_on_device()) return buffer.host().head(head).middleRows(first, count);
     Matrix numbers(count, buffer.shape().columns);
@@ -48,7 +48,8 @@ StageDifference compare(const StageRecord& a, const StageRecord& b, const std::s
     const Shape& shape = a.stage->shape();
     if (shape != b.stage->shape())
         throw Error(ErrorKind::bad_input,
-                    std::string(a.stage->name()) + " has two shapes: compare traces of one experiment");
+                    std::string(a.stage->name()) +
+                        " has different shapes: compare two traces of the same experiment");
     StageDifference difference{.info = a.stage->info,
                                .shape = shape,
                                .milliseconds_a = a.milliseconds,

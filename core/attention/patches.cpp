@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-/// Where a square stands in an image.
+/// The position of a square in an image.
 struct Square {
     int left, top, side;
 };
@@ -16,8 +16,8 @@ Square square_of(const Image& image) {
     return {(image.width - side) / 2, (image.height - side) / 2, side};
 }
 
-/// The old pixels that make up a new one when `from` become `to`, and how much of each: in units of 1 ÷ `to`
-/// of an old pixel, so that all overlaps are whole and those of one new pixel sum to `from`.
+/// The old pixels that a new pixel covers when `from` pixels become `to`, and how much of each: in units of 1
+/// ÷ `to` of an old pixel, so that all overlaps are whole numbers and those of one new pixel sum to `from`.
 struct Overlaps {
     int first;
     std::vector<std::int64_t> parts;
@@ -35,7 +35,7 @@ std::vector<Overlaps> overlaps(std::int64_t from, std::int64_t to) {
     return all;
 }
 
-/// One row of pixels of the square, made `across.size()` pixels wide.
+/// One row of pixels of the square, resampled to `across.size()` pixels.
 void narrow(const Image& image, const Square& square, int y, const std::vector<Overlaps>& across,
             std::vector<std::int64_t>& sums) {
     std::fill(sums.begin(), sums.end(), 0);

@@ -27,7 +27,8 @@ Value of_queries_and_keys(GraphBuilder& graph, Op op, const ScoreOperands& in) {
     return graph.add("scores"_stage, std::move(op), {in.Q, in.K});
 }
 
-/// A hidden layer over both, `hidden`, which reads the parameters but the last; the last weighs its units.
+/// A hidden layer over query and key, `hidden`, which reads all parameters but the last; the last weighs its
+/// units.
 Value of_hidden_layer(GraphBuilder& graph, Op hidden, const ScoreOperands& in) {
     std::vector<Value> inputs{in.Q, in.K};
     inputs.insert(inputs.end(), in.parameters.begin(), in.parameters.end() - 1);
@@ -39,37 +40,40 @@ constexpr std::array k_functions = {
     ScoreFunction{Score::dot,
                   "q · k",
                   "the dot product of query and key",
-                  true, false,
+                  true,
+                  false,
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_queries_and_keys(graph, op::DotProduct{}, in);
                   }},
-    ScoreFunction{Score::general, "q W k", "the dot product with a matrix in between (Luong)", false, false,
-                  k_general,
+    ScoreFunction{Score::general, "q W_score k", "the dot product through a learned matrix (Luong)", false,
+                  false, k_general,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::GeneralScore{}, {in.Q, in.K, in.parameters[0]});
                   }},
-    ScoreFunction{Score::additive, "v · tanh(W_q q + W_k k)", "a hidden layer over both (Bahdanau)", false, true,
-                  k_additive,
+    ScoreFunction{Score::additive, "v_a · tanh(W_aq q + W_ak k)",
+                  "a hidden layer over query and key (Bahdanau)", false, true, k_additive,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::AdditiveHidden{}, in);
                   }},
-    ScoreFunction{Score::concat, "v · tanh(W [q; k])", "a hidden layer over the two side by side (Luong)",
-                  false, true, k_concat,
+    ScoreFunction{Score::concat, "v_c · tanh(W_c [q; k])",
+                  "a hidden layer over query and key concatenated (Luong)", false, true, k_concat,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return of_hidden_layer(graph, op::ConcatHidden{}, in);
                   }},
     ScoreFunction{Score::cosine,
                   "β q · k ÷ |q| |k|",
-                  "the cosine of the angle between them, sharpened",
-                  true, false,
+                  "the cosine of query and key, times β (Graves)",
+                  true,
+                  false,
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       const Value cosine = graph.add("cosine"_stage, op::Cosine{}, {in.Q, in.K});
                       return graph.add("scores"_stage, op::Sharpen{static_cast<float>(in.sharpening)},
                                        {cosine});
                   }},
-    ScoreFunction{Score::location, "(W q)_j", "the query alone says where to look (Luong)", false, false, k_location,
+    ScoreFunction{Score::location, "(W_loc q)_j", "computed from the query alone (Luong)", false, false,
+                  k_location,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::LocationScore{}, {in.Q, in.parameters[0]});
                   }},

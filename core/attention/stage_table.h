@@ -1,4 +1,4 @@
-// Every stage of every mechanism, and the literal that names one.
+// Every stage of every mechanism, and the literal that names a stage.
 #pragma once
 
 #include <array>
@@ -16,14 +16,15 @@ using enum Unit;
 // name, symbol, caption, rows, columns, unit, per head, left operand, upper operand, upper transposed
 inline constexpr std::array k_stages = {
     StageInfo{"tokens", "", "table row", query_token, single, token_id, false, "", "", false},
-    StageInfo{"tokens_kv", "", "keys' side", key_token, single, token_id, false, "", "", false},
+    StageInfo{"tokens_kv", "", "of the keys", key_token, single, token_id, false, "", "", false},
     StageInfo{"embedding", "X", "table[tokens]", query_token, feature, real, false, "", "", false},
     StageInfo{"patches", "P", "pixels", key_token, pixel, probability, false, "", "", false},
-    StageInfo{"embedding_kv", "Y", "keys' side", key_token, feature, real, false, "patches", "W_patch", true},
-    StageInfo{"embedding_v", "Y_v", "values' side", key_token, feature, real, false, "", "", false},
+    StageInfo{"embedding_kv", "Y", "of the keys", key_token, feature, real, false, "patches", "W_patch",
+              true},
+    StageInfo{"embedding_v", "Y_v", "of the values", key_token, feature, real, false, "", "", false},
     StageInfo{"position", "PE", "sin, cos", query_token, feature, real, false, "", "", false},
-    StageInfo{"positioned", "X+PE", "with place", query_token, feature, real, false, "", "", false},
-    StageInfo{"positioned_kv", "Y+PE", "with place", key_token, feature, real, false, "", "", false},
+    StageInfo{"positioned", "X+PE", "with position", query_token, feature, real, false, "", "", false},
+    StageInfo{"positioned_kv", "Y+PE", "with position", key_token, feature, real, false, "", "", false},
     StageInfo{"query", "Q", "X·W_qᵀ", query_token, feature, real, false, "embedding", "W_q", true},
     StageInfo{"key", "K", "X·W_kᵀ", key_token, feature, real, false, "embedding_kv", "W_k", true},
     StageInfo{"value", "V", "X·W_vᵀ", key_token, feature, real, false, "embedding_v", "W_v", true},
@@ -37,11 +38,11 @@ inline constexpr std::array k_stages = {
     StageInfo{"slopes", "m", "ALiBi", head, single, real, false, "", "", false},
     StageInfo{"bias", "B", "−m·distance", query_token, key_token, real, true, "", "", false},
     StageInfo{"biased", "S′+B", "biased", query_token, key_token, real, true, "query", "key", true},
-    StageInfo{"center", "p", "centre", query_token, single, real, true, "", "", false},
+    StageInfo{"center", "p", "center", query_token, single, real, true, "", "", false},
     StageInfo{"mask", "M", "open", query_token, key_token, boolean, false, "", "", false},
     StageInfo{"masked", "S″", "−∞", query_token, key_token, real, true, "query", "key", true},
     StageInfo{"align", "A₀", "softmax", query_token, key_token, probability, true, "query", "key", true},
-    StageInfo{"gauss", "G", "bell", query_token, key_token, probability, true, "", "", false},
+    StageInfo{"gauss", "G", "Gaussian", query_token, key_token, probability, true, "", "", false},
     StageInfo{"weights", "A", "softmax", query_token, key_token, probability, true, "query", "key", true},
     StageInfo{"weights_dropped", "A′", "dropout", query_token, key_token, probability, true, "query", "key",
               true},
@@ -57,7 +58,7 @@ inline constexpr std::array k_stages = {
               true},
     StageInfo{"residual_2", "N₁+F", "add", query_token, feature, real, false, "", "", false},
     StageInfo{"norm_2", "N₂", "layer norm", query_token, feature, real, false, "", "", false},
-    StageInfo{"logits", "L", "words", query_token, target_row, real, false, "norm_2", "W_out", true},
+    StageInfo{"logits", "L", "word scores", query_token, target_row, real, false, "norm_2", "W_out", true},
     StageInfo{"log_probs", "log p", "log softmax", query_token, target_row, real, false, "", "", false},
     StageInfo{"loss", "ℓ", "loss", single, single, real, false, "", "", false},
     // sequence to sequence
@@ -79,12 +80,12 @@ inline constexpr std::array k_stages = {
     StageInfo{"target_embedding", "Y", "E_tgt[y]", query_token, feature, real, false, "", "", false},
     StageInfo{"alignment_scores", "e", "additive", query_token, key_token, real, false, "", "", false},
     StageInfo{"alignment_scaled", "e′", "÷T", query_token, key_token, real, false, "", "", false},
-    StageInfo{"alignment_center", "p", "centre", query_token, single, real, false, "", "", false},
+    StageInfo{"alignment_center", "p", "center", query_token, single, real, false, "", "", false},
     StageInfo{"alignment_mask", "M", "open", query_token, key_token, boolean, false, "", "", false},
     StageInfo{"alignment_masked", "e″", "−∞", query_token, key_token, real, false, "", "", false},
     StageInfo{"alignment_softmax", "α₀", "softmax", query_token, key_token, probability, false, "", "",
               false},
-    StageInfo{"alignment_gauss", "G", "bell", query_token, key_token, probability, false, "", "", false},
+    StageInfo{"alignment_gauss", "G", "Gaussian", query_token, key_token, probability, false, "", "", false},
     StageInfo{"alignment", "α", "softmax", query_token, key_token, probability, false, "", "", false},
     StageInfo{"decoder_context", "c", "α·h", query_token, feature, real, false, "alignment", "annotations",
               false},
@@ -92,8 +93,8 @@ inline constexpr std::array k_stages = {
     StageInfo{"gate_z", "z", "update", query_token, feature, probability, false, "", "", false},
     StageInfo{"gate_n", "n", "candidate", query_token, feature, real, false, "", "", false},
     StageInfo{"decoder_state", "s", "(1−z)∘n + z∘s", query_token, feature, real, false, "", "", false},
-    StageInfo{"picked_tokens", "ŷ", "likeliest", query_token, single, token_id, false, "", "", false},
-    StageInfo{"target_tokens", "y*", "wanted", query_token, single, token_id, false, "", "", false},
+    StageInfo{"picked_tokens", "ŷ", "most likely", query_token, single, token_id, false, "", "", false},
+    StageInfo{"target_tokens", "y*", "target", query_token, single, token_id, false, "", "", false},
     // the parameters
     StageInfo{"table", "E", "vocabulary", table_row, feature, real, false, "", "", false},
     StageInfo{"W_patch", "W_patch", "d × pixels", feature, pixel, real, false, "", "", false},
@@ -115,7 +116,7 @@ inline constexpr std::array k_stages = {
     StageInfo{"W_loc", "W_loc", "M × d_q", key_token, feature, real, false, "", "", false},
     StageInfo{"W_p", "W_p", "hidden × d_q", feature, feature, real, false, "", "", false},
     StageInfo{"v_p", "v_p", "1 × hidden", single, feature, real, false, "", "", false},
-    StageInfo{"mask_additive", "B", "given bias", query_token, key_token, real, false, "", "", false},
+    StageInfo{"mask_additive", "B", "custom bias", query_token, key_token, real, false, "", "", false},
     StageInfo{"dropout_keep", "D", "kept", query_token, key_token, boolean, true, "", "", false},
     StageInfo{"ln1_g", "ln1_g", "gain", single, feature, real, false, "", "", false},
     StageInfo{"ln1_b", "ln1_b", "shift", single, feature, real, false, "", "", false},
@@ -129,7 +130,7 @@ inline constexpr std::array k_stages = {
     StageInfo{"b_out", "b_out", "bias", single, target_row, real, false, "", "", false},
     StageInfo{"targets", "y", "targets", single, query_token, token_id, false, "", "", false},
     StageInfo{"loss_weights", "G", "loss weights", query_token, feature, real, false, "", "", false},
-    // of sequence to sequence
+    // parameters of sequence to sequence
     StageInfo{"E_src", "E_src", "vocabulary", table_row, feature, real, false, "", "", false},
     StageInfo{"E_tgt", "E_tgt", "vocabulary", target_row, feature, real, false, "", "", false},
     StageInfo{"enc_fwd.W_ih", "W_ih→", "3E × d", feature, feature, real, false, "", "", false},
@@ -166,7 +167,7 @@ consteval const StageInfo* operator""_stage(const char* name, std::size_t length
     return info;
 }
 
-/// The stages stand before it, the parameters behind.
+/// The stages come before this parameter, the other parameters after it.
 inline constexpr const StageInfo* k_first_parameter = "table"_stage;
 
 }  // namespace attnscope

@@ -41,7 +41,7 @@ std::string projection_text(const Experiment& e, std::string_view side, const st
     return text;
 }
 
-/// The score function as a product of matrices, or of a query and a key; given scores by their symbol.
+/// The score function as a product of matrices, or of a query and a key; custom scores by their symbol.
 std::string score_text(const Experiment& e) {
     if (e.is_given("scores")) return "S";
     return e.score == Score::dot ? "Q Kᵀ" : std::string(score_function(e.score).formula);
@@ -56,7 +56,7 @@ std::string softmax_argument(const Experiment& e) {
 
 std::string weights_text(const Experiment& e) {
     const std::string argument = "( " + softmax_argument(e) + " )";
-    if (e.normalizer == Normalization::hard) return "1 at the first largest of " + argument;
+    if (e.normalizer == Normalization::hard) return "1 at the row's maximum of " + argument;
     if (e.normalizer == Normalization::local_p) return "align ∘ gauss";
     if (e.over_queries()) return "softmax" + argument + " over queries, each column sums to 1";
     return "softmax" + argument + " over keys, each row sums to 1";
@@ -68,18 +68,18 @@ std::string mask_text(const Experiment& e) {
         const bool first = e.mask.empty() && text.starts_with("all");
         text = first ? "open where " + more : text + " and " + more;
     };
-    if (e.is_given("mask")) join("the given mask is");
-    if (e.is_given("mask_additive")) join("the given bias is not −∞");
+    if (e.is_given("mask")) join("painted by hand");
+    if (e.is_given("mask_additive")) join("the custom bias is not −∞");
     const std::string D = window_text(e.local_window);
     if (e.normalizer == Normalization::local_m) join("|j − i| ≤ " + D);
     if (e.normalizer == Normalization::local_p) join("|j − p| ≤ " + D);
     return text;
 }
 
-/// What the score function's parameters and the block's are, and where they come from.
+/// What the parameters of the score function and of the block are, and how they are drawn.
 std::string parameter_text(const Experiment& e, std::string_view name) {
     if (name == "table") return "one row per word of the vocabulary";
-    if (name == "dropout_keep") return "1 with probability 1 − p = " + short_number(1 - e.dropout);
+    if (name == "dropout_keep") return "1 (kept) with probability 1 − p = " + short_number(1 - e.dropout);
     if (name.starts_with("ln")) return name.ends_with("g") ? "ones" : "zeros";
     if (name == "W_q" || name == "W_k" || name == "W_v")
         return "drawn by " + std::string(name_of(e.projection));
@@ -88,7 +88,7 @@ std::string parameter_text(const Experiment& e, std::string_view name) {
     return "drawn by linear";
 }
 
-/// Keys and values are not of the queries' tokens.
+/// Whether keys and values have a source of their own.
 bool has_own_keys(const Experiment& e) { return !e.text2.empty() || e.image || e.is_given("embedding_kv"); }
 
 }  // namespace
@@ -107,7 +107,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     const std::string plus = positions ? " + PE" : "";
     const std::string X = pre_norm ? "N₁" : positions ? "(X" + plus + ")" : "X";
     const std::string Y = !two_sides ? X : positions ? "(Y" + plus + ")" : "Y";
-    if (e.is_given(name)) return name == "mask" ? mask_text(e) : "given";
+    if (e.is_given(name)) return name == "mask" ? mask_text(e) : "custom";
     if (name == "tokens" || name == "tokens_kv") return "each token's row in the table";
     if (name == "embedding") return "X = table[tokens]";
     if (name == "patches") return "red, green and blue of each patch's pixels, 0 … 1";
@@ -120,7 +120,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     if (name == "key") return "K = " + projection_text(e, Y, "k");
     if (name == "value") return "V = " + projection_text(e, e.is_given("embedding_v") ? "Y_v" : Y, "v");
     const std::string turned =
-        e.position == Position::rope ? ", each pair turned by p · 10000^(−2k ÷ d_k)" : "";
+        e.position == Position::rope ? ", each pair rotated by p · 10000^(−2k ÷ d_k)" : "";
     const std::string cut = e.heads > 1 ? " cut into h blocks of d_k columns" : "";
     if (name == "query_heads") return "Q" + cut + turned;
     if (name == "key_heads") return "K" + cut + turned;
@@ -137,7 +137,7 @@ std::string formula(const Experiment& e, const StageInfo& info) {
     if (name == "biased") return score_text(e) + scale_text(e) + " + B";
     if (name == "center") return "p = M · sigmoid( v_p · tanh( W_p q ) )";
     if (name == "mask") return mask_text(e);
-    if (name == "masked") return "the scores before the softmax, −∞ where the mask is closed";
+    if (name == "masked") return "the scores before the softmax, −∞ where masked";
     if (name == "align") return "softmax( " + softmax_argument(e) + " ) over keys";
     if (name == "gauss") return "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = " + window_text(e.local_window);
     if (name == "weights") return weights_text(e);
@@ -164,7 +164,7 @@ std::string caption(const Experiment& e, const StageInfo& info) {
     const std::string_view name = info.name;
     if (e.mechanism == MechanismKind::seq2seq) return seq2seq_caption(e, info);
     if (name == "query" || name == "key" || name == "value") return std::string(info.symbol);
-    if (name == "scores" && e.is_given(name)) return "given";
+    if (name == "scores" && e.is_given(name)) return "custom";
     if (name == "scores" && e.score != Score::dot) return std::string(name_of(e.score));
     if (name == "scaled") {
         if (e.scale.kind == Scale::Kind::none) return e.temperature == 1 ? "× 1" : "÷ T";
@@ -174,7 +174,7 @@ std::string caption(const Experiment& e, const StageInfo& info) {
     if (name == "embedding") return std::string(info.symbol);
     if (name == "embedding_kv" && e.image && !e.is_given(name)) return "P·W_patchᵀ";
     if (name == "mask") {
-        const std::string rules = e.mask.empty() && e.is_given("mask") ? "given" : mask_caption(e.mask);
+        const std::string rules = e.mask.empty() && e.is_given("mask") ? "custom" : mask_caption(e.mask);
         return normalizer_of(e.normalizer).window != Normalizer::Window::none
                    ? (rules == "open" ? "local" : rules + " + local")
                    : rules;
@@ -219,7 +219,7 @@ const Stage* operand(const Trace& trace, std::string_view name) {
         return nullptr;
     };
     const bool norm_first = trace.experiment.block == Block::pre_norm;
-    // What attention reads: the embedding, with positions, normed before a block that norms first.
+    // What the projections read: the embedding, with positions added, normalized first in a pre-norm block.
     if (name == "embedding") return norm_first ? trace.find("norm_1") : first_of({"positioned", "embedding"});
     if (name == "embedding_kv") {
         const Stage* own = first_of({"positioned_kv", "embedding_kv"});

@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-/// formula() and caption() of core/attention/stages.h for the mechanism seq2seq.
+/// formula() and caption() of core/attention/stages.h for the seq2seq mechanism.
 std::string seq2seq_formula(const Experiment& experiment, const StageInfo& info);
 std::string seq2seq_caption(const Experiment& experiment, const StageInfo& info);
 

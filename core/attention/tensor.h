@@ -14,14 +14,14 @@ using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMa
 using MatrixView = Eigen::Map<Matrix>;
 using ConstMatrixView = Eigen::Map<const Matrix>;
 
-/// heads × rows × columns. A stage that has no head dimension has heads = 1 and per_head = false, and is
-/// listed as rows × columns; one that has it keeps it in every listing, even when h = 1.
+/// heads × rows × columns. A stage without a head dimension has heads = 1 and per_head = false, and is listed
+/// as rows × columns; a stage with one keeps it in every listing, even when h = 1.
 struct Shape {
     int heads = 1;
     int rows = 0;
     int columns = 0;
     bool per_head = false;
-    int depth = 1;  ///< columns are groups of so many: a key's hidden units side by side
+    int depth = 1;  ///< width of a group of columns: a key's hidden units, side by side
 
     std::size_t head_size() const {
         return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
@@ -30,8 +30,8 @@ struct Shape {
     bool operator==(const Shape&) const = default;
 };
 
-/// Owns size() floats, not initialised, row-major, one head after the other; the first is aligned to 64
-/// bytes, so that vectorised sums group the same way in every run.
+/// Owns size() uninitialized floats, row-major, one head after the other; the first is aligned to 64 bytes,
+/// so that vectorized sums group the same way in every run.
 class Tensor {
 public:
     explicit Tensor(Shape shape)

@@ -13,15 +13,15 @@ namespace {
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
 constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Cells that are worked on together, on any instruction set: the compiler cuts them to the machine's width.
-/// So sums along a row group the same way on every machine and at every address. Passed by reference: how
-/// they are passed by value depends on the instruction set.
+/// Cells that are processed together, on any instruction set: the compiler splits them to the machine's
+/// width. Sums along a row therefore group the same way on every machine and at every address. Passed by
+/// reference, because how such vectors are passed by value depends on the instruction set.
 using Lanes [[gnu::vector_size(64)]] = float;
 using BitLanes [[gnu::vector_size(64)]] = std::uint32_t;
 constexpr Eigen::Index k_lanes = 16;
 
-/// Replaces x ≤ 0, not NaN, by eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ (Cephes' expf,
-/// S. Moshier). −∞, and all that is under −104, gives exactly 0.
+/// Replaces x ≤ 0, not NaN, by eˣ: 2ⁿ eʳ with n = round(x / ln 2) and a polynomial for eʳ (Cephes' expf, S.
+/// Moshier). −∞, and everything below −104, gives exactly 0.
 inline void exp_of_nonpositive(Lanes& x) {
     // 1.5 · 2²³: adding it rounds to a whole number, held in the lowest bits; 64 keeps 2ⁿ⁺⁶⁴ a normal number.
     constexpr float k_to_integer = 12582912 + 64;
@@ -39,7 +39,7 @@ inline void exp_of_nonpositive(Lanes& x) {
     x = reinterpret_cast<Lanes>(scaled) * 0x1p-64f;
 }
 
-/// out = e^(x − largest); gives its sum.
+/// out = e^(x − largest); returns its sum.
 float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
     Lanes sums{};
     for (Eigen::Index j = 0; j < n; j += k_lanes) {
@@ -78,7 +78,7 @@ void softmax_row(const float* x, Eigen::Index n, float* out) {
 
 namespace {
 
-/// Whether B is so small that adding up in double costs nothing that a person could see.
+/// Whether B is so small that accumulating in double costs no noticeable time.
 bool is_small(const ConstStrided& B) {
     constexpr Eigen::Index k_numbers = 16 * 32;
     return B.size() <= k_numbers;

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 
-// The thread sanitizer does not see into oneTBB's library and takes all that it orders for races. So the
-// build leaves this file unchecked and, here, says in what order the work runs; the work itself is checked.
+// The thread sanitizer does not see into oneTBB's library and reports everything that it synchronizes as a
+// race. The build therefore leaves this file unchecked, and it declares here in which order the work runs;
+// the work itself is checked.
 #ifdef ATTNSCOPE_THREAD_SANITIZER
 extern "C" {
 void __tsan_acquire(void*);
@@ -25,8 +26,8 @@ void acquire(const void*) {}
 void release(const void*) {}
 #endif
 
-// A product packs its right operand once for each block: fewer rows waste time on that, more rows leave
-// threads without work.
+// A product packs its right operand once per block: fewer rows waste time on packing, more rows leave threads
+// without work.
 constexpr Eigen::Index k_many_rows = 256;
 constexpr Eigen::Index k_rows_per_block = 64;
 constexpr Eigen::Index k_rows_per_block_of_few = 32;

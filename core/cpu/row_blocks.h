@@ -1,5 +1,5 @@
-// Spreads work on the rows of several heads over threads. The cut depends on shapes alone, so what is
-// computed block by block is the same to the bit for any number of threads.
+// Distributes work on the rows of several heads over threads. The blocks depend on shapes alone, so results
+// that are computed block by block are the same to the bit for any number of threads.
 #pragma once
 
 #include <Eigen/Core>
@@ -23,17 +23,17 @@ struct RowBlock {
     }
 };
 
-/// The rows to go through, each of several heads (or matrices of one shape) having as many.
+/// The rows to process, the same number in each of several heads (or matrices of one shape).
 struct RowLoop {
     int heads = 1;
     Eigen::Index rows = 0;
-    double work_per_row = 0;  ///< multiply-adds, or what takes as long
+    double work_per_row = 0;  ///< multiply-adds, or the equivalent time
 
     Eigen::Index rows_per_block() const;
     Eigen::Index blocks_per_head() const { return (rows + rows_per_block() - 1) / rows_per_block(); }
-    /// The blocks of all heads, one head after the other.
+    /// A block by its index among the blocks of all heads, one head after the other.
     RowBlock block(Eigen::Index index) const;
-    /// Handing little work to another thread costs more than it spares.
+    /// Whether there is enough work: passing little to another thread costs more than it saves.
     bool is_worth_threads() const;
 };
 
@@ -41,8 +41,8 @@ namespace detail {
 void run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run);
 }
 
-/// Calls work(RowBlock) once for each block, in no particular order and on several threads if that pays.
-/// Throws what `work` throws.
+/// Calls work(RowBlock) once per block, in no particular order, and on several threads if that pays. Throws
+/// whatever `work` throws.
 template <typename Work>
 void for_row_blocks(const RowLoop& loop, const Work& work) {
     const Eigen::Index blocks = loop.heads * loop.blocks_per_head();
@@ -54,10 +54,10 @@ void for_row_blocks(const RowLoop& loop, const Work& work) {
     for (Eigen::Index index = 0; index < blocks; ++index) run(index);
 }
 
-/// What one cell of softmax_rows takes in multiply-adds, roughly.
+/// The approximate cost of one cell of softmax_rows(), in multiply-adds.
 constexpr double k_softmax_work = 16;
 
-/// Runs `work` with at most `threads` threads under for_row_blocks; 0 = one for each core.
+/// Runs `work` with at most `threads` threads in for_row_blocks(); 0 = one per core.
 void with_threads(int threads, const std::function<void()>& work);
 
 }  // namespace attnscope

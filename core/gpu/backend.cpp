@@ -13,13 +13,13 @@ namespace {
 using Values = std::shared_ptr<const GpuValues>;
 using Operand = GpuKernels::Operand;
 
-/// A long copy lets others through after so many numbers.
+/// A long copy pauses for other work after this many numbers.
 constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
-/// What a cell takes, in multiply-adds.
+/// Cost per cell, in multiply-adds.
 constexpr double k_double_work = 32;
-constexpr std::int64_t k_far = 1 << 20;  ///< beyond every matrix, and a float holds it
+constexpr std::int64_t k_far = 1 << 20;  ///< larger than every matrix, and exact in float32
 
-/// What stays with the processor: what is read, drawn or small, and what goes step after step.
+/// Operations left to the CPU: those that read, draw, are small, or run step by step.
 template <typename One>
 concept on_processor = std::same_as<One, op::TokenRows> || std::same_as<One, op::Custom> ||
     std::same_as<One, op::Drawn> || std::same_as<One, op::StableTable> || std::same_as<One, op::Constant> ||
@@ -32,8 +32,8 @@ concept on_processor = std::same_as<One, op::TokenRows> || std::same_as<One, op:
     std::same_as<One, op::Decode> || std::same_as<One, op::DecodeGreedily> ||
     std::same_as<One, op::OutputLogits>;
 
-/// One operation, on the device's thread: an overload for each that the card computes. One that is neither
-/// here nor on_processor does not compile.
+/// One operation, on the device's thread: an overload for each that the card computes. An operation that is
+/// neither here nor in on_processor does not compile.
 class GpuOperation {
 public:
     GpuOperation(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels,
@@ -177,7 +177,8 @@ private:
     GpuMatrices input(std::size_t i) { return on_card(*inputs_[i]); }
 
     std::shared_ptr<GpuValues> make(const Shape& shape) const {
-        // Asked each time: who takes over the stages of another trace cannot say before what it needs.
+        // Checked for each result: an evaluation that reuses stages of another trace cannot tell its needs in
+        // advance.
         const std::size_t free = options_.free_bytes ? options_.free_bytes : device_->free_memory();
         const std::size_t bytes = shape.size() * sizeof(float);
         if (free > 0 && bytes > free / 10 * 9)
@@ -200,7 +201,7 @@ private:
                               numbers.subspan(done, std::min(k_copied_at_once, numbers.size() - done)));
             device_->pause();
         }
-        // Others may see it as soon as it is kept with its stage.
+        // Other threads may see it as soon as it is kept with its stage.
         const gl::Fence fence;
         while (!fence.wait(0.001)) device_->pause();
         return values;
@@ -220,7 +221,7 @@ private:
         kept_.push_back(values);
         return values->matrices();
     }
-    /// x Wᵀ + b of each head.
+    /// x Wᵀ + b in each head.
     GpuMatrices projected(const GpuMatrices& x, const GpuMatrices& W, const GpuMatrices* b) {
         Shape shape = x.shape;
         shape.columns = W.shape.rows;
@@ -241,7 +242,7 @@ private:
         kernels_->cells("cells.comp", {"HIDDEN"}, {{of_queries}, {of_keys, true}}, out(),
                         {.width = static_cast<std::uint32_t>(of_keys.shape.columns)}, op::k_exponential_work);
     }
-    /// The sines and cosines of the angles that RoPE turns by.
+    /// The sines and cosines of RoPE's angles.
     static Matrix sinusoidal_positions(int rows, int columns) {
         Tensor positions(op::matrix(rows, columns));
         DrawSequence draws;
@@ -267,7 +268,7 @@ private:
     std::shared_ptr<GpuKernels> kernels_;
     GpuOptions options_;
     std::span<const Buffer* const> inputs_;
-    std::vector<Values> kept_;  ///< until the operation is over
+    std::vector<Values> kept_;  ///< until the operation ends
     std::shared_ptr<GpuValues> result_;
 };
 
@@ -285,7 +286,7 @@ GpuBackend::~GpuBackend() {
 std::string GpuBackend::complaint() const { return kernels_->programs().problem(); }
 
 std::string GpuBackend::card() const {
-    return info().renderer + (info().is_software ? ", a software renderer on the processor" : "");
+    return info().renderer + (info().is_software ? ", a software renderer on the CPU" : "");
 }
 
 std::size_t GpuBackend::memory() const {

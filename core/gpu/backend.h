@@ -1,4 +1,4 @@
-// Operations on a graphics card.
+// The backend that computes operations on a graphics card.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace attnscope {
 
-/// Inputs that are not there yet are copied to the card once and kept there with them; results stay.
-/// Any thread may call it; one call at a time computes.
+/// Inputs that are not on the card are copied there once and kept with their stages; results stay on the
+/// card. Any thread may call it; one call computes at a time.
 class GpuBackend : public Backend {
 public:
-    /// Throws Error(backend) where there is no OpenGL 4.3.
+    /// Throws Error(backend) below OpenGL 4.3.
     explicit GpuBackend(std::unique_ptr<GlContext> context, const GpuOptions& options = {});
     ~GpuBackend() override;
 
     std::string_view name() const override { return "gpu"; }
-    /// Says so where it computes on the processor.
+    /// The renderer's name, with a note if it runs on the CPU.
     std::string card() const override;
     bool computes(const Op& op) const override;
     std::shared_ptr<const DeviceValues> compute(const Op& op, std::span<const Buffer* const> inputs,
@@ -27,8 +27,8 @@ public:
     bool is_lost() const override { return device_->is_lost(); }
     std::size_t memory() const override;
     const GpuInfo& info() const { return device_->info(); }
-    /// What the card spent since the last call, by its own clock: without copies and without
-    /// what passes between two dispatches. 0 where GpuOptions::timed is off.
+    /// The time that the card worked since the last call, by its own clock: without copies and the gaps
+    /// between dispatches. 0 if GpuOptions::timed is off.
     std::uint64_t take_nanoseconds();
 
 private:

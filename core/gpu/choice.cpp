@@ -22,7 +22,7 @@ Experiment trial() {
     return e;
 }
 
-/// The shorter of two runs: the first one also compiles and warms up.
+/// The shorter of two runs: the first one also compiles the shaders and warms up.
 double milliseconds_of(const Experiment& e, Backend* backend) {
     double best = INFINITY;
     for (int run = 0; run < 3; ++run)
@@ -42,8 +42,8 @@ BackendChoice faster(std::shared_ptr<GpuBackend> gpu) {
     const double on_cpu = milliseconds_of(e, nullptr), on_gpu = milliseconds_of(e, gpu.get());
     const std::string& card = gpu->info().renderer;
     if (on_gpu >= on_cpu)
-        return {nullptr, "the processor is " + times(on_gpu / on_cpu) + " times as fast as " + card};
-    return {std::move(gpu), card + " is " + times(on_cpu / on_gpu) + " times as fast as the processor"};
+        return {nullptr, "the CPU is " + times(on_gpu / on_cpu) + " times as fast as " + card};
+    return {std::move(gpu), card + " is " + times(on_cpu / on_gpu) + " times as fast as the CPU"};
 }
 
 }  // namespace
@@ -57,10 +57,10 @@ BackendWish parse_backend(std::string_view word) {
 
 BackendChoice choose_backend(BackendWish wish,
                              const std::function<std::unique_ptr<GlContext>()>& make_context) {
-    if (wish == BackendWish::cpu) return {nullptr, "as asked"};
+    if (wish == BackendWish::cpu) return {nullptr, "as requested"};
     if (wish == BackendWish::gpu) {
         auto gpu = std::make_shared<GpuBackend>(make_context());
-        std::string reason = gpu->info().renderer + ", as asked";
+        std::string reason = gpu->info().renderer + ", as requested";
         return {std::move(gpu), std::move(reason)};
     }
     try {

@@ -1,25 +1,25 @@
-// An OpenGL context, wherever it comes from.
+// An OpenGL context, whatever created it.
 #pragma once
 
 #include <memory>
 
 namespace attnscope {
 
-/// Current on one thread at a time. Destroyed where it is not current, or on the thread where it is.
+/// Current on one thread at a time. Destroyed while it is not current, or on the thread on which it is.
 class GlContext {
 public:
     virtual ~GlContext() = default;
-    /// On the calling thread. Throws Error(backend).
+    /// Makes the context current on the calling thread. Throws Error(backend).
     virtual void make_current() = 0;
     virtual void release() = 0;
-    /// Another one that has the same buffers, textures and programs, current nowhere; called where this one
-    /// is current. Throws Error(backend).
+    /// Creates another context that shares buffers, textures and programs and is current nowhere; called
+    /// while this one is current. Throws Error(backend).
     virtual std::unique_ptr<GlContext> share() = 0;
 };
 
-/// A core context (4.5, or 3.3 where there is less) without any display or surface, current nowhere. Throws
-/// Error(backend) naming what is missing. A graphics card's if there is one; with `debug` its driver says
-/// what it finds wrong, which takes time.
+/// A core context (4.5, or 3.3 if that is all there is) without display or surface, current nowhere; on a
+/// graphics card if there is one. With `debug` its driver reports errors, which costs time. Throws
+/// Error(backend) naming what is missing.
 std::unique_ptr<GlContext> make_egl_context(bool debug = false);
 
 }  // namespace attnscope

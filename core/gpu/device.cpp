@@ -84,7 +84,7 @@ void GpuDevice::loop() {
     context_->release();
 }
 
-/// False if there is nothing to do.
+/// Does the next piece of work; false if there is none.
 bool GpuDevice::do_next(std::deque<std::function<void()>>& queue, std::unique_lock<std::mutex>& lock) {
     if (queue.empty()) return false;
     {

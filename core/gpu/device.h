@@ -1,4 +1,4 @@
-// The graphics card: one thread that its OpenGL context belongs to, and what is known of it.
+// The graphics card: the thread that owns its OpenGL context, and the properties of its driver.
 #pragma once
 
 #include <atomic>
@@ -14,46 +14,47 @@
 
 namespace attnscope {
 
-/// What the driver says of itself.
+/// Properties that the driver reports.
 struct GpuInfo {
-    int version = 0;  ///< 43 is OpenGL 4.3
+    int version = 0;  ///< 43 means OpenGL 4.3
     std::string renderer;
-    bool is_software = false;         ///< it computes on the processor
-    std::size_t block_bytes = 0;      ///< of one storage block that a shader sees
-    std::size_t block_alignment = 0;  ///< bytes, of where such a block begins in a buffer
-    std::size_t shared_bytes = 0;     ///< of a work group
-    int group_size = 0;               ///< invocations in a work group
+    bool is_software = false;         ///< a software renderer on the CPU
+    std::size_t block_bytes = 0;      ///< largest storage block that a shader can bind
+    std::size_t block_alignment = 0;  ///< required alignment of a storage block in its buffer, in bytes
+    std::size_t shared_bytes = 0;     ///< shared memory of a work group
+    int group_size = 0;               ///< maximum invocations in a work group
 };
 
-/// Runs work on a thread of its own, where the context is current, one piece after the other.
+/// Runs work on a thread of its own, on which the context is current, one piece at a time.
 class GpuDevice {
 public:
-    /// Throws Error(backend) below OpenGL 4.3, saying what there is.
+    /// Throws Error(backend) below OpenGL 4.3, naming the version found.
     explicit GpuDevice(std::unique_ptr<GlContext> context);
     ~GpuDevice();
     GpuDevice(const GpuDevice&) = delete;
     GpuDevice& operator=(const GpuDevice&) = delete;
 
     const GpuInfo& info() const { return info_; }
-    /// Bytes of the card's own memory that are free now; 0 if it has none or does not say. On the device's
-    /// thread.
+    /// Bytes of the card's memory that are free now; 0 if it has none of its own or does not report it. On
+    /// the device's thread.
     std::size_t free_memory() const;
-    /// Since a check() found that the card was reset.
+    /// Whether a check() has found that the card was reset.
     bool is_lost() const { return is_lost_; }
 
-    /// Runs `work` there and waits for it; throws what it throws. Not from the device's own thread.
+    /// Runs `work` on the device's thread and waits for it; rethrows its exception. Not from the device's
+    /// thread.
     void run(const std::function<void()>& work);
-    /// The same, but before what is queued, and within a long run() at its next pause().
+    /// As run(), but ahead of the queue, and during a long run() at its next pause().
     void run_soon(const std::function<void()>& work);
-    /// Some time later, without waiting: what a destructor has to free.
+    /// Runs `work` later, without waiting: for what a destructor has to free.
     void post(std::function<void()> work);
-    /// On the device's thread: between two dispatches of a long run. Does what is asked for soon.
+    /// Runs urgent work between two dispatches of a long run. On the device's thread.
     void pause();
 
-    /// That the card was reset, or whatever the driver has complained of since the last call, as
-    /// Error(backend). On the device's thread.
+    /// Throws Error(backend) if the card was reset or the driver has reported errors since the last call. On
+    /// the device's thread.
     void check();
-    /// Whatever it has complained of so far is known and no error. On the device's thread.
+    /// Discards the driver's errors so far, as they are known and harmless. On the device's thread.
     void forgive();
 
 private:
@@ -64,7 +65,7 @@ private:
 
     std::unique_ptr<GlContext> context_;
     GpuInfo info_;
-    std::unique_ptr<State> state_;  ///< of the thread
+    std::unique_ptr<State> state_;  ///< owned by the thread
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::function<void()>> soon_, later_;

@@ -1,4 +1,4 @@
-// epoxy loads EGL with the first call: a machine without it runs whatever opens no window.
+// epoxy loads EGL on the first call, so that a machine without it runs everything that opens no window.
 #include <dlfcn.h>
 #include <epoxy/egl.h>
 
@@ -31,7 +31,7 @@ Function entry_point(const char* name) {
 }
 
 EGLDisplay platform_display(EGLenum platform, void* native) {
-    // Of EGL 1.5, which epoxy takes for granted only once there is a display.
+    // A function of EGL 1.5, which epoxy assumes to be present only once there is a display.
     const auto get = entry_point<PFNEGLGETPLATFORMDISPLAYPROC>("eglGetPlatformDisplay");
     return get ? get(platform, native, nullptr) : EGL_NO_DISPLAY;
 }
@@ -47,14 +47,13 @@ bool starts(EGLDisplay display) {
                     "; install Mesa's drivers (libegl1 libgl1-mesa-dri) or the graphics card's");
 }
 
-/// Where the library is missing, epoxy would end the process.
+/// Checked first, because epoxy would end the process if the library is missing.
 void require_egl() {
-    if (!dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL)) refuse("there is no libEGL.so.1");
+    if (!dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL)) refuse("libEGL.so.1 was not found");
 }
 
-/// That of a graphics card, if EGL can be asked for one by its device; else EGL_NO_DISPLAY. Without it a
-/// machine with two drivers may give the software renderer of the one although there is the card of the
-/// other.
+/// The display of a graphics card, if EGL can select one by device; else EGL_NO_DISPLAY. Without this, a
+/// machine with two drivers may use the software renderer of one although the other has a card.
 EGLDisplay card_display(const char* client) {
     const auto query = entry_point<PFNEGLQUERYDEVICESEXTPROC>("eglQueryDevicesEXT");
     const auto describe = entry_point<PFNEGLQUERYDEVICESTRINGEXTPROC>("eglQueryDeviceStringEXT");
@@ -70,7 +69,7 @@ EGLDisplay card_display(const char* client) {
     return EGL_NO_DISPLAY;
 }
 
-/// EGL_NO_DISPLAY if there is none that needs no screen.
+/// A display that needs no screen; EGL_NO_DISPLAY if there is none.
 EGLDisplay open_display() {
     require_egl();
     const char* client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
@@ -81,7 +80,7 @@ EGLDisplay open_display() {
 }
 
 EGLConfig choose_config(EGLDisplay display) {
-    // Surfaceless displays need not have any kind of surface; 0 asks for none.
+    // A surfaceless display may support no kind of surface at all; 0 requires none.
     const EGLint wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0, EGL_NONE};
     EGLConfig config = nullptr;
     EGLint count = 0;
@@ -100,7 +99,7 @@ EGLContext create_context(EGLDisplay display, EGLContext shared, bool debug) {
         std::vector<EGLint> attributes{EGL_CONTEXT_MAJOR_VERSION,       wish.major,
                                        EGL_CONTEXT_MINOR_VERSION,       wish.minor,
                                        EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
-        // What nobody needs is not asked for: an older EGL does not know it.
+        // Only attributes that are needed are passed: an older EGL does not know all of them.
         if (wish.when_reset == k_tell)
             attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, k_tell});
         if (debug) attributes.insert(attributes.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
@@ -111,7 +110,7 @@ EGLContext create_context(EGLDisplay display, EGLContext shared, bool debug) {
     return EGL_NO_CONTEXT;
 }
 
-// The display belongs to the process: others may have contexts on it, so it is never terminated here.
+// The display belongs to the process and others may have contexts on it, so it is never terminated here.
 class EglContext : public GlContext {
 public:
     EglContext(EGLDisplay display, EGLContext context, bool debug)
@@ -133,7 +132,7 @@ public:
 
     static std::unique_ptr<GlContext> create(EGLDisplay display, EGLContext shared, bool debug) {
         const EGLContext context = create_context(display, shared, debug);
-        if (context == EGL_NO_CONTEXT) refuse("EGL gives no OpenGL 3.3 core context");
+        if (context == EGL_NO_CONTEXT) refuse("EGL cannot create an OpenGL 3.3 core context");
         return std::make_unique<EglContext>(display, context, debug);
     }
 

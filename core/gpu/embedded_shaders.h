@@ -1,4 +1,4 @@
-// Shaders that are built into the program.
+// The shaders embedded in the program.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-/// shaders/*, by name: `heatmap.frag`.
+/// The files of shaders/, by name: `heatmap.frag`.
 std::span<const EmbeddedFile> embedded_shaders();
 
 }  // namespace attnscope

@@ -54,10 +54,10 @@ Name<free_shader> compile(GLenum kind, const Shader::Source& source, std::span<c
 
 void GLAPIENTRY on_message(GLenum source, GLenum type, GLuint, GLenum, GLsizei length, const GLchar* text,
                            const void* user) {
-    // What a compiler has to say is asked of it, and thrown.
+    // Compiler output is queried and thrown instead.
     if (source == GL_DEBUG_SOURCE_SHADER_COMPILER) return;
     if (type != GL_DEBUG_TYPE_ERROR && type != GL_DEBUG_TYPE_UNDEFINED_BEHAVIOR) return;
-    // The C interface hands the pointer back as const.
+    // epoxy's C interface returns a pointer that is not const.
     auto* errors = static_cast<std::vector<std::string>*>(const_cast<void*>(user));
     errors->emplace_back(text, static_cast<std::size_t>(std::max(length, 0)));
 }
@@ -128,9 +128,9 @@ Storage::Storage(std::size_t floats) : size_(floats) {
                  static_cast<GLsizeiptr>(std::max<std::size_t>(floats, 1) * sizeof(float)), nullptr,
                  GL_DYNAMIC_COPY);
     if (!take_error().empty())
-        throw Error(ErrorKind::too_large, "the graphics card has no " +
+        throw Error(ErrorKind::too_large, "the graphics card does not have " +
                                               std::to_string(floats * sizeof(float) >> 20) +
-                                              " MiB left: use a smaller experiment or backend cpu");
+                                              " MiB free: use a smaller experiment or backend cpu");
 }
 
 void Storage::write(std::size_t first, std::span<const float> numbers) {
@@ -153,7 +153,7 @@ Fence::~Fence() { glDeleteSync(sync_); }
 
 std::string take_error() {
     std::string first;
-    constexpr int k_most = 16;  // a lost context may never come to an end
+    constexpr int k_most = 16;  // a lost context may report errors forever
     for (int i = 0; i < k_most; ++i) {
         const GLenum error = glGetError();
         if (error == GL_NO_ERROR) break;
@@ -192,7 +192,7 @@ Texture2D::Texture2D(Format format, int width, int height) : format_(format), wi
 }
 
 std::size_t Texture2D::bytes() const {
-    constexpr std::size_t k_texel = 4;  // in either format
+    constexpr std::size_t k_texel = 4;  // bytes, in either format
     return k_texel * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
 }
 
@@ -250,7 +250,7 @@ Framebuffer::Framebuffer(int width, int height) : color_(Texture2D::Format::rgba
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color_.id(), 0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
         throw Error(ErrorKind::backend, "OpenGL cannot draw a picture of " + std::to_string(width) + " × " +
-                                            std::to_string(height) + " pixels; choose a smaller one");
+                                            std::to_string(height) + " pixels: choose a smaller one");
     }
 }
 

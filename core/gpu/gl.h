@@ -1,4 +1,4 @@
-// The OpenGL objects that the window needs: move-only owners, one class per kind. A context must be current.
+// The OpenGL objects of the program: move-only owners, one class per kind. A context must be current.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -12,7 +12,7 @@
 
 namespace attnscope::gl {
 
-/// Owns the name of one object; 0 is none.
+/// Owns the name of an OpenGL object; 0 is none.
 template <void (*free)(GLuint)>
 class Name {
 public:
@@ -39,24 +39,24 @@ void free_texture(GLuint id);
 void free_vertex_array(GLuint id);
 void free_framebuffer(GLuint id);
 
-/// A compiler's log with its first complaint at the head, as "FILE:LINE: what is wrong", where the driver's
-/// manner of naming a line is known (Mesa, NVIDIA, AMD, Intel, Apple); one line.
+/// A compiler's log as one line that starts with its first error, written "FILE:LINE: what is wrong" where
+/// the driver's format is known (Mesa, NVIDIA, AMD, Intel, Apple).
 std::string located_log(std::string_view file, std::string_view log);
 
 /// A vertex and a fragment shader, or a compute shader, linked.
 class Shader {
 public:
     struct Source {
-        std::string_view name;  ///< "heatmap.vert": for messages
+        std::string_view name;  ///< for messages: "heatmap.vert"
         std::string_view text;  ///< may begin with a #version line
     };
-    /// `defines` ("NAME value") come right after the #version line. Throws Error(backend) with the file's
+    /// `defines` ("NAME value") are inserted after the #version line. Throws Error(backend) with the file's
     /// name and the compiler's log.
     Shader(Source vertex, Source fragment, std::span<const std::string> defines = {});
     Shader(Source compute, std::span<const std::string> defines);
 
     void use() const;
-    /// -1 where the compiler dropped it; setting that does nothing.
+    /// -1 if the compiler removed it; setting it then does nothing.
     GLint uniform(const char* name) const;
 
 private:
@@ -64,16 +64,16 @@ private:
     Name<free_program> program_;
 };
 
-/// Numbers in the card's memory, not initialised.
+/// Numbers in the card's memory, uninitialized.
 class Storage {
 public:
-    /// Throws Error(too_large) if the card has no room.
+    /// Throws Error(too_large) if the card's memory does not suffice.
     explicit Storage(std::size_t floats);
 
     std::size_t size() const { return size_; }  ///< floats
     GLuint id() const { return buffer_.id(); }
     void write(std::size_t first, std::span<const float> numbers);
-    /// Waits for what computes them.
+    /// Waits for the commands that compute them.
     void read(std::size_t first, std::span<float> numbers) const;
 
 private:
@@ -81,21 +81,21 @@ private:
     std::size_t size_;
 };
 
-/// Stands behind the commands so far.
+/// A fence after the commands issued so far.
 class Fence {
 public:
     Fence();
     ~Fence();
     Fence(const Fence&) = delete;
     Fence& operator=(const Fence&) = delete;
-    /// True once they are done, at the latest after `seconds`. Throws Error(backend) if they never will be.
+    /// Waits up to `seconds`; true if they are done. Throws Error(backend) if they can never finish.
     bool wait(double seconds) const;
 
 private:
     GLsync sync_;
 };
 
-/// One level, nearest sampling (unless smooth), clamped edges.
+/// A texture of one level, with nearest sampling (unless smooth) and clamped edges.
 class Texture2D {
 public:
     enum class Format { r32f, rgba8 };
@@ -106,10 +106,10 @@ public:
     std::size_t bytes() const;
     GLuint id() const { return texture_.id(); }
 
-    /// All of it, row by row, the first row first.
+    /// Uploads all pixels, row by row from the first.
     void upload(std::span<const float> numbers);
     void upload(std::span<const std::uint8_t> rgba);
-    /// From now on drawn with smaller levels of what was uploaded, and blended between texels.
+    /// Builds smaller levels of what was uploaded, and blends texels and levels from now on.
     void smooth();
     void bind(int unit) const;
 
@@ -122,7 +122,7 @@ private:
     int height_;
 };
 
-/// For drawing without vertex buffers: a core context draws nothing while none is bound.
+/// Needed for drawing without vertex buffers: a core context draws nothing without a vertex array bound.
 class VertexArray {
 public:
     VertexArray();
@@ -132,7 +132,7 @@ private:
     Name<free_vertex_array> array_;
 };
 
-/// Pixels as files have them: RGBA, the top row first.
+/// Pixels as in image files: RGBA, the top row first.
 struct Pixels {
     int width = 0;
     int height = 0;
@@ -143,7 +143,7 @@ struct Pixels {
     bool operator==(const Pixels&) const = default;
 };
 
-/// A color picture to draw into where there is no window.
+/// A color image to draw into without a window.
 class Framebuffer {
 public:
     /// Throws Error(backend) if the driver refuses the size.
@@ -157,18 +157,18 @@ private:
     Name<free_framebuffer> framebuffer_;
 };
 
-/// The bound framebuffer's lower left rectangle, as Pixels.
+/// The lower left rectangle of the bound framebuffer.
 Pixels read_pixels(int width, int height);
 
-/// The graphics card was reset since the current context was made: nothing of what it held is left. Known
-/// from OpenGL 4.5 on, else false.
+/// Whether the graphics card was reset since the current context was made, so that everything on it is lost.
+/// Known from OpenGL 4.5 on, else false.
 bool was_reset();
 
-/// "0x0502" if the driver has noticed an error since the last call; else empty. It does so also where it
-/// tells a DebugLog nothing.
+/// "0x0502" if the driver has recorded an error since the last call; else empty. Works even if the driver
+/// reports nothing to a DebugLog.
 std::string take_error();
 
-/// Collects what the driver complains about while this object lives (KHR_debug; nothing where it lacks that).
+/// Collects the driver's complaints while this object lives (KHR_debug; none if the driver lacks it).
 class DebugLog {
 public:
     DebugLog();
@@ -176,7 +176,7 @@ public:
     DebugLog(const DebugLog&) = delete;
     DebugLog& operator=(const DebugLog&) = delete;
 
-    /// Errors and undefined behaviour, not hints on speed.
+    /// Errors and undefined behavior, not performance hints.
     const std::vector<std::string>& errors() const { return errors_; }
 
 private:

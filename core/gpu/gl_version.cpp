@@ -25,7 +25,7 @@ bool computes_on_the_processor(const std::string& renderer) {
 
 std::string why_no_compute(const GlVersion& version) {
     if (version.number >= 43) return "";
-    return "backend gpu needs OpenGL 4.3 and this driver (" + version.renderer + ") has " +
+    return "backend gpu needs OpenGL 4.3, but this driver (" + version.renderer + ") has " +
            number_text(version.number) + ": use backend cpu, or update the graphics driver";
 }
 
@@ -42,9 +42,9 @@ GlVersion current_gl_version() {
 void require_gl_33(const GlVersion& version) {
     if (version.number >= 33) return;
     throw Error(ErrorKind::backend,
-                "OpenGL 3.3 is needed and this driver (" + version.renderer + ") has " +
+                "OpenGL 3.3 is required, but this driver (" + version.renderer + ") has " +
                     number_text(version.number) +
-                    "; update the graphics driver, or use `attnscope render`, which needs no OpenGL");
+                    ": update the graphics driver, or use `attnscope render`, which needs no OpenGL");
 }
 
 }  // namespace attnscope

@@ -13,8 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t k_most_groups = 65535;  ///< that every driver takes in one direction
-constexpr double k_longest_wait = 0.001;      ///< seconds, between two looks at who else wants something
+constexpr std::size_t k_most_groups = 65535;  ///< in one direction, supported by every driver
+constexpr double k_longest_wait = 0.001;      ///< seconds between two checks for urgent work
 constexpr std::size_t k_range_groups = 256;
 constexpr std::size_t k_range_numbers = 7;
 constexpr std::size_t k_range_at_once = std::size_t{1} << 24;  ///< numbers: some milliseconds on a slow card
@@ -30,12 +30,12 @@ std::uint32_t groups_for(std::size_t threads, std::size_t group) {
 
 std::size_t GpuKernels::block_floats() const {
     const std::size_t bytes = options_.block_bytes ? options_.block_bytes : device_.info().block_bytes;
-    // A block may have to begin a little before its first number; a shader counts with 32 bits.
+    // Alignment may require a block to start slightly before its first number; shaders address with 32 bits.
     const std::size_t slack = device_.info().block_alignment;
     return std::min<std::size_t>((bytes - std::min(slack, bytes / 2)) / sizeof(float), 0x7fffffff);
 }
 
-/// nullptr where nothing is timed.
+/// nullptr if timing is off.
 GpuStopwatch* GpuKernels::stopwatch() {
     if (options_.timed && !stopwatch_) stopwatch_ = std::make_unique<GpuStopwatch>();
     return stopwatch_.get();
@@ -74,7 +74,8 @@ void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t 
         if (watch) nanoseconds_ += watch->nanoseconds();
         device_.pause();
         const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-        // What is over at once says little; one slow piece must not be followed by a slower one.
+        // A dispatch that ends immediately says little about speed; a slow one must not be followed by a
+        // slower one.
         const double work = work_per_row * static_cast<double>(part.heads * part.rows);
         const double measured = work / std::max(seconds, 1e-4);
         program.rate = std::clamp(measured, program.rate / 4, program.rate * 4);
@@ -86,8 +87,8 @@ void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t 
     }
 }
 
-/// Lets the shader see what `part` needs of the operand: u_<name> is where that begins, u_<name>_head what
-/// lies between two heads.
+/// Binds what `part` needs of the operand: u_<name> is the index where it starts, u_<name>_head the distance
+/// between two heads.
 void GpuKernels::bind(GpuProgram& program, int binding, const char* name, const Operand& operand,
                       const Part& part) {
     const Shape& shape = operand.of.shape;
@@ -121,8 +122,8 @@ std::vector<std::string> GpuKernels::tile_for(const Shape& C) const {
 void GpuKernels::product(const GpuMatrices& A, const GpuMatrices& B, bool transposed, const GpuMatrices* bias,
                          const GpuMatrices& C) {
     const std::size_t m = size(C.shape.columns), k = size(A.shape.columns);
-    // Where B is larger than a block, some of its rows at a time: of a transposed one they are columns of C,
-    // else terms of its sums.
+    // If B is larger than a block, it is processed some rows at a time: columns of C if B is transposed, else
+    // terms of its sums.
     const std::size_t b_row = size(B.shape.columns), b_rows = size(B.shape.rows);
     const std::size_t at_once = std::min(b_rows, std::max<std::size_t>(block_floats() / b_row, 1));
     for (std::size_t from = 0; from < b_rows; from += at_once) {
@@ -198,7 +199,7 @@ void GpuKernels::cells(std::string_view file, const std::vector<std::string>& ki
 void GpuKernels::rows(const std::string& kind, const std::vector<Operand>& operands,
                       const GpuMatrices& result) {
     const Shape& shape = operands.front().of.shape;
-    // No more threads than there is work for: the power of two under the columns.
+    // No more threads than columns, rounded to a power of two.
     const int threads =
         std::clamp(static_cast<int>(std::bit_floor(static_cast<unsigned>(shape.columns))), 1, group());
     GpuProgram& program = programs_.get("rows.comp", {kind, "GROUP " + std::to_string(threads)});
@@ -264,7 +265,7 @@ void GpuKernels::regroup(const char* kind, const GpuMatrices& from, const GpuMat
 
 namespace {
 
-/// While it lives nobody's cancelling stops the kernels.
+/// Suspends cancellation of the kernels while it lives.
 class Uncancelled {
 public:
     explicit Uncancelled(std::stop_token& cancel) : cancel_(cancel), before_(std::exchange(cancel, {})) {}

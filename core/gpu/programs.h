@@ -1,4 +1,4 @@
-// The compute shaders, compiled when they are first needed.
+// The compute shaders, compiled on first use.
 #pragma once
 
 #include <map>
@@ -14,19 +14,19 @@
 
 namespace attnscope {
 
-/// One shader with its defines. On the device's thread only.
+/// A shader compiled with its defines. For the device's thread only.
 class GpuProgram {
 public:
     /// Throws Error(backend) with the file's name and the compiler's log.
     GpuProgram(std::string_view file, std::string_view text, std::span<const std::string> defines);
 
     void use() const { shader_.use(); }
-    /// Of the program in use. A name that the compiler dropped is ignored.
+    /// Sets a uniform of the program in use. A name that the compiler removed is ignored.
     void set(const char* name, std::uint32_t value);
     void set(const char* name, float value);
     void set(const char* name, double value);
 
-    /// Work that it does in a second, in units of its own, as measured so far; a guess before.
+    /// Measured speed, in work units per second; a guess before the first measurement.
     double rate = 4e8;
 
 private:
@@ -36,14 +36,14 @@ private:
     std::map<std::string, GLint, std::less<>> uniforms_;
 };
 
-/// By file and defines. On the device's thread only, but for problem().
+/// The programs, by file and defines. For the device's thread only, except problem().
 class GpuPrograms {
 public:
-    /// A shader that was saved since is compiled again. If it does not compile the last good one stays, or is
-    /// compiled with these defines: what compiled last of that file, else the built-in one. Throws
-    /// Error(backend) if that does not compile either.
+    /// A shader that has been edited since is compiled again. If that fails, the last good program stays in
+    /// use, or is compiled with these defines from the last good text of that file, else from the built-in
+    /// one. Throws Error(backend) if that does not compile either.
     GpuProgram& get(std::string_view file, const std::vector<std::string>& defines);
-    /// Why a saved shader is not in use: file, line and what the compiler says; empty if all are.
+    /// Why an edited shader is not in use: file, line and the compiler's message; empty if all are in use.
     std::string problem() const;
 
 private:
@@ -56,13 +56,13 @@ private:
 
     std::map<std::string, Entry> programs_;
     std::map<std::string, std::string, std::less<>> good_texts_;  ///< by file
-    std::vector<std::unique_ptr<GpuProgram>> replaced_;           ///< who asked for one may still use it
+    std::vector<std::unique_ptr<GpuProgram>> replaced_;           ///< whoever requested one may still use it
     mutable std::mutex mutex_;
     struct Problem {
         std::string file, text;
         std::uint64_t stamp;
     };
-    std::map<std::string, Problem> problems_;  ///< likewise; of the files as they are now
+    std::map<std::string, Problem> problems_;  ///< by file, of the files as they are now
 };
 
 }  // namespace attnscope

@@ -34,7 +34,7 @@ std::optional<std::string> file_text(const fs::path& path) {
     return text.str();
 }
 
-/// Where the folder's own one lies; empty if it has none.
+/// The path of the folder's own version of a shader; empty if it has none.
 fs::path edited_file(std::string_view name) {
     const std::string folder = shader_folder();
     if (folder.empty()) return {};
@@ -51,7 +51,7 @@ void use_shader_folder(const std::string& folder) {
         return fs::is_regular_file(fs::path(folder) / shader.name, error);
     };
     if (!folder.empty() && std::ranges::none_of(embedded_shaders(), is_there))
-        throw Error(ErrorKind::bad_input, "there is no shader in " + folder +
+        throw Error(ErrorKind::bad_input, "no shader found in " + folder +
                                               ": name a folder with files such as " +
                                               std::string(embedded_shaders().front().name));
     const std::lock_guard lock(the_mutex);
@@ -72,7 +72,7 @@ std::string shader_text(std::string_view name) {
 std::string built_in_shader_text(std::string_view name) {
     for (const EmbeddedFile& file : embedded_shaders())
         if (file.name == name) return std::string(file.text);
-    throw Error(ErrorKind::backend, "there is no shader " + std::string(name));
+    throw Error(ErrorKind::backend, "unknown shader " + std::string(name));
 }
 
 std::uint64_t shader_stamp(std::string_view name) {

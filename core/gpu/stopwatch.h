@@ -5,8 +5,8 @@
 
 namespace attnscope {
 
-/// Two points of the card's own clock (GL_TIMESTAMP: Mesa's software renderer says 0 for GL_TIME_ELAPSED of a
-/// compute shader). On the device's thread only.
+/// Two readings of the card's own clock (GL_TIMESTAMP: Mesa's software renderer reports 0 for GL_TIME_ELAPSED
+/// of a compute shader). For the device's thread only.
 class GpuStopwatch {
 public:
     GpuStopwatch();
@@ -14,10 +14,10 @@ public:
     GpuStopwatch(const GpuStopwatch&) = delete;
     GpuStopwatch& operator=(const GpuStopwatch&) = delete;
 
-    /// Behind the commands so far.
+    /// Records the time after the commands issued so far.
     void start();
     void stop();
-    /// From start() to stop(); waits until the card has come there.
+    /// The time from start() to stop(); waits until the card has reached stop().
     std::uint64_t nanoseconds() const;
 
 private:

@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 constexpr float k_pattern = -1234.5f;
-/// A long copy lets others through after so many numbers.
+/// A long copy pauses for other work after this many numbers.
 constexpr std::size_t k_copied_at_once = std::size_t{1} << 22;
 
 }  // namespace

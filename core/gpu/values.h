@@ -12,18 +12,18 @@ namespace attnscope {
 
 class GpuKernels;
 
-/// heads × rows × columns in a storage, row-major, one head after the other, beginning at `first`.
+/// heads × rows × columns in a storage buffer, row-major, one head after the other, starting at `first`.
 struct GpuMatrices {
     gl::Storage* storage = nullptr;
     std::size_t first = 0;
     Shape shape;
 };
 
-/// A stage's tensor. It keeps its device alive; the memory is freed on the device's thread.
+/// A stage's tensor. It keeps its device alive; its memory is freed on the device's thread.
 class GpuValues : public DeviceValues {
 public:
-    /// Not initialised; `guard` numbers of a pattern lie before and behind. On the device's thread. Throws
-    /// Error(too_large) if the card has no room.
+    /// Uninitialized; a pattern of `guard` numbers lies before and after the values. On the device's thread.
+    /// Throws Error(too_large) if the card's memory does not suffice.
     GpuValues(std::shared_ptr<GpuDevice> device, std::shared_ptr<GpuKernels> kernels, const Shape& shape,
               std::size_t guard);
     ~GpuValues() override;
@@ -40,7 +40,7 @@ public:
 
     GpuMatrices matrices() const { return {storage_.get(), guard_, shape_}; }
     const GpuDevice* device() const { return device_.get(); }
-    /// Whether the pattern around the numbers is as it was.
+    /// Whether the pattern around the values is intact.
     bool guards_are_whole() const;
 
 private:

@@ -1,4 +1,4 @@
-// Who computes operations, if not the processor.
+// The interface of whatever computes operations other than the CPU.
 #pragma once
 
 #include <memory>
@@ -14,23 +14,23 @@ class Backend {
 public:
     virtual ~Backend() = default;
 
-    /// "gpu": as --backend and Trace::backend have it.
+    /// "gpu", as in --backend and Trace::backend.
     virtual std::string_view name() const = 0;
-    /// What computes, by the driver's own name, for a person to read.
+    /// The name of the device, as its driver reports it.
     virtual std::string card() const { return std::string(name()); }
-    /// Whether compute() takes such an operation; the others are the processor's.
+    /// Whether compute() supports the operation; the CPU computes the others.
     virtual bool computes(const Op& op) const = 0;
-    /// The operation's result; nullptr for one that is left to the processor after all. Copies inputs to
-    /// where it needs them. Throws Cancelled when asked to; Error(backend) if it cannot go on,
-    /// Error(too_large) if the result does not fit.
+    /// The operation's result; nullptr if the CPU has to compute it after all. Copies inputs to the device as
+    /// needed. Throws Cancelled; Error(backend) if it cannot go on, Error(too_large) if the result does not
+    /// fit.
     virtual std::shared_ptr<const DeviceValues> compute(const Op& op, std::span<const Buffer* const> inputs,
                                                         std::stop_token cancel) = 0;
-    /// What a person has to know although it goes on: a shader that they edit does not compile. Empty:
-    /// nothing.
+    /// A problem that the user should know of although work goes on, such as an edited shader that does not
+    /// compile. Empty: none.
     virtual std::string complaint() const { return ""; }
-    /// Whether it will never compute again: the card was reset.
+    /// Whether it can never compute again, because the card was reset.
     virtual bool is_lost() const { return false; }
-    /// Bytes that are free there now; 0 if it has no memory of its own.
+    /// Bytes that are free on the device now; 0 if it has no memory of its own.
     virtual std::size_t memory() const = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 const StageRecord& record_of(const Trace& trace, const Stage& stage) { return *trace.record(stage.key()); }
 
-/// "“you” is row 3 of the table": of a stage that holds rows of a table.
+/// "“you” is row 3 of the table, counted from 0", for a stage that holds rows of a table.
 std::string table_row_text(const Trace& trace, const Stage& stage, int row) {
     const bool of_target = stage.info->rows == Axis::query_token && trace.find("E_tgt"_stage);
     const std::vector<std::string>& words = of_target ? trace.target_table : trace.table;
@@ -24,7 +24,7 @@ std::string table_row_text(const Trace& trace, const Stage& stage, int row) {
                        i < words.size() ? fmt::format("“{}” is ", words[i]) : "", row, table);
 }
 
-/// The proof of one head's cell, without its row.
+/// The proof of one head's cell, without the summary of its row.
 Proof prove(const Trace& trace, const StageRecord& record, int head, int row, int column) {
     const Stage& stage = *record.stage;
     std::vector<const Buffer*> inputs, results;
@@ -36,7 +36,7 @@ Proof prove(const Trace& trace, const StageRecord& record, int head, int row, in
             results.push_back(&sister.stage->buffer);
         }
     const auto input_label = [&](Axis axis, int index) {
-        // A feature of an operand is told by its number.
+        // A feature of an operand is named by its number.
         const bool is_named = axis == Axis::key_token || axis == Axis::pixel || axis == Axis::query_token;
         return trace.label(is_named ? axis : Axis::feature, index);
     };
@@ -65,7 +65,7 @@ Proof prove(const Trace& trace, const StageRecord& record, int head, int row, in
     return explain(*record.op, cell);
 }
 
-/// Of the mean over the heads. What is to be said in every head is said of the mean.
+/// The proof of a mean over the heads. A remark that every head has becomes the mean's remark.
 Proof prove_mean(const Trace& trace, const StageRecord& record, int row, int column) {
     const Stage& stage = *record.stage;
     const int heads = stage.shape().heads;
@@ -81,7 +81,7 @@ Proof prove_mean(const Trace& trace, const StageRecord& record, int row, int col
     return proof;
 }
 
-RowSummary summarise(const Stage& stage, int head, int row, int column, const Proof& proof) {
+RowSummary summarize(const Stage& stage, int head, int row, int column, const Proof& proof) {
     RowSummary summary{0, 0, 0, 1};
     for (const ProofBar& bar : proof.row) {
         summary.sum += bar.value;
@@ -104,7 +104,7 @@ bool is_of_weights(const StageInfo* info) {
     return std::ranges::find(k_weights, info) != std::end(k_weights);
 }
 
-/// `head` −1: of the mean.
+/// Summary of a row of weights; `head` −1 means the mean.
 void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int row, int column) {
     const Stage* masked = trace.find("masked"_stage);
     if (!masked) masked = trace.find("alignment_masked"_stage);
@@ -117,7 +117,7 @@ void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int
                             masked->buffer.at(std::min(own, masked->shape().heads - 1), row, j) == -INFINITY;
         proof.row.push_back({trace.label(stage.info->columns, j), values.at(own, row, j), closed});
     }
-    if (is_of_weights(stage.info)) proof.summary = summarise(stage, head, row, column, proof);
+    if (is_of_weights(stage.info)) proof.summary = summarize(stage, head, row, column, proof);
 }
 
 }  // namespace
@@ -125,7 +125,8 @@ void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int
 Proof explain(const Trace& trace, const Stage& stage, int head, int row, int column) {
     const StageRecord& record = record_of(trace, stage);
     const bool mean = head < 0 && stage.shape().heads > 1;
-    // A stage without heads may belong to a head that the next stages have: the mask of head 3 is the mask.
+    // A stage without heads may be asked for with a head that later stages have: the mask of head 3 is the
+    // mask.
     const int own = mean ? -1 : std::clamp(head, 0, stage.shape().heads - 1);
     Proof proof = mean ? prove_mean(trace, record, row, column) : prove(trace, record, head, row, column);
     add_row(proof, trace, stage, own, row, column);

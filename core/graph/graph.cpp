@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace {
 
-/// Whether a matrix of rows × columns numbers with a decimal comma, "1,5", reads as this one of whole
-/// numbers.
+/// Whether a matrix of rows × columns numbers would have this shape if "1,5" were read as one number with a
+/// decimal comma.
 bool may_be_decimal_commas(const Matrix& matrix, Eigen::Index rows, Eigen::Index columns) {
     if (matrix.rows() != rows || matrix.cols() != 2 * columns) return false;
     for (Eigen::Index i = 0; i < matrix.rows(); ++i)
@@ -58,14 +58,14 @@ void GraphBuilder::require_shape(Value value, int rows, int columns) const {
     std::string expected = std::to_string(rows) + " × " + std::to_string(columns);
     const auto* custom = std::get_if<op::Custom>(&graph.op_of(at(value)));
     if (custom && may_be_decimal_commas(*custom->values, rows, columns))
-        expected += " (its commas read as separators: write decimals with a point)";
+        expected += " (commas were read as separators: write decimals with a point)";
     refuse_shape(name(value), is.rows, is.columns, expected);
 }
 
 void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns,
                   const std::string& expected) {
     throw Error(ErrorKind::bad_input, std::string(what) + " is " + std::to_string(rows) + " × " +
-                                          std::to_string(columns) + ", but " + expected + " is needed here");
+                                          std::to_string(columns) + ", but " + expected + " is required");
 }
 
 }  // namespace attnscope

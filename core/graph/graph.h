@@ -1,4 +1,4 @@
-// The computation before any number: which operation makes which stage of which others.
+// The computation before any number is known: which operation computes which stage from which others.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-/// One operation, and the results of others that it reads.
+/// An operation, and the results of others that it reads.
 struct GraphNode {
     std::shared_ptr<const Op> op;
     std::vector<int> inputs;  ///< indices into Graph::values
@@ -20,25 +20,25 @@ struct GraphNode {
 /// One result of an operation.
 struct GraphValue {
     StageKey key;
-    Shape shape;     ///< of a greedy decoder's steps the most that there may be
+    Shape shape;     ///< of a greedy decoder the largest possible one
     int node = 0;    ///< index into Graph::nodes
-    int result = 0;  ///< which of the operation's results
+    int result = 0;  ///< index among the operation's results
 };
 
-/// Nodes in the order of the computation: a node reads values of nodes before it. Values in the order of
-/// their nodes. The labels are what is known of them before the computation.
+/// Nodes in the order of the computation: a node reads only values of earlier nodes. Values are in the order
+/// of their nodes. The labels are what is known of them before the computation.
 struct Graph {
     std::vector<GraphNode> nodes;
     std::vector<GraphValue> values;
-    std::vector<std::string> rows, columns, table, target_table;  ///< as Trace has them
+    std::vector<std::string> rows, columns, table, target_table;  ///< as in Trace
 
     const Op& op_of(const GraphValue& value) const { return *nodes[static_cast<std::size_t>(value.node)].op; }
     /// nullptr if there is no such stage.
     const GraphValue* find(StageKey key) const;
 };
 
-/// Bytes of all values that `counts` takes, with what pictures derive from them: pooled levels, and the mean
-/// over the heads.
+/// Bytes of all values that `counts` selects, including what pictures derive from them: pooled levels, and
+/// the mean over the heads.
 template <typename Counts>
 std::size_t bytes_of(const Graph& graph, const Counts& counts) {
     std::size_t bytes = 0;
@@ -49,27 +49,27 @@ std::size_t bytes_of(const Graph& graph, const Counts& counts) {
     }
     return bytes;
 }
-/// Of all values.
+/// Bytes of all values.
 std::size_t bytes_of(const Graph& graph);
 
-/// A value of a graph that is being built; none: no such stage.
+/// A value of a graph under construction; absent if there is no such stage.
 struct Value {
     int index = -1;
     explicit operator bool() const { return index >= 0; }
     bool operator==(const Value&) const = default;
 };
 
-/// Puts one operation behind the other.
+/// Builds a graph, one operation after the other.
 class GraphBuilder {
 public:
-    /// The operation's result as this stage. An input that is no value is left out.
+    /// Adds an operation whose result is this stage. Absent inputs are left out.
     Value add(StageKey key, Op op, const std::vector<Value>& inputs = {});
-    /// An operation with several results: a stage for each.
+    /// Adds an operation with several results, one stage each.
     std::vector<Value> add(const std::vector<StageKey>& keys, Op op, const std::vector<Value>& inputs);
 
     const Shape& shape(Value value) const { return at(value).shape; }
     std::string_view name(Value value) const { return at(value).key.stage->name; }
-    /// Throws Error(bad_input), naming the stage and both shapes, unless the value has this one.
+    /// Throws Error(bad_input), naming the stage and both shapes, unless the value has this shape.
     void require_shape(Value value, int rows, int columns) const;
 
     Graph graph;
@@ -78,7 +78,7 @@ private:
     const GraphValue& at(Value value) const { return graph.values[static_cast<std::size_t>(value.index)]; }
 };
 
-/// Throws Error(bad_input): "`what` is rows × columns, but `expected` is needed here".
+/// Throws Error(bad_input): "`what` is rows × columns, but `expected` is required".
 [[noreturn]] void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns,
                                const std::string& expected);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Bit for bit; what lies on a card is not fetched to know.
+/// Whether two values are equal bit for bit; values on a card are not fetched to find out.
 bool same(const Buffer& a, const Buffer& b) {
     if (a.shape() != b.shape() || a.is_on_device() || b.is_on_device()) return false;
     const std::span<const float> left = a.host().values(), right = b.host().values();
@@ -61,7 +61,7 @@ private:
                                  : StagePtr(new Stage{values[i].key.stage, std::move(results[i]),
                                                       values[i].key.layer, values[i].key.part});
             records_.push_back({std::move(stage), node.op, inputs, milliseconds, true});
-            milliseconds = 0;  // an operation's time stands with its first result
+            milliseconds = 0;  // the time is recorded with an operation's first result
         }
     }
 

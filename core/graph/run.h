@@ -1,4 +1,4 @@
-// Graph → Trace.
+// Evaluates a Graph into a Trace.
 #pragma once
 
 #include "core/attention/evaluate_options.h"
@@ -6,10 +6,10 @@
 
 namespace attnscope {
 
-/// Computes every value of the graph in float32, by the backend of `options` where there is one. A stage
-/// whose operation and inputs are those of `previous` is reused, and so is one that comes out equal to it,
-/// bit for bit, so that what follows from it is spared. Gives the records (stages, then parameters, each in
-/// the order of the graph) and the labels. Throws Cancelled, and what a backend throws.
+/// Computes every value of the graph in float32, on the backend of `options` if there is one. A stage whose
+/// operation and inputs equal those of `previous` is reused, and so is one whose result is equal bit for bit,
+/// so that the stages that depend on it are reused as well. Returns the records (stages, then parameters,
+/// each in the order of the graph) and the labels. Throws Cancelled, and the backend's errors.
 Trace run(const Graph& graph, const Trace& previous, const EvaluateOptions& options);
 
 }  // namespace attnscope

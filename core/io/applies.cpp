@@ -28,7 +28,7 @@ bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
     return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
 }
 
-/// The keys' side is of the image.
+/// Whether keys and values come from the image.
 bool looks_at_image(const Experiment& e) { return e.image && !e.is_given("embedding_kv"); }
 
 /// A projection of Q, K, V or the output; `letter` as in W_q.
@@ -50,12 +50,12 @@ bool projects_output(const Experiment& e) {
     return values && (e.output_projection || e.is_given("W_o"));
 }
 
-/// Its weight or its bias is not given, so that some rule draws it.
+/// Whether its weight or its bias is drawn, because it is not custom.
 bool is_drawn(const Experiment& e, const ProjectedInput& projection) {
     return !e.is_given(projection.W) || (e.projection_bias && !e.is_given(projection.b));
 }
 
-/// Some projection is drawn, or would be by another rule than none.
+/// Whether a projection is drawn, or would be under a rule other than none.
 bool may_draw_projections(const Experiment& e) {
     const auto drawn = [&](const ProjectedInput& each) { return is_computed(e, each) && is_drawn(e, each); };
     return std::ranges::any_of(k_inputs, drawn) || (projects_output(e) && is_drawn(e, k_output));
@@ -77,57 +77,57 @@ bool draws_block_weights(const Experiment& e) {
     return e.block != Block::none && !all_given(e, {"W_1", "b_1", "W_2", "b_2"});
 }
 
-/// Something is drawn where the score's weights are, or would be.
+/// Whether a parameter is drawn, or would be, by the score's generator.
 bool draws_after_projections(const Experiment& e) {
     return draws_score_weights(e) || (draws_block_weights(e) && e.block_seed.kind == Kind::proceed);
 }
 
-/// Something is drawn by the generator that the projections have left.
+/// Whether a parameter is drawn by the generator that continues after the projections.
 bool continues_projections(const Experiment& e) {
     return draws_after_projections(e) && e.score_seed.kind == Kind::proceed;
 }
 
-// Why something is not done; empty: it is
+// Why a setting has no effect; empty: it has one
 // -----------------------------------------------------------------------------------------------------
 
 std::string always(const Experiment&) { return {}; }
 
 std::string no_attention(const Experiment& e) {
-    return translates(e) ? "The mechanism is seq2seq, which has an alignment of its own" : "";
+    return translates(e) ? "Seq2seq uses its own alignment" : "";
 }
 
 std::string no_weights(const Experiment& e) {
     return translates(e) && !aligns(e) ? "The decoder has no attention" : "";
 }
 
-std::string no_seq2seq(const Experiment& e) { return translates(e) ? "" : "The mechanism is attention"; }
+std::string no_seq2seq(const Experiment& e) { return translates(e) ? "" : "Applies to seq2seq only"; }
 
 std::string no_scores(const Experiment& e) {
-    return translates(e) ? no_attention(e) : e.is_given("scores") ? "The scores are given" : "";
+    return translates(e) ? no_attention(e) : e.is_given("scores") ? "The scores are custom" : "";
 }
 
 std::string no_embedding(const Experiment& e) {
     const bool inputs = all_given(e, {"query", "key", "value"});
-    return !no_scores(e).empty() ? no_scores(e) : inputs ? "Q, K and V are given" : "";
+    return !no_scores(e).empty() ? no_scores(e) : inputs ? "Q, K and V are custom" : "";
 }
 
 std::string no_target(const Experiment& e) {
     const bool words = all_given(e, {"E_tgt", "tgt_in"}) && e.decode == Decode::teacher;
-    return words ? "The target's words are given" : "";
+    return words ? "The target words are custom" : "";
 }
 
 std::string no_text(const Experiment& e) {
     if (translates(e)) {
         const bool is_target = e.text2.empty() && no_target(e).empty();
-        return e.is_given("src") && !is_target ? "The source's words are given" : "";
+        return e.is_given("src") && !is_target ? "The source words are custom" : "";
     }
-    return e.is_given("embedding") && no_embedding(e).empty() ? "The embedding is given" : no_embedding(e);
+    return e.is_given("embedding") && no_embedding(e).empty() ? "The embedding is custom" : no_embedding(e);
 }
 
 std::string no_text2(const Experiment& e) {
     if (translates(e)) return no_target(e);
-    if (e.is_given("embedding_kv") && no_embedding(e).empty()) return "The keys' embedding is given";
-    return e.image && e.text2.empty() ? "The picture is what is looked at" : no_embedding(e);
+    if (e.is_given("embedding_kv") && no_embedding(e).empty()) return "The embedding of the keys is custom";
+    return e.image && e.text2.empty() ? "The picture provides keys and values" : no_embedding(e);
 }
 
 std::string no_words(const Experiment& e) {
@@ -137,20 +137,19 @@ std::string no_words(const Experiment& e) {
 
 std::string no_table(const Experiment& e) {
     if (!translates(e)) return no_words(e);
-    return all_given(e, {"E_src", "E_tgt"}) ? "Both tables are given" : "";
+    return all_given(e, {"E_src", "E_tgt"}) ? "Both tables are custom" : "";
 }
 
 std::string no_table_rows(const Experiment& e) {
-    if (e.vocabulary == VocabularyOrder::stable)
-        return "A stable vocabulary has a row for each word and no others";
-    return translates(e) && e.is_given("E_src") ? "The source's table is given" : no_table(e);
+    if (e.vocabulary == VocabularyOrder::stable) return "A stable vocabulary has exactly one row per word";
+    return translates(e) && e.is_given("E_src") ? "The source table is custom" : no_table(e);
 }
 
 std::string no_image(const Experiment& e) {
-    if (translates(e)) return "The mechanism is seq2seq, which reads sentences";
+    if (translates(e)) return "Seq2seq reads sentences only";
     if (!no_embedding(e).empty()) return no_embedding(e);
-    if (e.is_given("embedding_kv")) return "The keys' embedding is given";
-    return e.text2.empty() ? "" : "The second sentence is what is looked at";
+    if (e.is_given("embedding_kv")) return "The embedding of the keys is custom";
+    return e.text2.empty() ? "" : "The second sentence provides keys and values";
 }
 
 std::string no_patches(const Experiment& e) {
@@ -160,17 +159,17 @@ std::string no_patches(const Experiment& e) {
 std::string no_image_seed(const Experiment& e) {
     const bool continued = e.projection_seed.kind == Kind::proceed && draws_projections(e);
     if (!no_patches(e).empty()) return no_patches(e);
-    return e.is_given("W_patch") && !continued ? "The patches' projection is given" : "";
+    return e.is_given("W_patch") && !continued ? "The projection of the patches is custom" : "";
 }
 
 std::string no_rope(const Experiment& e) {
-    return e.position == Position::rope ? no_scores(e) : "Only rope turns pairs of features";
+    return e.position == Position::rope ? no_scores(e) : "Only rope rotates pairs of features";
 }
 
 std::string no_projection(const Experiment& e) {
     if (translates(e)) return no_attention(e);
     if (may_draw_projections(e) || continues_projections(e)) return "";
-    return no_embedding(e).empty() ? "The weights are given" : no_embedding(e);
+    return no_embedding(e).empty() ? "The weights are custom" : no_embedding(e);
 }
 
 std::string no_projection_seed(const Experiment& e) {
@@ -200,7 +199,7 @@ std::string no_key_size(const Experiment& e) {
 
 std::string no_value_size(const Experiment& e) {
     if (!no_key_size(e).empty()) return no_key_size(e);
-    return e.is_given("value") ? "The values are given" : "";
+    return e.is_given("value") ? "The values are custom" : "";
 }
 
 std::string no_dimension(const Experiment& e) {
@@ -209,7 +208,7 @@ std::string no_dimension(const Experiment& e) {
     return patches || units || no_projection_seed(e).empty() ? "" : no_table(e);
 }
 
-/// Whether all the parameters that the encoder and the decoder use are given.
+/// Whether all the parameters that the encoder and the decoder use are custom.
 bool translates_without_draws(const Experiment& e) {
     const auto is_used = [&](std::string_view name) {
         if (name.starts_with("enc_bwd")) return e.encoder == Encoder::bidirectional;
@@ -223,9 +222,9 @@ bool translates_without_draws(const Experiment& e) {
 }
 
 std::string no_seed(const Experiment& e) {
-    const std::string nothing = "Nothing is drawn with it";
+    const std::string nothing = "Nothing is drawn with this seed";
     if (translates(e)) return translates_without_draws(e) ? nothing : "";
-    // Each generator starts with the seed, goes on after another one, or has a seed of its own.
+    // Each generator starts with the seed, continues after another one, or has a seed of its own.
     const auto seeded = [](const ProjectionSeed& seed, bool before) {
         return seed.kind == Kind::same || (seed.kind == Kind::proceed && before);
     };
@@ -249,37 +248,37 @@ int columns_of(const Experiment& e, const ProjectedInput& input, int projected) 
 std::string no_heads(const Experiment& e) {
     if (translates(e)) return no_attention(e);
     if (e.heads > 1) return "";
-    if (e.is_given("scores")) return "The scores are given, for one head";
+    if (e.is_given("scores")) return "The scores are custom, for one head";
     const int keys =
         std::gcd(columns_of(e, k_inputs[0], e.key_columns()), columns_of(e, k_inputs[1], e.key_columns()));
     const int all = std::gcd(keys, columns_of(e, k_inputs[2], e.value_columns()));
-    return all == 1 ? "One dimension cannot be divided among heads" : "";
+    return all == 1 ? "One dimension cannot be split into heads" : "";
 }
 
 std::string no_hidden_layer(const Experiment& e) {
-    if (translates(e)) return translates_without_draws(e) ? "The weights are given" : "";
-    if (e.is_given("scores")) return "The scores are given";
+    if (translates(e)) return translates_without_draws(e) ? "The weights are custom" : "";
+    if (e.is_given("scores")) return "The scores are custom";
     const bool hidden = score_function(e.score).has_hidden_layer;
     if (!hidden && !predicts_window(e))
         return "Only additive and concat scores and local-p have a hidden layer";
-    return draws_score_weights(e) ? "" : "The weights are given";
+    return draws_score_weights(e) ? "" : "The weights are custom";
 }
 
 std::string no_score_seed(const Experiment& e) {
     if (!no_scores(e).empty()) return no_scores(e);
     if (draws_after_projections(e)) return "";
     const bool weights = !score_function(e.score).parameters.empty();
-    return weights ? "The weights are given"
+    return weights ? "The weights are custom"
                    : "A " + std::string(name_of(e.score)) + " score has no weights to draw";
 }
 
 std::string no_cosine(const Experiment& e) {
-    return e.score == Score::cosine ? no_scores(e) : "Only a cosine is sharpened";
+    return e.score == Score::cosine ? no_scores(e) : "Only the cosine score is sharpened";
 }
 
 std::string no_axis(const Experiment& e) {
-    if (translates(e)) return "A decoder takes one step after the other, not all queries at once";
-    return e.normalizer == Normalization::softmax ? "" : "Only the softmax can go over the queries";
+    if (translates(e)) return "The decoder computes its queries step by step";
+    return e.normalizer == Normalization::softmax ? "" : "Only the softmax can normalize over the queries";
 }
 
 std::string no_window(const Experiment& e) {
@@ -287,16 +286,17 @@ std::string no_window(const Experiment& e) {
 }
 
 std::string no_dropout(const Experiment& e) {
-    return translates(e) ? no_attention(e) : e.training ? "" : "In evaluation the weights are left alone";
+    return translates(e) ? no_attention(e) : e.training ? "" : "Evaluation mode does not drop weights";
 }
 
 std::string no_dropout_seed(const Experiment& e) {
     if (!no_dropout(e).empty()) return no_dropout(e);
-    if (e.is_given("dropout_keep")) return "What is kept is given";
+    if (e.is_given("dropout_keep")) return "The dropout pattern is custom";
     return e.dropout > 0 ? "" : "Nothing is dropped: dropout is 0";
 }
 
-/// Without dropout too there is a way back from evaluation, in which dropout itself does not apply.
+/// Training applies without dropout if it is off, so that it can be switched back on: dropout itself does not
+/// apply then.
 std::string no_training(const Experiment& e) {
     if (translates(e)) return no_attention(e);
     const bool drops = e.dropout > 0 || e.is_given("dropout_keep");
@@ -305,8 +305,8 @@ std::string no_training(const Experiment& e) {
 
 std::string no_output(const Experiment& e) {
     if (translates(e)) return no_attention(e);
-    if (e.is_given("scores") && !e.is_given("value")) return "The scores are given, and no values";
-    return e.is_given("W_o") && !continues_projections(e) ? "W_o is given" : "";
+    if (e.is_given("scores") && !e.is_given("value")) return "The scores are custom, and there are no values";
+    return e.is_given("W_o") && !continues_projections(e) ? "W_o is custom" : "";
 }
 
 std::string no_block_around(const Experiment& e) {
@@ -319,12 +319,12 @@ std::string no_block(const Experiment& e) {
 
 std::string no_block_size(const Experiment& e) {
     if (!no_block(e).empty()) return no_block(e);
-    return draws_block_weights(e) ? "" : "The weights are given";
+    return draws_block_weights(e) ? "" : "The weights are custom";
 }
 
 std::string no_steps(const Experiment& e) {
     if (!translates(e)) return no_seq2seq(e);
-    return e.decode == Decode::greedy ? "" : "The target says how many steps there are";
+    return e.decode == Decode::greedy ? "" : "The target sets the number of steps";
 }
 
 struct Rule {

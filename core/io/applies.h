@@ -1,4 +1,4 @@
-// Which settings an experiment uses: what the window disables, and why.
+// Which settings an experiment uses, and why the others are disabled.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-/// Why no other value of the option would change a number of this experiment, as a sentence without its full
-/// stop; empty: one would. Options of the presentation always apply.
+/// Why changing the option would not change any number of this experiment, as a sentence without its final
+/// period; empty: it would. Options of the presentation always apply.
 std::string why_unused(const Option& option, const Experiment& experiment);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// The examples, which are built into the program.
+// The examples embedded in the program.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-/// assets/examples/*.json, in the order `attnscope examples` lists them.
+/// The files of assets/examples/, in the order in which `attnscope examples` lists them.
 std::span<const EmbeddedFile> embedded_examples();
 
 }  // namespace attnscope

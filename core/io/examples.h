@@ -1,4 +1,4 @@
-// The sessions that come with the program.
+// The example sessions that come with the program.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace attnscope {
 
-/// In the order the menu lists them; the first sentence of each note says what it shows.
+/// In the order of the menu; the first sentence of each note summarizes the example.
 std::vector<std::string> example_names();
-/// Throws Error(bad_input) with the nearest name, or all of them, for a name that is none.
+/// Throws Error(bad_input) with the nearest name, or all of them, if `name` is not an example.
 Session load_example(std::string_view name);
 
-/// An example by its name.
+/// The example of that name.
 struct NamedExample {
     std::string name;
     Session session;
 };
-/// The example that says this of itself; nullptr if none does.
+/// The example with this note; nullptr if there is none.
 const NamedExample* example_with_note(std::string_view note);
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The session that a file of one stage and one head carries.
+/// The session embedded in a file of one stage and one head.
 Session session_of(const Session& session, const ExportItem& item) {
     Session own = session;
     own.presentation.head = item.head;
@@ -30,14 +30,14 @@ Session session_of(const Session& session, const ExportItem& item) {
     return own;
 }
 
-/// As the picture of one item carries it.
+/// The session as embedded in the picture of one item.
 std::string carried(const Session& session) {
     std::string text = to_json(session);
     if (text.size() > k_max_picture_session_bytes)
         throw Error(ErrorKind::too_large, "the session has " + std::to_string(text.size()) +
-                                              " bytes, and a picture carries up to " +
+                                              " bytes and a picture holds at most " +
                                               std::to_string(k_max_picture_session_bytes) +
-                                              ": export PDF or data, or give smaller matrices");
+                                              ": export PDF or data, or use smaller custom matrices");
     return text;
 }
 
@@ -77,10 +77,10 @@ std::string json_bytes(const Trace& trace, const Session&, const ExportItem& ite
 }
 
 constexpr std::array k_formats = {
-    ExportFormat{"png", "picture in pixels; opens as its session", true, png_bytes},
-    ExportFormat{"svg", "picture in shapes, for the web and for editing; opens as its session", true,
+    ExportFormat{"png", "pixel image; can be opened as a session", true, png_bytes},
+    ExportFormat{"svg", "vector image, for the web and for editing; can be opened as a session", true,
                  svg_bytes},
-    ExportFormat{"pdf", "picture in shapes and text, for print", true, pdf_bytes},
+    ExportFormat{"pdf", "vector image with text, for print", true, pdf_bytes},
     ExportFormat{"csv", "table with labels", false, csv_bytes},
     ExportFormat{"npy", "NumPy array", false, npy_bytes},
     ExportFormat{"json", "labels and numbers", false, json_bytes},
@@ -95,7 +95,7 @@ StagePtr stage_named(const Trace& trace, const std::string& name) {
            (find_stage_info(name) ? ": its settings leave it out" : ": see the names that trace prints"));
 }
 
-/// Each once, in the order of their first mention.
+/// Each name once, in the order of first mention.
 Names distinct(const Names& names) {
     Names result;
     for (const std::string& name : names)
@@ -131,7 +131,7 @@ std::string file_name(std::string name, const Stage& stage, const HeadChoice& he
     return name + "." + std::string(format.name);
 }
 
-/// The view's picture, and where it is alone the numbers that it shows.
+/// The view's picture, and the stage whose numbers it shows if it is exported alone.
 std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& request,
                                    const std::vector<const ExportFormat*>& formats) {
     const ViewFigure* view = figure_of_view(request);
@@ -180,7 +180,7 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
     const int heads = stage.shape().heads;
     if (!stage.shape().per_head || heads == 1) return {HeadChoice{}};
     if (choice.kind == Kind::one && choice.head >= heads)
-        refuse("head " + std::to_string(choice.head + 1) + " is asked for and there are " +
+        refuse("head " + std::to_string(choice.head + 1) + " was requested, but there are " +
                std::to_string(heads) + " heads");
     if (choice.kind == Kind::one || (choice.kind == Kind::mean && why_not_shown(stage, choice).empty()))
         return {choice};
@@ -225,13 +225,13 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
             report(part_done, 0);
             const std::string bytes = export_bytes(trace, session, item, part_done);
             const std::string path = (std::filesystem::path(folder) / item.file_name).string();
-            // The last chance: from here on the file is written.
+            // The last chance to cancel: from here on the file is written.
             report(part_done, 1);
             write_file(path, bytes);
             paths.push_back(path);
         }
     } catch (const Cancelled&) {
-        // What is written is whole.
+        // The files written so far are complete.
     }
     return paths;
 }

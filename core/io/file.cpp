@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 std::string advice(int error) {
     switch (error) {
         case ENOENT: return "no such file or folder: check the path";
-        case ENOTDIR: return "a part of the path is no folder: check the path";
+        case ENOTDIR: return "a part of the path is not a folder: check the path";
         case EISDIR: return "it is a folder: name a file";
-        case ELOOP: return "its links lead in a circle: name a file";
+        case ELOOP: return "its links form a loop: name a file";
         case EACCES:
         case EPERM: return "permission denied: choose another place or change its permissions";
         case EROFS: return "the disk is read-only: choose another place";
@@ -27,7 +27,7 @@ std::string advice(int error) {
         case EDQUOT: return "the disk is full: free some space or choose another place";
         case ENAMETOOLONG: return "the name is too long: choose a shorter one";
         case EFBIG: return "the file is too large for this disk: choose another place";
-        case EPIPE: return "its reader has gone";
+        case EPIPE: return "its reader has closed the pipe";
         case EINTR: return "interrupted";
         default: return std::generic_category().message(error);
     }
@@ -44,7 +44,7 @@ std::string advice(int error) {
 
 [[noreturn]] void throw_write(const std::string& path, int error) { throw_write(path, advice(error)); }
 
-/// Closes on the way out.
+/// Closes the descriptor on destruction.
 class Descriptor {
 public:
     Descriptor(int number, const FileCalls& calls) : number_(number), calls_(calls) {}
@@ -54,7 +54,7 @@ public:
         if (number_ >= 0) ::close(number_);
     }
     int number() const { return number_; }
-    /// 0, or what went wrong: a network disk may report only here that it is full.
+    /// Closes it; 0, or the error: a network disk may report only here that it is full.
     int close() { return calls_.close(std::exchange(number_, -1)) == 0 ? 0 : errno; }
 
 private:
@@ -62,7 +62,7 @@ private:
     const FileCalls& calls_;
 };
 
-/// 0, or what went wrong; also EINTR, for a pipe may wait forever.
+/// Writes all bytes; 0, or the error, which may be EINTR because a pipe may wait forever.
 int write_all(int descriptor, std::string_view bytes, const FileCalls& calls) {
     while (!bytes.empty()) {
         const ssize_t written = calls.write(descriptor, bytes.data(), bytes.size());
@@ -74,9 +74,9 @@ int write_all(int descriptor, std::string_view bytes, const FileCalls& calls) {
 
 constexpr std::string_view k_temporary_mark = ".attnscope-", k_temporary_end = ".part";
 
-/// ".weights.png.attnscope-4711-0.part": hidden, of process 4711, its first try.
+/// ".weights.png.attnscope-4711-0.part": hidden; written by process 4711, its first attempt.
 std::string temporary_name(const std::string& target, int attempt) {
-    // Long names keep room for what is added, within a file system's 255 bytes.
+    // Long names are cut to stay within a file system's 255 bytes.
     return "." + target.substr(0, 200) + std::string(k_temporary_mark) + std::to_string(::getpid()) + "-" +
            std::to_string(attempt) + std::string(k_temporary_end);
 }
@@ -93,10 +93,10 @@ bool is_temporary_name(std::string_view name) {
            std::ranges::all_of(numbers.substr(hyphen + 1), is_digit);
 }
 
-/// A file that is removed unless it was moved to its place.
+/// A temporary file, removed unless it was moved to its place.
 class TemporaryFile {
 public:
-    /// Beside `target`, as only there a rename is one step.
+    /// Created beside `target`, because only within a folder is a rename atomic.
     TemporaryFile(const fs::path& target, mode_t mode, const std::string& path, const FileCalls& calls)
         : calls_(calls) {
         for (int attempt = 0; number_ < 0; ++attempt) {
@@ -134,7 +134,7 @@ void write_directly(const std::string& path, std::string_view bytes, const FileC
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
-/// The folder's entry too must reach the disk; not every file system can promise it, so failing is no error.
+/// Syncs the folder's entry to the disk; not every file system supports this, so failing is no error.
 void sync_folder(const fs::path& folder, const FileCalls& calls) {
     const Descriptor descriptor(calls.open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), calls);
     if (descriptor.number() >= 0) calls.fsync(descriptor.number());
@@ -153,8 +153,7 @@ void replace(const fs::path& target, const struct stat* existing, std::string_vi
     sync_folder(folder_of(target), calls);
 }
 
-/// Whether there is something at `path`, by one of the two calls that tell; only ENOENT says that there is
-/// not.
+/// Whether something exists at `path`, by either of two calls; only ENOENT means that nothing does.
 bool found(const std::function<int(const char*, struct stat*)>& tell, const fs::path& at, struct stat& info,
            const std::string& path) {
     if (tell(at.c_str(), &info) == 0) return true;
@@ -162,19 +161,19 @@ bool found(const std::function<int(const char*, struct stat*)>& tell, const fs::
     return false;
 }
 
-/// The rule of Linux's fs.protected_symlinks, which need not be on.
+/// The rule of Linux's fs.protected_symlinks, which may be switched off.
 void require_trusted(const fs::path& at, const struct stat& link, const std::string& path,
                      const FileCalls& calls) {
     struct stat folder {};
     if (calls.status(folder_of(at).c_str(), &folder) != 0) throw_write(path, errno);
     const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
     if (shared && link.st_uid != ::geteuid() && link.st_uid != folder.st_uid)
-        throw_write(path, "somebody else's link in a folder of all is not followed: choose another place");
+        throw_write(path, "links of other users in a shared folder are not followed: choose another place");
 }
 
-/// Where a link leads, so that the link stays; also when the file it names is not there yet.
+/// The target of a link, so that the link is kept; also if the target does not exist yet.
 fs::path resolved(const std::string& path, const FileCalls& calls) {
-    constexpr int k_most_links = 40;  // as Linux follows
+    constexpr int k_most_links = 40;  // the limit of Linux
     fs::path target = path;
     struct stat info {};
     for (int links = 0; found(calls.link_status, target, info, path) && S_ISLNK(info.st_mode); ++links) {
@@ -194,7 +193,8 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 void replace_existing(const std::string& path, const struct stat& existing, std::string_view bytes,
                       const FileCalls& calls) {
-    // A rename asks the folder alone: a file that may not be written must not be replaced either.
+    // A rename checks the folder's permissions only: a file that may not be written must not be replaced
+    // either.
     if (::access(path.c_str(), W_OK) != 0) throw_write(path, errno);
     const fs::path target = resolved(path, calls);
     struct stat info {};
@@ -215,8 +215,8 @@ std::string read_file(const std::string& path, std::size_t most) {
     const int file = path == "-" ? STDIN_FILENO : opened.number();
     if (file < 0) throw_read(path, errno);
     const auto throw_large = [&] {
-        throw Error(ErrorKind::too_large, source_name(path) + " is larger than the " + std::to_string(most) +
-                                              " bytes that are read: use a smaller file");
+        throw Error(ErrorKind::too_large, source_name(path) + " is larger than the limit of " +
+                                              std::to_string(most) + " bytes: use a smaller file");
     };
     std::string bytes;
     struct stat info {};
@@ -265,7 +265,7 @@ void clear_abandoned_files(const std::string& folder) noexcept {
             if (!error && fs::file_time_type::clock::now() - written > k_old) fs::remove(entry.path(), error);
         }
     } catch (const std::exception&) {
-        // What cannot be listed or removed is in nobody's way.
+        // Files that cannot be listed or removed are left.
     }
 }
 

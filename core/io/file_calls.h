@@ -1,4 +1,4 @@
-// The system's calls that write_file makes.
+// The system calls that write_file() makes.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-/// Each as its manual says: −1 and errno where it fails. A test puts failing ones in their place.
+/// Each as in its manual: −1 and errno on failure. Tests replace them with failing ones.
 struct FileCalls {
     std::function<int(const char*, struct stat*)> status = [](const char* path, struct stat* info) {
         return ::stat(path, info);

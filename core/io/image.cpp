@@ -27,7 +27,7 @@ std::int64_t big_endian(std::string_view bytes) {
     return value;
 }
 
-/// By the header, which is the first chunk: length, "IHDR", width, height.
+/// Reads the size from the header, which is the first chunk: length, "IHDR", width, height.
 void require_bearable_png(std::string_view bytes, std::string_view source) {
     constexpr std::size_t k_width = 16, k_height = 20, k_end = 24;
     if (bytes.size() < k_end) throw_bad(source, "is cut off: copy it again");
@@ -61,7 +61,7 @@ bool is_image(std::string_view bytes) { return is_png(bytes) || is_jpeg(bytes); 
 
 Image decode_image(std::string_view bytes, std::string_view source) {
     if (is_jpeg(bytes)) return decode_jpeg(bytes, source, k_max_image_pixels);
-    if (!is_png(bytes)) throw_bad(source, "is not a picture that attnscope reads: use a PNG or a JPEG");
+    if (!is_png(bytes)) throw_bad(source, "is not a supported picture: use a PNG or a JPEG");
     require_bearable_png(bytes, source);
     return over_white(decode_png(bytes, source));
 }
@@ -83,7 +83,8 @@ std::string image_to_data_url(const Image& image) {
 GivenImage image_from_data_url(std::string_view url) {
     const std::string_view prefix = url.starts_with(k_jpeg_url) ? k_jpeg_url : k_png_url;
     if (!url.starts_with(prefix))
-        throw Error(ErrorKind::bad_input, "the picture is not \"" + std::string(k_png_url) + "…\"");
+        throw Error(ErrorKind::bad_input,
+                    "the picture does not start with \"" + std::string(k_png_url) + "…\"");
     const std::string text(url.substr(prefix.size()));
     gsize size = 0;
     const std::unique_ptr<guchar, FreeGlib> bytes(g_base64_decode(text.c_str(), &size));

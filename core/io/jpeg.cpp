@@ -19,7 +19,7 @@ namespace {
     throw Error(ErrorKind::bad_input, std::string(source) + " " + what);
 }
 
-/// libjpeg's errors come back here.
+/// Where libjpeg reports its errors.
 struct Reader {
     jpeg_decompress_struct jpeg{};
     jpeg_error_mgr errors{};
@@ -39,7 +39,7 @@ void fail(j_common_ptr jpeg) {
     std::longjmp(reader.back, 1);
 }
 
-/// What libjpeg makes up is no picture: it warns and fills in grey.
+/// libjpeg warns and fills missing data with gray, which is treated as an error.
 void warn(j_common_ptr jpeg, int level) {
     if (level >= 0) return;
     Reader& reader = reader_of(jpeg);
@@ -50,7 +50,7 @@ void warn(j_common_ptr jpeg, int level) {
 
 void say_nothing(j_common_ptr) {}
 
-/// Called now and then while libjpeg takes in the file.
+/// Called now and then while libjpeg reads the file.
 void watch_scans(j_common_ptr jpeg) {
     Reader& reader = reader_of(jpeg);
     if (reader.jpeg.input_scan_number <= k_max_jpeg_scans) return;
@@ -58,7 +58,7 @@ void watch_scans(j_common_ptr jpeg) {
     std::longjmp(reader.back, 1);
 }
 
-// No object with a destructor lives in the two functions that follow: libjpeg leaves them by longjmp.
+// No object with a destructor lives in the following two functions: libjpeg leaves them by longjmp.
 
 bool read_header(Reader& reader, std::string_view bytes) {
     reader.jpeg.err = jpeg_std_error(&reader.errors);
@@ -89,7 +89,7 @@ bool read_pixels(Reader& reader, std::uint8_t* rgb) {
     return true;
 }
 
-/// A whole number of Exif's, whose bytes stand in either order; 0 beyond the end.
+/// A whole number in Exif, whose byte order varies; 0 beyond the end.
 unsigned exif_number(std::string_view exif, std::size_t at, std::size_t size, bool big_endian) {
     if (at > exif.size() || exif.size() - at < size) return 0;
     unsigned number = 0;
@@ -98,7 +98,7 @@ unsigned exif_number(std::string_view exif, std::size_t at, std::size_t size, bo
     return number;
 }
 
-/// 1 … 8; 1, as it is, where nothing is said.
+/// The orientation, 1 … 8; 1 (upright) if none is given.
 unsigned orientation(const jpeg_decompress_struct& jpeg) {
     constexpr std::string_view k_name{"Exif\0\0", 6};
     constexpr unsigned k_orientation = 0x0112;
@@ -120,7 +120,7 @@ unsigned orientation(const jpeg_decompress_struct& jpeg) {
     return 1;
 }
 
-/// Of the eight ways in which a camera is held, three bits: 5 … 8 swap rows and columns.
+/// The eight orientations as three bits; 5 … 8 swap rows and columns.
 Image turned(Image image, unsigned orientation) {
     if (orientation == 1) return image;
     const bool swap = orientation >= 5;
@@ -138,7 +138,7 @@ Image turned(Image image, unsigned orientation) {
     return out;
 }
 
-/// Frees what libjpeg holds, however the reading ends.
+/// Frees libjpeg's memory, however the decoding ends.
 struct Release {
     Reader& reader;
     ~Release() { jpeg_destroy_decompress(&reader.jpeg); }
@@ -155,7 +155,7 @@ Image decode_jpeg(std::string_view bytes, std::string_view source, std::int64_t 
     const auto throw_damaged = [&] {
         if (reader.too_many_scans)
             throw_bad(source, "has more than " + std::to_string(k_max_jpeg_scans) +
-                                  " scans, which no camera writes: save it again");
+                                  " scans: save it again with fewer");
         if (reader.cut_off) throw_bad(source, "is cut off: copy it again");
         throw_bad(source, "is damaged (" + std::string(reader.message) + "): copy it again");
     };
@@ -163,8 +163,8 @@ Image decode_jpeg(std::string_view bytes, std::string_view source, std::int64_t 
     const jpeg_decompress_struct& jpeg = reader.jpeg;
     require_bearable_picture(source, jpeg.image_width, jpeg.image_height, most_pixels);
     if (jpeg.jpeg_color_space == JCS_CMYK || jpeg.jpeg_color_space == JCS_YCCK)
-        throw_bad(source, "is a JPEG of four inks (CMYK): save it as RGB");
-    const unsigned held = orientation(jpeg);  // the markers go with the decoding
+        throw_bad(source, "is a CMYK JPEG: save it as RGB");
+    const unsigned held = orientation(jpeg);  // read now, because decoding discards the markers
     Image image{static_cast<int>(jpeg.image_width), static_cast<int>(jpeg.image_height), {}};
     image.rgb.resize(std::size_t{3} * jpeg.image_width * jpeg.image_height);
     if (!read_pixels(reader, image.rgb.data()) || reader.cut_off) throw_damaged();

@@ -1,4 +1,4 @@
-// JPEG files, read with libjpeg.
+// JPEG files, decoded with libjpeg.
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,12 @@
 
 namespace attnscope {
 
-/// Whether the bytes begin as a JPEG file does.
+/// Whether the bytes start like a JPEG file.
 bool is_jpeg(std::string_view bytes);
 
-/// Turned as the camera says (Exif's orientation, Exif 2.32 §4.6.4). Throws Error(bad_input), one line that
-/// begins with `source`, for bytes that are no JPEG file, are cut off or damaged, have four inks (CMYK) or
-/// more than k_max_jpeg_scans; Error(too_large), before decoding, for more than `most_pixels`.
+/// Decodes a JPEG, rotated by its Exif orientation (Exif 2.32 §4.6.4). Throws Error(bad_input), one line that
+/// starts with `source`, for bytes that are not a JPEG file, are truncated or damaged, are CMYK or have more
+/// than k_max_jpeg_scans scans; Error(too_large), before decoding, for more than `most_pixels`.
 Image decode_jpeg(std::string_view bytes, std::string_view source, std::int64_t most_pixels);
 
 }  // namespace attnscope

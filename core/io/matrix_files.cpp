@@ -26,14 +26,13 @@ std::string csv_field(const std::string& text) {
     return quoted + "\"";
 }
 
-/// Written by its four bytes, lowest first, whatever the machine's order.
+/// Written as four bytes, lowest first, whatever the machine's byte order.
 void append_little_endian(std::string& bytes, float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xff);
 }
 
-/// Magic, version, length of the header and the header, padded with blanks so that the data starts at a
-/// multiple of 64.
+/// Magic, version, header length and header, padded with blanks so that the data starts at a multiple of 64.
 std::string npy_header(const std::string& shape) {
     constexpr std::size_t k_before = 10;
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
@@ -52,7 +51,7 @@ std::string npy(const std::string& shape, std::span<const float> values) {
     return bytes;
 }
 
-/// JSON has no word for what is not finite.
+/// JSON has no numbers that are not finite.
 std::string json_number(float value) {
     if (std::isnan(value)) return "\"nan\"";
     if (std::isinf(value)) return value > 0 ? "\"inf\"" : "null";

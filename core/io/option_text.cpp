@@ -1,4 +1,4 @@
-// Options as text: a flag's argument, what an error quotes, the page of all of them.
+// Options as text: a flag's argument, a value quoted in an error, docs/options.md.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -55,7 +55,8 @@ using enum OptionType;
 
 constexpr std::string_view k_file_rule = "file:";
 
-/// What `read` gives. What a file holds and cannot be used is the file's failure, as if it could not be read.
+/// The result of `read`. If a file's content cannot be used, that counts as an I/O error, as if it could not
+/// be read.
 template <typename Read>
 auto from_file(const Read& read) {
     try {
@@ -81,11 +82,11 @@ void give(Session& s, std::string_view text) {
     std::vector<std::string> known;
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
     if (std::ranges::find(known, name) == known.end())
-        refuse(quoted_value(name) + " cannot be given" + instead_of(name, known));
+        refuse(quoted_value(name) + " cannot be overridden" + instead_of(name, known));
     s.experiment.given.insert_or_assign(name, given_from_file(name, std::string(text.substr(equals + 1))));
 }
 
-/// A whole number if it is one; else a number or the text itself, so that the setter says what it expects.
+/// A whole number if it is one; else a number or the text itself, so that the setter reports what it expects.
 Json whole_from_text(std::string_view argument) {
     try {
         const Seed whole = Seed::parse(argument);
@@ -116,12 +117,12 @@ Json value_from_text(const Option& option, std::string_view argument) {
     return nullptr;
 }
 
-/// What stands in a session; anything else is a path.
+/// Whether the argument is stored in a session as it is; anything else is a path.
 bool is_image_word(std::string_view argument) {
     return argument == "none" || argument == "drawn" || argument.starts_with("data:");
 }
 
-/// Letters replaced, left out, put in, or swapped with their neighbour (Damerau 1964).
+/// Letters replaced, missing, added, or swapped with their neighbor (Damerau 1964).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before, above, row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -137,7 +138,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-/// A floating-point number is quoted as it was typed, not as it was understood.
+/// A floating-point number is quoted as typed, not as parsed.
 std::string quoting_as_typed(std::string message, const Json& value, std::string_view typed) {
     const std::string quoted = quoted_value(value);
     const std::size_t at = message.rfind(quoted);
@@ -226,8 +227,8 @@ std::string options_markdown() {
         return escaped;
     };
     std::string page =
-        "# Options\n\nEvery setting: as a flag, and with `_` for `-` as a field of a session file. Made from "
-        "the table in "
+        "# Options\n\nEvery setting, as a flag and, with `_` for `-`, as a field of a session file. "
+        "Generated from the table in "
         "`core/io/options.cpp`.\n";
     std::string_view section;
     const Session defaults;

@@ -29,15 +29,15 @@ bool as_boolean(const Json& value) {
 int as_int(const Json& value) {
     // JSON's numbers beyond 64 bits arrive as floating point.
     const bool enormous = value.is_number() && std::abs(value.get<double>()) > INT_MAX;
-    if (enormous) refuse(quoted_value(value) + " is far out of range");
+    if (enormous) refuse(quoted_value(value) + " is out of range");
     if (!value.is_number_integer()) refuse("expected a whole number, not " + quoted_value(value));
     return value.get<int>();
 }
 
 double as_double(const Json& value) {
     if (!value.is_number()) refuse("expected a number, not " + quoted_value(value));
-    // JSON has no word for others, so that they could not be written back.
-    if (!std::isfinite(value.get<double>())) refuse("expected a number that is finite");
+    // JSON has no other numbers, so they could not be written back.
+    if (!std::isfinite(value.get<double>())) refuse("expected a finite number");
     return value.get<double>();
 }
 
@@ -69,7 +69,7 @@ std::optional<std::pair<double, double>> parse_pair(std::string_view text) {
     return std::pair(*first, *second);
 }
 
-/// A whole number without a point.
+/// A whole number is written without a decimal point.
 Json local_window_json(const Session& s) {
     const double D = s.experiment.local_window;
     return D == std::floor(D) && std::abs(D) <= k_max_tokens ? Json(static_cast<int>(D)) : Json(D);
@@ -129,8 +129,8 @@ void set_mask(Session& s, const Json& value) {
     if (!value.is_array())
         refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
     if (value.size() > k_max_mask_rules)
-        refuse("there are " + std::to_string(value.size()) + " rules, and up to " +
-               std::to_string(k_max_mask_rules) + " are applied: use fewer");
+        refuse("the list has " + std::to_string(value.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are supported: use fewer");
     std::vector<MaskRule> rules;
     for (const Json& rule : value)
         if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
@@ -231,11 +231,11 @@ using enum OptionType;
     [](const Session& s) -> Json { return std::string(name_of(s.part.member)); }, \
         [](Session& s, const Json& v) { s.part.member = as_choice<decltype(s.part.member)>(v); }
 
-// Matrices that are given may take away further ones: why_unused() knows all.
+// Custom matrices may disable further options: why_unused() knows all cases.
 constexpr std::string_view k_attention = "mechanism is attention";
 constexpr std::string_view k_aligns = "mechanism is attention, or decoder-attention is additive";
-constexpr std::string_view k_words = "no given matrix stands for the words";
-constexpr std::string_view k_scores = "mechanism is attention and scores are not given";
+constexpr std::string_view k_words = "no custom matrix replaces the words";
+constexpr std::string_view k_scores = "mechanism is attention and scores are not custom";
 constexpr std::string_view k_weights = "mechanism is attention and there are weights to draw";
 constexpr std::string_view k_own_sizes =
     "mechanism is attention and projection is normal, uniform, linear or xavier";
@@ -248,60 +248,60 @@ constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
 const std::array k_options = {
     Option{"text", "Input", "", "TEXT", "The sentence", k_words, text, FIELD(experiment, text, as_text)},
     Option{"text2", "Input", "", "TEXT",
-           "The keys' and values' sentence, of seq2seq the target; empty: the same as text",
-           "no given matrix stands for its words, and there is no image", text,
+           "The sentence that provides keys and values, or the target sentence of seq2seq; empty: the same "
+           "as text",
+           "no custom matrix replaces its words, and there is no image", text,
            FIELD(experiment, text2, as_text)},
     Option{"mechanism", "Input", "", k_arguments<decltype(Experiment::mechanism)>,
-           "attention: every query at once; seq2seq: an encoder and a decoder that aligns step by step, text "
-           "being its source and text2 its target",
+           "attention: all queries at once; seq2seq: an encoder and a decoder that aligns step by step, with "
+           "text as its source and text2 as its target",
            "", text, CHOICE(experiment, mechanism)},
     Option{"tokenizer", "Input", "", k_arguments<decltype(Experiment::tokenizer)>,
            "How the sentence is cut into tokens", k_words, text, CHOICE(experiment, tokenizer)},
     Option{"vocabulary", "Input", "", k_arguments<decltype(Experiment::vocabulary)>,
-           "Which row of the table a word takes; stable: a word keeps its vector whatever else is typed",
+           "The order of the words in the table; stable: a word keeps its vector whatever else is typed",
            k_words, text, CHOICE(experiment, vocabulary)},
-    Option{"table-size", "Embedding", "", "N",
-           "Rows of the embedding table, if the words need fewer, 0 to 1000000",
+    Option{"table-size", "Embedding", "", "N", "Minimum number of rows of the embedding table, 0 to 1000000",
            "vocabulary is not stable, and a table is drawn", whole, FIELD(experiment, table_size, as_int)},
     Option{"seed", "Embedding", "", "N",
-           "Seed of the random numbers, as torch.manual_seed takes it: -2^63 to 2^64-1",
+           "Seed of the random numbers, as in torch.manual_seed: -2^63 to 2^64-1",
            "something is drawn with it", whole, [](const Session& s) { return seed_json(s.experiment.seed); },
            [](Session& s, const Json& v) { s.experiment.seed = as_seed(v); }},
-    Option{"dim", "Embedding", "d", "N", "Numbers per token, 1 to 1024, a multiple of heads",
-           "something of that width is drawn", whole, FIELD(experiment, dim, as_int)},
+    Option{"dim", "Embedding", "d", "N", "Dimensions per token, 1 to 1024, a multiple of heads",
+           "a table or weights of this width are drawn", whole, FIELD(experiment, dim, as_int)},
     Option{"embedding", "Embedding", "", k_arguments<decltype(Experiment::embedding)>,
            "How the embedding table is drawn", "a table is drawn", text, CHOICE(experiment, embedding)},
-    Option{
-        "image", "Image", "", "PATH|drawn|none",
-        "A picture whose patches are the keys and values: a PNG or JPEG, read at once, of which its central "
-        "square is kept, at most 448 pixels a side; drawn: the built-in one",
-        k_sentences, picture, image_json, set_image},
-    Option{"grid", "Image", "", "N", "Patches a side, 1 to 32", k_image, whole,
+    Option{"image", "Image", "", "PATH|drawn|none",
+           "A picture whose patches provide keys and values: a PNG or JPEG, read at once; its central "
+           "square is kept, at most 448 pixels per side; drawn: the built-in picture",
+           k_sentences, picture, image_json, set_image},
+    Option{"grid", "Image", "", "N", "Patches per side, 1 to 32", k_image, whole,
            FIELD(experiment, grid, as_int)},
     Option{"patch-size", "Image", "", "N",
-           "Pixels a side of a patch, 1 to 64: the picture is made (grid × patch-size)² pixels large",
+           "Pixels per side of a patch, 1 to 64: the picture is resampled to (grid × patch-size)² pixels",
            k_image, whole, FIELD(experiment, patch_size, as_int)},
-    Option{
-        "image-seed", "Image", "", "same|continue|N",
-        "Of the patches' projection. same: the seed again; continue: go on after the embedding table; N: a "
-        "seed of its own",
-        k_image, word_or_number, weight_seed_json<&Experiment::image_seed>,
-        set_weight_seed<&Experiment::image_seed>},
+    Option{"image-seed", "Image", "", "same|continue|N",
+           "Seed of the patches' projection. same: reuse the seed; continue: continue after the embedding "
+           "table; N: a separate seed",
+           k_image, word_or_number, weight_seed_json<&Experiment::image_seed>,
+           set_weight_seed<&Experiment::image_seed>},
     Option{"position", "Position", "", k_arguments<decltype(Experiment::position)>,
-           "How a token's place is told: added to X, by turning Q and K, or by a bias on the scores",
+           "Positional encoding: added to X (sinusoidal), applied by rotating Q and K (rope), or a bias on "
+           "the scores (alibi)",
            k_attention, text, CHOICE(experiment, position)},
     Option{"rope-layout", "Position", "", k_arguments<decltype(Experiment::rope_layout)>,
-           "Which features are turned as a pair", "mechanism is attention and position is rope", text,
+           "Which features are rotated as a pair", "mechanism is attention and position is rope", text,
            CHOICE(experiment, rope_layout)},
     Option{"projection", "Projections", "W", k_arguments<decltype(Experiment::projection)>,
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
-           "mechanism is attention and the projections are not given", text, CHOICE(experiment, projection)},
+           "mechanism is attention and the projections are not custom", text, CHOICE(experiment, projection)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
-           "same: the seed again; continue: go on after the embedding table (with an image, after its "
-           "projection); N: a seed of their own",
+           "Seed of the projections. same: reuse the seed; continue: continue after the embedding table "
+           "(with an image, after its "
+           "projection); N: a separate seed",
            k_weights, word_or_number, weight_seed_json<&Experiment::projection_seed>,
            set_weight_seed<&Experiment::projection_seed>},
-    Option{"projection-bias", "Projections", "b", "", "Biases, drawn as torch.nn.Linear does (mha: zeros)",
+    Option{"projection-bias", "Projections", "b", "", "Add biases, drawn as by torch.nn.Linear (mha: zeros)",
            "mechanism is attention, and projection is not none or output-projection is on", boolean,
            FIELD(experiment, projection_bias, as_boolean)},
     Option{"key-size", "Projections", "h·d_k", "N",
@@ -313,113 +313,119 @@ const std::array k_options = {
     Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
            FIELD(experiment, heads, as_int)},
     Option{"score", "Score", "", k_arguments<decltype(Experiment::score)>,
-           "How much a query has to do with a key", k_scores, text, CHOICE(experiment, score)},
+           "How a query is compared with a key", k_scores, text, CHOICE(experiment, score)},
     Option{"hidden", "Score", "", "N",
            "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024",
            "score is additive or concat, normalizer is local-p, or mechanism is seq2seq", whole,
            FIELD(experiment, hidden, as_int)},
     Option{"score-seed", "Score", "", "same|continue|N",
-           "same: the seed again; continue: go on after the projections; N: a seed of its own",
+           "Seed of the score's weights. same: reuse the seed; continue: continue after the projections; N: "
+           "a separate seed",
            "mechanism is attention, and the score has weights or normalizer is local-p", word_or_number,
            weight_seed_json<&Experiment::score_seed>, set_weight_seed<&Experiment::score_seed>},
-    Option{"sharpening", "Score", "β", "NUMBER", "What the cosine is multiplied by",
+    Option{"sharpening", "Score", "β", "NUMBER", "Factor of the cosine",
            "mechanism is attention and score is cosine", number, FIELD(experiment, sharpening, as_double)},
-    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "What the scores are multiplied by; sqrt: 1/√d_k",
-           k_attention, word_or_number, scale_json, set_scale},
+    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_attention,
+           word_or_number, scale_json, set_scale},
     Option{"mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
-           "Which query may look at which key; repeatable, all rules must allow; a file (CSV, NPY) of 0 and "
-           "1 is read at once, 0 closes",
+           "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
+           "padding; a file (CSV, NPY) of 0 "
+           "(closed) and 1 (open) is read at once",
            k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", k_arguments<decltype(Experiment::normalizer)>,
            "How masked scores become weights", k_aligns, text, CHOICE(experiment, normalizer)},
     Option{"softmax-axis", "Softmax", "", k_arguments<decltype(Experiment::softmax_axis)>,
-           "Along which the weights sum to 1: each row over the keys, or each column over the queries",
+           "The direction in which the weights sum to 1: each row over the keys, or each column over the "
+           "queries",
            "mechanism is attention and normalizer is softmax", text, CHOICE(experiment, softmax_axis)},
-    Option{"temperature", "Softmax", "T", "T", "The scaled scores are divided by it; above 0", k_aligns,
-           number, FIELD(experiment, temperature, as_double)},
+    Option{"temperature", "Softmax", "T", "T", "Divides the scaled scores; above 0", k_aligns, number,
+           FIELD(experiment, temperature, as_double)},
     Option{"local-window", "Softmax", "D", "NUMBER",
            "How far local attention looks to either side, 0 to 4096; local-p: above 0",
            "normalizer is local-m or local-p, and there is an alignment", number, local_window_json,
            [](Session& s, const Json& v) { s.experiment.local_window = as_double(v); }},
-    Option{"dropout", "Softmax", "p", "P", "The share of weights that dropout sets to 0; 0 to below 1",
-           k_dropout, number, FIELD(experiment, dropout, as_double)},
-    Option{"dropout-seed", "Softmax", "", "N", "Seed of the dropped weights",
+    Option{"dropout", "Softmax", "p", "P",
+           "Probability that dropout sets a weight to 0; at least 0 and below 1", k_dropout, number,
+           FIELD(experiment, dropout, as_double)},
+    Option{"dropout-seed", "Softmax", "", "N", "Seed of dropout",
            "mechanism is attention, training is on and dropout > 0", whole,
            [](const Session& s) { return seed_json(s.experiment.dropout_seed); },
            [](Session& s, const Json& v) { s.experiment.dropout_seed = as_seed(v); }},
-    Option{"training", "Softmax", "", "", "Drop weights as in training; in evaluation they are left alone",
+    Option{"training", "Softmax", "", "",
+           "Training mode, in which dropout is applied; off: evaluation mode, in which it is not",
            "mechanism is attention and dropout > 0", boolean, FIELD(experiment, training, as_boolean)},
-    Option{"output-projection", "Output", "W_o", "", "Multiply the result by W_oᵀ",
+    Option{"output-projection", "Output", "W_o", "", "Project the result with W_oᵀ",
            "mechanism is attention and there are values", boolean,
            FIELD(experiment, output_projection, as_boolean)},
 
     Option{"block", "Block", "", k_arguments<decltype(Experiment::block)>,
-           "The transformer's block around attention: residuals, layer norms and a feed-forward layer",
+           "Transformer block around attention: residuals, layer norms and a feed-forward layer",
            "mechanism is attention and there is an embedding", text, CHOICE(experiment, block)},
     Option{"activation", "Block", "", k_arguments<decltype(Experiment::activation)>,
-           "Of the feed-forward layer", k_block, text, CHOICE(experiment, activation)},
+           "Activation of the feed-forward layer", k_block, text, CHOICE(experiment, activation)},
     Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
            k_block, whole, FIELD(experiment, feed_forward_size, as_int)},
     Option{"block-seed", "Block", "", "same|continue|N",
-           "same: the seed again; continue: go on after the score's weights; N: a seed of its own", k_block,
-           word_or_number, weight_seed_json<&Experiment::block_seed>,
+           "Seed of the block's weights. same: reuse the seed; continue: continue after the score's weights; "
+           "N: a separate seed",
+           k_block, word_or_number, weight_seed_json<&Experiment::block_seed>,
            set_weight_seed<&Experiment::block_seed>},
     Option{"encoder", "Sequence to sequence", "", k_arguments<decltype(Experiment::encoder)>,
-           "How the source is read: in both directions, or forward alone", k_seq2seq, text,
+           "How the source is read: in both directions, or forward only", k_seq2seq, text,
            CHOICE(experiment, encoder)},
+    Option{"decoder-attention", "Sequence to sequence", "",
+           k_arguments<decltype(Experiment::decoder_attention)>,
+           "Source of each step's context: the annotations weighted by the alignment, or only the last state "
+           "of the encoder",
+           k_seq2seq, text, CHOICE(experiment, decoder_attention)},
     Option{
-        "decoder-attention", "Sequence to sequence", "", k_arguments<decltype(Experiment::decoder_attention)>,
-        "Where each step's context is from: the source weighted by its alignment, or the last state of the "
-        "encoder alone",
-        k_seq2seq, text, CHOICE(experiment, decoder_attention)},
-    Option{"alignment-state", "Sequence to sequence", "", k_arguments<decltype(Experiment::alignment_state)>,
-           "Which of the decoder's states asks: the one before the step (Bahdanau) or its own (Luong)",
-           k_seq2seq, text, CHOICE(experiment, alignment_state)},
+        "alignment-state", "Sequence to sequence", "", k_arguments<decltype(Experiment::alignment_state)>,
+        "The decoder state used as the query: the previous step's (Bahdanau) or the current step's (Luong)",
+        k_seq2seq, text, CHOICE(experiment, alignment_state)},
     Option{"decode", "Sequence to sequence", "", k_arguments<decltype(Experiment::decode)>,
-           "What each step is fed: the target's words, or the word that the step before found likeliest",
+           "What each step is fed: the target's words, or the most likely word of the previous step",
            k_seq2seq, text, CHOICE(experiment, decode)},
     Option{"max-steps", "Sequence to sequence", "", "N",
-           "Steps of greedy decoding, 1 to 4096, if <eos> is not found before",
+           "Maximum number of steps of greedy decoding, which ends earlier at <eos>; 1 to 4096",
            "mechanism is seq2seq and decode is greedy", whole, FIELD(experiment, max_steps, as_int)},
-    Option{"encoder-size", "Sequence to sequence", "E", "N", "States of each direction, 1 to 1024", k_seq2seq,
-           whole, FIELD(experiment, encoder_size, as_int)},
-    Option{"decoder-size", "Sequence to sequence", "D", "N", "States of the decoder, 1 to 1024", k_seq2seq,
-           whole, FIELD(experiment, decoder_size, as_int)},
+    Option{"encoder-size", "Sequence to sequence", "E", "N",
+           "Hidden units of the encoder per direction, 1 to 1024", k_seq2seq, whole,
+           FIELD(experiment, encoder_size, as_int)},
+    Option{"decoder-size", "Sequence to sequence", "D", "N", "Hidden units of the decoder, 1 to 1024",
+           k_seq2seq, whole, FIELD(experiment, decoder_size, as_int)},
     Option{"given", "Given", "", "NAME=PATH",
-           "A matrix given outright (CSV or NPY, read at once): a stage such as scores, query, embedding, "
-           "mask or "
-           "mask_additive, or a weight such as W_q; repeatable",
+           "Override a matrix from a file (CSV or NPY, read at once): a stage such as scores, query, "
+           "embedding, mask or mask_additive, or a weight such as W_q; repeatable",
            "", matrices, given_json,
-           [](Session&, const Json&) { refuse("matrices stand in the field given of a session"); }},
+           [](Session&, const Json&) { refuse("matrices belong in the field given of a session"); }},
 
     Option{"view", "Presentation", "", k_arguments<decltype(Presentation::view)>,
-           "The view that is open; render writes its own picture, and without --stage that alone", "", text,
+           "The open view; render writes its picture, and without --stage nothing else", "", text,
            CHOICE(presentation, view)},
     Option{"stage", "Presentation", "", "S[,S…]",
-           "The stage in focus; for render and trace the stages to write, all without it", "", text,
+           "The stage in focus; for render and trace the stages to write (default: all)", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
     Option{"head", "Presentation", "", "N|all|mean",
-           "A head, counted from 1, all of them, or their mean; the mean is of N × M stages, others are "
+           "A head, counted from 1, all heads, or their mean; only N × M stages have a mean, others are "
            "written head by head",
            "heads > 1", word_or_number, head_json, set_head},
-    Option{"range", "Presentation", "", "matrix|head|all|MIN,MAX",
-           "What the ends of the colour bar stand for", "", text,
+    Option{"range", "Presentation", "", "matrix|head|all|MIN,MAX", "The range of the color bar", "", text,
            [](const Session& s) -> Json { return range_text(s.presentation.range); },
            [](Session& s, const Json& v) { s.presentation.range = parse_range(as_text(v)); }},
     Option{"colormap", "Presentation", "", k_arguments<decltype(Presentation::colormap)>,
-           "Colours of weights; signed values are always blue to red", "", text,
+           "Colors of weights; signed values are always blue to red", "", text,
            CHOICE(presentation, colormap)},
     Option{"theme", "Presentation", "", k_arguments<decltype(Presentation::theme)>,
-           "Colours of the picture around the data", "", text, CHOICE(presentation, theme)},
+           "Colors of the picture around the data", "", text, CHOICE(presentation, theme)},
     Option{"cell-size", "Presentation", "", "auto|PX",
-           "Pixels of an exported cell, 1 to 512; auto: 48, less for large matrices", "exported pictures",
-           word_or_number, cell_size_json, set_cell_size},
+           "Pixels per side of an exported cell, 1 to 512; auto: 48, less for large matrices",
+           "exported pictures", word_or_number, cell_size_json, set_cell_size},
     Option{"values", "Presentation", "", "", "Write the numbers into the cells where they fit", "", boolean,
            FIELD(presentation, values, as_boolean)},
     Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
            "exported pictures", text, FIELD(presentation, title, as_text)},
     Option{"locked", "Presentation", "", "none|ROW,COLUMN[,STAGE]",
-           "The cell the inspector holds, counted from 1, and its stage where that is not the one in focus",
+           "The cell locked in the inspector, counted from 1, and its stage if it is not the one in focus",
            "the window, pictures of views", text, [](const Session& s) -> Json { return locked_text(s); },
            set_locked},
 };

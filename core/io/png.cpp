@@ -36,7 +36,7 @@ void append(png_structp png, png_bytep data, png_size_t size) {
     try {
         sink->bytes.append(reinterpret_cast<const char*>(data), size);
     } catch (...) {
-        full = true;  // no exception may pass through libpng
+        full = true;  // an exception must not pass through libpng
     }
     if (full) png_error(png, "not enough memory");
 }
@@ -50,7 +50,7 @@ void fail(png_structp png, png_const_charp message) {
 
 void warn(png_structp, png_const_charp) {}
 
-/// No object with a destructor lives in here: libpng leaves by longjmp.
+/// No object with a destructor lives in this function: libpng leaves it by longjmp.
 bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels, png_text* texts, int count,
                const Progress& progress) {
     if (setjmp(png_jmpbuf(png))) return false;
@@ -59,7 +59,7 @@ bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels
                  8, pixels.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-    // Heatmaps are flat areas: what repeats is found as it is, faster than after a filter.
+    // Heatmaps are flat areas, whose repetition compresses faster without a filter.
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
     if (count > 0) png_set_text(png, info, texts, count);
     png_write_info(png, info);
@@ -112,7 +112,7 @@ struct Chunk {
     std::string_view data;
 };
 
-/// Takes the next chunk, its checksum verified, off the front of `rest`.
+/// Removes the next chunk from the front of `rest`, its checksum verified.
 Chunk next_chunk(std::string_view& rest, std::string_view source) {
     constexpr std::size_t k_frame = 12;  // length, type, checksum
     const std::size_t length = rest.size() < 4 ? 0 : big_endian(rest);
@@ -122,7 +122,8 @@ Chunk next_chunk(std::string_view& rest, std::string_view source) {
     const std::string_view checked = rest.substr(4, 4 + length);
     const std::uint32_t sum = big_endian(rest.substr(8 + length));
     if (crc32_z(0, as_bytes(checked), checked.size()) != sum) {
-        throw_bad(source, "is damaged (checksum of a chunk): copy it again, or export the picture again");
+        throw_bad(source,
+                  "is damaged (wrong checksum of a chunk): copy it again, or export the picture again");
     }
     rest.remove_prefix(k_frame + length);
     return {checked.substr(0, 4), checked.substr(4)};
@@ -138,7 +139,7 @@ Chunk next_chunk(std::string_view& rest, std::string_view source) {
     throw_bad(source, "holds a damaged attnscope session: export the picture again");
 }
 
-/// What the whole of `data`, one zlib stream, unpacks to. Never takes more than a block beyond `most` bytes.
+/// Unpacks the whole of `data`, one zlib stream. Never allocates more than a block beyond `most` bytes.
 std::string inflated(std::string_view data, std::size_t most, std::string_view source) {
     constexpr std::size_t k_block = 65536;
     z_stream stream{};
@@ -193,8 +194,9 @@ std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, con
     png_destroy_write_struct(&png, &info);
     if (sink.cancelled) throw Cancelled{};
     if (!written) {
-        throw Error(ErrorKind::backend, "libpng cannot write the picture: " +
-                                            (sink.failure.empty() ? "it does not start" : sink.failure));
+        throw Error(ErrorKind::backend,
+                    "libpng cannot write the picture: " +
+                        (sink.failure.empty() ? "it cannot be initialized" : sink.failure));
     }
     return std::move(sink.bytes);
 }
@@ -208,7 +210,7 @@ Pixels decode_png(std::string_view bytes, std::string_view source) {
     if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size())) {
         throw_bad(source, "is damaged (" + std::string(image.message) + "): copy it again, or save it again");
     }
-    image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // what does not say its gamma is of a screen
+    image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // a picture without gamma is taken as sRGB
     image.format = image.format & PNG_FORMAT_FLAG_ALPHA ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     Pixels pixels{.width = static_cast<int>(image.width),
                   .height = static_cast<int>(image.height),

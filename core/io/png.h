@@ -1,4 +1,4 @@
-// PNG files, with the session of the picture inside.
+// PNG files, with the picture's session embedded.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-/// Row after row, from the top; 3 (RGB) or 4 (RGBA) bytes a pixel.
+/// Pixels row by row from the top; 3 (RGB) or 4 (RGBA) bytes each.
 struct Pixels {
     int width = 0;
     int height = 0;
@@ -22,7 +22,7 @@ struct Pixels {
     bool operator==(const Pixels&) const = default;
 };
 
-/// Kept as compressed UTF-8 (an iTXt chunk). Keys are 1 to 79 Latin letters.
+/// A text chunk, stored as compressed UTF-8 (iTXt). Keys are 1 to 79 Latin letters.
 struct PngText {
     std::string key;
     std::string value;
@@ -30,23 +30,23 @@ struct PngText {
 
 inline constexpr std::string_view k_png_session_key = "attnscope-session";
 
-/// The bytes of a PNG file; no time, no software version: the same pixels and texts give the same bytes.
+/// The bytes of a PNG file, without time or software version: the same pixels and texts give the same bytes.
 /// Throws Error(bad_input) unless there are width × height × channels bytes, width and height at least 1;
 /// Error(backend) if libpng fails; Cancelled.
 std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress = {});
 
-/// Throws Error(bad_input) naming `source` for bytes that are no complete PNG file.
+/// Throws Error(bad_input) naming `source` for bytes that are not a complete PNG file.
 Pixels decode_png(std::string_view bytes, std::string_view source);
 
-/// Whether the bytes begin as a PNG file does.
+/// Whether the bytes start like a PNG file.
 bool is_png(std::string_view bytes);
 
-/// Whether a PNG file holds a session, as far as it is there.
+/// Whether a PNG file, which may be truncated, holds a session.
 bool has_png_session(std::string_view bytes);
 
-/// The session inside a picture that attnscope exported. Throws Error(bad_input), one line naming `source`,
-/// for bytes that are no PNG file, one that is cut off or damaged anywhere, or one without a session;
-/// Error(too_large), before it takes the memory, for a session of more than `most` bytes.
+/// The session embedded in an exported picture. Throws Error(bad_input), one line naming `source`, for bytes
+/// that are not a PNG file, that are truncated or damaged anywhere, or without a session; Error(too_large),
+/// before allocating it, for a session of more than `most` bytes.
 std::string read_png_session(std::string_view bytes, std::string_view source,
                              std::size_t most = k_max_picture_session_bytes);
 

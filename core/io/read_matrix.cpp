@@ -43,7 +43,7 @@ char separator_of(std::string_view text) {
     return ' ';
 }
 
-/// The cells of one line, quotes taken off (RFC 4180).
+/// The cells of one line, without their quotes (RFC 4180).
 std::vector<std::string> cells_of(std::string_view line, char separator) {
     std::vector<std::string> cells(1);
     bool in_quotes = false;
@@ -64,15 +64,15 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
     return cells;
 }
 
-/// A line that is not empty. Its cells are split off when they are asked for: kept, they would take twenty
-/// times the memory of the text.
+/// A line that is not empty. Its cells are split on demand: stored, they would take twenty times the memory
+/// of the text.
 struct Line {
-    int number;             ///< in the text, from 1
-    std::string_view text;  ///< without the blanks around it, where blanks separate
+    int number;             ///< in the text, counted from 1
+    std::string_view text;  ///< without surrounding blanks, if blanks are the separator
     char separator;
 
     std::vector<std::string> cells() const { return cells_of(text, separator); }
-    /// As many as cells() has, or more where separators stand in quotes.
+    /// The number of cells, or more if separators stand in quotes.
     std::size_t most_cells() const {
         std::size_t count = 1;
         char before = '\0';
@@ -93,7 +93,7 @@ void require_utf8_line(const Line& line, std::string_view source) {
     }
 }
 
-/// Throws where there are more rows, columns or cells than a matrix with labels may have.
+/// Throws if there are more rows, columns or cells than a labeled matrix may have.
 std::vector<Line> lines_of(std::string_view text, std::string_view source) {
     constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
     constexpr std::size_t k_most_lines = k_max_matrix_side + 1,
@@ -113,17 +113,17 @@ std::vector<Line> lines_of(std::string_view text, std::string_view source) {
             const std::size_t count = lines.back().most_cells();
             cells += count;
             if (lines.size() > k_most_lines || count > k_most_lines || cells > k_most_cells)
-                refuse(source, "line " + std::to_string(number) + " is beyond the " +
-                                   std::to_string(k_max_matrix_side) + " rows and columns and the " +
+                refuse(source, "line " + std::to_string(number) + " exceeds the limit of " +
+                                   std::to_string(k_max_matrix_side) + " rows and columns and of " +
                                    std::to_string(k_max_matrix_numbers) +
-                                   " numbers that a matrix may have: give a part of it");
+                                   " numbers: use a part of the matrix");
         }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return lines;
 }
 
-/// A number that reads as ±∞ although it is written in digits is beyond float32.
+/// A number that parses as ±∞ although it is written in digits is beyond float32.
 std::optional<float> number_of(std::string_view cell) {
     if (cell.starts_with('+')) cell.remove_prefix(1);
     double value = 0;
@@ -136,7 +136,7 @@ std::optional<float> number_of(std::string_view cell) {
     return static_cast<float>(value);
 }
 
-/// Neither a number nor numbers with blanks between.
+/// Whether a cell is neither a number nor several separated by blanks.
 bool is_word(const std::string& cell) {
     return !cell.empty() && !std::ranges::all_of(cells_of(cell, ' '), [](const std::string& piece) {
         return number_of(piece).has_value();
@@ -159,13 +159,13 @@ std::size_t leading_digits(std::string_view text) {
     return std::min(text.find_first_not_of("0123456789"), text.size());
 }
 
-/// Two neighbouring cells that may be one number with a decimal comma.
+/// Two neighboring cells that may be one number with a decimal comma.
 struct Halves {
     std::string sign, whole;  ///< "-", "0"
     std::string digits;       ///< "04", or "4e-05"
 
     std::string text() const { return sign + whole + "," + digits; }
-    /// Nobody writes these as two numbers of their own: 04, 25e-3, -0.
+    /// Whether nobody would write these as two numbers: 04, 25e-3, -0.
     bool certain() const {
         const std::size_t count = leading_digits(digits);
         const bool decimals = count > 1 && (digits[0] == '0' || count < digits.size());
@@ -185,13 +185,13 @@ std::optional<Halves> halves_of(std::string_view first, std::string_view second)
     return halves;
 }
 
-/// What a line of a comma-separated text reads as if its commas were decimal, without a label before it;
-/// empty where it cannot be: a blank beside a comma, a cell that is not digits, an odd number of them.
-std::vector<Halves> halves_of(const Line& line, bool labelled) {
+/// The numbers of a line of comma-separated text if its commas were decimal, without a label in front; empty
+/// if they cannot be: a blank beside a comma, a cell that is not digits, an odd number of cells.
+std::vector<Halves> halves_of(const Line& line, bool labeled) {
     for (const std::string_view two_cells : {", ", " ,", "\""})
         if (trimmed(line.text).find(two_cells) != line.text.npos) return {};
     std::vector<std::string> cells = line.cells();
-    if (labelled) {  // "cat 0,28" is read as the label "cat 0" and 28
+    if (labeled) {  // "cat 0,28" is read as the label "cat 0" and 28
         cells[0].erase(0, cells[0].rfind(' ') + 1);
         if (!number_of(cells[0])) cells.erase(cells.begin());
     }
@@ -201,10 +201,10 @@ std::vector<Halves> halves_of(const Line& line, bool labelled) {
     return cells.size() % 2 == 0 && all.size() == cells.size() / 2 ? all : std::vector<Halves>{};
 }
 
-/// Whole numbers are read as such. What is refused is a text that all reads as numbers with a decimal comma
-/// and in which one of them is nothing else, or every whole part is 0 and there are two digits somewhere, or
-/// there are half as many labels as columns; as many labels as columns say that each cell is a number.
-void refuse_decimal_commas(std::span<const Line> lines, bool labelled, std::size_t labels,
+/// Whole numbers are accepted. A text is refused if it can be read throughout as numbers with a decimal
+/// comma, and if one of them can be nothing else, or every whole part is 0 and some fraction has two digits,
+/// or there are half as many labels as columns; as many labels as columns show that each cell is a number.
+void refuse_decimal_commas(std::span<const Line> lines, bool labeled, std::size_t labels,
                            std::string_view source) {
     struct Found {
         int line;
@@ -214,7 +214,7 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labelled, std::size
     std::size_t count = 0;
     bool zeros = true, long_digits = false;
     for (const Line& line : lines) {
-        const std::vector<Halves> all = halves_of(line, labelled);
+        const std::vector<Halves> all = halves_of(line, labeled);
         if (all.empty()) return;
         for (const Halves& each : all) {
             if (!first) first = Found{line.number, each};
@@ -224,10 +224,10 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labelled, std::size
             ++count;
         }
     }
-    const bool every_cell_labelled = labels * lines.size() == 2 * count;
-    const bool half_labelled = labels > 0 && labels * lines.size() == count;
+    const bool every_cell_labeled = labels * lines.size() == 2 * count;
+    const bool half_labeled = labels > 0 && labels * lines.size() == count;
     const bool fractions = zeros && long_digits && count > 1;
-    if (every_cell_labelled || (!certain && !fractions && !half_labelled)) return;
+    if (every_cell_labeled || (!certain && !fractions && !half_labeled)) return;
     const Found found = certain ? *certain : *first;
     const std::string text = found.halves.text();
     const std::size_t comma = text.find(',');
@@ -236,7 +236,7 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labelled, std::size
                        text.substr(0, comma) + ", " + text.substr(comma + 1) + " with a blank for two");
 }
 
-/// The first number with a decimal comma among what blanks separate; "" if there is none.
+/// The first number with a decimal comma among those separated by blanks; "" if there is none.
 std::string decimal_comma_in(std::string_view line) {
     for (const std::string& piece : cells_of(trimmed(line), ' '))
         if (has_decimal_comma(piece)) return piece;
@@ -258,10 +258,10 @@ float checked_number(const Line& line, std::size_t column, const std::string& ce
                                                 with_point(comma) + ", else commas between all numbers"));
     }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
-        refuse(source, where + in_quotes(cell) + " is beyond float32: write inf");
+        refuse(source, where + in_quotes(cell) + " is beyond the range of float32: write inf");
     if (is_rounded_whole(cell, *value))
-        refuse(source, where + in_quotes(cell) + " is a whole number that float32 does not hold: write " +
-                           fixed_text(*value, 0) + ", or a point behind it to have it rounded");
+        refuse(source, where + in_quotes(cell) + " is a whole number that float32 cannot represent: write " +
+                           fixed_text(*value, 0) + ", or add a decimal point to have it rounded");
     return *value;
 }
 
@@ -272,13 +272,13 @@ float checked_number(const Line& line, std::size_t column, const std::string& ce
         return cells - std::min(first, cells);
     };
     const auto counted = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " number" : " numbers"); };
-    // One number in a line and a pair in the other: a column of numbers some of which are whole.
+    // One number in this line and a pair in the other: a column of numbers, some of them whole.
     const Line& longer = numbers(line) > numbers(first_line) ? line : first_line;
     const bool may_be_one = std::min(numbers(line), numbers(first_line)) == 1 && numbers(longer) == 2;
     const auto halves = may_be_one ? halves_of(longer, first > 0) : std::vector<Halves>{};
     refuse(source, "line " + std::to_string(line.number) + " has " + counted(numbers(line)) + " and line " +
                        std::to_string(first_line.number) + " has " + std::to_string(numbers(first_line)) +
-                       ": make the rows equally long" +
+                       ": make all rows the same length" +
                        (halves.empty() ? ""
                                        : "; if " + halves[0].text() + " has a decimal comma, write " +
                                              with_point(halves[0].text())));
@@ -297,7 +297,8 @@ Number read_number(const char* bytes, bool swapped) {
 struct NpyType {
     std::string_view code;  ///< without the byte order
     std::size_t size;
-    /// Nothing if float32 does not hold it: a whole number that would be rounded, one beyond its range.
+    /// Converts a number; nullopt if float32 cannot represent it: an integer that would be rounded, or a
+    /// value out of range.
     std::optional<float> (*read)(const char* bytes, bool swapped);
     std::string (*text)(const char* bytes, bool swapped);
 };
@@ -350,18 +351,18 @@ constexpr std::array k_npy_types = {
 
 [[noreturn]] void refuse_npy_number(const NpyType& type, const std::string& number, Eigen::Index row,
                                     Eigen::Index column, std::string_view source) {
-    refuse(source, "row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + " is " +
-                       number +
-                       (type.code[0] == 'f' ? ", beyond float32: write inf"
-                                            : ", a whole number that float32 does not hold: numpy.save(file, "
-                                              "array.astype('float32')) rounds it"));
+    refuse(source,
+           "row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + " is " + number +
+               (type.code[0] == 'f' ? ", beyond the range of float32: write inf"
+                                    : ", a whole number that float32 cannot represent: numpy.save(file, "
+                                      "array.astype('float32')) rounds it"));
 }
 
 struct NpyHeader {
     std::string type;  ///< "<f4"
     bool by_column;
     std::size_t rows, columns;
-    std::size_t data;  ///< where the numbers start
+    std::size_t data;  ///< offset of the first number
 };
 
 [[noreturn]] void refuse_npy_header(std::string_view source) {
@@ -372,7 +373,7 @@ std::string_view without_blanks_before(std::string_view text) {
     return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
 }
 
-/// What stands behind "'key':" in the header, to its end.
+/// The header's text after "'key':", to its end.
 std::string_view value_of(std::string_view header, std::string_view quoted_key, std::string_view source) {
     const std::size_t at = header.find(quoted_key);
     if (at == header.npos) refuse_npy_header(source);
@@ -381,14 +382,14 @@ std::string_view value_of(std::string_view header, std::string_view quoted_key, 
     return without_blanks_before(rest.substr(1));
 }
 
-/// What stands between the brackets or quotes that `value` begins with.
+/// The text between the brackets or quotes that `value` starts with.
 std::string_view enclosed(std::string_view value, char open, char close, std::string_view source) {
     const std::size_t end = value.find(close, 1);
     if (!value.starts_with(open) || end == value.npos) refuse_npy_header(source);
     return value.substr(1, end - 1);
 }
 
-/// "<f4"; a list of fields is "a record".
+/// "<f4"; a list of fields is reported as "a record".
 std::string_view type_in(std::string_view header, std::string_view source) {
     const std::string_view value = value_of(header, "'descr'", source);
     return value.starts_with('[') ? "a record" : enclosed(value, '\'', '\'', source);
@@ -400,22 +401,22 @@ bool is_by_column(std::string_view header, std::string_view source) {
     return value.starts_with("True");
 }
 
-/// "(3, 4)", as a message quotes it.
+/// "(3, 4)", as quoted in a message.
 std::string shape_text(std::string_view shape) { return "(" + message_text(shape, 30) + ")"; }
 
-/// The sizes of "3, 4" or "3,", as a header spells its shape.
+/// The sizes in "3, 4" or "3,", as a header writes its shape.
 std::vector<std::size_t> sizes_in(std::string_view shape, std::string_view source) {
     std::vector<std::size_t> sizes;
     std::string_view rest = trimmed(shape);
     while (!rest.empty()) {
         const std::size_t comma = std::min(rest.find(','), rest.size());
         std::string_view digits = trimmed(rest.substr(0, comma));
-        if (digits.ends_with('L')) digits.remove_suffix(1);  // Python 2's long
+        if (digits.ends_with('L')) digits.remove_suffix(1);  // from Python 2's long
         std::size_t size = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
         if (digits.empty() || error != std::errc{} || end != digits.data() + digits.size())
-            refuse(source, "its NPY header says the shape " + shape_text(shape) +
-                               ", which is none: save it again with numpy.save");
+            refuse(source, "its NPY header has the shape " + shape_text(shape) +
+                               ", which is invalid: save it again with numpy.save");
         sizes.push_back(size);
         rest = trimmed(rest.substr(std::min(comma + 1, rest.size())));
     }
@@ -430,16 +431,15 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
     };
     const std::size_t version = byte(k_version_at);
     if (version < 1 || version > 3)
-        refuse(source, "it is NPY of version " + std::to_string(version) +
-                           ", and 1 to 3 are known: save it again with numpy.save");
+        refuse(source, "it has NPY version " + std::to_string(version) +
+                           ", and only 1 to 3 are supported: save it again with numpy.save");
     const bool long_header = version > 1;
     std::size_t length = byte(8) | byte(9) << 8;
     if (long_header) length |= byte(10) << 16 | byte(11) << 24;
     const std::size_t start = long_header ? 12 : 10;
     if (length > k_max_npy_header_bytes)
-        refuse(source, "its NPY header has " + std::to_string(length) + " bytes, and up to " +
-                           std::to_string(k_max_npy_header_bytes) +
-                           " are read: save it again with numpy.save");
+        refuse(source, "its NPY header has " + std::to_string(length) + " bytes and the limit is " +
+                           std::to_string(k_max_npy_header_bytes) + ": save it again with numpy.save");
     if (length > bytes.size() - std::min(start, bytes.size()))
         refuse(source, "the NPY file is cut off: copy it again");
     const std::string_view header = bytes.substr(start, length);
@@ -465,34 +465,34 @@ bool is_rounded_whole(std::string_view text, float value) {
 }
 
 void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source) {
-    if (rows == 0 || columns == 0) refuse(source, "there are no numbers in it");
+    if (rows == 0 || columns == 0) refuse(source, "it has no numbers");
     if (rows > k_max_matrix_side || columns > k_max_matrix_side || rows * columns > k_max_matrix_numbers)
         refuse(source, "it has " + std::to_string(rows) + " × " + std::to_string(columns) +
-                           " numbers, and a matrix may have up to " + std::to_string(k_max_matrix_side) +
+                           " numbers, and a matrix may have at most " + std::to_string(k_max_matrix_side) +
                            " rows and columns and " + std::to_string(k_max_matrix_numbers) +
-                           " numbers in all: give a part of it");
+                           " numbers in total: use a part of it");
 }
 
 Matrix matrix_from_csv(std::string_view text, std::string_view source) {
     std::vector<Line> lines = lines_of(text, source);
-    if (lines.empty()) refuse(source, "there are no numbers in it");
+    if (lines.empty()) refuse(source, "it has no numbers");
     const std::vector<std::string> top = lines[0].cells();
     const std::vector<std::string> second = lines.size() > 1 ? lines[1].cells() : top;
-    // Labels: above the columns if the first line has a word or an empty corner, before the rows if the first
-    // cells below are words.
-    const bool labelled_rows = lines.size() > 1 &&
-                               std::all_of(lines.begin() + 1, lines.end(),
-                                           [](const Line& line) { return is_word(line.cells()[0]); }) &&
-                               second.size() > 1 && !has_decimal_comma(second[0]);
-    const bool empty_corner = lines.size() > 1 && top[0].empty() && labelled_rows;
-    const bool labelled_columns =
+    // There are labels above the columns if the first line has a word or an empty corner, and in front of the
+    // rows if the first cells below are words.
+    const bool labeled_rows = lines.size() > 1 &&
+                              std::all_of(lines.begin() + 1, lines.end(),
+                                          [](const Line& line) { return is_word(line.cells()[0]); }) &&
+                              second.size() > 1 && !has_decimal_comma(second[0]);
+    const bool empty_corner = lines.size() > 1 && top[0].empty() && labeled_rows;
+    const bool labeled_columns =
         lines.size() > 1 && (empty_corner || std::ranges::all_of(top, [](const std::string& cell) {
                                  return is_word(cell) && !has_decimal_comma(cell);
                              }));
-    const std::size_t labels = labelled_columns ? top.size() - (top[0].empty() ? 1 : 0) : 0;
-    if (labelled_columns) lines.erase(lines.begin());
-    if (separator_of(text) == ',') refuse_decimal_commas(lines, labelled_rows, labels, source);
-    const std::size_t first = labelled_rows ? 1 : 0;
+    const std::size_t labels = labeled_columns ? top.size() - (top[0].empty() ? 1 : 0) : 0;
+    if (labeled_columns) lines.erase(lines.begin());
+    if (separator_of(text) == ',') refuse_decimal_commas(lines, labeled_rows, labels, source);
+    const std::size_t first = labeled_rows ? 1 : 0;
     const std::size_t columns = lines[0].cells().size() - first;
     require_matrix_size(lines.size(), columns, source);
     Matrix matrix(static_cast<Eigen::Index>(lines.size()), static_cast<Eigen::Index>(columns));
@@ -513,18 +513,18 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
     for (const NpyType& each : k_npy_types)
         if (header.type.size() > 1 && header.type.substr(1) == each.code) type = &each;
     if (!type)
-        refuse(source, "its numbers are of the type " + in_quotes(header.type) +
+        refuse(source, "its numbers have the type " + in_quotes(header.type) +
                            ": save it as float32, numpy.save(file, array.astype('float32'))");
     require_matrix_size(header.rows, header.columns, source);
     const std::size_t held = bytes.size() - header.data,
                       announced = header.rows * header.columns * type->size;
     if (held > announced)
-        refuse(source, std::to_string(held - announced) + " bytes stand behind its " +
+        refuse(source, std::to_string(held - announced) + " extra bytes follow its " +
                            std::to_string(header.rows) + " × " + std::to_string(header.columns) +
-                           " numbers: save one array alone with numpy.save");
+                           " numbers: save a single array with numpy.save");
     if (held < announced)
         refuse(source, "the NPY file is cut off: " + std::to_string(header.rows) + " × " +
-                           std::to_string(header.columns) + " numbers are announced; copy it again");
+                           std::to_string(header.columns) + " numbers are expected; copy it again");
     const bool swapped = header.type[0] == (std::endian::native == std::endian::little ? '>' : '<');
     const auto rows = static_cast<Eigen::Index>(header.rows),
                columns = static_cast<Eigen::Index>(header.columns);

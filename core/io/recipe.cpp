@@ -17,14 +17,15 @@ std::string title(const Experiment& e) {
     std::string name =
         e.score == Score::dot ? "Dot-product attention" : std::string(name_of(e.score)) + " attention";
     if (e.score == Score::dot && e.scale.kind == Scale::Kind::sqrt) name = "Scaled dot-product attention";
-    if (e.is_given("scores")) name = "Attention from given scores";
+    if (e.is_given("scores")) name = "Attention from custom scores";
     if (e.block != Block::none) name = "A " + std::string(name_of(e.block)) + " transformer block: " + name;
     if (e.image && !e.is_given("embedding_kv")) name += " over a picture";
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
     return name + (e.heads > 1 ? " with " + std::to_string(e.heads) + " heads" : "");
 }
 
-/// Whether the script may have to write nan: for a given number, or for a weight that PyTorch makes another.
+/// Whether the script may have to write nan: for a custom number, or for a weight that PyTorch would turn
+/// into NaN.
 bool has_nan(const Trace& trace) {
     const auto given = [](const auto& each) { return each.second.values().array().isNaN().any(); };
     const auto computed = [](const StageRecord& record) { return record.stage->buffer.range().nan > 0; };
@@ -34,8 +35,8 @@ bool has_nan(const Trace& trace) {
 bool adds_head(const Stage& stage) { return stage.shape().per_head && stage.shape().heads == 1; }
 bool adds_row(const Stage& stage) { return stage.info->rows == Axis::single; }
 
-/// `name = dict(stage=stage, …)`, each in the shape that the stage has in files. A name with a dot needs
-/// quotes.
+/// Writes `name = dict(stage=stage, …)`, each in the shape that the stage has in files. A name with a dot
+/// needs quotes.
 void write_dictionary(Script& script, const std::string& name, const std::vector<StagePtr>& stages) {
     const bool quotes = std::ranges::any_of(
         stages, [](const StagePtr& stage) { return stage->name().find('.') != std::string_view::npos; });
@@ -84,9 +85,9 @@ std::string recipe(const Trace& trace) {
     const auto any = [](const std::vector<StagePtr>& list, bool (*adds)(const Stage&)) {
         return std::ranges::any_of(list, [&](const StagePtr& stage) { return adds(*stage); });
     };
-    std::string comment = "Every stage by its name.";
-    if (any(stages, adds_head)) comment += " [None] adds the dimension of the one head.";
-    if (is_seq2seq) comment += " [None] adds the dimension of the one row.";
+    std::string comment = "All stages by name.";
+    if (any(stages, adds_head)) comment += " [None] adds the head dimension.";
+    if (is_seq2seq) comment += " [None] adds the row dimension.";
     if (!is_seq2seq && any(weights, adds_row)) comment += " A bias is a matrix of one row.";
     script.section(comment);
     write_dictionary(script, "stages", stages);

@@ -1,4 +1,4 @@
-// An experiment as a script for PyTorch.
+// Exports an experiment as a PyTorch script.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace attnscope {
 
-/// A short commented Python script, the same bytes for the same experiment, that needs torch alone (1.13 or
-/// later), draws the random numbers with the same calls from the same seeds, computes every stage and
-/// parameter of `trace` under its name and prints them; with --json as `{"stages": {…}, "parameters": {…}}`
-/// in the layout of trace_json(). Of the trace it takes which stages there are, their shapes and the tokens'
-/// rows in the table, and whether NaN or ±∞ meet closed cells; all other numbers it computes itself.
+/// A short commented Python script, the same bytes for the same experiment, that needs only torch (1.13 or
+/// later), draws the random numbers with the same calls and seeds, computes every stage and parameter of
+/// `trace` under its name and prints them; with --json as `{"stages": {…}, "parameters": {…}}` in the layout
+/// of trace_json(). The trace provides only which stages there are, their shapes, the tokens' rows in the
+/// table, and whether NaN or ±∞ meet closed cells; the script computes all numbers itself.
 std::string recipe(const Trace& trace);
 
 }  // namespace attnscope

@@ -35,9 +35,9 @@ bool AttentionRecipe::values_meet_closed() const {
 
 void AttentionRecipe::context() {
     if (!has("context")) return;
-    section("Context: the values, weighted.");
+    section("Context: the weighted sum of the values.");
     if (values_meet_closed()) {
-        line("# Over the open keys alone: 0 times a NaN would be NaN.");
+        line("# Over the open keys only: 0 times NaN would be NaN.");
         line("terms = " + weights_ + ".unsqueeze(-1) * " + V_ + ".unsqueeze(-3)");
         line("context = terms.masked_fill((masked == -inf).unsqueeze(-1), 0).sum(dim=-2)");
     } else {
@@ -95,12 +95,12 @@ void AttentionRecipe::block_weights() {
     given_among({"W_1", "b_1", "W_2", "b_2"});
 }
 
-/// Vaswani et al. 2017, §3.1, or with the norms first.
+/// Vaswani et al. 2017, §3.1, or the variant with the norms first.
 void AttentionRecipe::block() {
     if (e_.block == Block::none) return;
     const bool first = e_.block == Block::pre_norm;
-    section(first ? "The block: what attention found is added to what it read from before the norm."
-                  : "The block: what attention found is added to what it read, and normed.");
+    section(first ? "The block: the output of attention is added to its input before the norm."
+                  : "The block: the output of attention is added to its input and normalized.");
     line("residual_1 = " + x_ + " + " + output_);
     if (first)
         layer_norm("norm_2", "residual_1", "ln2");
@@ -120,7 +120,7 @@ void AttentionRecipe::block() {
 
 void AttentionRecipe::logits() {
     if (!has("logits")) return;
-    section("How likely each word is.");
+    section("The probability of each word.");
     given_among({"W_out", "b_out"});
     line("logits = " + affine(output_, "W_out", "b_out"));
     line("log_probs = logits.log_softmax(dim=-1)");
@@ -137,7 +137,7 @@ void AttentionRecipe::loss() {
         script_.list("targets = torch.tensor([", targets, "])");
         line("loss = torch.nn.functional.nll_loss(log_probs, targets)");
     } else {
-        section("The loss: the output, weighted.");
+        section("The loss: the weighted sum of the output.");
         given("loss_weights");
         line("loss = (loss_weights * " + output_ + ").sum()");
     }

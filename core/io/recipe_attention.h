@@ -1,4 +1,4 @@
-// The recipe of attention: a function for each step, in the order of AttentionEvaluation.
+// Writes the script of attention: one function per step, in the order of the computation.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-/// One use: write(). Each step leaves the names of its variables for those after it.
+/// Used once, by write(). Each step leaves the names of its variables for those after it.
 class AttentionRecipe {
 public:
     AttentionRecipe(Script& script, const Trace& trace)
@@ -19,7 +19,7 @@ public:
     void write();
 
 private:
-    // What the trace has.
+    // Queries on the trace.
     bool has(std::string_view name) const { return trace_.find(name) != nullptr; }
     bool is_drawn(std::string_view name) const { return has(name) && !e_.is_given(name); }
     const Shape& shape(std::string_view name) const { return trace_.find(name)->shape(); }
@@ -28,18 +28,18 @@ private:
     int keys() const { return shape("weights").columns; }
     bool is_stable() const { return vocabulary_rule(e_.vocabulary).stable; }
 
-    // What is written again and again.
+    // Repeated pieces of code.
     void section(const std::string& comment) { script_.section(comment); }
     void line(const std::string& code) { script_.line(code); }
     void given(const std::string& name) {
         script_.tensor(name, e_.given.at(name).values(), trace_.find(name)->info->rows == Axis::single);
     }
-    /// The given ones among `names`.
+    /// Writes the custom matrices among `names`.
     void given_among(std::initializer_list<const char*> names) {
         for (const char* name : names)
             if (has(name) && e_.is_given(name)) given(name);
     }
-    /// Xᵀ of a matrix, or of each head's.
+    /// Xᵀ of a matrix, or of each head's matrix.
     std::string transposed(const std::string& x) const { return x + (e_.heads > 1 ? ".mT" : ".T"); }
     std::string affine(const std::string& x, const std::string& W, const std::string& b) const {
         return x + " @ " + W + ".T" + (has(b) ? " + " + b : "");
@@ -68,7 +68,7 @@ private:
     void logits();
     void loss();
 
-    // the steps' parts
+    // Parts of the steps.
     std::string embedding_words() const;
     void projected(const std::string& name, const std::string& letter, const std::string& x);
     void take_from_multihead(bool same_width);
@@ -80,7 +80,7 @@ private:
     bool normalizer_meets_closed() const;
     bool values_meet_closed() const;
 
-    // where the generator is, as AttentionEvaluation's generators are
+    // The states of the generator, as in the computation.
     GeneratorState start(const ProjectionSeed& seed) const {
         return {seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.seed, {}};
     }
@@ -103,10 +103,10 @@ private:
     Script& script_;
     const Trace& trace_;
     const Experiment& e_;
-    std::string X_ = "embedding", Y_ = "embedding", Y_v_ = "embedding";  ///< what the projections read
-    std::string x_ = "embedding";                                        ///< what the block adds to
+    std::string X_ = "embedding", Y_ = "embedding", Y_v_ = "embedding";  ///< the inputs of the projections
+    std::string x_ = "embedding";  ///< what the block's residual adds to
     std::string Q_ = "query", K_ = "key", V_ = "value", scaled_ = "scaled", weights_ = "weights";
-    std::string output_;  ///< the last stage so far of N × d
+    std::string output_;  ///< the latest stage of N × d
     bool block_is_drawn_ = false;
 };
 

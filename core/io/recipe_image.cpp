@@ -11,10 +11,10 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t k_line = 92;  ///< characters of the packed picture in a line
-constexpr int k_closest = 9;        ///< zlib's level
+constexpr std::size_t k_line = 92;  ///< characters of the packed picture per line
+constexpr int k_closest = 9;        ///< zlib's best compression level
 
-/// Each row as its difference from the one above, which packs closer.
+/// Each row as its difference from the row above, which compresses better.
 std::string row_differences(const Image& image) {
     const std::size_t row = 3 * static_cast<std::size_t>(image.width);
     std::string bytes;
@@ -28,7 +28,7 @@ std::string packed(const std::string& bytes) {
     std::vector<Bytef> data(size);
     if (compress2(data.data(), &size, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(),
                   k_closest) != Z_OK)
-        throw std::runtime_error("zlib has no memory");
+        throw std::runtime_error("zlib ran out of memory");
     const std::unique_ptr<char, decltype(&g_free)> text(g_base64_encode(data.data(), size), g_free);
     return text.get();
 }
@@ -44,15 +44,16 @@ void write_packed(Script& script, const std::string& text, const char* dtype, co
                 ", 3)");
 }
 
-/// The bytes, and how the pixels that attention sees come of them.
+/// Writes the bytes, and how they are resampled to the pixels that attention uses.
 void write_picture(Script& script, const std::string& text, const std::string& side,
                    const std::string& small) {
     script.section("The picture, " + side + " × " + side +
-                   " pixels of red, green and blue: bytes, each row as its difference from the one above.");
+                   " pixels of red, green and blue, one byte each; each row is stored as its difference from "
+                   "the row above.");
     write_packed(script, text, "uint8", "differences", side);
     script.line("picture = differences.cumsum(0) % 256");
-    script.section("Made " + small + " × " + small +
-                   " pixels: each is the mean of the area that it covers, 0 … 1.");
+    script.section("Resampled to " + small + " × " + small +
+                   " pixels: each is the mean over the area that it covers, 0 … 1.");
     script.line("old, new = " + side + ", " + small);
     script.line("i, j = torch.arange(new)[:, None], torch.arange(old)");
     script.line("overlap = torch.minimum((i + 1) * old, (j + 1) * new) - torch.maximum(i * old, j * new)");
@@ -62,7 +63,7 @@ void write_picture(Script& script, const std::string& text, const std::string& s
     script.line("pixels = (sums / (255 * old**2)).float()");
 }
 
-/// side × side × 3 float32, as image_patches has them before it cuts.
+/// side × side × 3 float32, as image_patches() computes them before cutting.
 std::string small_pixels(const Image& image, int side) {
     std::string bytes;
     resample(image, side, [&](int, const float* row) {
@@ -77,18 +78,18 @@ void write_patches(Script& script, const Experiment& e) {
     const Image square = central_square(e.image->image(), std::numeric_limits<int>::max());
     const std::string grid = std::to_string(e.grid), patch = std::to_string(e.patch_size);
     const std::string small = std::to_string(e.grid * e.patch_size);
-    // Of a photograph the few pixels that attention sees are the shorter text.
+    // For a photograph, the few pixels that attention uses are the shorter text.
     const std::string bytes = packed(row_differences(square));
     const std::string pixels = packed(small_pixels(square, e.grid * e.patch_size));
     if (bytes.size() <= pixels.size()) {
         write_picture(script, bytes, std::to_string(square.width), small);
     } else {
-        script.section("The picture, made " + small + " × " + small +
-                       " pixels: red, green and blue, each the mean of the area that it covers, 0 … 1.");
+        script.section("The picture, resampled to " + small + " × " + small +
+                       " pixels: red, green and blue, each the mean over the area that it covers, 0 … 1.");
         write_packed(script, pixels, "float32", "pixels", small);
     }
 
-    script.section("Cut into " + grid + " × " + grid + " patches; a patch is a row, pixel by pixel.");
+    script.section("Cut into " + grid + " × " + grid + " patches; each row is a patch, pixel by pixel.");
     script.line("patches = pixels.view(" + grid + ", " + patch + ", " + grid + ", " + patch +
                 ", 3).transpose(1, 2).reshape(" + std::to_string(e.grid * e.grid) + ", " +
                 std::to_string(e.patch_columns()) + ")");

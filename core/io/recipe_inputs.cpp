@@ -1,4 +1,4 @@
-// From text, or a picture, to what the projections read.
+// From text or a picture to the inputs of the projections.
 #include "core/io/recipe_attention.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@ void AttentionRecipe::tokens() {
     if (!has("tokens") && !has("tokens_kv")) return;
     std::string comment = "The sentence";
     if (has("tokens") && has("tokens_kv")) comment += "s, one for the queries and one for the keys";
-    section(comment + ", " + cut_text(e_) + ". A token is its word's row in the table, whose words are in " +
-            order_text(e_) + ".");
+    section(comment + ", " + cut_text(e_) +
+            ". Each token is the row of its word in the table, whose words are in " + order_text(e_) + ".");
     if (!is_stable()) write_words(script_, "words", trace_.table);
     for (const auto& [name, sentence] : {std::pair{"tokens", e_.text}, {"tokens_kv", e_.text2}}) {
         if (!has(name)) continue;
@@ -29,12 +29,12 @@ void AttentionRecipe::embedding() {
         write_stable_table(script_, "table", e_, trace_.table);
     } else if (has("table")) {
         section("The embedding table, a row of " + text(e_.dim) + " numbers for each word" +
-                (static_cast<int>(trace_.table.size()) < rows_of_table() ? " (and some to spare)." : "."));
+                (static_cast<int>(trace_.table.size()) < rows_of_table() ? " (and some unused rows)." : "."));
         script_.reach({e_.seed, {}});
         script_.draw(table_draw());
     }
     if (!has("embedding")) return;
-    if (!has("table")) section("The embeddings are given.");
+    if (!has("table")) section("The embeddings are custom.");
     for (const auto& [name, ids] :
          {std::pair{"embedding", "tokens"}, {"embedding_kv", "tokens_kv"}, {"embedding_v", ""}}) {
         if (!has(name)) continue;
@@ -47,14 +47,16 @@ void AttentionRecipe::embedding() {
     if (has("embedding_v")) Y_v_ = "embedding_v";
 }
 
-DrawLine AttentionRecipe::patch_draw() const { return {"W_patch", linear_weight(e_.dim, e_.patch_columns())}; }
+DrawLine AttentionRecipe::patch_draw() const {
+    return {"W_patch", linear_weight(e_.dim, e_.patch_columns())};
+}
 
 void AttentionRecipe::annotations() {
     if (!has("patches")) return;
     write_patches(script_, e_);
     const bool drawn = is_drawn("W_patch");
     section("The annotations: each patch, projected" +
-            (drawn ? ". The weight is " + seed_text(e_.image_seed) + ", as torch.nn.Linear draws its own."
+            (drawn ? ". The weight is " + seed_text(e_.image_seed) + ", as by torch.nn.Linear."
                    : std::string(".")));
     if (drawn) {
         script_.reach(start_after_table(e_.image_seed));

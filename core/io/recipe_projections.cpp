@@ -85,7 +85,7 @@ void AttentionRecipe::projections() {
     std::string comment = has("query") ? "Queries, keys and values" : has("value") ? "Values" : "Weights";
     if (drawn_output || drawn_input) {
         comment += ". The weights are " + seed_text(e_.projection_seed);
-        comment += e_.projection == Projection::mha ? ", as torch.nn.MultiheadAttention draws its own." : ".";
+        comment += e_.projection == Projection::mha ? ", as by torch.nn.MultiheadAttention." : ".";
         section(comment);
         script_.reach(projection_start());
         for (const DrawLine& each : projection_draws(drawn_output)) script_.draw(each);
@@ -105,16 +105,16 @@ void AttentionRecipe::heads() {
     const bool rotate = e_.position == Position::rope, cut = e_.heads > 1;
     if (rotate) {
         const bool half = e_.rope_layout == RopeLayout::half;
-        section("RoPE turns each pair of features of a query or key by its position's angle.");
+        section("RoPE rotates each pair of features of a query or key by the angle of its position.");
         line("def rotate(x):");
         line("    n, d = x.shape[-2:]");
         line("    p = torch.arange(n, dtype=torch.float64)[:, None]");
         line("    k = torch.arange(0, d, 2, dtype=torch.float64)");
         line("    angle = p / 10000 ** (k / d)");
         line(half ? "    a, b = x.chunk(2, dim=-1)" : "    a, b = x[..., 0::2], x[..., 1::2]");
-        line("    turned = [a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()]");
-        line(half ? "    return torch.cat(turned, dim=-1).float()\n"
-                  : "    return torch.stack(turned, dim=-1).flatten(-2).float()\n");
+        line("    rotated = [a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()]");
+        line(half ? "    return torch.cat(rotated, dim=-1).float()\n"
+                  : "    return torch.stack(rotated, dim=-1).flatten(-2).float()\n");
     }
     if (cut) {
         const std::string comment = text(e_.heads) + " heads: each takes its block of the columns.";

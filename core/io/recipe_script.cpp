@@ -27,11 +27,11 @@ std::string element(float value) {
     const auto end =
         std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 9);
     std::string text(digits.data(), end.ptr);
-    // 1. is a float to Python, 1 is none.
+    // In Python 1. is a float, 1 is not.
     return text.find_first_of(".e") == std::string::npos ? text + "." : text;
 }
 
-/// Items with commas between them; each line of it begins with `indent` and is not too long.
+/// Items separated by commas, in lines that start with `indent` and are not too long.
 std::string broken(std::span<const std::string> items, const std::string& indent) {
     std::string text, line;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -175,8 +175,8 @@ void write_mask_rules(Script& script, const Experiment& e) {
         script.line("mask &= " + mask_kind(rule.kind).torch(rule));
     }
     if (!e.is_given("mask")) return;
-    script.tensor("given_mask", e.given.at("mask").values(), false);
-    script.line("mask &= given_mask != 0");
+    script.tensor("custom_mask", e.given.at("mask").values(), false);
+    script.line("mask &= custom_mask != 0");
 }
 
 std::string cut_text(const Experiment& e) {
@@ -191,15 +191,15 @@ std::string order_text(const Experiment& e) {
 }
 
 std::string stable_text(const Experiment& e) {
-    return "Each word has a seed of its own (a hash of " + e.seed.text() +
-           " and the word), so that it keeps its row whatever else is typed.";
+    return "Each word has its own seed (a hash of " + e.seed.text() +
+           " and the word), so that its row does not depend on the rest of the text.";
 }
 
 std::string seed_text(const ProjectionSeed& seed) {
     switch (seed.kind) {
         case ProjectionSeed::Kind::same: return "drawn from the experiment's seed";
         case ProjectionSeed::Kind::proceed: return "drawn where the generator stopped before";
-        case ProjectionSeed::Kind::own: return "drawn from a seed of their own";
+        case ProjectionSeed::Kind::own: return "drawn from a separate seed";
     }
     return {};
 }

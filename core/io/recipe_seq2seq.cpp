@@ -1,4 +1,4 @@
-// The recipe of sequence to sequence: a function for each step, in the order of Seq2seqEvaluation.
+// Writes the script of sequence to sequence: one function per step, in the order of the computation.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 using Window = Normalizer::Window;
 
-/// What one step of the decoder gives: a variable of the loop, and the stage that it is a row of.
+/// A result of a decoder step: a variable of the loop, and the stage whose row it is.
 struct StepValue {
     const char* variable;
     const char* stage;
@@ -54,13 +54,13 @@ public:
     }
 
 private:
-    // What the trace has.
+    // Queries on the trace.
     bool has(std::string_view name) const { return trace_.find(name) != nullptr; }
     bool is_drawn(std::string_view name) const { return has(name) && !e_.is_given(name); }
     const Shape& shape(std::string_view name) const { return trace_.find(name)->shape(); }
     const ValueRange& range(std::string_view name) const { return trace_.find(name)->buffer.range(); }
     int words() const { return shape("source").rows; }
-    /// The largest number of steps that there may be.
+    /// The largest possible number of steps.
     int steps() const { return is_greedy() ? e_.max_steps : shape("fed_tokens").rows; }
     int annotation() const { return shape("annotations").columns; }
     bool is_greedy() const { return e_.decode == Decode::greedy; }
@@ -69,7 +69,7 @@ private:
     bool aligns() const { return has("alignment"); }
     bool asks_first() const { return e_.alignment_state == AlignmentState::previous; }
     bool has_rules() const { return aligns() && (!e_.mask.empty() || e_.is_given("mask")); }
-    /// What the weights are taken of: the stage, and a step's variable.
+    /// The argument of the normalizer: the stage, and the variable of a step.
     StepValue masked() const {
         for (const StepValue& value :
              {StepValue{"masked", "alignment_masked"}, {"scaled", "alignment_scaled"}})
@@ -77,7 +77,7 @@ private:
         return {"e", "alignment_scores"};
     }
 
-    // What is written again and again.
+    // Repeated pieces of code.
     void section(const std::string& comment) { script_.section(comment); }
     void line(const std::string& code) { script_.line(code); }
     void step(const std::string& code) { script_.line("    " + code); }
@@ -93,7 +93,7 @@ private:
     void predict();
     void loss();
 
-    // the steps' parts
+    // Parts of the steps.
     void words_of(const std::string& side, const std::string& table, const std::vector<std::string>& words);
     void table(const std::string& name, const std::vector<std::string>& words);
     void read(const std::string& side, const std::string& words);
@@ -108,7 +108,7 @@ private:
     bool normalizer_meets_closed() const;
     bool context_meets_closed() const;
 
-    // the parameters, as one generator draws them
+    // The parameters, as one generator draws them.
     std::vector<DrawLine> draws() const;
     void parameters(const std::string& target);
     void given(const std::string& name);
@@ -123,7 +123,7 @@ private:
 
 bool is_unit(const std::string& target) { return target == "dec" || target.starts_with("enc_"); }
 
-/// Of which parameters `target = …` is: one or two by their names, or the four of a unit.
+/// The parameters that `target = …` sets: one or two by name, or the four of a GRU.
 std::vector<std::string> parameters_of(const std::string& target) {
     if (is_unit(target)) return {target + ".W_ih", target + ".W_hh", target + ".b_ih", target + ".b_hh"};
     const std::size_t comma = target.find(", ");
@@ -131,7 +131,7 @@ std::vector<std::string> parameters_of(const std::string& target) {
     return {target.substr(0, comma), target.substr(comma + 2)};
 }
 
-/// As seq2seq_parameters() lists them: all are drawn, also those that are given or not used.
+/// As listed by seq2seq_parameters(): all are drawn, including those that are custom or not used.
 std::vector<DrawLine> Seq2seqRecipe::draws() const {
     const int d = e_.dim, E = e_.encoder_size, C = annotation(), D = e_.decoder_size, A = e_.hidden;
     const int V = shape("E_tgt").rows;
@@ -146,15 +146,15 @@ std::vector<DrawLine> Seq2seqRecipe::draws() const {
         list = {{"E_src", drawn_matrix(name_of(e_.embedding), shape("E_src").rows, d)},
                 {"E_tgt", drawn_matrix(name_of(e_.embedding), V, d)}};
     const std::vector<DrawLine> weights = {{"enc_fwd", cell(d, E)},
-                                       {"enc_bwd", cell(d, E)},
-                                       {"W_init, b_init", linear(E, D)},
-                                       {"W_a", linear_weight(A, D)},
-                                       {"U_a", linear_weight(A, C)},
-                                       {"v_a", linear_weight(1, A) + "[0]"},
-                                       {"dec", cell(asks_first() ? d + C : d, D)},
-                                       {"W_out, b_out", linear(D + d + C, V)},
-                                       {"W_p", linear_weight(A, D)},
-                                       {"v_p", linear_weight(1, A) + "[0]"}};
+                                           {"enc_bwd", cell(d, E)},
+                                           {"W_init, b_init", linear(E, D)},
+                                           {"W_a", linear_weight(A, D)},
+                                           {"U_a", linear_weight(A, C)},
+                                           {"v_a", linear_weight(1, A) + "[0]"},
+                                           {"dec", cell(asks_first() ? d + C : d, D)},
+                                           {"W_out, b_out", linear(D + d + C, V)},
+                                           {"W_p", linear_weight(A, D)},
+                                           {"v_p", linear_weight(1, A) + "[0]"}};
     list.insert(list.end(), weights.begin(), weights.end());
     return list;
 }
@@ -165,7 +165,7 @@ void Seq2seqRecipe::given(const std::string& name) {
                    trace_.find(name)->info->rows == Axis::single);
 }
 
-/// Draws what is not given of `target`, one of draws(), and writes the rest; nothing if the trace has none.
+/// Draws what is not custom of `target`, one of draws(), and writes the rest; nothing if the trace has none.
 void Seq2seqRecipe::parameters(const std::string& target) {
     const std::vector<std::string> names = parameters_of(target);
     if (!has(names.front())) return;
@@ -186,7 +186,7 @@ void Seq2seqRecipe::parameters(const std::string& target) {
 
 // ---- From the sentences to the tables' rows
 
-/// The words by row, unless the table's seeds list them or they are not of the text.
+/// The words by row, unless the seeds of the table list them or they do not come from the text.
 void Seq2seqRecipe::words_of(const std::string& side, const std::string& table,
                              const std::vector<std::string>& words) {
     if (!words.empty() && !(is_stable() && is_drawn(table))) write_words(script_, side + "_words", words);
@@ -195,18 +195,17 @@ void Seq2seqRecipe::words_of(const std::string& side, const std::string& table,
 void Seq2seqRecipe::tokens() {
     const bool source = !e_.is_given("src"), fed_is_given = !is_greedy() && e_.is_given("tgt_in");
     const bool target = !trace_.target_table.empty() || !(is_greedy() || fed_is_given);
-    std::string comment = source && target
-                              ? "The source sentence and the target one, each with a table of its own"
-                          : source ? "The source sentence"
-                                   : "The target sentence";
+    std::string comment = source && target ? "The source and target sentences, each with a table of its own"
+                          : source         ? "The source sentence"
+                                           : "The target sentence";
     if (source || target) {
-        comment += ", " + cut_text(e_) + ". A token is its word's row in the table, whose words are in " +
-                   order_text(e_);
+        comment += ", " + cut_text(e_) +
+                   ". Each token is the row of its word in the table, whose words are in " + order_text(e_);
         if (target)
-            comment += source ? ", in the target's behind <bos> and <eos>" : " behind <bos> and <eos>";
+            comment += source ? ", in the target table after <bos> and <eos>" : " after <bos> and <eos>";
         section(comment + ".");
     } else {
-        section("The words are given as rows of the tables.");
+        section("The words are custom: rows of the tables.");
     }
     words_of("source", "E_src", trace_.table);
     if (source) write_sentence(script_, e_.text);
@@ -228,7 +227,7 @@ void Seq2seqRecipe::table(const std::string& name, const std::vector<std::string
 void Seq2seqRecipe::tables() {
     const auto spare = shape("E_src").rows - static_cast<int>(trace_.table.size());
     std::string comment = "The embedding tables, a row of " + text(e_.dim) + " numbers for each word";
-    if (is_drawn("E_src") && !trace_.table.empty() && spare > 0) comment += " (and some to spare)";
+    if (is_drawn("E_src") && !trace_.table.empty() && spare > 0) comment += " (and some unused rows)";
     comment += ".";
     const bool drawn = is_drawn("E_src") || is_drawn("E_tgt");
     if (is_stable() && drawn)
@@ -253,9 +252,9 @@ void Seq2seqRecipe::read(const std::string& side, const std::string& words) {
 
 void Seq2seqRecipe::encoder() {
     section(
-        "A gated recurrent unit: how much of the old state h goes into the new one (reset), how much of h "
-        "stays (update), what comes in its place, and the new state.");
-    line("def gru(cell, x, h):  # a torch.nn.GRUCell, which keeps its gates to itself");
+        "A gated recurrent unit: how much of the old state h enters the candidate (reset), how much of h "
+        "is kept (update), the candidate, and the new state.");
+    line("def gru(cell, x, h):  # a torch.nn.GRUCell does not return its gates");
     line("    r_x, z_x, n_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)");
     line("    r_h, z_h, n_h = (cell.weight_hh @ h + cell.bias_hh).chunk(3)");
     line("    r, z = torch.sigmoid(r_x + r_h), torch.sigmoid(z_x + z_h)");
@@ -286,13 +285,13 @@ void Seq2seqRecipe::start_decoder() {
     line(std::string("initial_state = torch.tanh(W_init @ ") + (reads_backward() ? "h_bwd[0]" : "h_fwd[-1]") +
          " + b_init)");
     if (!aligns()) return;
-    section("The alignment compares each state with every annotation h; U_a h is the same in all steps.");
+    section("The alignment compares each state with every annotation h; U_a h is the same at every step.");
     for (const char* name : {"W_a", "U_a", "v_a"}) parameters(name);
     line("keys_projected = annotations @ U_a.T");
 }
 
 void Seq2seqRecipe::decoder_weights() {
-    section("The decoder's unit, and what turns its state into words.");
+    section("The decoder's GRU, and the projection of its state to words.");
     for (const char* target : {"dec", "W_out, b_out", "W_p", "v_p"}) parameters(target);
 }
 
@@ -300,7 +299,7 @@ void Seq2seqRecipe::mask() {
     const bool is_local = aligns() && window_ != Window::none;
     if (!has_rules() && !is_local) return;
     section(has_rules() ? "Mask: which step i may look at which source word j."
-                        : "The source words' places.");
+                        : "The positions of the source words.");
     if (!e_.mask.empty())
         line("i, j = torch.arange(" + text(steps()) + ")[:, None], torch.arange(" + text(words()) + ")");
     else if (is_local)
@@ -310,14 +309,14 @@ void Seq2seqRecipe::mask() {
     write_mask_rules(script_, e_);
 }
 
-/// Which words step i may look at, of those that the rules and the window leave.
+/// Which words are open to step i, of those that the rules and the window leave.
 std::string Seq2seqRecipe::open_words() const {
     const std::string near = "(j - p).abs() <= " + python_number(e_.local_window);
     if (window_ == Window::none) return "mask[i]";
     return has_rules() ? "mask[i] & (" + near + ")" : near;
 }
 
-/// Whether a closed word's weight would be NaN in PyTorch: all of its row is closed, or has NaN or +∞.
+/// Whether a closed word's weight would be NaN in PyTorch: its whole row is closed, or contains NaN or +∞.
 bool Seq2seqRecipe::normalizer_meets_closed() const {
     const auto scores = trace_.find(masked().stage)->buffer.host().head(0);
     for (Eigen::Index i = 0; i < scores.rows(); ++i)
@@ -343,10 +342,10 @@ void Seq2seqRecipe::normalize() {
         step(name + " = " + scores + ".softmax(dim=-1)");
     }
     if (normalizer_meets_closed())
-        step(name + " = " + name + ".masked_fill(" + scores + " == -inf, 0)  # no weight where it is closed");
+        step(name + " = " + name + ".masked_fill(" + scores + " == -inf, 0)  # no weight where closed");
     if (!has("alignment_softmax")) return;
     step("gauss = torch.exp(-((j - p) ** 2) / (2 * (" + D + " / 2) ** 2))");
-    step("alpha = softmax * gauss  # a bell over the window");
+    step("alpha = softmax * gauss  # a Gaussian over the window");
     if (range("alignment_center").nan > 0)
         step("alpha = alpha.masked_fill(" + scores + " == -inf, 0)  # 0 times NaN would be NaN");
 }
@@ -359,16 +358,16 @@ void Seq2seqRecipe::context() {
         step("c = alpha @ annotations");
 }
 
-/// From the state to the weights of the source words, and what they find.
+/// From the state to the weights of the source words, and the context.
 void Seq2seqRecipe::look() {
     if (!aligns()) return;
     step("e = torch.tanh(W_a @ s + keys_projected) @ v_a");
     if (has("alignment_scaled"))
         step("scaled = e / " + python_number(e_.temperature) + "  # the temperature");
-    if (window_ == Window::at_query) step("p = torch.tensor(float(i))  # near the step's own place");
+    if (window_ == Window::at_query) step("p = torch.tensor(float(i))  # near the step's own position");
     if (window_ == Window::predicted)
         step("p = " + text(words()) +
-             " * torch.sigmoid(torch.tanh(W_p @ s) @ v_p)  # near a predicted place");
+             " * torch.sigmoid(torch.tanh(W_p @ s) @ v_p)  # near a predicted position");
     if (has("alignment_mask")) {
         step("may_look = " + open_words());
         step(std::string("masked = ") + (has("alignment_scaled") ? "scaled" : "e") +
@@ -385,10 +384,10 @@ void Seq2seqRecipe::unit() {
 void Seq2seqRecipe::fixed_context() {
     if (!aligns())
         line(std::string("c = ") + (reads_backward() ? "torch.cat([h_fwd[-1], h_bwd[0]])" : "h_fwd[-1]") +
-             "  # the same in each step");
+             "  # the same at every step");
 }
 
-/// The first of the largest. To find NaN likeliest, it must come first.
+/// The first maximum. NaN is picked only if it comes first.
 std::string Seq2seqRecipe::likeliest(const std::string& logits) const {
     if (range("logits").nan == 0) return logits + ".argmax(dim=-1)";
     return "torch.tensor(largest(" + logits + ".tolist()))";
@@ -402,18 +401,18 @@ void Seq2seqRecipe::next_word() {
 
 void Seq2seqRecipe::decode() {
     if (range("logits").nan > 0) {
-        section("Which number is the largest, the first of equals; NaN only where it comes first.");
+        section("The index of the maximum, the first if several tie; NaN only if it comes first.");
         line("def largest(row):");
         line("    return max(range(len(row)), key=row.__getitem__)\n");
     }
     std::string comment = "The decoder. ";
     if (is_greedy())
-        comment += "It is fed <bos>, then what the step before finds likeliest. ";
+        comment += "It is fed <bos>, then the previous step's most likely word. ";
     else
-        comment += "It is fed the target's words, each to tell the next. ";
-    comment += !aligns()      ? "All that it knows of the source is what the encoder knew at last."
-               : asks_first() ? "The state before asks which source words matter; c is what they say."
-                              : "The new state asks which source words matter; c is what they say.";
+        comment += "It is fed the target's words, each to predict the next. ";
+    comment += !aligns()      ? "All it knows of the source is the encoder's last state."
+               : asks_first() ? "The previous state is the query; c is the weighted sum of the annotations."
+                              : "The new state is the query; c is the weighted sum of the annotations.";
     section(comment);
     fixed_context();
     line("s, steps = initial_state, []");
@@ -441,14 +440,14 @@ void Seq2seqRecipe::decode() {
         line("fed_tokens = torch.stack(fed)");
         line("target_embedding = E_tgt[fed_tokens]");
     }
-    line("\n# Each stage has a row for each step.");
+    line("\n# Each stage has one row per step.");
     script_.list("(", stages, ") = (torch.stack(each) for each in zip(*steps))");
 }
 
 // ---- The words
 
 void Seq2seqRecipe::predict() {
-    section("How likely each word is.");
+    section("The probability of each word.");
     line("logits = torch.cat([decoder_state, target_embedding, decoder_context], dim=-1) @ W_out.T + b_out");
     line("log_probs = logits.log_softmax(dim=-1)");
     line(range("logits").nan > 0 ? "picked_tokens = torch.tensor([largest(row) for row in logits.tolist()])"
@@ -457,7 +456,7 @@ void Seq2seqRecipe::predict() {
 
 void Seq2seqRecipe::loss() {
     if (!has("loss")) return;
-    section("The loss: the mean of −log p at the words that are wanted.");
+    section("The loss: the mean of −log p at the target words.");
     line("loss = torch.nn.functional.nll_loss(log_probs, target_tokens)");
 }
 

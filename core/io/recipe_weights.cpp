@@ -32,11 +32,11 @@ std::vector<DrawLine> AttentionRecipe::score_draws() const {
 }
 
 void AttentionRecipe::score() {
-    section(e_.is_given("scores") ? "The scores are given."
-                                  : "Scores: how much each query has to do with each key.");
+    section(e_.is_given("scores") ? "The scores are custom."
+                                  : "Scores: every query is compared with every key.");
     const std::vector<DrawLine> draws = score_draws();
     if (std::ranges::any_of(draws, [&](const DrawLine& each) { return is_drawn(each.target); })) {
-        line("# The weights are " + seed_text(e_.score_seed) + ", as torch.nn.Linear draws its own.");
+        line("# The weights are " + seed_text(e_.score_seed) + ", as by torch.nn.Linear.");
         script_.reach(score_start());
         for (const DrawLine& each : draws) script_.draw(each);
     }
@@ -54,7 +54,7 @@ void AttentionRecipe::general_scores() {
     } else if (e_.score == Score::general) {
         line("scores = " + Q_ + " @ W_score @ " + K_T);
     } else if (e_.score == Score::location) {
-        line("scores = " + Q_ + " @ W_loc.T  # the query alone says where to look");
+        line("scores = " + Q_ + " @ W_loc.T  # computed from the queries alone");
     } else if (e_.score == Score::cosine) {
         line("norms = " + Q_ + ".norm(dim=-1).unsqueeze(-1) * " + K_ + ".norm(dim=-1).unsqueeze(-2)");
         line("cosine = " + Q_ + " @ " + K_T + " / norms.clamp(min=1e-8)");
@@ -83,13 +83,13 @@ void AttentionRecipe::scale() {
 void AttentionRecipe::biases() {
     if (!has("biased")) return;
     if (has("bias")) {
-        section("ALiBi: the farther a key is, the lower its score, at each head's own slope.");
+        section("ALiBi: the farther away a key, the lower its score, with a slope for each head.");
         line("slopes = 2 ** (-8 * torch.arange(1, " + text(e_.heads + 1) + ") / " + text(e_.heads) + ")");
         line("distance = (torch.arange(" + text(queries()) + ")[:, None] - torch.arange(" + text(keys()) +
              ")).abs()");
         line(e_.heads > 1 ? "bias = -slopes[:, None, None] * distance" : "bias = -slopes * distance");
     } else {
-        section("A bias is given.");
+        section("A custom bias.");
     }
     given_among({"mask_additive"});
     line(std::string("biased = scaled") + (has("bias") ? " + bias" : "") +
@@ -97,14 +97,14 @@ void AttentionRecipe::biases() {
     scaled_ = "biased";
 }
 
-/// Where each query's local window stands.
+/// The center of each query's local window.
 void AttentionRecipe::centers() {
     if (!has("center")) return;
     if (e_.normalizer == Normalization::local_m) {
-        line("# Only keys near the query's own place.");
+        line("# Only keys near the query's own position.");
         line("center = torch.arange(" + text(queries()) + ").float()");
     } else {
-        line("# Only keys near a place that the query predicts.");
+        line("# Only keys near a position predicted from the query.");
         line("center = " + text(keys()) + " * torch.sigmoid(torch.tanh(" + Q_ + " @ W_p.T) @ v_p)");
     }
     line("mask = mask & ((j - center.unsqueeze(-1)).abs() <= " + python_number(e_.local_window) + ")");
@@ -112,7 +112,7 @@ void AttentionRecipe::centers() {
 
 void AttentionRecipe::mask() {
     const bool rules = !e_.mask.empty() || e_.is_given("mask") || has("mask_additive") || has("center");
-    section(rules ? "Mask: which query i may look at which key j; what is closed becomes −∞."
+    section(rules ? "Mask: which query i may look at which key j; closed cells become −∞."
                   : "Mask: every query may look at every key.");
     line("mask = torch.ones(" + text(queries()) + ", " + text(keys()) + ", dtype=torch.bool)");
     if (!e_.mask.empty() || has("center"))
@@ -123,7 +123,7 @@ void AttentionRecipe::mask() {
     line("masked = " + scaled_ + ".masked_fill(~mask, -inf)");
 }
 
-/// Whether a closed cell's weight would be NaN in PyTorch: all of its row is closed, or has NaN or +∞.
+/// Whether a closed cell's weight would be NaN in PyTorch: its whole row is closed, or contains NaN or +∞.
 bool AttentionRecipe::normalizer_meets_closed() const {
     const bool over_queries = e_.over_queries();
     const Tensor& masked = trace_.find("masked")->buffer.host();
@@ -147,14 +147,15 @@ void AttentionRecipe::normalized(const std::string& name) {
         line(name + " = masked.softmax(dim=" + (over_queries ? "-2)" : "-1)"));
     }
     if (!normalizer_meets_closed()) return;
-    line("# What is closed has no weight, not even where nothing is open; PyTorch alone gives " +
-         std::string(e_.normalizer == Normalization::hard ? "the first key 1 there." : "NaN there."));
+    line("# Closed cells have no weight, even where nothing is open; PyTorch would give " +
+         std::string(e_.normalizer == Normalization::hard ? "weight 1 to the first key there."
+                                                          : "NaN there."));
     line(name + " = " + name + ".masked_fill(masked == -inf, 0)");
 }
 
 void AttentionRecipe::weights() {
     if (e_.normalizer == Normalization::hard)
-        section("Weights: 1 at the largest score of a row, the first of equals.");
+        section("Weights: 1 at the row's maximum, the first if several tie.");
     else if (e_.over_queries())
         section("Weights: the softmax over the queries, each column sums to 1.");
     else
@@ -163,7 +164,7 @@ void AttentionRecipe::weights() {
     normalized("align");
     const std::string D = python_number(e_.local_window);
     line("gauss = torch.exp(-((j - center.unsqueeze(-1)) ** 2) / (2 * (" + D + " / 2) ** 2))");
-    line("weights = align * gauss  # a bell over the window");
+    line("weights = align * gauss  # a Gaussian over the window");
     if (trace_.find("center")->buffer.range().nan > 0)
         line("weights = weights.masked_fill(masked == -inf, 0)  # 0 times NaN would be NaN");
 }
@@ -172,16 +173,15 @@ void AttentionRecipe::dropout() {
     if (!has("weights_dropped")) return;
     const std::string kept = "(1 - " + python_number(e_.dropout) + ")";
     if (e_.is_given("dropout_keep")) {
-        section("Dropout: the weights that are kept are divided by their share; which is given.");
+        section("Dropout: the kept weights are divided by 1 − p; which are kept is custom.");
         given("dropout_keep");
         if (e_.heads > 1) line("dropout_keep = dropout_keep.view(" + matrix_size() + ")");
     } else {
-        // The block's weights may go on from what was drawn before.
+        // The block's weights may continue from what was drawn before.
         if (e_.block_seed.kind == ProjectionSeed::Kind::proceed) block_weights();
         section(
-            "Dropout keeps a weight with probability 1 − p and divides it by that; drawn as bernoulli_(1 - "
-            "p) is "
-            "where PyTorch is built without MKL.");
+            "Dropout keeps a weight with probability 1 − p and divides it by 1 − p; drawn as bernoulli_(1 - "
+            "p) is where PyTorch is built without MKL.");
         script_.seed(e_.dropout_seed);
         line("dropout_keep = (torch.rand(" + matrix_size() + ", dtype=torch.float64) < 1 - " +
              python_number(e_.dropout) + ").float()");

@@ -50,15 +50,15 @@ Json number_json(float value) {
 [[noreturn]] void refuse_rounded(std::string_view source, const std::string& where, const std::string& whole,
                                  float value) {
     refuse(source, where,
-           whole + " is a whole number that float32 does not hold: write " + fixed_text(value, 0) +
-               ", or .0 behind it to have it rounded");
+           whole + " is a whole number that float32 cannot represent: write " + fixed_text(value, 0) +
+               ", or append .0 to have it rounded");
 }
 
 float number_from(const Json& json, std::string_view source, const std::string& where) {
     if (json.is_number()) {
         const auto value = json.get<float>();
         if (std::isinf(value))
-            refuse(source, where, quoted_value(json) + " is beyond float32: write \"inf\"");
+            refuse(source, where, quoted_value(json) + " is beyond the range of float32: write \"inf\"");
         if (is_rounded_whole(json.dump(), value)) refuse_rounded(source, where, json.dump(), value);
         return value;
     }
@@ -81,7 +81,8 @@ Json matrix_json(const Matrix& matrix) {
 Matrix matrix_from(const Json& json, std::string_view source, const std::string& where) {
     if (!json.is_array() || json.empty() || !json[0].is_array() || json[0].empty())
         refuse(source, where, "expected a matrix as a list of rows [[…], …]");
-    // A matrix is made only of rows that are all there: a long one among short ones would take their room.
+    // Memory is allocated only once all rows have the same length: one long row among short ones would
+    // otherwise determine it.
     for (std::size_t i = 0; i < json.size(); ++i)
         if (!json[i].is_array() || json[i].size() != json[0].size())
             refuse(source, where + " row " + std::to_string(i + 1),
@@ -109,10 +110,10 @@ void read_given(Session& session, const Json& json, std::string_view source) {
     }
 }
 
-/// By its path, how each number stands in the file that JSON keeps as floating point.
+/// The number texts of a session, by path, because JSON keeps large numbers only as floating point.
 using TypedNumbers = std::map<std::string, std::string>;
 
-/// One object of options: the experiment's or the presentation's.
+/// Reads one object of options: the experiment's or the presentation's.
 void read_options(Session& session, const Json& json, bool experiment, const TypedNumbers& typed,
                   std::string_view source) {
     const std::string path = experiment ? "experiment" : "presentation";
@@ -140,7 +141,7 @@ void read_options(Session& session, const Json& json, bool experiment, const Typ
     }
 }
 
-/// Of a byte, counted from 1; columns count characters.
+/// The position of a byte counted from 1; columns count characters.
 std::string position_text(std::string_view text, std::size_t byte) {
     const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
     const auto line = std::ranges::count(before, '\n') + 1;
@@ -149,8 +150,8 @@ std::string position_text(std::string_view text, std::size_t byte) {
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-/// Reads, before memory is taken for a Json, whether it stays within the limits, and what a Json no longer
-/// tells: which key stands twice in one object, and numbers as typed.
+/// Checks, before a Json is built, that it stays within the limits, and collects what a Json no longer
+/// contains: keys that are repeated in one object, and numbers as typed.
 class Scan : public Json::json_sax_t {
 public:
     explicit Scan(std::string_view source) : source_(source) {}
@@ -159,12 +160,13 @@ public:
 
     bool key(std::string& name) override {
         if (++fields_ > k_max_json_fields)
-            refuse(source_, "",
-                   "it has more than " + std::to_string(k_max_json_fields) + " fields: no session has");
+            refuse(
+                source_, "",
+                "it has more than " + std::to_string(k_max_json_fields) + " fields: open a session (.json)");
         Object& object = objects_.back();
         object.key = name;
         if (!object.names.insert(name).second)
-            refuse(source_, "", "the field " + quoted_value(path()) + " stands twice: remove one of them");
+            refuse(source_, "", "the field " + quoted_value(path()) + " is repeated: remove one of them");
         return true;
     }
     bool number_float(double number, const std::string& text) override {
@@ -197,27 +199,27 @@ public:
     bool number_unsigned(std::uint64_t) override { return count(); }
     bool string(std::string&) override { return count(); }
     bool binary(Json::binary_t&) override { return count(); }
-    /// Said by parse(), with its line and column.
+    /// Reported by parse(), with line and column.
     bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
 
 private:
     static constexpr std::size_t k_depth_of_options = 2;
     struct Object {
         std::set<std::string> names;
-        std::string key;  ///< the newest
+        std::string key;  ///< the latest key
     };
 
     bool count() {
         if (++elements_ > k_max_json_elements)
             throw Error(ErrorKind::too_large, std::string(source_) + " holds more than " +
                                                   std::to_string(k_max_json_elements) +
-                                                  " values: give its matrices as NPY files (--given)");
+                                                  " values: use NPY files for its matrices (--given)");
         return true;
     }
     bool enter() {
         if (objects_.size() + lists_ > k_max_json_depth)
             refuse(source_, path(),
-                   "more than " + std::to_string(k_max_json_depth) + " lists or objects within each other");
+                   "more than " + std::to_string(k_max_json_depth) + " nested lists or objects");
         return count();
     }
 
@@ -237,9 +239,9 @@ void require_readable_again(const Session& session) {
     for (const auto& [name, matrix] : session.experiment.given)
         numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
     if (numbers + k_max_json_fields > k_max_json_elements)
-        throw Error(ErrorKind::too_large, "the given matrices have " + std::to_string(numbers) +
-                                              " numbers, and a session holds some " +
-                                              std::to_string(k_max_json_elements) + ": give smaller ones");
+        throw Error(ErrorKind::too_large, "the custom matrices have " + std::to_string(numbers) +
+                                              " numbers and a session holds about " +
+                                              std::to_string(k_max_json_elements) + ": use smaller ones");
 }
 
 Json parse(std::string_view text, std::string_view source) {
@@ -282,7 +284,7 @@ Session session_from_json(std::string_view text, std::string_view source) {
         if (name == "version") {
             if (value != k_version)
                 refuse(source, "version",
-                       quoted_value(value) + " is not known: this attnscope reads version " +
+                       quoted_value(value) + " is not supported: this attnscope reads version " +
                            std::to_string(k_version));
         } else if (name == "experiment") {
             read_options(session, value, true, scan.typed, source);
@@ -311,10 +313,10 @@ Session session_from_bytes(const std::string& bytes, const std::string& source) 
     if (is_svg(bytes)) return session_from_json(read_svg_session(bytes, source), source);
     if (is_jpeg(bytes))
         throw Error(ErrorKind::bad_input,
-                    source + " is a JPEG, which carries no session: look at it with --image");
+                    source + " is a JPEG, which holds no session: use it as the picture with --image");
     if (bytes.starts_with("%PDF-"))
         throw Error(ErrorKind::bad_input,
-                    source + " is a PDF, which carries no session: open the PNG or the SVG");
+                    source + " is a PDF, which holds no session: open the PNG or the SVG");
     return session_from_json(bytes, source);
 }
 

@@ -1,4 +1,4 @@
-// A Session: an experiment and how it is looked at; what files, examples, exported pictures and undo carry.
+// A Session: an experiment and its presentation, as stored in files, examples, exported pictures and undo.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-/// One head (counted from 0), all of them, or their mean.
+/// One head (stored from 0), all heads, or their mean.
 struct HeadChoice {
     enum class Kind { one, all, mean };
     Kind kind = Kind::one;
@@ -23,13 +23,14 @@ struct HeadChoice {
     }
 };
 
-/// What the two ends of the colour bar stand for.
+/// The range of the color bar.
 struct RangeChoice {
     enum class Kind {
-        matrix,  ///< the matrix on show: this head's, or the mean's
-        head,    ///< this head's scores, scaled and masked scores together; its weights, its context
-        all,     ///< this stage over all heads
-        fixed,   ///< min … max
+        matrix,  ///< the matrix shown: this head's, or the mean's
+        head,    ///< this head: scores, scaled and masked scores together; weights and context each on their
+                 ///< own
+        all,     ///< this stage, all heads
+        fixed,   ///< from min to max
     };
     Kind kind = Kind::matrix;
     double min = 0;
@@ -46,7 +47,7 @@ struct Cell {
     bool operator==(const Cell&) const = default;
 };
 
-/// What the window shows.
+/// The view shown in the window.
 enum class ViewKind { pipeline, alignment, image };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
@@ -54,7 +55,7 @@ constexpr auto choice_names(ViewKind) {
         {{pipeline, "pipeline"}, {alignment, "alignment"}, {image, "image"}});
 }
 
-/// What decides the picture, and no number in it.
+/// Settings that affect the picture, but no number in it.
 struct Presentation {
     ViewKind view = ViewKind::pipeline;
     std::string stage = "weights";
@@ -62,14 +63,15 @@ struct Presentation {
     RangeChoice range;
     ColormapKind colormap = ColormapKind::viridis;
     ThemeKind theme = ThemeKind::dark;
-    std::optional<int> cell_size;  ///< pixels of an exported cell, 1 … 512; none: by the matrix's size
-    bool values = true;            ///< numbers in the cells where they fit
-    std::string title;             ///< of an exported picture; empty: the stage's name and formula
+    std::optional<int>
+        cell_size;       ///< pixels per side of an exported cell, 1 … 512; none: by the matrix's size
+    bool values = true;  ///< numbers in the cells where they fit
+    std::string title;   ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
-    std::string locked_in;  ///< the stage of that cell; empty: the focused one
+    std::string locked_in;  ///< the stage of the locked cell; empty: the stage in focus
 
     const std::string& locked_stage() const { return locked_in.empty() ? stage : locked_in; }
-    /// Puts a stage into focus. A locked cell stays one of the stage where it was locked.
+    /// Focuses a stage. A locked cell stays in the stage where it was locked.
     void focus(std::string_view name) {
         const std::string home = locked_stage();
         stage = name;
@@ -94,18 +96,18 @@ struct Session {
 };
 
 /// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, indented, keys in the table's
-/// order, a final newline. Every option is written, so that a file means the same when defaults change.
-/// Throws Error(too_large) for more given numbers than session_from_json takes.
+/// order, a final newline. Every option is written, so that a file keeps its meaning when defaults change.
+/// Throws Error(too_large) for more custom numbers than session_from_json accepts.
 std::string to_json(const Session& session);
 
-/// A field that is missing takes its default. Throws Error(bad_input) naming `source` and, by its path, the
-/// field that is unknown (with the nearest name), stands twice, has a wrong type or is out of range;
-/// Error(too_large), before it takes the memory, beyond k_max_json_elements.
+/// A missing field takes its default. Throws Error(bad_input) naming `source` and the path of a field that is
+/// unknown (with the nearest name), repeated, of a wrong type or out of range; Error(too_large), before
+/// allocating it, beyond k_max_json_elements.
 Session session_from_json(std::string_view text, std::string_view source);
 
-/// Reads FILE: a session, or a PNG or SVG with a session inside; "-" is standard input.
-/// Throws Error(io) if it cannot be read, Error(bad_input) if it holds no session, Error(too_large) beyond
-/// the limits and where the memory does not suffice.
+/// Reads a session, or a PNG or SVG with an embedded session; "-" is standard input. Throws Error(io) if the
+/// file cannot be read, Error(bad_input) if it holds no session, Error(too_large) beyond the limits and if
+/// memory does not suffice.
 Session load_session(const std::string& file);
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-/// XML has no way to write these two; JSON has.
+/// XML cannot represent these two characters; JSON escapes can.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> k_not_in_xml = {
     {{"\xEF\xBF\xBE", "\\ufffe"}, {"\xEF\xBF\xBF", "\\uffff"}}};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> k_entities = {
@@ -25,7 +25,7 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
     }
 }
 
-/// Quotation marks may stand as they are between tags.
+/// Quotation marks need no escape between tags.
 std::string escaped(std::string_view text) {
     std::string result;
     for (const char c : text)

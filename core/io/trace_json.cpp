@@ -26,7 +26,7 @@ void append_number(std::string& out, float value) {
         const auto end =
             std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 9);
         out.append(digits.data(), end.ptr);
-        // As the integer -0, zero would lose its sign where JSON is read.
+        // Written as the integer -0, zero would lose its sign when JSON is read.
         if (value == 0 && std::signbit(value)) out += ".0";
     }
 }
@@ -52,7 +52,7 @@ void append_matrix(std::string& out, const ConstMatrixView& values, bool vector,
     });
 }
 
-/// The matrices that `choice` names of a stage with heads.
+/// The matrices that `choice` selects in a stage with heads.
 std::vector<ShownMatrix> matrices_of(const Stage& stage, const HeadChoice& choice) {
     std::vector<ShownMatrix> matrices;
     for (const HeadChoice& head : heads_of(stage, choice)) matrices.push_back(shown_matrix(stage, head));
@@ -94,9 +94,10 @@ void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::s
     out += '}';
 }
 
-/// The text is made in memory, larger than the numbers themselves.
+/// Checks that the text, which is larger than the numbers themselves, fits in memory.
 void require_memory(const Trace& trace, std::span<const std::string> names) {
-    constexpr std::size_t k_bytes_per_number = 2 * 16;  // and as much again while the text grows
+    constexpr std::size_t k_bytes_per_number =
+        2 * 16;  // twice as much, because the text is copied as it grows
     std::size_t numbers = 0;
     for (const StageRecord& record : trace.records)
         if (is_named(*record.stage, names)) numbers += record.stage->shape().size();

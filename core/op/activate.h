@@ -7,7 +7,7 @@
 
 namespace attnscope::op {
 
-/// x: max(x, 0), or x (1 + erf(x / √2)) / 2 in double (Hendrycks and Gimpel 2016).
+/// x: relu max(x, 0), or gelu x (1 + erf(x / √2)) / 2, in double (Hendrycks and Gimpel 2016).
 struct Activate {
     Activation activation;
 

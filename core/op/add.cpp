@@ -5,7 +5,7 @@
 namespace attnscope::op {
 namespace {
 
-/// The inputs summed cell by cell; one without heads counts in every head.
+/// The sum of the inputs, cell by cell; an input without heads is added in every head.
 void sum_inputs(const Work& in, Tensor& out) {
     for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
         MatrixView rows = block.of(out.head(block.head));

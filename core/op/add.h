@@ -14,8 +14,8 @@ struct Identity {
     bool operator==(const Identity&) const = default;
 };
 
-/// x, y: their sum; a y with more rows lends its first ones. Positions on embeddings (Vaswani et al. 2017,
-/// §3.5) and residual connections (He et al. 2016).
+/// x, y: their sum; if y has more rows, only its first ones are used. Positions added to embeddings (Vaswani
+/// et al. 2017, §3.5) and residual connections (He et al. 2016).
 struct Add {
     Shape shape(Shapes in) const { return in[0]; }
     void forward(const Work& in, Tensor& out) const;
@@ -23,7 +23,7 @@ struct Add {
     bool operator==(const Add&) const = default;
 };
 
-/// Scores (h × N × M) and one bias or two, each N × M or with heads: their sum, from the first to the last.
+/// Scores (h × N × M) and one or two biases, each N × M or with heads: their sum, added in that order.
 struct AddBias {
     Shape shape(Shapes in) const { return in[0]; }
     void forward(const Work& in, Tensor& out) const;

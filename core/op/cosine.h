@@ -14,7 +14,7 @@ struct Cosine {
     bool operator==(const Cosine&) const = default;
 };
 
-/// x: β x, the sharpening of a cosine (Graves et al. 2014, eq. 5).
+/// x: β x, the sharpened cosine (Graves et al. 2014, eq. 5).
 struct Sharpen {
     float factor;
 

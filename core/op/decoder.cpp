@@ -10,7 +10,7 @@
 namespace attnscope::op {
 namespace {
 
-/// Calls `use` with the decoder over an operation's inputs.
+/// Calls `use` with the decoder that an operation's inputs describe.
 template <typename Use>
 void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
     const ConstMatrixView annotations = in.head(1), none(nullptr, 0, 0);
@@ -116,7 +116,7 @@ void OutputLogits::forward(const Work& in, Tensor& out) const {
 
 namespace {
 
-/// A cell of a decoder's result with the other results of its step.
+/// A cell of a decoder's result, with the other results of its step.
 class StepCell {
 public:
     StepCell(const Decode& decode, const Cell& cell) : decode_(decode), cell_(cell) {}
@@ -128,11 +128,11 @@ public:
     }
     float here(DecoderPart part) const { return of(part).at(0, cell_.row, cell_.column); }
     Eigen::RowVectorXf row(DecoderPart part) const { return of(part).row(0, cell_.row); }
-    /// s of step i; of step −1 the initial one.
+    /// s of step i; of step −1 the initial state.
     Eigen::RowVectorXf state(int i) const {
         return i < 0 ? cell_.row_of(0, 0) : of(DecoderPart::state).row(0, i);
     }
-    /// What the softmax is taken of.
+    /// The argument of the softmax.
     DecoderPart logits() const {
         for (const DecoderPart part : {DecoderPart::masked, DecoderPart::scaled})
             if (has(part)) return part;
@@ -176,7 +176,7 @@ private:
             proof.add_step("÷ T " + number_text(decode_.rule.temperature), here(DecoderPart::scaled));
     }
     void explain_center(Proof& proof) const {
-        proof.remark = decode_.rule.predicts_window() ? "predicted from the state that asks"
+        proof.remark = decode_.rule.predicts_window() ? "predicted from the query state"
                                                       : "the step's own position, counted from 0";
     }
     std::string closed_by() const {
@@ -186,10 +186,10 @@ private:
             if (!mask_kind(rule.kind).open(rule, i, j)) return "closed by the mask: " + std::string(name_of(rule.kind));
         const auto& custom = decode_.rule.custom_mask;
         if (custom && (*custom)(i, j) == 0) return "closed by the mask: custom mask";
-        return "closed: outside the window";
+        return "closed: outside the local window";
     }
     void explain_mask(Proof& proof) const {
-        proof.remark = cell_.value != 0 ? "open: this step may look at this word" : closed_by();
+        proof.remark = cell_.value != 0 ? "open: this step may attend to this word" : closed_by();
     }
     void explain_masked(Proof& proof) const {
         explain_scaled(proof);
@@ -200,7 +200,7 @@ private:
     /// `part`: softmax, or weights where there is no Gaussian window.
     void explain_softmax(Proof& proof, DecoderPart part) const {
         explain_masked(proof);
-        if (nothing_open()) proof.remark = "nothing is open to this step: its weights are zeros";
+        if (nothing_open()) proof.remark = "every word is masked for this step: its weights are zeros";
         const Eigen::RowVectorXf x = row(logits());
         const float own = here(logits());
         if (own == -INFINITY) return proof.add_step("weight", here(part));
@@ -224,7 +224,7 @@ private:
         const double deviation = decode_.rule.window / 2;
         proof.add_step("j − p, p = " + number_text(p, 3), distance);
         proof.add_step("² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
-        proof.add_step("exp of its negative", cell_.value);
+        proof.add_step("exp of the negative", cell_.value);
     }
     void explain_context(Proof& proof) const {
         if (!decode_.rule.aligns) {
@@ -240,7 +240,7 @@ private:
             proof.add_term(cell_.words.row_label(1, j), weights(j), cell_.at(1, j, cell_.column),
                            x(j) == -INFINITY);
         proof.terms_result = cell_.value;
-        if (nothing_open()) proof.remark = "nothing is open to this step: its context is zero";
+        if (nothing_open()) proof.remark = "every word is masked for this step: its context is zero";
     }
     void explain_unit_part(Proof& proof, UnitPart part) const {
         std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;

@@ -12,44 +12,43 @@
 
 namespace attnscope::op {
 
-/// What each step of the decoder gives, a row of a result for each step.
+/// The results of the decoder, each with one row per step.
 enum class DecoderPart {
     scores,   ///< e, S columns
     scaled,   ///< e ÷ T
-    center,   ///< of the local window, 1 column
-    mask,     ///< 1 where the step may look
-    masked,   ///< −∞ where it may not
-    softmax,  ///< before the Gaussian window
+    center,   ///< center of the local window, 1 column
+    mask,     ///< 1 = open
+    masked,   ///< −∞ where the mask is closed
+    softmax,  ///< before the Gaussian window is applied
     gauss,
     weights,  ///< α
     context,  ///< c, C columns
-    gate_r,   ///< D columns, likewise below
+    gate_r,   ///< the gates and the state, D columns each
     gate_z,
     gate_n,
     state,
 };
 
-/// What decides a decoder beside its parameters.
+/// The settings of a decoder, besides its parameters.
 struct DecoderRule {
-    AlignmentState asks;  ///< which state asks for the alignment
-    bool aligns;          ///< false: each context is the encoder's last states
+    AlignmentState asks;  ///< which state is the query of the alignment
+    bool aligns;          ///< false: every context is the encoder's last states
     Encoder encoder;
-    // of the alignment; left at these values without one
+    // The alignment's settings; unused without one.
     Normalization normalizer = Normalization::softmax;
     double temperature = 1;
     double window = 0;  ///< D of a local normalizer
     std::vector<MaskRule> mask = {};
-    std::shared_ptr<const Matrix> custom_mask =
-        nullptr;         ///< mask_steps × S, closed where it is 0; may be none
-    int mask_steps = 0;  ///< steps that the mask has rows for
+    std::shared_ptr<const Matrix> custom_mask = nullptr;  ///< mask_steps × S, 0 = closed; may be null
+    int mask_steps = 0;                                   ///< number of rows of the mask
 
     bool predicts_window() const { return normalizer == Normalization::local_p; }
     bool operator==(const DecoderRule&) const = default;
 };
 
-/// initial state (1 × D), annotations (S × C), dec.W_ih, dec.W_hh, dec.b_ih, dec.b_hh; with an alignment also
-/// keys (S × A), W_a (A × D), v_a (1 × A); and for a predicted window W_p (A × D), v_p (1 × A); then the
-/// embeddings of the words that are fed (N × d): decode_step() for each. A result for each of `parts`.
+/// Inputs: initial state (1 × D), annotations (S × C), dec.W_ih, dec.W_hh, dec.b_ih, dec.b_hh; with an
+/// alignment also keys (S × A), W_a (A × D), v_a (1 × A); for a predicted window W_p (A × D), v_p (1 × A);
+/// then the embeddings of the fed words (N × d). Runs decode_step() for each; one result for each of `parts`.
 struct Decode {
     DecoderRule rule;
     std::vector<DecoderPart> parts;
@@ -60,13 +59,13 @@ struct Decode {
     bool operator==(const Decode&) const = default;
 };
 
-/// The inputs of Decode, but for the words E_tgt (V × d), W_out (V × (D + d + C)), b_out (1 × V): what each
-/// step is fed where it is the word that the step before finds likeliest (decode_greedily()); at most
-/// max_steps × 1.
+/// The inputs of Decode, with E_tgt (V × d), W_out (V × (D + d + C)) and b_out (1 × V) instead of the words.
+/// The result is the word that each step is fed, the most likely one of the previous step
+/// (decode_greedily()); at most max_steps × 1.
 struct DecodeGreedily {
     DecoderRule rule;
-    int first;  ///< the word that the first step is fed
-    int last;   ///< the word that ends it; −1: none
+    int first;  ///< the word fed to the first step
+    int last;   ///< the word that ends decoding; −1: none
     int max_steps;
 
     std::vector<Shape> shapes(Shapes) const { return {matrix(max_steps, 1)}; }

@@ -7,7 +7,7 @@
 namespace attnscope::op {
 
 /// Q (h × N × d), K (h × M × d): q · k (Luong et al. 2015, §3.1; Vaswani et al. 2017, §3.2.1, where the scale
-/// comes after); h × N × M.
+/// follows); h × N × M.
 struct DotProduct {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
     void forward(const Work& in, Tensor& out) const;

@@ -6,8 +6,8 @@
 
 namespace attnscope::op {
 
-/// weights (h × N × M), kept (h × N × M, 1 or 0): weights · kept ÷ (1 − p) (Srivastava et al. 2014, inverted
-/// as torch.nn.functional.dropout does).
+/// weights (h × N × M), kept (h × N × M, 1 or 0): weights · kept ÷ (1 − p) (Srivastava et al. 2014; inverted
+/// dropout, as in torch.nn.functional.dropout).
 struct Dropout {
     float keep_probability;  ///< 1 − p
 

@@ -3,7 +3,7 @@
 namespace attnscope::op {
 namespace {
 
-/// A gate's rows lie in W_ih and W_hh in the order r, z, n.
+/// The rows of the gates in W_ih and W_hh, in the order r, z, n.
 void explain_gate(Proof& proof, const UnitCell& unit, UnitPart gate) {
     const Cell& cell = unit.cell;
     const int row = static_cast<int>(gate) * static_cast<int>(unit.state.size()) + cell.column;

@@ -1,4 +1,4 @@
-// The proof of a gated recurrent unit, an encoder's or a decoder's.
+// The proof of a gated recurrent unit, in an encoder or a decoder.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@ namespace attnscope::op {
 /// What a cell of a unit was computed from.
 struct UnitCell {
     const Cell& cell;
-    std::size_t parameters;  ///< which input is W_ih; W_hh, b_ih and b_hh are those behind it
-    std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;  ///< side by side, each with its letter
-    Eigen::RowVectorXf state;                                       ///< before the step
-    float r, z, n;                                                  ///< the gates in the cell's place
+    std::size_t parameters;  ///< index of the input W_ih; W_hh, b_ih and b_hh follow it
+    std::vector<std::pair<std::string, Eigen::RowVectorXf>>
+        input;                 ///< the parts of the unit's input, side by side, each with its letter
+    Eigen::RowVectorXf state;  ///< before the step
+    float r, z, n;             ///< the gates in the cell's column
 };
 
 enum class UnitPart { r, z, n, state };
 
-/// As gru_step() computes it.
+/// The steps of gru_step().
 void explain_unit(Proof& proof, const UnitCell& unit, UnitPart part);
 
 }  // namespace attnscope::op

@@ -1,4 +1,4 @@
-// All the weight on one key.
+// Hard attention: all weight on one key.
 #pragma once
 
 #include "core/op/proof.h"
@@ -6,9 +6,9 @@
 
 namespace attnscope::op {
 
-/// x (h × N × M, −∞ where closed): 1 at the largest of each row, of equals the first; 0 elsewhere (Xu et al.
-/// 2015, §4.1, by arg-max). A NaN in an open cell makes the row's open cells NaN; a row with nothing open is
-/// zeros.
+/// x (h × N × M, −∞ where closed): 1 at the maximum of each row, the first if several tie; 0 elsewhere (Xu et
+/// al. 2015, §4.1, by arg-max). A NaN in an open cell makes the row's open cells NaN; a row with nothing open
+/// is all zeros.
 struct Hardmax {
     Shape shape(Shapes in) const { return in[0]; }
     void forward(const Work& in, Tensor& out) const;
@@ -16,7 +16,7 @@ struct Hardmax {
     bool operator==(const Hardmax&) const = default;
 };
 
-/// Some rows of one head, n × M each.
+/// Computes some rows of one head, n × M each.
 void hardmax_rows(ConstMatrixView x, MatrixView out);
 
 }  // namespace attnscope::op

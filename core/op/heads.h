@@ -1,4 +1,4 @@
-// From features to heads and back.
+// Splitting features into heads, and joining them again.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace attnscope::op {
 
 /// x (n × h·w): h × n × w, head h taking columns h·w … (h+1)·w − 1 (Vaswani et al. 2017, §3.2.2); with
-/// `rotary` each head's rows are then turned as rotate_positions() does.
+/// `rotary` each head's rows are then rotated by rotate_positions().
 struct SplitHeads {
     int heads;
     std::optional<RopeLayout> rotary = {};

@@ -17,7 +17,7 @@ struct AdditiveHidden {
 };
 
 /// Q (h × N × d_q), K (h × M × d_k), W_c (hidden × (d_q + d_k)): tanh(W_c [q; k]) (Luong et al. 2015, §3.1);
-/// shaped as AdditiveHidden.
+/// h × N × (M · hidden), the hidden units of a key side by side.
 struct ConcatHidden {
     Shape shape(Shapes in) const;
     void forward(const Work& in, Tensor& out) const;

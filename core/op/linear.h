@@ -1,4 +1,4 @@
-// Projections.
+// Linear projections.
 #pragma once
 
 #include "core/op/proof.h"
@@ -6,7 +6,7 @@
 
 namespace attnscope::op {
 
-/// x (n × in), W (out × in)[, b (1 × out)]: x Wᵀ + b as torch.nn.Linear; n × out.
+/// x (n × in), W (out × in)[, b (1 × out)]: x Wᵀ + b, as in torch.nn.Linear; n × out.
 struct Linear {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].rows); }
     void forward(const Work& in, Tensor& out) const;

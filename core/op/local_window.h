@@ -1,4 +1,4 @@
-// Luong's local attention: a window around a place of each query.
+// Luong's local attention: a window around a position for each query.
 #pragma once
 
 #include "core/op/proof.h"
@@ -6,8 +6,8 @@
 
 namespace attnscope::op {
 
-/// local-m: each query's window stands at its own place, counted from 0 (Luong et al. 2015, §3.2, monotonic);
-/// N × 1.
+/// local-m: each query's window is centered on its own position, counted from 0 (Luong et al. 2015, §3.2,
+/// monotonic); N × 1.
 struct QueryPlaces {
     int queries;
 
@@ -17,8 +17,8 @@ struct QueryPlaces {
     bool operator==(const QueryPlaces&) const = default;
 };
 
-/// local-p: Q (h × N × d), W_p (hidden × d), v_p (1 × hidden): M · sigmoid(v_p · tanh(W_p q)), a place among
-/// M keys, 0 … M (Luong et al. 2015, eq. 9), in double; h × N × 1.
+/// local-p: Q (h × N × d), W_p (hidden × d), v_p (1 × hidden): M · sigmoid(v_p · tanh(W_p q)), a position
+/// among M keys, 0 … M (Luong et al. 2015, eq. 9), in double; h × N × 1.
 struct PredictedCenters {
     int keys;  ///< M
 
@@ -39,7 +39,7 @@ struct GaussianWindow {
     bool operator==(const GaussianWindow&) const = default;
 };
 
-/// weights (h × N × M), window (h × N × M): their product; a weight of 0 stays 0, also where the window is
+/// weights (h × N × M), window (h × N × M): their product; a weight of 0 stays 0 even where the window is
 /// NaN.
 struct ApplyWindow {
     Shape shape(Shapes in) const { return in[0]; }
@@ -48,7 +48,7 @@ struct ApplyWindow {
     bool operator==(const ApplyWindow&) const = default;
 };
 
-/// Q n × d, W_p hidden × d, v_p 1 × hidden, out n × 1: as PredictedCenters.
+/// PredictedCenters of one head: Q n × d, W_p hidden × d, v_p 1 × hidden, out n × 1.
 void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v_p, int keys, MatrixView out);
 /// exp(−(j − p)² / (2 (D/2)²)); D > 0.
 double gaussian_window(double p, int j, double D);

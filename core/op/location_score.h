@@ -6,7 +6,7 @@
 
 namespace attnscope::op {
 
-/// Q (h × N × d), W (M × d): entry j of W q, whatever the keys are (Luong et al. 2015, eq. 8); h × N × M.
+/// Q (h × N × d), W (M × d): entry j of W q, independent of the keys (Luong et al. 2015, eq. 8); h × N × M.
 struct LocationScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
     void forward(const Work& in, Tensor& out) const;

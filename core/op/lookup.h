@@ -1,4 +1,4 @@
-// Rows of a table.
+// Looking up rows of a table.
 #pragma once
 
 #include "core/op/proof.h"

@@ -5,7 +5,7 @@
 namespace attnscope::op {
 namespace {
 
-constexpr int k_listed_rows = 64;  ///< no longer list is read
+constexpr int k_listed_rows = 64;  ///< limit of the listed rows; longer lists are not read
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What a training would make smaller.
+// The losses, and the predicted words.
 #pragma once
 
 #include "core/op/proof.h"
@@ -6,8 +6,8 @@
 
 namespace attnscope::op {
 
-/// log_probs (n × words), targets (n numbers, a word each, from 0): the mean of −log p of each row's target,
-/// summed in double; 1 × 1.
+/// log_probs (n × words), targets (n whole numbers, each a word counted from 0): the mean of −log p of each
+/// row's target, summed in double; 1 × 1.
 struct CrossEntropy {
     Shape shape(Shapes) const { return matrix(1, 1); }
     void forward(const Work& in, Tensor& out) const;
@@ -23,7 +23,7 @@ struct WeightedTotal {
     bool operator==(const WeightedTotal&) const = default;
 };
 
-/// x (n × m): the column of each row's largest number, of equals the first; n × 1.
+/// x (n × m): the column of each row's maximum, the first if several tie; n × 1.
 struct ArgMax {
     Shape shape(Shapes in) const { return matrix(in[0].rows, 1); }
     void forward(const Work& in, Tensor& out) const;

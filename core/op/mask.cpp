@@ -10,7 +10,7 @@
 namespace attnscope::op {
 namespace {
 
-/// 0 where `is_closed(i, j)`; the first row of `open` is query `first`.
+/// Writes 0 where `is_closed(i, j)`; the first row of `open` is query `first`.
 template <typename IsClosed>
 void close_where(MatrixView open, Eigen::Index first, const IsClosed& is_closed) {
     for (Eigen::Index i = 0; i < open.rows(); ++i)
@@ -54,7 +54,7 @@ void MaskedFill::forward(const Work& in, Tensor& out) const {
 
 void Mask::explain(Proof& proof, const Cell& cell) const {
     if (cell.value != 0) {
-        proof.remark = "open: this query may look at this key";
+        proof.remark = "open: this query may attend to this key";
         return;
     }
     const int i = cell.row, j = cell.column;

@@ -1,4 +1,4 @@
-// Which query may look at which key.
+// Masks: which query may attend to which key.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace attnscope::op {
 
-/// Nothing, or the centres of local windows (h × N × 1): 1 where every rule allows, no custom matrix closes
-/// and key j is within `window` of the query's centre; N × M, or h × N × M where each head has its own
-/// centres. A centre that is NaN is near nothing.
+/// No input, or the centers of local windows (h × N × 1): 1 where every rule allows, no custom matrix closes
+/// and key j is within `window` of the query's center; N × M, or h × N × M if each head has its own centers.
+/// A center that is NaN leaves nothing open.
 struct Mask {
     int queries, keys;
     std::vector<MaskRule> rules;
-    double window = 0;                               ///< D; read with centres alone
-    std::shared_ptr<const Matrix> custom = nullptr;  ///< N × M, closed where it is 0; may be none
-    std::shared_ptr<const Matrix> bias = nullptr;    ///< N × M, closed where it is −∞; may be none
+    double window = 0;                               ///< D; read only if there are centers
+    std::shared_ptr<const Matrix> custom = nullptr;  ///< N × M, closed where it is 0; may be null
+    std::shared_ptr<const Matrix> bias = nullptr;    ///< N × M, closed where it is −∞; may be null
 
     Shape shape(Shapes in) const;
     void forward(const Work& in, Tensor& out) const;

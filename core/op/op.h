@@ -33,7 +33,7 @@ namespace attnscope {
 
 namespace op {
 using Any = std::variant<
-    // what the experiment says
+    // constants of the experiment
     TokenRows, Custom, Drawn, StableTable, Constant, Patches, DropoutMask,
     // inputs and positions
     Lookup, Identity, Add, AddBias, SinusoidalPositions, AlibiSlopes, AlibiBias, Linear, SplitHeads,
@@ -44,24 +44,24 @@ using Any = std::variant<
     // masks and weights
     QueryPlaces, PredictedCenters, Mask, MaskedFill, Softmax, Hardmax, GaussianWindow, ApplyWindow, Dropout,
     WeightedSum,
-    // the transformer's block, words and loss
+    // transformer block, logits and loss
     LayerNorm, Activate, LogSoftmax, CrossEntropy, WeightedTotal, ArgMax,
     // sequence to sequence
     GruEncoder, JoinColumns, InitialState, LinearInDouble, Decode, DecodeGreedily, OutputLogits>;
 }  // namespace op
 
-/// Closed: whoever visits it and forgets one does not compile. Two with `==` give the same for the same
-/// inputs.
+/// A closed set: a visitor that forgets an operation does not compile. Two operations that are equal give
+/// equal results for equal inputs.
 struct Op : op::Any {
     using variant::variant;
 };
 
-/// The shapes of its results: one, but for an encoder and a decoder.
+/// The shapes of the results: one, except for an encoder and a decoder.
 std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
-/// Its results, computed by the processor. Throws Cancelled.
+/// The results, computed on the CPU. Throws Cancelled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
 
-/// Why a cell has its value: the terms and steps of its proof, without the row that it stands in.
+/// Explains a cell: the terms and steps of its proof, without the summary of its row.
 Proof explain(const Op& op, const op::Cell& cell);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Where a token stands: the ways to tell attention about it.
+// Positional encodings.
 #pragma once
 
 #include "core/attention/choices.h"
@@ -38,12 +38,12 @@ struct AlibiBias {
     bool operator==(const AlibiBias&) const = default;
 };
 
-/// How far one position turns pair k of d features: 10000^(−2k/d).
+/// The angle per position of pair k of d features: 10000^(−2k/d).
 double rotary_frequency(Eigen::Index k, Eigen::Index d);
 
-/// Rotary embedding: turns pair k of row p by the angle p · 10000^(−2k/d), (a, b) → (a cos − b sin,
-/// a sin + b cos) (Su et al. 2021, eq. 15). x and out are positions × d, d even; the pair is (2k, 2k + 1) in
-/// the layout `interleaved`, (k, k + d/2) in `half`.
+/// Rotary embedding: rotates pair k of row p by the angle p · 10000^(−2k/d), (a, b) → (a cos − b sin, a sin +
+/// b cos) (Su et al. 2021, eq. 15). x and out are positions × d, d even; the pair is (2k, 2k + 1) in the
+/// layout `interleaved`, (k, k + d/2) in `half`.
 void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out);
 
 }  // namespace attnscope::op

@@ -1,4 +1,4 @@
-// The scale of the scores.
+// Scaling of the scores.
 #pragma once
 
 #include "core/attention/experiment.h"
@@ -10,7 +10,7 @@ namespace attnscope::op {
 /// x · factor ÷ temperature, multiplied first (Vaswani et al. 2017, eq. 1, with factor = 1/√d_k).
 struct Scale {
     attnscope::Scale by;
-    int d_k;             ///< columns of a head's keys; read by the scale 1/√d_k
+    int d_k;             ///< columns of K in one head; used by the scale 1/√d_k
     double temperature;  ///< T
 
     Shape shape(Shapes in) const { return in[0]; }

@@ -45,8 +45,8 @@ void Softmax::explain(Proof& proof, const Cell& cell) const {
         over_queries ? cell.column_of(0, cell.column) : Eigen::VectorXf(cell.row_of(0, cell.row));
     const float own = cell.at(0), largest = x.maxCoeff<Eigen::PropagateNaN>();
     if (largest == -INFINITY)
-        proof.remark = over_queries ? "nothing may look at this key: its weights are zeros"
-                                    : "nothing is open to this query: its weights are zeros";
+        proof.remark = over_queries ? "this key is masked for every query: its weights are zeros"
+                                    : "every key is masked for this query: its weights are zeros";
     if (own == -INFINITY) {
         proof.add_step("weight", cell.value);
         return;

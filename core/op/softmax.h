@@ -1,4 +1,4 @@
-// From scores to weights by the softmax.
+// The softmax, which turns scores into weights.
 #pragma once
 
 #include "core/attention/choices.h"
@@ -7,8 +7,9 @@
 
 namespace attnscope::op {
 
-/// x (h × N × M, −∞ where closed): exp(x − max) / Σ exp(x − max) along the axis, the maximum over the open
-/// cells (Vaswani et al. 2017, eq. 1). Closed cells are exactly 0, and so is a line with nothing open.
+/// x (h × N × M, −∞ where closed): exp(x − max) / Σ exp(x − max) along the axis, the maximum taken over the
+/// open cells (Vaswani et al. 2017, eq. 1). Closed cells are exactly 0, and so is a row or column with
+/// nothing open.
 struct Softmax {
     SoftmaxAxis axis = SoftmaxAxis::keys;  ///< keys: each row sums to 1; queries: each column does
 

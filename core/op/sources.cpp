@@ -38,7 +38,7 @@ void Custom::explain(Proof& proof, const Cell&) const { proof.remark = "custom: 
 void Drawn::explain(Proof& proof, const Cell&) const { proof.remark = "drawn with seed " + seed.text(); }
 
 void StableTable::explain(Proof& proof, const Cell&) const {
-    proof.remark = "drawn with a seed of the word's own, made of seed " + seed.text();
+    proof.remark = "drawn with the word's own seed, derived from seed " + seed.text();
 }
 
 void Constant::explain(Proof& proof, const Cell&) const { proof.remark = "a constant"; }

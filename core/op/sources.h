@@ -1,4 +1,4 @@
-// Operations without inputs: what the experiment itself says.
+// Operations without inputs: constants that the experiment defines.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ struct TokenRows {
     bool operator==(const TokenRows&) const = default;
 };
 
-/// A matrix that the person sets in place of a computed or a drawn one. Equal only for the same matrix.
+/// A custom matrix, used instead of a computed or drawn one. Equal only for the same matrix.
 struct Custom {
     std::shared_ptr<const Matrix> values;
-    Shape as;  ///< the heads of `values` stand one below the other
+    Shape as;  ///< the heads of `values` are stacked
 
     Shape shape(Shapes) const { return as; }
     void forward(const Work& in, Tensor& out) const;
@@ -45,8 +45,8 @@ struct Drawn {
     bool operator==(const Drawn&) const = default;
 };
 
-/// The table of the vocabulary `stable`: each word's row (1 × columns) from a generator of its own, seeded by
-/// word_seed(). words × columns.
+/// The table of a `stable` vocabulary: each word's row (1 × columns) is drawn by a generator of its own,
+/// seeded by word_seed(). words × columns.
 struct StableTable {
     Seed seed;
     std::vector<std::string> words;
@@ -59,7 +59,7 @@ struct StableTable {
     bool operator==(const StableTable&) const = default;
 };
 
-/// rows × columns of one number.
+/// A matrix of rows × columns equal numbers.
 struct Constant {
     int rows, columns;
     float value;
@@ -70,7 +70,7 @@ struct Constant {
     bool operator==(const Constant&) const = default;
 };
 
-/// The patches of an image as image_patches() cuts them; grid² × 3·patch_size². Equal only for the same image.
+/// The patches of an image, as cut by image_patches(); grid² × 3·patch_size². Equal only for the same image.
 struct Patches {
     std::shared_ptr<const Image> image;
     int grid;

@@ -31,7 +31,7 @@ void WeightedSum::explain(Proof& proof, const Cell& cell) const {
                        masked(j) == -INFINITY);
     proof.terms_result = cell.value;
     if ((masked.array() == -INFINITY).all())
-        proof.remark = "nothing is open to this query: its context is zero";
+        proof.remark = "every key is masked for this query: its context is zero";
 }
 
 }  // namespace attnscope::op

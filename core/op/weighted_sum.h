@@ -1,4 +1,4 @@
-// The values, weighted.
+// The weighted sum of the values.
 #pragma once
 
 #include "core/op/proof.h"

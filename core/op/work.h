@@ -1,4 +1,4 @@
-// What an operation computes with.
+// The inputs and the context that an operation computes with.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace attnscope::op {
 /// The shapes of an operation's inputs.
 using Shapes = std::span<const Shape>;
 
-/// The values of an operation's inputs, in the order that its header gives.
+/// The values of an operation's inputs, in the order given in its header.
 struct Work {
     std::span<const Buffer* const> inputs;
     DrawSequence& draws;
@@ -25,25 +25,25 @@ struct Work {
 
     std::size_t count() const { return inputs.size(); }
     const Shape& shape(std::size_t input) const { return inputs[input]->shape(); }
-    /// rows × columns of one head (from 0); a matrix without heads serves every head.
+    /// rows × columns of one head (from 0); a matrix without heads is shared by all heads.
     ConstMatrixView head(std::size_t input, int h = 0) const {
         return inputs[input]->host().head(std::min(h, shape(input).heads - 1));
     }
 };
 
-/// h × rows × columns.
+/// The shape h × rows × columns.
 inline Shape per_head(int heads, int rows, int columns) {
     return {.heads = heads, .rows = rows, .columns = columns, .per_head = true};
 }
-/// rows × columns without heads.
+/// The shape rows × columns, without heads.
 inline Shape matrix(int rows, int columns) { return {.heads = 1, .rows = rows, .columns = columns}; }
 
-/// Over all rows of all heads of a result whose every cell takes so many multiply-adds.
+/// The loop over the rows of all heads of a result whose every cell takes this many multiply-adds.
 inline RowLoop row_loop(const Shape& shape, double work_per_cell) {
     return {shape.heads, shape.rows, work_per_cell * shape.columns};
 }
 
-/// What a tanh or an exponential takes in multiply-adds, roughly.
+/// The approximate cost of a tanh or an exponential, in multiply-adds.
 constexpr double k_exponential_work = 16;
 
 }  // namespace attnscope::op

@@ -1,4 +1,4 @@
-// The words or numbers that stand beside the rows and above the columns of a matrix.
+// The words or numbers beside the rows and above the columns of a matrix.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace attnscope {
 
-/// The first `count` of Trace::label.
+/// The first `count` labels, as by Trace::label().
 std::vector<std::string> axis_labels(const Trace& trace, Axis axis, int count);
 
-/// "queries", "keys", "features", "words"; a decoder's queries are "steps" and its keys "source words". Empty
-/// for a single column.
+/// "queries", "keys", "features", "words"; for a decoder "steps" and "source words". Empty for a single
+/// column.
 std::string_view axis_name(const Experiment& experiment, Axis axis);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What cairo makes, owned.
+// Owners of cairo objects.
 #pragma once
 
 #include <cairo.h>

@@ -1,4 +1,4 @@
-// A colour of a screen or a picture: sRGB, 8 bits a channel.
+// A color of a screen or a picture: sRGB, 8 bits a channel.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ constexpr Rgb8 rgb8(std::uint32_t hex) {
 /// Relative luminance, 0 (black) … 1 (white), as WCAG 2.1 defines it.
 double luminance(Rgb8 color);
 
-/// Of a text on its background, 1 … 21, as WCAG 2.1 defines it.
+/// The contrast of a text and its background, 1 … 21, as WCAG 2.1 defines it.
 double contrast_ratio(Rgb8 a, Rgb8 b);
-/// What every text has on its background (WCAG 2.1, level AA).
+/// The minimum contrast of every text (WCAG 2.1, level AA).
 inline constexpr double k_least_contrast = 4.5;
 
-/// `color`, with as much of `text` mixed in as a text of it needs to have k_least_contrast on `background`.
+/// `color`, mixed with as much of `text` as it needs to have k_least_contrast on `background`.
 Rgb8 legible_color(Rgb8 color, Rgb8 background, Rgb8 text);
 
-/// `part` (0 … 1) of `front` over `behind`.
+/// `front` over `behind` with opacity `part` (0 … 1).
 Rgb8 mixed(Rgb8 behind, Rgb8 front, double part);
 
-/// Of `dark` and `light` text, the one that is read better on `background`.
+/// The one of `dark` and `light` text that has more contrast on `background`.
 Rgb8 contrasting(Rgb8 background, Rgb8 dark, Rgb8 light);
 
 }  // namespace attnscope

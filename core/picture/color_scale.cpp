@@ -17,8 +17,8 @@
 namespace attnscope {
 namespace {
 
-/// One set of scores on its way to the softmax: under "this head" they share their range, so that what
-/// scaling and masking do can be seen.
+/// The stages of the scores before the softmax: with "this head" they share a range, so that the effect of
+/// scaling and masking is visible.
 constexpr std::array<std::string_view, 7> k_score_stages{
     "scores", "scaled", "biased", "masked", "alignment_scores", "alignment_scaled", "alignment_masked"};
 
@@ -53,7 +53,7 @@ Interval values_of(const Trace& trace, const Stage& stage, const HeadChoice& hea
 }
 
 Interval fixed_interval(const RangeChoice& range) {
-    // The width is checked as well: the ends may be finite and their difference not.
+    // The width is checked as well: finite ends may have an infinite difference.
     if (range.min < range.max && std::isfinite(range.max - range.min)) return {range.min, range.max, false};
     throw Error(ErrorKind::bad_input, "range " + exact_text(range.min) + "," + exact_text(range.max) +
                                           ": give two numbers, the smaller one first");
@@ -64,7 +64,7 @@ const Colormap& map_for(Unit unit, const Presentation& presentation) {
     return colormap_of(presentation.colormap);
 }
 
-/// Floats counted in their order, −0 and 0 as one.
+/// The position of a float in the order of all floats, −0 and 0 as one.
 std::int64_t place_of(float value) {
     const auto magnitude = static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(value) & 0x7FFFFFFFU);
     return std::signbit(value) ? -magnitude : magnitude;
@@ -89,7 +89,7 @@ std::array<float, 256> ColorScale::first_values() const {
     values[0] = static_cast<float>(min);
     for (int i = 1; i < 256; ++i) {
         const auto reached = [&](std::int64_t place) { return index(float_at(place)) >= i; };
-        // A few floats from the edge as a rule; around 0 of a wide scale millions of them round to one sum.
+        // Usually a few floats from the edge; around 0 of a wide scale, millions of floats round to one sum.
         std::int64_t at = place_of(static_cast<float>(min + (max - min) / 256 * i));
         std::int64_t below = at, above = at;
         for (std::int64_t step = 1; reached(below); step *= 2) below = std::max(below - step, k_first_place);
@@ -120,7 +120,7 @@ ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice&
     }
     if (!(interval.min < interval.max)) {
         if (map.diverging) return {&map, -1, 1};
-        // One value only: it gets the low end of a scale as wide as a probability's.
+        // A single value: it gets the low end of a scale as wide as a probability's.
         return {&map, interval.min, interval.min + std::max(1.0, std::abs(interval.min))};
     }
     return {&map, interval.min, interval.max};

@@ -12,8 +12,8 @@ struct Anchor {
     std::uint32_t hex;
 };
 
-// Entries of matplotlib's tables (CC0), chosen so that straight lines between them miss no channel of any
-// other entry by more than one level.
+// Entries of matplotlib's tables (CC0), chosen so that linear interpolation misses no channel of any other
+// entry by more than one level.
 constexpr Anchor k_viridis[] = {{0, 0x440154},   {20, 0x481d6f},  {35, 0x46307e},  {59, 0x3d4d8a},
                                 {93, 0x2d708e},  {132, 0x1f948c}, {147, 0x1fa287}, {162, 0x2ab07f},
                                 {179, 0x44bf70}, {198, 0x6ccd5a}, {223, 0xaadc32}, {237, 0xd0e11c},
@@ -27,7 +27,7 @@ constexpr Anchor k_magma[] = {{0, 0x000004},   {7, 0x03030f},   {20, 0x0e0b2b}, 
                               {133, 0xbf3a77}, {152, 0xdc4869}, {168, 0xef5d5e}, {182, 0xf8765c},
                               {195, 0xfc8e64}, {213, 0xfeb078}, {239, 0xfde0a1}, {255, 0xfcfdbf}};
 // Lightness L* 29, 41.5, 55, 69.5, 81.5 on both arms, 91 in the middle. The middle spans entries 127 and 128:
-// 0 itself is drawn neutral, and the table is its own mirror image.
+// 0 itself is drawn neutral, and the table is symmetric.
 constexpr Anchor k_blue_red[] = {{0, 0x24427e},     {25.4, 0x31649f},  {50.8, 0x5587ba},  {76.2, 0x82afd1},
                                  {101.6, 0xb6cedf}, {127, 0xe6e6e8},   {128, 0xe6e6e8},   {153.4, 0xebc2a9},
                                  {178.8, 0xe39876}, {204.2, 0xce654d}, {229.6, 0xad3a39}, {255, 0x87152b}};

@@ -1,4 +1,4 @@
-// The colour maps: the same tables on screen and in exported pictures.
+// The color maps: the same tables on screen and in exported pictures.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-/// The sequential maps, for probabilities; signed values are drawn on the diverging one.
+/// The sequential maps, for probabilities; signed values use the diverging map.
 enum class ColormapKind { viridis, cividis, magma };
 constexpr auto choice_names(ColormapKind) {
     using enum ColormapKind;
@@ -20,11 +20,11 @@ constexpr auto choice_names(ColormapKind) {
 
 struct Colormap {
     std::string_view name;
-    bool diverging;                ///< centred on 0: entries 127 and 128 are the neutral middle
+    bool diverging;                ///< centered on 0: entries 127 and 128 are the neutral middle
     std::array<Rgb8, 256> colors;  ///< from the smallest value to the largest
 };
 
-/// In the order the menus list them: viridis, cividis, magma (sequential), blue-red (diverging).
+/// In the order of the menus: viridis, cividis, magma (sequential), blue-red (diverging).
 ///
 /// viridis and magma (S. van der Walt, N. Smith, 2015) and cividis (J. Nuñez, C. Anderton, R. Renslow, 2018,
 /// doi:10.1371/journal.pone.0199239) are perceptually uniform, released under CC0 with matplotlib; each
@@ -32,7 +32,7 @@ struct Colormap {
 /// (CIELAB L*) at the same distance from 0, so that neither sign looks stronger.
 std::span<const Colormap> colormaps();
 const Colormap& colormap_of(ColormapKind choice);
-/// The one that signed values are drawn with.
+/// The map for signed values.
 const Colormap& diverging_colormap();
 
 }  // namespace attnscope

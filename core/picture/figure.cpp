@@ -14,13 +14,13 @@
 namespace attnscope {
 namespace {
 
-/// Not beside a fact that begins a line.
+/// Left out at the start of a line.
 const std::string k_between = "\u00A0\u00A0·  ";
 
-/// At most so many pixels of a picture's side are labels, colour bar, title and margins.
+/// The maximum part of a picture's side, in pixels, for labels, color bar, title and margins.
 constexpr int k_surroundings = 900;
 
-/// With blanks at which no line breaks.
+/// Replaces blanks by non-breaking ones.
 std::string unbroken(std::string_view part) {
     std::string text;
     for (const char c : part) text += c == ' ' ? std::string("\u00A0") : std::string(1, c);
@@ -56,8 +56,8 @@ CellMark mark_of(float value) {
     return CellMark::value;
 }
 
-/// Which pairs are open in this head, or in any of several under their mean; empty if the trace's mask is not
-/// one for this picture's rows.
+/// The open pairs of this head, or of any head for a mean; empty if the trace's mask does not fit this
+/// picture's rows.
 Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown) {
     const bool of_context = stage.name() == "context" || stage.name() == "decoder_context";
     const Stage* mask =
@@ -85,7 +85,7 @@ void mark_cells(Figure& figure, const Stage& stage, const Matrix& open) {
     }
 }
 
-/// Context, being made of the weights, is zero in such a row as well.
+/// In such a row the context, a sum over the weights, is zero as well.
 std::vector<bool> fully_masked_rows(const Stage& stage, const Matrix& open) {
     std::vector<bool> result(static_cast<std::size_t>(stage.shape().rows), false);
     if (open.size() == 0) return result;
@@ -95,7 +95,7 @@ std::vector<bool> fully_masked_rows(const Stage& stage, const Matrix& open) {
     return result;
 }
 
-/// Along which no softmax goes unless it is over the queries; the context has no column for a key.
+/// Columns are empty only if the softmax is over the queries; the context has no column per key.
 std::vector<bool> fully_masked_columns(const Trace& trace, const Stage& stage, const Matrix& open) {
     std::vector<bool> result(static_cast<std::size_t>(stage.shape().columns), false);
     const bool of_keys = stage.info->columns == Axis::key_token && open.cols() == stage.shape().columns;
@@ -106,8 +106,8 @@ std::vector<bool> fully_masked_columns(const Trace& trace, const Stage& stage, c
 }
 
 void find_clipped(Figure& figure) {
-    // Values are float32, the ends of the scale may be rounded: an end that equals the value to float32 is no
-    // clip.
+    // Values are float32, while the ends of the scale may be rounded: an end that equals the value in float32
+    // does not clip it.
     const float min = static_cast<float>(figure.scale.min);
     const float max = static_cast<float>(figure.scale.max);
     for (std::size_t i = 0; i < figure.values.size(); ++i) {

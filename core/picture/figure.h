@@ -1,4 +1,4 @@
-// A heatmap as it will be drawn: every choice made, no surface yet.
+// A heatmap ready to be drawn: every choice is made, no surface exists yet.
 #pragma once
 
 #include <cstdint>
@@ -18,38 +18,38 @@ namespace attnscope {
 
 /// What is drawn in a cell.
 enum class CellMark : std::uint8_t {
-    value,   ///< the scale's colour
-    masked,  ///< hatched: the query may not look at the key
-    open,    ///< a dot: the query may look at the key (the mask's own picture)
+    value,   ///< the scale's color
+    masked,  ///< hatched: closed by the mask
+    open,    ///< a dot: open (in the picture of the mask itself)
     nan,
     plus_infinity,
     minus_infinity,
-    chosen,  ///< over a picture: hard attention's one patch, outlined and not covered
+    chosen,  ///< over a picture: the one patch of hard attention, outlined rather than covered
 };
 
-/// How much of a picture behind it a weight's colour covers, and a cell that the mask closes.
+/// The opacity over a picture of a weight's color, and of a masked cell.
 inline constexpr float k_cover = 0.58f, k_cover_closed = 0.8f;
 
-/// A picture behind the cells, which then let it show through.
+/// A picture behind the cells, which are then translucent.
 struct FigureImage {
     GivenImage image;
-    std::vector<Rgb8> patches;  ///< row-major: the mean colour behind each cell
+    std::vector<Rgb8> patches;  ///< row-major: the mean color behind each cell
 };
 
-/// Words at the left of the rows, and lines from them to the rows.
+/// Words to the left of the rows, and lines from them to the rows.
 struct FigureLines {
-    std::vector<std::string> words;  ///< one for each column, unless all meet
+    std::vector<std::string> words;  ///< one per column, unless all lines meet
     std::string words_caption, rows_caption;
-    int row = -1;  ///< whose lines stand out; −1: none's
-    std::string
-        meeting;  ///< all words meet in a point of this name, and the rows see it alone; "": they do not
+    int row = -1;         ///< the row whose lines are emphasized; −1: none
+    std::string meeting;  ///< the name of the point in which the lines of all words meet, from which every
+                          ///< row gets one; "": they do not
 };
 
-/// A plain value, rows × columns; independent of the trace that it was made from.
+/// A plain value, rows × columns; independent of the trace it was made from.
 struct Figure {
     std::string title;
-    std::string subtitle;       ///< formula, shape, axes, head; a line may break between them, not within
-    std::string range_caption;  ///< which range the colour bar belongs to
+    std::string subtitle;  ///< formula, shape, axes, head; lines break between these facts, not within them
+    std::string range_caption;  ///< the source of the color bar's range
     std::vector<std::string> row_labels;
     std::vector<std::string> column_labels;
     Axis row_axis = Axis::single;
@@ -58,12 +58,13 @@ struct Figure {
 
     int rows = 0;
     int columns = 0;
-    std::vector<float> values;               ///< row-major
-    std::vector<CellMark> marks;             ///< row-major
-    std::vector<bool> fully_masked;          ///< per row: no key is open, so that its weights are zeros
-    std::vector<bool> fully_masked_columns;  ///< per column: no query is open, and weights sum over queries
+    std::vector<float> values;       ///< row-major
+    std::vector<CellMark> marks;     ///< row-major
+    std::vector<bool> fully_masked;  ///< per row: every key is masked, so that its weights are zeros
+    std::vector<bool>
+        fully_masked_columns;  ///< per column: every query is masked, and the softmax is over queries
     ColorScale scale{nullptr, 0, 1};
-    bool clipped_above = false;  ///< values lie beyond the ends of the scale
+    bool clipped_above = false;  ///< values exceed the ends of the scale
     bool clipped_below = false;
 
     std::optional<FigureImage> image;
@@ -77,51 +78,48 @@ struct Figure {
         return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
                static_cast<std::size_t>(column);
     }
-    /// Pixels between neighbouring cells: the background shows as a thin line when cells are large enough not
-    /// to be outshone by it.
+    /// Pixels between neighboring cells: the background shows as a thin line if cells are large enough not to
+    /// be dominated by it.
     int gap() const { return cell_size >= 24 ? 1 : 0; }
-    /// Colour of the cell's surface: the scale's for a value, the theme's otherwise.
+    /// The color of a cell's surface: the scale's for a value, the theme's otherwise.
     Rgb8 fill(std::size_t cell) const;
-    /// How much of a picture behind it the cell covers, 0 … 1; 1 without a picture.
+    /// The opacity of a cell over a picture, 0 … 1; 1 without a picture.
     double cover(std::size_t cell) const;
-    /// What the cell looks like, fill() over what is behind it.
+    /// The color of a cell as it appears: fill() over what is behind it.
     Rgb8 surface(std::size_t cell) const;
-    /// What is written in a cell when there is room; empty for masked, open and chosen
-    /// cells.
+    /// The number in a cell, if there is room; empty for masked, open and chosen cells.
     std::string text(std::size_t cell) const;
 };
 
-/// The presentation's cell size in pixels. Where it names none, 1 … 48: as many as keep the matrix within
-/// 1536² pixels and 4096 a side, so that its labels, which are of one size, stay legible on a page.
+/// The presentation's cell size in pixels. If it is auto, 1 … 48: the largest that keeps the matrix within
+/// 1536² pixels and 4096 per side, so that its labels, whose size is fixed, stay legible on a page.
 int cell_size_of(const Presentation& presentation, int rows, int columns);
 
-/// The picture of one matrix: a head's, or the mean over the heads.
-/// Throws Error(bad_input) for a cell size beyond 1 … 512, an unknown theme, and as color_scale();
-/// Error(too_large) as require_drawable(), where there are so many cells that a document of it
-/// needs_pixels(), too.
+/// The picture of one matrix: a head's, or the mean over the heads. Throws Error(bad_input) for a cell size
+/// beyond 1 … 512, an unknown theme, and as color_scale(); Error(too_large) as require_drawable(), if there
+/// are so many cells that needs_pixels() holds for a vector image, too.
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
 
-/// Facts for a subtitle, side by side: a line may break between them and within the first. Empty ones are
-/// left out.
+/// Joins the facts of a subtitle: lines break between facts, and within the first. Empty facts are left out.
 std::string side_by_side(const std::string& first, const std::vector<std::string>& others);
-/// The facts again, one by one.
+/// Splits a subtitle into its facts.
 std::vector<std::string> side_by_side_parts(std::string_view facts);
-/// The facts in lines of which each `fits`, where one fact alone does; no line ends or begins with a dot.
+/// The facts in lines that satisfy `fits`, unless a single fact does not; no line starts or ends with a dot.
 std::string side_by_side_lines(std::string_view facts, const std::function<bool(const std::string&)>& fits);
-/// The presentation's title, and then `name` before the facts; else `name` is the title.
+/// Sets the presentation's title, with `name` before the facts; if it is empty, `name` is the title.
 void set_title(Figure& figure, const Presentation& presentation, const std::string& name,
                const std::string& facts);
-/// "head 2 of 4", "mean of 4 heads"; empty where there is one.
+/// "head 2 of 4", "mean of 4 heads"; empty if there is one head.
 std::string head_fact(const Stage& stage, const HeadChoice& head);
 
-/// cairo's limit on the sides of an image, in pixels.
+/// cairo's limit on the side of an image, in pixels.
 inline constexpr int k_max_picture_side = 32767;
 /// 1 GiB while it is drawn.
 inline constexpr std::int64_t k_max_picture_pixels = std::int64_t{1} << 28;
 
-/// Throws Error(bad_input) for a cell size beyond 1 … 512; Error(too_large), naming the cell size to use, if
-/// the picture in pixels were larger than k_max_picture_side or k_max_picture_pixels.
+/// Throws Error(bad_input) for a cell size beyond 1 … 512; Error(too_large), naming a cell size that fits, if
+/// the picture would exceed k_max_picture_side or k_max_picture_pixels.
 void require_drawable(std::string_view stage, int rows, int columns, int cell_size);
 
 }  // namespace attnscope

@@ -15,10 +15,10 @@ namespace attnscope {
 namespace {
 
 constexpr int k_hatch_spacing = 6;
-/// From here on a mark has a shape, below it is its colour alone.
+/// Minimum size of a mark's shape; a smaller cell has only its color.
 constexpr int k_smallest_mark = 8;
 
-/// Lines run on from cell to cell: they are a property of the place, not of the cell.
+/// The hatching continues from cell to cell: it depends on the place, not on the cell.
 void hatch(cairo_t* cairo, const Box& box, Rgb8 color) {
     set_source(cairo, color);
     cairo_set_line_width(cairo, 1);
@@ -41,7 +41,7 @@ std::vector<Box> masked_cells(const Figure& figure, const FigureLayout& layout) 
     return boxes;
 }
 
-/// Masked cells that are neighbours in a row, and the lines between them, as one box.
+/// Merges neighboring masked cells of a row, with the lines between them, into one box.
 std::vector<Box> masked_runs(const Figure& figure, const FigureLayout& layout) {
     std::vector<Box> runs;
     int row = -1, column = -1;
@@ -88,7 +88,7 @@ void draw_triangle(cairo_t* cairo, double x, double y, double reach, int up) {
     cairo_fill(cairo);
 }
 
-/// Inside the box's edges.
+/// The inner edges of a box.
 void draw_frame(const Figure& figure, const Box& box, cairo_t* cairo) {
     const double width = std::clamp(box.width / 12.0, 1.0, 4.0);
     set_source(cairo, figure.theme->accent);
@@ -124,7 +124,7 @@ bool has_shape(const Figure& figure, CellMark mark, bool with_text) {
     return special && !with_text && figure.cell_size >= k_smallest_mark;
 }
 
-/// Too small for a dot, an open cell is filled with the dot's colour.
+/// An open cell too small for a dot is filled with the dot's color.
 Rgb8 surface_color(const Figure& figure, std::size_t cell) {
     const bool dot = figure.marks[cell] == CellMark::open && figure.cell_size < k_smallest_mark;
     return dot ? figure.theme->secondary : figure.fill(cell);
@@ -145,7 +145,7 @@ std::uint32_t argb(Rgb8 color) {
            static_cast<std::uint32_t>(color.green) << 8 | color.blue;
 }
 
-/// One row of cells, written to the first of its pixel rows and repeated.
+/// Draws one row of cells into its first pixel row and repeats it.
 void write_row(const Figure& figure, const Box& matrix, int row, std::uint8_t* pixels, int stride) {
     const int side = figure.cell_size - figure.gap();
     const std::uint32_t gap = argb(figure.theme->background);
@@ -179,7 +179,7 @@ CairoSurface make_image(int width, int height) {
     return image;
 }
 
-/// In the place of the matrix, `scale` units to a pixel of the image.
+/// Draws the image in place of the matrix, `scale` units per pixel.
 void paint_image(cairo_surface_t* image, const Box& matrix, double scale, cairo_t* cairo) {
     cairo_surface_mark_dirty(image);
     cairo_save(cairo);
@@ -187,7 +187,7 @@ void paint_image(cairo_surface_t* image, const Box& matrix, double scale, cairo_
     cairo_scale(cairo, scale, scale);
     cairo_set_source_surface(cairo, image, 0, 0);
     cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_NEAREST);
-    // Filled, it would be a tile in an SVG, which viewers smooth.
+    // Filled as a pattern, it would be a tile in an SVG, which viewers smooth.
     cairo_paint(cairo);
     cairo_restore(cairo);
 }
@@ -211,7 +211,7 @@ void draw_marks(const Figure& figure, const FigureLayout& layout, cairo_t* cairo
     }
 }
 
-/// The lines between cells, over an image that has none; a picture shows through them.
+/// The lines between the cells of an image without them; a picture shows through them.
 void draw_gaps(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     const int gap = figure.gap();
     if (gap == 0) return;
@@ -225,7 +225,7 @@ void draw_gaps(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     cairo_fill(cairo);
 }
 
-/// The picture behind the cells, `scale` pixels of it to a unit, so that viewers need not smooth it.
+/// The picture behind the cells, `scale` pixels per unit, so that viewers need not smooth it.
 void draw_picture(const Figure& figure, const Box& matrix, int scale, cairo_t* cairo) {
     const Image& picture = figure.image->image.image();
     const CairoSurface pixels = make_image(picture.width, picture.height);
@@ -263,8 +263,8 @@ void draw_cells_over_picture(const Figure& figure, const FigureLayout& layout, c
     draw_marks(figure, layout, cairo);
 }
 
-/// Pixels a side of a cell in a document's image. Some viewers smooth an image whatever it says of itself:
-/// that reaches half a pixel into a cell, and is not seen where a cell has several.
+/// Pixels per side of a cell in the image of a vector file. Some viewers smooth an image regardless of its
+/// attributes: this affects half a pixel at a cell's edge, which is not visible if the cell has several.
 int block_side(const Figure& figure) {
     constexpr double k_pixels = 1 << 22;
     const double side = std::sqrt(k_pixels / static_cast<double>(figure.values.size()));
@@ -287,7 +287,7 @@ void draw_cell_blocks(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     paint_image(image.get(), matrix, static_cast<double>(figure.cell_size) / side, cairo);
 }
 
-/// Hatching and marks as shapes; where there are too many of them, all is the picture's own pixels.
+/// Hatching and marks as shapes; if there are too many of them, the whole matrix is pixels.
 void draw_cell_image_in_document(const Figure& figure, const FigureLayout& layout, cairo_t* cairo) {
     const std::vector<Box> runs = masked_runs(figure, layout);
     const auto shapes = std::ranges::count_if(

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-/// Half the height of a capital letter, in em: puts text in the middle of a line.
+/// Half the height of a capital letter, in em: centers text on a line.
 constexpr double k_half_capital = 0.36;
 
 struct Pen {
@@ -44,7 +44,7 @@ Rgb8 axis_color(const Theme& theme, Axis axis) {
     return axis == Axis::feature || axis == Axis::head_feature ? theme.features : theme.tokens;
 }
 
-/// A line of the dimension's hue along the rows and along the columns.
+/// A line in the dimension's hue along the rows and along the columns.
 void draw_edges(const Pen& pen) {
     const Box& matrix = pen.layout.matrix;
     if (matrix.width <= 0 || matrix.height <= 0) return;
@@ -87,7 +87,7 @@ double word_middle(const Pen& pen, int word) {
     return pen.layout.lines.y + (word + 0.5) * pen.layout.word_pitch;
 }
 
-/// A line that is level at both ends.
+/// A curve that is level at both ends.
 void draw_line(const Pen& pen, double x0, double y0, double x1, double y1, double width, Rgb8 color,
                double opacity) {
     set_source(pen.cairo, color, opacity);
@@ -97,7 +97,7 @@ void draw_line(const Pen& pen, double x0, double y0, double x1, double y1, doubl
     cairo_stroke(pen.cairo);
 }
 
-/// From each word to a row, as wide and as strong as its weight.
+/// Draws a line from each word to a row, as wide and as strong as its weight.
 void draw_weight_lines(const Pen& pen, int row, bool stands_out) {
     const Figure& figure = pen.figure;
     const Box& box = pen.layout.lines;
@@ -113,7 +113,7 @@ void draw_weight_lines(const Pen& pen, int row, bool stands_out) {
                   line_width(line.strength, pitch), color, opacity * line.strength);
 }
 
-/// All words meet in one point, from which every row gets the same.
+/// All words meet in one point, from which every row gets the same line.
 void draw_meeting(const Pen& pen) {
     const Box& box = pen.layout.lines;
     const FigureLines& lines = *pen.figure.lines;
@@ -144,7 +144,7 @@ void draw_words(const Pen& pen) {
     pen.text(lines.rows_caption, caption, pen.theme().faint, box.right() + 8, y);
 }
 
-/// The words at the left and their lines to the rows.
+/// Draws the words to the left and their lines to the rows.
 void draw_lines(const Pen& pen) {
     if (!pen.figure.lines) return;
     const FigureLines& lines = *pen.figure.lines;
@@ -200,7 +200,7 @@ void draw_bar(const Pen& pen) {
         const Rgb8 color = scale.color(scale.min + part * (scale.max - scale.min));
         if (std::exchange(last, color) == color) continue;
         set_source(pen.cairo, color);
-        // Down to the bottom each time, so that no seam shows between two rows where a viewer smooths edges.
+        // Each part extends to the bottom, so that no seam shows between rows where a viewer smooths edges.
         fill_box(pen.cairo, {bar.x, bar.y + y, bar.width, bar.height - y});
     }
     const TextStyle style{.font = Font::mono, .size = 12};

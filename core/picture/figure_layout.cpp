@@ -11,21 +11,21 @@ namespace attnscope {
 namespace {
 
 constexpr int k_margin = 24;
-constexpr double k_max_label = 220;    ///< longer ones end in "…"
+constexpr double k_max_label = 220;    ///< longer labels end in "…"
 constexpr int k_label_gap = 12;        ///< between a label and the matrix
-constexpr int k_min_text_width = 360;  ///< the title wraps at the matrix or here, whichever is wider
+constexpr int k_min_text_width = 360;  ///< the title wraps at the matrix's width or this, whichever is larger
 constexpr int k_bar_gap = 28;
 constexpr int k_bar_width = 12;
 constexpr int k_min_bar = 96;
 constexpr int k_max_bar = 480;
 constexpr int k_line_gap = 8;       ///< between lines and words
-constexpr int k_caption_band = 28;  ///< of the captions above the words
+constexpr int k_caption_band = 28;  ///< height of the captions above the words
 constexpr int k_min_lines = 160, k_max_lines = 320;
 constexpr int k_word_pitch = 18;
 
 int grid(double pixels) { return static_cast<int>(std::ceil(pixels / 4)) * 4; }
 
-/// 1, 2, 5, 10, 20, 50 …: the first that is at least `least`.
+/// The first of 1, 2, 5, 10, 20, 50 … that is at least `least`.
 int round_step(double least) {
     for (int decade = 1;; decade *= 10) {
         for (const int digit : {1, 2, 5}) {
@@ -38,8 +38,8 @@ bool is_numbered(Axis axis) { return axis == Axis::feature || axis == Axis::head
 
 double label_size(double pitch) { return pitch >= 18 ? 13 : pitch >= 14 ? 11 : 10; }
 
-/// Every label of an axis that has room, `pitch` pixels from one to the next: words from the first, numbers
-/// at round values and the first.
+/// The labels of an axis that have room, `pitch` pixels apart: words from the first, numbers at round values
+/// and the first.
 AxisLayout axis_of(double pitch, const TextFace& face, const std::vector<std::string>& labels, Axis axis,
                    const std::vector<bool>& flagged) {
     AxisLayout result;
@@ -49,7 +49,7 @@ AxisLayout axis_of(double pitch, const TextFace& face, const std::vector<std::st
     result.thinned = step > 1;
     for (int i = 0; i < static_cast<int>(labels.size()); ++i) {
         const bool wanted = is_numbered(axis) ? i == 0 || (i + 1) % step == 0 : i % step == 0;
-        // The number after the first may stand too close to it.
+        // The number after the first may be too close to it.
         const bool crowded = is_numbered(axis) && i > 0 && i * pitch < room;
         if (!wanted || crowded) continue;
         std::string text = face.displayable(labels[static_cast<std::size_t>(i)]);
@@ -74,12 +74,12 @@ AxisLayout::Angle angle_of(const Figure& figure, const AxisLayout& columns) {
         room = std::min(room, (b.index - a.index) * figure.cell_size - (a.width + b.width) / 2);
     }
     if (room >= 6) return AxisLayout::Angle::level;
-    // Slanted lines stand closer together than their columns do.
+    // Slanted labels are closer together than their columns.
     const double pitch = figure.cell_size * std::numbers::sqrt2 / 2;
     return pitch >= columns.style.size * 1.5 ? AxisLayout::Angle::slanted : AxisLayout::Angle::upright;
 }
 
-/// Height of the band above the matrix that the column labels take.
+/// Height of the band of column labels above the matrix.
 int column_band(const AxisLayout& columns) {
     if (columns.labels.empty()) return 0;
     const double width = widest(columns);
@@ -106,7 +106,7 @@ double columns_right(const Figure& figure, const FigureLayout& layout) {
     return right;
 }
 
-/// How far the first level column label reaches to the left of the matrix.
+/// How far the first horizontal column label reaches to the left of the matrix.
 double columns_left(const Figure& figure, const AxisLayout& columns) {
     double left = 0;
     if (columns.angle != AxisLayout::Angle::level) return left;
@@ -165,7 +165,7 @@ double round_part(double value) {
     return decade * (part < 1.5 ? 1 : part < 2.25 ? 2 : part < 3.5 ? 2.5 : part < 7.5 ? 5 : 10);
 }
 
-/// How many decimals a round step takes: 2 for 0.25.
+/// The decimals of a round step: 2 for 0.25.
 int decimals_of(double step) {
     int decimals = 0;
     while (decimals < 9 && std::abs(step - std::round(step)) > 1e-6) {
@@ -175,7 +175,7 @@ int decimals_of(double step) {
     return decimals;
 }
 
-/// An end that is no multiple of the step keeps the digits that a cell of its value has.
+/// An end that is not a multiple of the step keeps the digits that a cell with its value has.
 int end_decimals(double value, double step) {
     if (std::abs(value / step - std::round(value / step)) < 1e-9) return 0;
     const std::string text = cell_text(value);
@@ -184,7 +184,7 @@ int end_decimals(double value, double step) {
     return plain ? static_cast<int>(text.size() - point - 1) : 0;
 }
 
-/// Returns the bottom right corner of the bar with its ticks and caption.
+/// Lays out the color bar with its ticks and caption; returns its bottom right corner.
 Size place_bar(const Figure& figure, const TextFace& face, FigureLayout& layout) {
     layout.has_bar = figure.unit == Unit::real || figure.unit == Unit::probability;
     if (!layout.has_bar) return {layout.matrix.right(), layout.matrix.bottom()};
@@ -204,8 +204,8 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
         std::string what = text + (counted ? " (" + std::to_string(count) + ")" : std::string());
         items.push_back({LegendItem::Swatch::cell, mark, std::move(what)});
     };
-    add(CellMark::open, "may look", true);
-    add(CellMark::chosen, "the one that is looked at", false);
+    add(CellMark::open, "open", true);
+    add(CellMark::chosen, "the attended patch", false);
     add(CellMark::masked, "masked", figure.unit == Unit::boolean);
     add(CellMark::nan, "NaN", true);
     add(CellMark::plus_infinity, "+∞", true);
@@ -216,12 +216,13 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
         items.push_back({LegendItem::Swatch::empty_set, CellMark::masked,
                          text + " (" + std::to_string(count) + what + (count == 1 ? ")" : "s)")});
     };
-    add_empty(figure.fully_masked, "no key is open: weights and context are 0", " row");
-    add_empty(figure.fully_masked_columns, "open to no query: weights are 0", " column");
+    add_empty(figure.fully_masked, "every key is masked: weights and context are 0", " row");
+    add_empty(figure.fully_masked_columns, "every query is masked: weights are 0", " column");
     return items;
 }
 
-/// Left to right below the matrix, in as many lines as it takes; returns the bottom right corner.
+/// Lays out the legend from left to right below the matrix, in as many lines as needed; returns its bottom
+/// right corner.
 Size place_legend(const Figure& figure, const TextFace& face, FigureLayout& layout, Size content) {
     layout.legend = legend_items(figure);
     if (layout.legend.empty()) return content;
@@ -244,7 +245,7 @@ Size place_legend(const Figure& figure, const TextFace& face, FigureLayout& layo
     return content;
 }
 
-/// The words, evenly over the height of the matrix, or of as much as they need to be read.
+/// Spaces the words evenly over the height of the matrix, or over as much as they need to be legible.
 void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& layout) {
     const auto count = static_cast<double>(std::max<std::size_t>(figure.lines->words.size(), 1));
     const double height = figure.rows * figure.cell_size, least = std::min(figure.cell_size, k_word_pitch);
@@ -255,7 +256,7 @@ void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& lay
     layout.lines.width = std::clamp(grid(0.5 * layout.lines.height), k_min_lines, k_max_lines);
 }
 
-/// Words, lines and the labels of the rows, side by side.
+/// Lays out words, lines and row labels, side by side.
 double lines_left(const Figure& figure, const TextFace& face, FigureLayout& layout) {
     const auto column = [&](const AxisLayout& axis, const std::string& caption) {
         return grid(std::max(widest(axis), face.extent(caption, {.font = Font::sans, .size = 11}).width));
@@ -273,13 +274,13 @@ std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
     const double width = max - min;
     const double step = round_part(width / 4);
     const bool plain = std::max(std::abs(min), std::abs(max)) < 1e5 && step >= 1e-3;
-    // All with the same decimals, so that they stand in a column.
+    // All have the same number of decimals, so that they align.
     const int decimals = std::max({decimals_of(step), end_decimals(min, step), end_decimals(max, step)});
     const auto text = [&](double value) { return plain ? fixed_text(value, decimals) : short_text(value); };
     std::vector<ScaleTick> ticks{{0, (figure.clipped_below ? "≤ " : "") + text(min)}};
     const double room = 18.0 / pixels;
     const double first = std::ceil(min / step);
-    for (int i = 0; i <= 8; ++i) {  // a step is a sixth of the width or more
+    for (int i = 0; i <= 8; ++i) {  // a step is at least a sixth of the width
         const double value = (first + i) * step;
         const double position = (value - min) / width;
         if (position > room && position < 1 - room) ticks.push_back({position, text(value)});

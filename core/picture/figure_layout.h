@@ -1,4 +1,4 @@
-// Where everything of a figure stands, in whole pixels.
+// The positions of everything in a figure, in whole pixels.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct Box {
     int bottom() const { return y + height; }
 };
 
-/// A label of a row or a column that is drawn; crowded ones are left out.
+/// A row or column label that is drawn; where there is no room, some are left out.
 struct AxisLabel {
     int index;
     std::string text;
@@ -37,7 +37,7 @@ struct AxisLayout {
     std::vector<AxisLabel> labels;
     TextStyle style;
     Angle angle = Angle::level;
-    bool thinned = false;  ///< some are left out: those drawn get a tick
+    bool thinned = false;  ///< some labels are left out: the others get a tick
 };
 
 struct ScaleTick {
@@ -64,19 +64,19 @@ struct FigureLayout {
     TextStyle title_style;
     TextStyle subtitle_style;
     Box matrix;               ///< without the gap after the last cell
-    Box lines;                ///< between the words at the left and the labels of the rows
-    int row_label_width = 0;  ///< with the caption above them, beside lines
+    Box lines;                ///< between the words on the left and the row labels
+    int row_label_width = 0;  ///< including the caption above them, beside lines
     AxisLayout words;
     double word_pitch = 0;
     AxisLayout rows;
     AxisLayout columns;
-    bool has_bar = false;  ///< a mask and token numbers have no scale
+    bool has_bar = false;  ///< masks and token numbers have no scale
     Box bar;
     std::vector<ScaleTick> ticks;
     std::vector<LegendItem> legend;
-    double value_size = 0;  ///< of the numbers in the cells; 0 when they do not fit or are not wanted
+    double value_size = 0;  ///< size of the numbers in the cells; 0 if they do not fit or are switched off
 
-    /// The cell's surface.
+    /// The surface of a cell.
     Box cell(const Figure& figure, int row, int column) const {
         return {matrix.x + column * figure.cell_size, matrix.y + row * figure.cell_size,
                 figure.cell_size - figure.gap(), figure.cell_size - figure.gap()};
@@ -88,15 +88,15 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face);
 /// The picture's size in pixels.
 Size measure(const Figure& figure, const TextFace& face);
 
-/// Throws Error(too_large) beyond k_max_picture_side or k_max_picture_pixels, which only labels and titles
-/// reach after make_figure().
+/// Throws Error(too_large) beyond k_max_picture_side or k_max_picture_pixels, which after make_figure() only
+/// labels and titles can cause.
 void require_picture_size(Size size);
 
-/// What a figure is drawn on.
+/// The kind of surface a figure is drawn on.
 enum class Medium {
-    pixels,    ///< text as outlines; a matrix of many cells as the very pixels
-    document,  ///< to be scaled: text as glyphs; of a matrix of many cells an image with a few pixels a cell,
-               ///< lines and hatching as shapes
+    pixels,    ///< text as outlines; a matrix of many cells pixel by pixel
+    document,  ///< scalable: text as glyphs; a matrix of many cells as an image with a few pixels per cell,
+               // its lines and hatching as shapes
 };
 
 struct DrawOptions {
@@ -104,14 +104,13 @@ struct DrawOptions {
     Progress progress;
 };
 
-/// Draws on the background from (0, 0) to measure(); whatever surface `cairo` has.
-/// Cells have whole-pixel edges: the middle of a cell without text or mark is exactly figure.fill().
-/// Throws Cancelled.
+/// Draws on the background from (0, 0) to measure(), whatever the surface of `cairo`. Cells have whole-pixel
+/// edges: the middle of a cell without text or mark is exactly figure.fill(). Throws Cancelled.
 void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, const DrawOptions& options = {});
 void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
           const DrawOptions& options = {});
 
-/// The round values of a scale, for an axis `pixels` long, lowest first; its two ends are always among them.
+/// The round values of a scale, for an axis of `pixels`, lowest first; its two ends are always included.
 std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels);
 
 }  // namespace attnscope

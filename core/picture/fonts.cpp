@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first name that some folder has.
+/// The first of the names that a folder contains.
 fs::path first_existing(std::span<const fs::path> folders, std::initializer_list<std::string_view> names) {
     for (const std::string_view name : names)
         if (fs::path file = find_font_file(folders, name); !file.empty()) return file;

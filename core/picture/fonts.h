@@ -1,4 +1,4 @@
-// The font files that pictures (and the window) write with, found at run time.
+// The fonts of pictures and of the window, found at run time.
 #pragma once
 
 #include <filesystem>
@@ -8,30 +8,31 @@
 
 namespace attnscope {
 
-/// One file per role. Where the face made for a role is missing, another that exists takes its place.
+/// One file per role. If the preferred face of a role is missing, another one replaces it.
 struct FontFiles {
     std::filesystem::path sans;  ///< Inter
     std::filesystem::path sans_semibold;
     std::filesystem::path mono;  ///< JetBrains Mono
     std::filesystem::path mono_semibold;
-    std::filesystem::path fallback;  ///< DejaVu Sans: what the others lack (√ ᵀ ℝ ▁ …)
+    std::filesystem::path fallback;  ///< DejaVu Sans: for characters the others lack (√ ᵀ ℝ ▁ …)
     std::filesystem::path fallback_bold;
     std::filesystem::path ideographs;  ///< Droid Sans Fallback: Chinese, Japanese; may be missing
 
-    /// Each file once.
+    /// Every file, each once.
     std::vector<std::filesystem::path> all() const;
     bool operator==(const FontFiles&) const = default;
 };
 
-/// Where fonts are looked for, first to last: `<folder of the executable>/../share/attnscope/fonts`, then
-/// Debian's folders of Inter, JetBrains Mono, DejaVu and Droid. If the environment's ATTNSCOPE_FONTS is set,
-/// that folder alone.
+/// The folders that are searched for fonts, in order: `<folder of the executable>/../share/attnscope/fonts`,
+/// then Debian's folders of Inter, JetBrains Mono, DejaVu and Droid. If the environment variable
+/// ATTNSCOPE_FONTS is set, only that folder.
 std::vector<std::filesystem::path> font_folders();
 
-/// The file of that name in the first of the folders that has it; empty if none has.
+/// The file of that name in the first folder that has it; empty if none does.
 std::filesystem::path find_font_file(std::span<const std::filesystem::path> folders, std::string_view name);
 
-/// Throws Error(backend) naming the folders and the packages to install if they hold none of the known fonts.
+/// Throws Error(backend) naming the folders and the packages to install if they contain none of the known
+/// fonts.
 FontFiles find_fonts(std::span<const std::filesystem::path> folders);
 FontFiles find_fonts();
 

@@ -8,7 +8,8 @@ namespace attnscope {
 namespace {
 
 std::string written(double value, std::chars_format format, int precision) {
-    std::array<char, 400> buffer;  // a double in fixed notation has at most 309 digits before its point
+    std::array<char, 400>
+        buffer;  // a double in fixed notation has at most 309 digits before its decimal point
     const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, precision);
     return {buffer.data(), result.ptr};
 }

@@ -1,4 +1,4 @@
-// How a number is written: in the C locale, whatever the machine's.
+// Formatting of numbers, in the C locale whatever the machine's.
 #pragma once
 
 #include <string>
@@ -6,22 +6,21 @@
 namespace attnscope {
 
 /// For a cell, at most 6 characters: three decimals up to 1 ("0.856", "-0.250", "1.000"), three significant
-/// digits beyond ("-25.2", "1234"), one digit and an exponent for what that would show as zero or not hold
-/// ("1e-09",
-/// "-2e+05"); exactly zero is "0". "nan", "∞", "-∞".
+/// digits beyond ("-25.2", "1234"), one digit and an exponent where these would show zero or not fit
+/// ("1e-09", "-2e+05"); exactly zero is "0". "nan", "∞", "-∞".
 std::string cell_text(double value);
 
 /// For the end of a scale: at most three significant digits, no trailing zeros.
 std::string short_text(double value);
 
-/// Rounded to as many significant digits, at most 3, but never before the point up to 99999: 57.8 in one
-/// digit is "58".
+/// Rounded to at most 3 significant digits, but never before the decimal point up to 99999: 57.8 in one digit
+/// is "58".
 std::string digits_text(double value, int digits);
 
-/// With a given number of decimals; "-0.00" is written "0.00".
+/// With a fixed number of decimals; "-0.00" is written "0.00".
 std::string fixed_text(double value, int decimals);
 
-/// Nine significant digits, which tell every float32 from its neighbours; "nan", "inf", "-inf".
+/// Nine significant digits, which distinguish all float32 values; "nan", "inf", "-inf".
 std::string exact_text(double value);
 
 }  // namespace attnscope

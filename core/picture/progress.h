@@ -1,4 +1,4 @@
-// How long work on a file tells how far it is, and is stopped.
+// How long work on a file reports its progress and is cancelled.
 #pragma once
 
 #include <functional>
@@ -7,16 +7,16 @@
 
 namespace attnscope {
 
-/// Called now and then with the part that is done, 0 … 1, from the thread that works; must not throw.
-/// Returning false stops the work, which then throws Cancelled.
+/// Called now and then with the fraction done, 0 … 1, from the working thread; must not throw. Returning
+/// false stops the work, which then throws Cancelled.
 using Progress = std::function<bool(double part)>;
 
-/// Throws Cancelled if `progress` says so.
+/// Throws Cancelled if `progress` requests it.
 inline void report(const Progress& progress, double part) {
     if (progress && !progress(part)) throw Cancelled{};
 }
 
-/// The progress of a step that goes from `begin` to `end` of the whole. Refers to `whole`.
+/// The progress of a step from `begin` to `end` of the whole. Refers to `whole`.
 inline Progress step_of(const Progress& whole, double begin, double end) {
     if (!whole) return {};
     return [&whole, begin, end](double part) { return whole(begin + part * (end - begin)); };

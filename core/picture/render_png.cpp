@@ -17,7 +17,7 @@ void require_status(cairo_status_t status, Size size) {
                                           cairo_status_to_string(status) + "): use a smaller cell size");
 }
 
-/// cairo keeps a pixel as one native 32-bit number, 0x??rrggbb.
+/// cairo stores a pixel as one native 32-bit number, 0x??rrggbb.
 Pixels pixels_of(cairo_surface_t* surface, Size size) {
     Pixels pixels{.width = size.width, .height = size.height, .channels = 3, .bytes = {}};
     pixels.bytes.resize(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3);

@@ -9,11 +9,11 @@
 
 namespace attnscope {
 
-/// RGB pixels of measure(figure). Throws Error(too_large) beyond what cairo or this machine's memory holds,
-/// Cancelled.
+/// RGB pixels of measure(figure). Throws Error(too_large) beyond the limits of cairo or of this machine's
+/// memory, Cancelled.
 Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress = {});
 
-/// The bytes of a PNG file with the session inside (none if `session_json` is empty). The same figure gives
+/// The bytes of a PNG file with the session embedded (none if `session_json` is empty). The same figure gives
 /// the same bytes in every process. Throws as render_pixels().
 std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress = {});

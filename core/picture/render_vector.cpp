@@ -22,10 +22,10 @@ namespace attnscope {
 namespace {
 
 constexpr double k_points_per_pixel = 0.75;
-/// 200 inches, what Acrobat shows.
+/// 200 inches, the limit of Acrobat.
 constexpr double k_longest_page = 14400;
 
-/// Takes the bytes that a surface writes; the progress can stop it there.
+/// Receives the bytes that a surface writes; the progress callback can stop it.
 struct Sink {
     std::string bytes;
     Progress progress;
@@ -34,13 +34,13 @@ struct Sink {
 
     static cairo_status_t write(void* closure, const unsigned char* data, unsigned size) {
         auto& sink = *static_cast<Sink*>(closure);
-        // After a refusal cairo goes on calling; nothing is kept then.
+        // cairo keeps calling after an error; nothing is stored then.
         if (!sink.cancelled) sink.cancelled = sink.progress && !sink.progress(0);
         if (sink.cancelled || sink.full) return CAIRO_STATUS_WRITE_ERROR;
         try {
             sink.bytes.append(reinterpret_cast<const char*>(data), size);
         } catch (...) {
-            sink.full = true;  // no exception may pass through cairo
+            sink.full = true;  // an exception must not pass through cairo
             return CAIRO_STATUS_NO_MEMORY;
         }
         return CAIRO_STATUS_SUCCESS;
@@ -57,10 +57,10 @@ void require_status(cairo_status_t status, const Sink& sink) {
                 std::string("cairo cannot write the picture: ") + cairo_status_to_string(status));
 }
 
-/// Drawing is quick, and what was drawn is turned into bytes at the end.
+/// Fraction of the time spent on drawing; converting the drawing to bytes takes the rest.
 constexpr double k_drawn = 0.3;
 
-/// Draws `scale` units a pixel and gives what the surface has written.
+/// Draws with `scale` units per pixel and returns what the surface has written.
 std::string drawn(const Figure& figure, const FigureLayout& layout, const TextFace& face,
                   CairoSurface surface, double scale, Sink& sink, const Progress& progress) {
     sink.progress = step_of(progress, k_drawn, 1);
@@ -78,10 +78,10 @@ std::string drawn(const Figure& figure, const FigureLayout& layout, const TextFa
     return std::move(sink.bytes);
 }
 
-// SVG, normalised
+// SVG, normalized
 // ---------------------------------------------------------------------------------------------------
 
-/// "surface17", "glyph0-3" and the like, each kind counted from 0 in the order of its first mention.
+/// Renumbers "surface17", "glyph0-3" and the like, each kind from 0 in order of first mention.
 class Identifiers {
 public:
     const std::string& of(std::string_view name) {
@@ -96,7 +96,7 @@ private:
     std::map<std::string, int> counts_;
 };
 
-/// Takes "12.5%" with what separates it off the front.
+/// Removes "12.5%", including separators, from the front.
 std::optional<int> next_channel(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(", "), text.size()));
     double percent = 0;
@@ -106,7 +106,7 @@ std::optional<int> next_channel(std::string_view& text) {
     return static_cast<int>(std::lround(percent * 2.55));
 }
 
-/// `text` is what stands in the parentheses of rgb(…).
+/// `text` is the content of the parentheses of rgb(…).
 std::optional<std::string> hex_color(std::string_view text) {
     std::array<int, 3> channels{};
     for (int& channel : channels) {
@@ -120,7 +120,7 @@ std::optional<std::string> hex_color(std::string_view text) {
 }
 
 constexpr std::string_view k_image = "<image id=\"";
-/// For viewers of SVG 1.1 and of 2.
+/// For viewers of SVG 1.1 and SVG 2.
 constexpr std::string_view k_crisp_image =
     "<image image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\" id=\"";
 
@@ -185,7 +185,7 @@ std::string render_pdf(const Figure& figure, const TextFace& face, const Progres
                                                              layout.size.height * scale));
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, layout.title_text.c_str());
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "attnscope");
-    // Empty: none, where cairo would write the time.
+    // Empty leaves the date out; otherwise cairo writes the current time.
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
     return drawn(figure, layout, face, std::move(surface), scale, sink, progress);
 }

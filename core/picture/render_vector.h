@@ -1,4 +1,4 @@
-// A figure as an SVG or a PDF file: the drawing of the PNG, on a surface without pixels.
+// A figure as an SVG or PDF file: the drawing of the PNG, on a vector surface.
 #pragma once
 
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace attnscope {
 
-// The same figure gives the same bytes in every process and however many files were made before: elements of
-// an SVG are numbered from 0 in each file, a PDF has no date. Both have the figure's title as theirs. A cell
-// is a shape up to k_max_cell_shapes of them, in exactly figure.fill(); then the cells are one image.
+// The same figure gives the same bytes in every process, however many files were made before: the elements of
+// an SVG are numbered from 0 in each file, and a PDF has no date. Both have the figure's title. Up to
+// k_max_cell_shapes cells are shapes filled with exactly figure.fill(); beyond, they are one image.
 
-/// An SVG file, a unit being a pixel of the PNG, with the session inside (none if `session_json` is empty).
-/// Letters are shapes, each kept once and used where it stands: <text> would be set in whatever font the
-/// viewer's machine has, with other widths and without ᵀ or √. Throws Error(too_large) as
-/// require_picture_size() where it needs_pixels(), Cancelled.
+/// An SVG file, one unit per pixel of the PNG, with the session embedded (none if `session_json` is empty).
+/// Letters are shapes, each stored once and referenced: <text> would be set in whatever font the viewer's
+/// machine has, with other widths and without ᵀ or √. Throws Error(too_large) as require_picture_size() if
+/// needs_pixels(), Cancelled.
 std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress = {});
 
-/// A PDF file of one page, 96 pixels of the PNG being an inch, or less where a page would be longer than the
-/// 200 inches that viewers show. Letters are text, their fonts inside. It carries no session: cairo attaches
-/// no files. Throws as render_svg().
+/// A PDF file of one page, at 96 pixels of the PNG per inch, or more if the page would exceed the 200 inches
+/// that viewers show. Letters are text, with embedded fonts. It holds no session, because cairo attaches no
+/// files. Throws as render_svg().
 std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress = {});
 
-/// `svg` as cairo writes it, made the same on every run and easier to read: identifiers counted from 0 for
-/// each kind, colours as #rrggbb, images to be shown without smoothing.
+/// `svg` as written by cairo, made reproducible and easier to read: identifiers numbered from 0 for each
+/// kind, colors as #rrggbb, images shown without smoothing.
 std::string normalized_svg(std::string_view svg);
 
 }  // namespace attnscope

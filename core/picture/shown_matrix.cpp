@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-/// One matrix, whichever head is chosen.
+/// Whether the stage has one matrix, whichever head is chosen.
 bool is_single(const Stage& stage) { return !stage.shape().per_head && stage.shape().heads == 1; }
 
 }  // namespace
@@ -25,14 +25,14 @@ std::string why_not_shown(const Stage& stage, const HeadChoice& choice) {
     switch (choice.kind) {
         case HeadChoice::Kind::mean:
             if (heads == 1 || (has_mean(stage) && stage.info->unit != Unit::boolean)) return "";
-            return name + " has no mean over heads, only numbers of queries × keys have one: choose a head";
+            return name + " has no mean over heads, which only stages of queries × keys have: choose a head";
         case HeadChoice::Kind::one:
             if (choice.head >= 0 && choice.head < heads) return "";
             return "stage \"" + name + "\" has no head " + std::to_string(choice.head + 1) +
                    ": choose one from 1 to " + std::to_string(heads);
         case HeadChoice::Kind::all: break;
     }
-    return "a picture of \"" + name + "\" shows one head or the mean of all: choose which";
+    return "a picture of \"" + name + "\" shows one head or the mean: choose which";
 }
 
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice) {

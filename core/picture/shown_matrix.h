@@ -1,4 +1,4 @@
-// Which of a stage's matrices is on show.
+// Selects which of a stage's matrices is shown.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-/// One matrix of a stage: a head of a buffer that outlives it.
+/// One matrix of a stage: a head in a buffer that outlives it.
 struct ShownMatrix {
     const Buffer* buffer;
     int head;  ///< from 0, within *buffer
@@ -20,24 +20,23 @@ struct ShownMatrix {
     const ValueRange& range() const { return buffer->range(head); }
 };
 
-/// Whether a mean over the stage's heads is computed: of pairs of tokens, which all heads share, not of
-/// features, of which each head has its own.
+/// Whether a mean over the stage's heads is defined: for pairs of tokens, which all heads share, not for
+/// features, which differ from head to head.
 bool has_mean(const Stage& stage);
 
-/// Why the stage has no matrix under this choice, in one line: a head that it lacks, a mean that means
-/// nothing, "all", which is no one matrix. Empty where shown_matrix() gives one. Window, clipboard, files and
-/// proofs all ask this.
+/// Why the stage has no single matrix under this choice, in one line: a missing head, a mean without meaning,
+/// or "all". Empty if shown_matrix() returns one. Window, clipboard, files and proofs all use this.
 std::string why_not_shown(const Stage& stage, const HeadChoice& choice);
 
-/// The head or the mean that `choice` names; a stage without heads has one matrix, whatever the choice.
-/// Throws Error(bad_input) with why_not_shown().
+/// The head or mean that `choice` selects; a stage without heads has one matrix, whatever the choice. Throws
+/// Error(bad_input) with why_not_shown().
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
 
-/// What a window, which shows one matrix at a time, shows of a stage: the chosen head, within those of the
-/// stage, or the mean where the mean or all heads are chosen. For why_not_shown() and shown_matrix().
+/// The choice for a window, which shows one matrix at a time: the chosen head, limited to those of the stage,
+/// or the mean if the mean or all heads are chosen. For why_not_shown() and shown_matrix().
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen);
 
-/// The formula() of what is shown: the stage's, under a mean that of its heads' mean.
+/// The formula() of what is shown: the stage's, or that of the mean of its heads.
 std::string formula_shown(const Experiment& experiment, const Stage& stage, const HeadChoice& choice);
 
 }  // namespace attnscope

@@ -45,7 +45,7 @@ std::string family_of(FcPattern* pattern) {
     return reinterpret_cast<const char*>(family);
 }
 
-/// The very face of `file`, then the fallbacks' families for what it lacks.
+/// Exactly the face in `file`, then the fallback families for characters it lacks.
 Owned<PangoFontDescription> description_of(FcConfig* config, const std::filesystem::path& file,
                                            const std::string& fallback_families) {
     FcPattern* pattern = pattern_of(config, file);
@@ -105,8 +105,7 @@ struct TextFace::Implementation {
     Owned<PangoContext> context;
 
     ~Implementation() {
-        // pango 1.50 keeps its reference to the configuration beyond the font map's end unless it is taken
-        // away.
+        // pango 1.50 keeps its reference to the configuration after the font map's end unless it is removed.
         if (font_map) pango_fc_font_map_set_config(PANGO_FC_FONT_MAP(font_map.get()), nullptr);
     }
     Owned<PangoLayout> layout(std::string_view text, const TextStyle& style) const;
@@ -123,7 +122,7 @@ Owned<PangoLayout> TextFace::Implementation::layout(std::string_view text, const
     if (style.max_width > 0) {
         PangoRectangle natural;
         pango_layout_get_extents(layout.get(), nullptr, &natural);
-        // A width makes right-to-left text hug its right end, so it is set only where it is needed.
+        // A width aligns right-to-left text with its right end, so it is set only where it is needed.
         if (natural.width > style.max_width * PANGO_SCALE) {
             pango_layout_set_width(layout.get(), static_cast<int>(style.max_width * PANGO_SCALE));
             if (style.wrap) {
@@ -159,7 +158,7 @@ TextFace::TextFace(const FontFiles& files) : implementation_(std::make_unique<Im
     pango_cairo_context_set_font_options(own.context.get(), options);
     cairo_font_options_destroy(options);
     pango_context_set_round_glyph_positions(own.context.get(), FALSE);
-    // Left alone, the machine's locale would choose among the forms of a letter.
+    // Otherwise the machine's locale would choose among the forms of a letter.
     pango_context_set_language(own.context.get(), pango_language_from_string("en"));
     pango_context_set_base_dir(own.context.get(), PANGO_DIRECTION_LTR);
 }
@@ -222,7 +221,7 @@ bool TextFace::has_glyph(char32_t code_point) const {
 
 std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
     std::string result;
-    bool substituted = false;  // the last code point went in as its number
+    bool substituted = false;  // the last code point was written as its number
     const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
     auto left = static_cast<utf8proc_ssize_t>(text.size());
     while (left > 0) {
@@ -239,7 +238,7 @@ std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
             result += blanks == Blanks::shown ? "␣" : " ";
             substituted = false;
         } else if (ignorable && (substituted || !has_glyph(c))) {
-            // Nothing to join or to vary.
+            // Nothing precedes that it could join or vary.
         } else if (category == UTF8PROC_CATEGORY_CC || !has_glyph(c)) {
             if (!result.empty()) result += ' ';
             result += code_point_name(c);

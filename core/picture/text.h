@@ -1,4 +1,4 @@
-// Text in pictures: measured and drawn from given font files, alike on every machine.
+// Text in pictures: measured and drawn with given font files, the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct TextStyle {
     Font font = Font::sans;
     double size = 13;      ///< pixels per em
     double max_width = 0;  ///< pixels; 0: no limit
-    double align = 0;      ///< where x is: 0 the left edge, 0.5 the middle, 1 the right edge
-    bool wrap = false;     ///< what is wider than max_width: goes on in further lines, or ends in "…"
+    double align = 0;      ///< the position of x: 0 the left edge, 0.5 the middle, 1 the right edge
+    bool wrap = false;     ///< text wider than max_width is wrapped, or else ends in "…"
 };
 
 /// Pixels. `ascent` is from the top of the first line to its baseline.
@@ -31,7 +31,7 @@ struct TextExtent {
     double ascent = 0;
 };
 
-/// Text as a picture in shades of one colour: row by row, 255 where it covers a pixel.
+/// Text as a bitmap of one color: row by row, 255 where it covers a pixel.
 struct TextShades {
     static constexpr int k_margin = 2;  ///< pixels around the text's box, for ink beyond it
     int width = 0;
@@ -40,36 +40,37 @@ struct TextShades {
     std::vector<std::uint8_t> alpha = {};
 };
 
-/// How letters are given to cairo. Outlines are the same bytes everywhere; glyphs stay text that can be
-/// selected where the surface is a document.
+/// How text is passed to cairo. Outlines give the same bytes everywhere; glyphs remain selectable text in a
+/// vector file.
 enum class TextMode { outlines, glyphs };
 
-/// Of a token every blank is shown, as "␣"; of a sentence they are kept, the ends of its lines as blanks.
+/// In a token every blank is shown as "␣"; in a sentence blanks are kept, and line ends become blanks.
 enum class Blanks { shown, kept };
 
-/// Fonts made ready for use. No font of the machine other than the given files is ever used, nor any of its
-/// font settings: no hinting, grey antialiasing, subpixel positions. One thread at a time.
+/// Fonts ready for use. Neither the machine's other fonts nor its font settings are ever used: no hinting,
+/// gray antialiasing, subpixel positions. For one thread at a time.
 class TextFace {
 public:
-    /// Throws Error(backend) for a file that is no font.
+    /// Throws Error(backend) for a file that is not a font.
     explicit TextFace(const FontFiles& files);
     TextFace() : TextFace(find_fonts()) {}
     ~TextFace();
     TextFace(TextFace&&) noexcept;
     TextFace& operator=(TextFace&&) noexcept;
 
-    /// Of text longer than 4096 bytes the beginning is measured and drawn, and "…".
+    /// Of text longer than 4096 bytes only the start is measured and drawn, followed by "…".
     TextExtent extent(std::string_view text, const TextStyle& style) const;
-    /// At `x` as style.align says, `baseline` being the first line's; in the colour that `cairo` has as its
-    /// source.
+    /// Draws with `x` as in style.align and `baseline` that of the first line, in the current color of
+    /// `cairo`.
     void draw(cairo_t* cairo, std::string_view text, const TextStyle& style, double x, double baseline,
               TextMode mode) const;
 
-    /// At most 8192 pixels a side: what is beyond is cut.
+    /// At most 8192 pixels per side; the rest is cut off.
     TextShades shades(std::string_view text, const TextStyle& style) const;
 
-    /// The text as it can be written: control characters, bytes that are no UTF-8 (U+FFFD) and what no font
-    /// has as code points ("U+1F600"); joiners and variation selectors next to those are left out.
+    /// The text as it can be drawn: control characters, bytes that are not UTF-8 (U+FFFD) and characters
+    /// missing in all fonts become code points ("U+1F600"); joiners and variation selectors next to those are
+    /// left out.
     std::string displayable(std::string_view text, Blanks blanks = Blanks::shown) const;
     bool has_glyph(char32_t code_point) const;
 

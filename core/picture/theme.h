@@ -1,4 +1,4 @@
-// The colours of everything that is not data; one table for the window and for pictures.
+// The colors of everything except data: one table for the window and for pictures.
 #pragma once
 
 #include <array>
@@ -29,17 +29,17 @@ struct Theme {
     Rgb8 secondary;
     Rgb8 faint;
     Rgb8 accent;  ///< focus and selection
-    // Cells that hold no number to colour.
-    Rgb8 masked;  ///< under the hatch
+    // Cells that hold no number.
+    Rgb8 masked;  ///< behind the hatching
     Rgb8 hatch;
     Rgb8 nan;
     Rgb8 plus_infinity;
     Rgb8 minus_infinity;
-    Rgb8 warning;  ///< text of what needs attention
-    // Written into a cell, whichever stands out against its colour.
+    Rgb8 warning;  ///< text that needs attention
+    // Numbers in a cell, whichever has more contrast with its color.
     Rgb8 on_light;
     Rgb8 on_dark;
-    // One hue per dimension, on the edges of a matrix.
+    // One hue per dimension, along the edges of a matrix.
     Rgb8 tokens;
     Rgb8 features;
     Rgb8 heads;

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-/// The row of the locked cell, if its stage has the queries as its rows.
+/// The row of the locked cell, if the rows of its stage are the queries.
 std::optional<int> find_locked_query(const Presentation& presentation) {
     const StageInfo* info = find_stage_info(presentation.locked_stage());
     if (!presentation.locked || !info || info->rows != Axis::query_token) return std::nullopt;
@@ -38,7 +38,7 @@ std::vector<Rgb8> patch_colors(const Image& image, int grid) {
     return colors;
 }
 
-/// Cuts row `query` of a figure of N queries over grid² patches into `grid` rows.
+/// Rearranges row `query` of a figure of N queries over grid² patches into `grid` rows.
 void cut_into_patches(Figure& figure, int query, int grid) {
     const auto cut = [&](auto& cells) {
         const auto first = cells.begin() + query * figure.columns;
@@ -62,7 +62,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
     const int cell_size = cell_size_of(presentation, e.grid, e.grid);
     require_drawable("image", e.grid, e.grid, cell_size);
     Presentation all = presentation;
-    all.cell_size = 1;  // only a row of this is drawn
+    all.cell_size = 1;  // only one row of this figure is drawn
     Figure figure = make_figure(trace, stage, head, all);
     figure.cell_size = cell_size;
     const int query = locked_query(presentation, stage.shape().rows);
@@ -85,8 +85,8 @@ const Stage* aligned_stage(const Trace& trace) {
     return trace.find("decoder_context") ? &main_stage(trace) : nullptr;
 }
 
-/// Lines from the source's words to the decoder's steps beside the alignment's matrix (after Bahdanau et al.
-/// 2015, figure 3); without attention, what stands in the alignment's place.
+/// Lines from the source's words to the decoder's steps beside the matrix of the alignment (after Bahdanau et
+/// al. 2015, figure 3); without attention, the stage that replaces the alignment.
 Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                              const Presentation& presentation) {
     Figure figure = make_figure(trace, stage, head, presentation);
@@ -104,8 +104,7 @@ Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadC
 }
 
 constexpr std::array k_views = {
-    ViewFigure{ViewKind::image, "image-view", "a picture to look at (--image)", patch_weights,
-               make_image_figure},
+    ViewFigure{ViewKind::image, "image-view", "a picture (--image)", patch_weights, make_image_figure},
     ViewFigure{ViewKind::alignment, "alignment-view", "an encoder and a decoder (--mechanism seq2seq)",
                aligned_stage, make_alignment_figure},
 };

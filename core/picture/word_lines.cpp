@@ -7,7 +7,7 @@ namespace attnscope {
 namespace {
 
 constexpr double k_weakest = 1 / 64.0;
-constexpr int k_most_lines = 1500;  ///< of a picture: more are one grey area
+constexpr int k_most_lines = 1500;  ///< per picture: more would be one gray area
 
 }  // namespace
 
@@ -38,7 +38,7 @@ double line_width(double strength, double pitch) {
 }
 
 double line_height(double part) {
-    // x(t) = 3/2 t (1 − t) + t³ … of handles at x = 1/2, which is 3/2 t − 3/2 t² + t³.
+    // x(t) = 3/2 t (1 − t) + t³ … with handles at x = 1/2, which is 3/2 t − 3/2 t² + t³.
     double low = 0, high = 1;
     for (int step = 0; step < 30; ++step) {
         const double t = (low + high) / 2;

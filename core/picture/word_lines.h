@@ -1,4 +1,4 @@
-// Lines from words to the words that they look at.
+// Lines from words to the words they attend to.
 #pragma once
 
 #include <span>
@@ -11,25 +11,25 @@ namespace attnscope {
 /// One line of a row.
 struct WordLine {
     int column;
-    double strength;  ///< 0 … 1: the weight's place in the scale
+    double strength;  ///< 0 … 1: the weight's position in the scale
 };
 
-/// The lines of one row of weights, the weakest first, no more than `most`; none for what is too weak to be
-/// seen or no finite number.
+/// The lines of one row of weights, weakest first, at most `most`; none for a weight too small to be visible
+/// or not finite.
 std::vector<WordLine> word_lines(std::span<const float> weights, const ColorScale& scale, int most);
 
-/// How many lines are drawn of the row that stands out, and of each of so many others.
+/// The number of lines of the emphasized row, and of each of the other rows.
 inline constexpr int k_lines_that_stand_out = 300;
 int lines_per_row(int rows);
 
-/// How strong the lines of a row are beside those of the one that stands out: less where there are many.
+/// The strength of other rows' lines relative to the emphasized one: weaker if there are many.
 double others_opacity(int rows);
 
-/// How wide a line is where the words are `pitch` pixels apart.
+/// The width of a line where words are `pitch` pixels apart.
 double line_width(double strength, double pitch);
 
-/// Where a line that begins at 0 and ends at 1, level at both ends, stands after `part` (0 … 1) of its way.
-/// Its Bézier curve has its handles in the middle.
+/// The position, after `part` (0 … 1) of its way, of a line from 0 to 1 that is level at both ends: a Bézier
+/// curve with its handles in the middle.
 double line_height(double part);
 
 }  // namespace attnscope

@@ -30,7 +30,7 @@ std::vector<ProjectionDraw> multihead_draws(const ProjectionSizes& sizes) {
     return draws;
 }
 
-/// The initialization of the weights that a projection draws one by one.
+/// The initialization of weights that a projection draws one by one.
 Initialization initialization_of(Projection projection) {
     switch (projection) {
         case Projection::uniform: return Initialization::uniform;

@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-/// One matrix that a generator draws, rows × columns, row by row.
+/// One draw of a generator: a matrix of rows × columns, row by row.
 struct Draw {
     enum class Rule {
         initializer,  ///< `initialization`
@@ -33,7 +33,7 @@ struct Draw {
     bool operator==(const Draw&) const = default;
 };
 
-/// One draw of a Projection, and the parameters that are rows of it; none of one that is thrown away.
+/// One draw of a projection, and the parameters whose rows it contains; none if the draw is discarded.
 struct ProjectionDraw {
     struct Part {
         std::string_view name;
@@ -44,25 +44,25 @@ struct ProjectionDraw {
     std::vector<Part> parts;
 };
 
-/// The projections of one attention in the order in which one generator draws them: by an initialization W_q,
-/// W_k, W_v and then (if asked for) W_o, each followed by its bias, if asked for, as nn.Linear draws it:
-/// U(−1/√in, 1/√in); and
+/// The projections of one attention layer, in the order in which one generator draws them: W_q, W_k, W_v and
+/// then (if requested) W_o by one initialization, each followed by its bias, if requested, drawn as nn.Linear
+/// does: U(−1/√in, 1/√in). Exceptions:
 /// `mha`  torch.nn.MultiheadAttention(d, h, kdim, vdim): out_proj's weight as nn.Linear(d, d) and a bias that
-///        is thrown away come first, whether W_o is used or not; then in_proj_weight (3d × d) by
-///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v (or, where the keys' or values'
-///        side is not d wide, each of the three by itself). Its biases are zeros and not drawn. All sizes out
-///        are d.
-/// `none` W_o and its bias alone, by `linear`, if asked for.
+///        is discarded come first, whether W_o is used or not; then in_proj_weight (3d × d) by
+///        xavier_uniform_ on the whole matrix, whose rows are W_q, W_k, W_v (or, where keys or values are
+///        not d wide, each of the three separately). Its biases are zeros and not drawn. All output
+///        sizes are d.
+/// `none` Only W_o and its bias, by `linear`, if requested.
 std::vector<ProjectionDraw> projection_draws(Projection projection, const ProjectionSizes& sizes);
 
-/// Draws sequences that begin alike without beginning anew each time.
+/// Draws sequences that share a beginning without repeating it each time.
 class DrawSequence {
 public:
     /// The last of `draws`, which a generator seeded with `seed` draws one after the other.
     const Matrix& last_of(Seed seed, std::span<const Draw> draws);
 
 private:
-    std::optional<Generator> generator_;  ///< stands behind drawn_
+    std::optional<Generator> generator_;  ///< its state is after `drawn_`
     Seed seed_;
     std::vector<Draw> drawn_;
     Matrix last_;

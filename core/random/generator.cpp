@@ -1,5 +1,5 @@
-// Every rounding here is PyTorch's: built with -ffp-contract=off, and each fused multiply-add is written
-// std::fma.
+// Every rounding here equals PyTorch's: the file is built with -ffp-contract=off, and each fused multiply-add
+// is written as std::fma.
 #include "core/random/generator.h"
 
 #include <array>
@@ -27,7 +27,7 @@ struct SinCos {
 double log_unit(double u) { return std::log(u); }
 SinCos<double> sin_cos(double angle) { return {std::sin(angle), std::cos(angle)}; }
 
-/// fma's Horner scheme, the highest power's coefficient first.
+/// Horner's scheme with fma, the coefficient of the highest power first.
 template <std::size_t Count>
 float polynomial(float x, const std::array<float, Count>& coefficients) {
     float sum = coefficients[0];
@@ -115,7 +115,7 @@ void fill_normal_blocks(std::span<Real> out, double mean, double deviation, Unif
     std::size_t start = 0;
     for (; start + k_block <= out.size(); start += k_block) transform(start);
     if (start == out.size()) return;
-    // The rest is too short for a block: the last 16 elements, some of them done already, are drawn afresh.
+    // The remainder is too short for a block: the last 16 elements, some of them already drawn, are redrawn.
     fill(out.last(k_block), uniform);
     transform(out.size() - k_block);
 }
@@ -190,7 +190,7 @@ void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int6
     if (low >= high) {
         throw Error(ErrorKind::bad_input, "randint from " + std::to_string(low) + " to " +
                                               std::to_string(high) +
-                                              ": the lower limit must be below the upper one");
+                                              ": the lower limit must be below the upper limit");
     }
     // Unsigned, because high − low may exceed the signed range.
     const std::uint64_t base = static_cast<std::uint64_t>(low);

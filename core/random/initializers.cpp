@@ -1,5 +1,5 @@
-// The bounds are formed in double by products, quotients and roots alone, so that no compiler can fuse a
-// rounding away; Generator::uniform rounds them to float32.
+// The bounds are computed in double with products, quotients and roots only, so that no compiler can fuse
+// away a rounding; Generator::uniform rounds them to float32.
 #include "core/random/initializers.h"
 
 #include <array>
@@ -54,7 +54,7 @@ constexpr std::array<ProjectionRule, 6> k_projection_rules{{
     {Projection::linear, "each U(−1/√d, 1/√d), as torch.nn.Linear"},
     {Projection::xavier, "each U(−√(3/d), √(3/d)), as torch.nn.init.xavier_uniform_"},
     {Projection::mha,
-     "as torch.nn.MultiheadAttention draws them: the output first, then one xavier 3d × d matrix"},
+     "as torch.nn.MultiheadAttention: the output projection first, then one xavier 3d × d matrix"},
 }};
 static_assert(is_table_of<Projection>(k_projection_rules));
 

@@ -1,4 +1,4 @@
-// How a matrix of weights is drawn: one small type behind one table, for embeddings and projections.
+// How a weight matrix is drawn: one small type behind one table, for embeddings and projections.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ constexpr auto choice_names(Initialization) {
 /// Draws one (out × in) matrix, row-major, from the generator.
 struct Initializer {
     Initialization choice;
-    std::string_view summary;  ///< one line: the distribution, and the PyTorch call it equals
+    std::string_view summary;  ///< one line: the distribution, and the equivalent PyTorch call
     void (*fill)(Generator& generator, MatrixView out);
 };
 
-/// In the order the menus list them:
+/// In the order of the menus:
 /// `normal`   torch.nn.Embedding, torch.randn: N(0, 1)
 /// `uniform`  torch.rand: [0, 1)
 /// `linear`   torch.nn.Linear(in, out, bias=False).weight: U(−1/√in, 1/√in)
@@ -33,9 +33,9 @@ struct Initializer {
 std::span<const Initializer> initializers();
 const Initializer& initializer_of(Initialization choice);
 
-/// What the projections of one attention go from and to.
+/// The sizes of the projections of one attention layer.
 struct ProjectionSizes {
-    int query_in, key_in, value_in;  ///< columns of X, and of the keys' and the values' side
+    int query_in, key_in, value_in;  ///< columns of X, and of the inputs of keys and values
     int key_out;                     ///< columns of Q and K: h · d_k
     int value_out;                   ///< columns of V: h · d_v
     int output_out;                  ///< columns of the output
@@ -57,7 +57,7 @@ constexpr auto choice_names(Projection) {
                                                   {mha, "mha"}});
 }
 
-/// A Projection in words; core/random/draws.h has its draws.
+/// A Projection in words; core/random/draws.h defines its draws.
 struct ProjectionRule {
     Projection choice;
     std::string_view summary;

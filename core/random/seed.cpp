@@ -15,7 +15,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(k_blanks) - first + 1);
 }
 
-/// Whether the whole of `text` is one number that fits.
+/// Parses a number that is the whole of `text` and fits.
 template <typename Integer>
 bool read_whole(std::string_view text, Integer& value) {
     const char* const end = text.data() + text.size();
@@ -30,7 +30,7 @@ Seed Seed::parse(std::string_view text) {
     if (std::int64_t value = 0; read_whole(number, value)) return Seed(value);
     if (std::uint64_t value = 0; read_whole(number, value)) return from_unsigned(value);
     throw Error(ErrorKind::bad_input, "seed \"" + std::string(text) +
-                                          "\": give a whole number from -9223372036854775808 to "
+                                          "\": use a whole number from -9223372036854775808 to "
                                           "18446744073709551615");
 }
 

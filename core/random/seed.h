@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-/// A whole number from −2⁶³ to 2⁶⁴ − 1, kept exactly as it was written.
+/// A whole number from −2⁶³ to 2⁶⁴ − 1, kept exactly as written.
 class Seed {
 public:
     constexpr Seed(std::int64_t value = 0) : bits_(static_cast<std::uint64_t>(value)), negative_(value < 0) {}
@@ -19,7 +19,7 @@ public:
     /// Throws Error(bad_input) naming the text and the range; blanks around the number are allowed.
     static Seed parse(std::string_view text);
 
-    /// The 64 bits the generator sees; a negative s counts as s + 2⁶⁴.
+    /// The 64 bits passed to the generator; a negative s becomes s + 2⁶⁴.
     constexpr std::uint64_t bits() const { return bits_; }
     constexpr bool negative() const { return negative_; }
     std::string text() const;

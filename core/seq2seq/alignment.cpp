@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-/// What a tanh takes in multiply-adds, roughly.
+/// The approximate cost of a tanh, in multiply-adds.
 constexpr double k_tanh_work = 16;
 
 ConstMatrixView view(const RowView& row) { return {row.data(), 1, row.size()}; }
@@ -57,7 +57,7 @@ Row weighted_sum(const RowView& weights, const RowView& masked, const ConstMatri
     return sum.cast<float>();
 }
 
-/// Softmax times bell; what has no weight gets none, not even of a bell that is NaN.
+/// The softmax times the Gaussian; a weight of 0 stays 0 even where the Gaussian is NaN.
 Row bent(const RowView& softmax, const RowView& bell_heights) {
     return (softmax.array() == 0).select(0.0f, softmax.cwiseProduct(bell_heights));
 }
@@ -74,7 +74,7 @@ AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     if (window != Normalizer::Window::none) {
         step.center = window_center(how, i, state);
         for (Eigen::Index j = 0; j < words; ++j)
-            // A centre that is NaN is near nothing.
+            // A center that is NaN is near nothing.
             if (!(std::abs(static_cast<double>(j) - static_cast<double>(step.center(0))) <= how.window))
                 step.open(j) = 0;
     }

@@ -1,16 +1,16 @@
-// The decoder: a word in, an alignment, a context, a new state, the next word's logits.
+// The decoder: from a word to an alignment, a context, a new state and the next word's logits.
 #pragma once
 
 #include "core/seq2seq/alignment.h"
 
 namespace attnscope {
 
-/// What every step of the decoder works with. C is the width of an annotation.
+/// What every step of the decoder uses. C is the width of an annotation.
 struct Decoder {
-    GruWeights gru;                 ///< in = d + C, or d where the alignment asks with the current state
+    GruWeights gru;                 ///< in = d + C, or d where the current state is the alignment's query
     ConstMatrixView initial_state;  ///< s_0, 1 × D
     ConstMatrixView annotations;    ///< h_j, S × C
-    const Alignment* alignment = nullptr;  ///< none: every step's context is `fixed_context`
+    const Alignment* alignment = nullptr;  ///< nullptr: every step's context is `fixed_context`
     Row fixed_context = {};                ///< 1 × C
     bool align_current = false;            ///< e_ij from s_i, not from s_(i−1)
 };
@@ -21,31 +21,30 @@ struct DecoderStep {
     GruStep gru;              ///< the gates and s_i
 };
 
-/// Step i (from 0) from the embedding of the word that is fed (1 × d) and the state before.
+/// Step i (from 0), given the embedding of the fed word (1 × d) and the previous state.
 /// - `previous` (Bahdanau et al. 2015, §A.2.2): e_ij from s_(i−1), then s_i = GRU([y; c_i], s_(i−1)).
-/// - `current` (Luong et al. 2015, §3; the seed's seq2seq notebook): s_i = GRU(y, s_(i−1)), then e_ij from
-///   s_i.
+/// - `current` (Luong et al. 2015, §3; the seq2seq notebook): s_i = GRU(y, s_(i−1)), then e_ij from s_i.
 DecoderStep decode_step(const Decoder& decoder, int i, const RowView& word, const RowView& state);
 
 /// One step for each row of words (N × d): teacher forcing. Throws Cancelled.
 std::vector<DecoderStep> decode(const Decoder& decoder, const ConstMatrixView& words,
                                 const std::stop_token& cancel);
 
-/// What turns a state into words, and words into what is fed.
+/// What turns states into words, and words into inputs.
 struct Vocabularies {
     ConstMatrixView embeddings;  ///< E_tgt, V × d
     ConstMatrixView W_out;       ///< V × (D + d + C)
     ConstMatrixView b_out;       ///< 1 × V
 };
 
-/// W_out [s; y; c] + b_out (Bahdanau et al. 2015, §A.2.2, without the maxout). Gives 1 × V.
+/// W_out [s; y; c] + b_out (Bahdanau et al. 2015, §A.2.2, without the maxout). Returns 1 × V.
 Row output_logits(const Vocabularies& vocabularies, const RowView& state, const RowView& word,
                   const RowView& context);
-/// The largest of a row, of equals the first.
+/// The index of the maximum of a row, the first if several tie.
 int largest(const RowView& row);
 
-/// What each step is fed where it is the word that the step before finds likeliest, beginning with `first`
-/// and ending with the step that finds `last`, after `max_steps` in any case. `steps` are the steps. Throws
+/// The word that each step is fed: first `first`, then the previous step's most likely word. Ends with the
+/// step that predicts `last`, and after `max_steps` at the latest. `steps` receives the steps. Throws
 /// Cancelled.
 std::vector<int> decode_greedily(const Decoder& decoder, const Vocabularies& vocabularies, int first,
                                  int last, int max_steps, std::vector<DecoderStep>& steps,

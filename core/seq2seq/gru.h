@@ -1,4 +1,4 @@
-// The gated recurrent unit, and a sentence read by it.
+// The gated recurrent unit (GRU), and an encoder that runs it over a sentence.
 #pragma once
 
 #include <Eigen/Core>
@@ -23,14 +23,14 @@ struct GruWeights {
 
 /// The gates and the new state of one step, 1 × h each.
 struct GruStep {
-    Row r;  ///< reset, 0 … 1: how much of the old state the new one is made with
-    Row z;  ///< update, 0 … 1: how much of the old state stays
-    Row n;  ///< what would replace it, −1 … 1
+    Row r;  ///< reset, 0 … 1: how much of the old state enters the candidate
+    Row z;  ///< update, 0 … 1: how much of the old state is kept
+    Row n;  ///< candidate for the new state, −1 … 1
     Row state;
 };
 
-/// One step with input x (1 × in) and state h (1 × h) (Cho et al. 2014, eq. 5 – 8, with r inside as
-/// torch.nn.GRUCell has it):
+/// One step with input x (1 × in) and state h (1 × h) (Cho et al. 2014, eq. 5 – 8, with r inside, as in
+/// torch.nn.GRUCell):
 ///     r = sigmoid(W_ir x + b_ir + W_hr h + b_hr)
 ///     z = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
 ///     n = tanh(W_in x + b_in + r ∘ (W_hn h + b_hn))
@@ -39,8 +39,8 @@ GruStep gru_step(const GruWeights& weights, const RowView& x, const RowView& h);
 
 enum class Direction { forward, backward };
 
-/// A step for each row of X (S × in), from a zero state, in the order of the rows also where they are read
-/// from the last to the first (Bahdanau et al. 2015, §3.2). Throws Cancelled.
+/// One step for each row of X (S × in), starting from a zero state. The results are in the order of the rows
+/// even if they are read from last to first (Bahdanau et al. 2015, §3.2). Throws Cancelled.
 std::vector<GruStep> encode(const GruWeights& weights, ConstMatrixView X, Direction direction,
                             const std::stop_token& cancel);
 

@@ -29,7 +29,7 @@ std::vector<LikelyWord> likely_words(const Trace& trace, int step, int count) {
     const auto log_p = trace.find("log_probs")->buffer.host().head(0).row(step);
     std::vector<int> order(static_cast<std::size_t>(log_p.size()));
     std::iota(order.begin(), order.end(), 0);
-    // NaN, which compares with nothing, stands last.
+    // NaN compares with nothing and sorts last.
     const auto value = [&](int word) { return std::isnan(log_p[word]) ? -INFINITY : log_p[word]; };
     const auto likelier = [&](int a, int b) {
         return value(a) > value(b) || (value(a) == value(b) && a < b);

@@ -20,7 +20,7 @@ const utf8proc_uint8_t* bytes(std::string_view text) {
     return reinterpret_cast<const utf8proc_uint8_t*>(text.data());
 }
 
-/// The code point at byte `position`, which moves past it. Throws where no well-formed one starts.
+/// The code point at byte `position`, which is advanced. Throws if no well-formed one starts there.
 CodePoint next_code_point(std::string_view text, std::size_t& position) {
     CodePoint code_point = -1;
     const std::string_view rest = text.substr(position);
@@ -63,7 +63,7 @@ bool is_all_blank(std::string_view text) {
     return true;
 }
 
-/// Clusters count as what their base is: marks, joiners and selectors follow it.
+/// A cluster has the category of its base: marks, joiners and selectors follow it.
 bool starts_with_letter(std::string_view cluster) { return is_letter(first_code_point(cluster)); }
 
 bool belongs_to_word(std::string_view cluster) {
@@ -77,7 +77,7 @@ bool joins_letters(std::string_view cluster) {
     return std::ranges::find(k_joiners, cluster) != k_joiners.end();
 }
 
-/// How many clusters from `first` on, which belongs to a word, make up the word.
+/// How many clusters, starting at `first`, which belongs to a word, form the word.
 std::size_t word_length(std::span<const std::string_view> clusters, std::size_t first) {
     const auto goes_on = [&](std::size_t i) {
         if (belongs_to_word(clusters[i])) return true;
@@ -120,7 +120,7 @@ std::vector<std::string> split_characters(std::string_view nfc) {
     return {clusters.begin(), clusters.end()};
 }
 
-/// Unicode's normalisation form C of `text`, after what else `options` ask for.
+/// Unicode normalization form C of `text`, after the transformations in `options`.
 std::string composed(std::string_view text, int options) {
     require_utf8(text);
     utf8proc_uint8_t* mapped = nullptr;
@@ -130,16 +130,16 @@ std::string composed(std::string_view text, int options) {
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
     if (length < 0) {
         throw Error(ErrorKind::too_large, "a text of " + std::to_string(text.size()) +
-                                              " bytes cannot be normalised (" + utf8proc_errmsg(length) +
-                                              "): give a shorter one");
+                                              " bytes cannot be normalized (" + utf8proc_errmsg(length) +
+                                              "): use a shorter one");
     }
     return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
 }
 
 constexpr std::array<Tokenizer, 3> k_tokenizers{{
-    {TokenizerKind::words, "words, and every other character by itself", split_words},
-    {TokenizerKind::whitespace, "whatever stands between blanks", split_whitespace},
-    {TokenizerKind::characters, "every character, blanks included", split_characters},
+    {TokenizerKind::words, "words, and every other character on its own", split_words},
+    {TokenizerKind::whitespace, "pieces separated by white space", split_whitespace},
+    {TokenizerKind::characters, "every character, including blanks", split_characters},
 }};
 static_assert(is_table_of<TokenizerKind>(k_tokenizers));
 

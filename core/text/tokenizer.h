@@ -1,4 +1,4 @@
-// A sentence cut into tokens.
+// Cuts a sentence into tokens.
 #pragma once
 
 #include <array>
@@ -25,28 +25,28 @@ struct Tokenizer {
     std::vector<std::string> (*split)(std::string_view nfc);
 };
 
-/// In the order the menus list them:
-/// `words`       runs of letters, marks and digits are words, an apostrophe or hyphen between letters
-///               belonging to the run; every other non-blank grapheme cluster is a token of its own
+/// In the order of the menus:
+/// `words`       runs of letters, marks and digits are words; an apostrophe or hyphen between letters belongs
+///               to the run; every other non-blank grapheme cluster is a token of its own
 /// `whitespace`  runs of anything but Unicode white space
-/// `characters`  grapheme clusters (UAX #29), blanks included
+/// `characters`  grapheme clusters (UAX #29), including blanks
 std::span<const Tokenizer> tokenizers();
 const Tokenizer& tokenizer_of(TokenizerKind choice);
 
-/// NFC of `text`, cut by `tokenizer`. Empty text gives no tokens.
-/// Throws Error(bad_input) with the byte offset where `text` is not UTF-8.
+/// The tokens of NFC(`text`), cut by `tokenizer`. Empty text gives no tokens.
+/// Throws Error(bad_input) with the byte offset if `text` is not UTF-8.
 std::vector<std::string> tokenize(std::string_view text, const Tokenizer& tokenizer);
 
 /// Throws Error(bad_input) "…not valid UTF-8 at byte N…" unless `text` is well-formed UTF-8.
 void require_utf8(std::string_view text);
-/// Unicode normalisation form C. Throws as require_utf8, and Error(too_large) where the result has no room.
+/// Unicode normalization form C. Throws as require_utf8, and Error(too_large) if the result does not fit.
 std::string to_nfc(std::string_view text);
-/// Full Unicode case folding, then NFC: "CAN" and "can" are one word.
+/// Full Unicode case folding, then NFC: "CAN" and "can" become one word.
 std::string fold(std::string_view token);
 /// Grapheme clusters of valid UTF-8, in order, covering all of it.
 std::vector<std::string_view> graphemes(std::string_view text);
-/// How a token is shown: as it is, but a blank as "␣", a control character as its code point "U+000A";
-/// likewise a token that is one format character, such as a change of writing direction.
+/// A token as shown on screen: as it is, except a blank as "␣", and a control character, or a token that is a
+/// single format character such as a change of writing direction, as its code point "U+000A".
 std::string display_token(std::string_view token);
 /// "U+000A".
 std::string code_point_name(char32_t code_point);

@@ -20,7 +20,7 @@ std::vector<std::string> by_appearance(std::span<const std::string> folded) {
     return words;
 }
 
-/// The bytes of UTF-8, compared as unsigned as std::string does, are in the order of the code points.
+/// Comparing bytes of UTF-8 as unsigned, as std::string does, orders by code point.
 std::vector<std::string> by_code_point(std::span<const std::string> folded) {
     std::vector<std::string> words = by_appearance(folded);
     std::ranges::sort(words);
@@ -40,9 +40,9 @@ std::uint64_t splitmix64_mixed(std::uint64_t bits) {
 }
 
 constexpr std::array<VocabularyRule, 3> k_rules{{
-    {VocabularyOrder::alphabetical, "the words in alphabetical order, as sorted() gives it", false,
+    {VocabularyOrder::alphabetical, "words in alphabetical order, as in Python's sorted()", false,
      by_code_point},
-    {VocabularyOrder::appearance, "the words in order of appearance", false, by_appearance},
+    {VocabularyOrder::appearance, "words in order of appearance", false, by_appearance},
     {VocabularyOrder::stable, "a word keeps its vector whatever else is typed", true, by_appearance},
 }};
 static_assert(is_table_of<VocabularyOrder>(k_rules));

@@ -1,4 +1,4 @@
-// Which row of the embedding table a token takes, and the table itself.
+// Which row of the embedding table each token uses, and the table itself.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ constexpr auto choice_names(VocabularyOrder) {
         {{alphabetical, "alphabetical"}, {appearance, "appearance"}, {stable, "stable"}});
 }
 
-/// How the distinct folded tokens are ordered.
+/// An order of the distinct folded tokens.
 struct VocabularyRule {
     VocabularyOrder choice;
     std::string_view summary;
@@ -30,8 +30,8 @@ struct VocabularyRule {
     std::vector<std::string> (*order)(std::span<const std::string> folded);
 };
 
-/// In the order the menus list them:
-/// `alphabetical`  by code point of the folded word, as sorted() orders them in the notebooks
+/// In the order of the menus:
+/// `alphabetical`  by code point of the folded word, as sorted() in the notebooks
 /// `appearance`    by first appearance
 /// `stable`        by first appearance; each row is drawn from a generator of its own
 std::span<const VocabularyRule> vocabulary_rules();

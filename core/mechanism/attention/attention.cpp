@@ -1,4 +1,4 @@
-// From what the projections read to the output.
+// Attention: from the inputs of the projections to the output.
 #include "core/attention/normalizers.h"
 #include "core/attention/stage_table.h"
 #include "core/error.h"
@@ -27,7 +27,7 @@ Graph AttentionBuilder::build() {
     return std::move(builder_.graph);
 }
 
-/// x Wᵀ + b; b may be none.
+/// x Wᵀ + b; b may be absent.
 Value AttentionBuilder::linear(StageKey key, Value x, Value W, Value b) {
     const Shape &in = builder_.shape(x), &weight = builder_.shape(W);
     if (weight.columns != in.columns)
@@ -66,8 +66,8 @@ Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
                                               ": use a divisor");
     const int width = columns / e_.heads;
     if (rotate && width % 2 != 0)
-        throw Error(ErrorKind::bad_input, "position rope turns pairs of features and a head of " + name +
-                                              " has " + std::to_string(width) + ": use an even d_k");
+        throw Error(ErrorKind::bad_input, "position rope rotates pairs of features and a head of " + name +
+                                              " has width " + std::to_string(width) + ": use an even d_k");
     op::SplitHeads split{e_.heads};
     if (rotate) split.rotary = e_.rope_layout;
     return builder_.add(key, split, {x});
@@ -85,11 +85,11 @@ void AttentionBuilder::split_heads() {
 Value AttentionBuilder::scored() {
     if (is_given("scores")) {
         if (e_.heads > 1)
-            throw Error(ErrorKind::bad_input, "scores are given for one head and heads is " +
+            throw Error(ErrorKind::bad_input, "scores are custom for one head and heads is " +
                                                   std::to_string(e_.heads) + ": use heads 1");
         if (e_.scale.kind == Scale::Kind::sqrt)
             throw Error(ErrorKind::bad_input,
-                        "scale sqrt needs keys and the scores are given: use none or a number");
+                        "scale sqrt needs keys and the scores are custom: use none or a number");
         return custom("scores", true);
     }
     const ScoreFunction& function = score_function(e_.score);
@@ -109,7 +109,7 @@ void AttentionBuilder::score() {
     scaled_ = builder_.add("scaled"_stage, op::Scale{e_.scale, d_k, e_.temperature}, {scores_});
 }
 
-/// What is added to the scaled scores: ALiBi's distances, a given matrix, or both.
+/// The bias on the scaled scores: ALiBi's distances, a custom matrix, or both.
 void AttentionBuilder::add_biases() {
     Value alibi, given;
     if (e_.position == Position::alibi) {
@@ -123,14 +123,15 @@ void AttentionBuilder::add_biases() {
     if (alibi || given) scaled_ = builder_.add("biased"_stage, op::AddBias{}, {scaled_, alibi, given});
 }
 
-/// Where each query's local window stands: N × 1 for local-m, h × N × 1 for local-p; none for the others.
+/// The center of each query's local window: N × 1 for local-m, h × N × 1 for local-p; absent otherwise.
 Value AttentionBuilder::window_centers() {
     const Normalizer::Window window = normalizer_of(e_.normalizer).window;
     if (window == Normalizer::Window::none) return {};
     if (window == Normalizer::Window::at_query) return builder_.add("center"_stage, op::QueryPlaces{N_});
     if (!Q_)
-        throw Error(ErrorKind::bad_input,
-                    "normalizer local-p predicts from queries and the scores are given: use another one");
+        throw Error(
+            ErrorKind::bad_input,
+            "normalizer local-p predicts from the queries and the scores are custom: use another normalizer");
     const int width = builder_.shape(Q_).columns;
     const Value W = parameter("W_p");
     if (builder_.shape(W).columns != width) builder_.require_shape(W, e_.hidden, width);
@@ -139,7 +140,7 @@ Value AttentionBuilder::window_centers() {
     return builder_.add("center"_stage, op::PredictedCenters{M_}, {Q_, W, v});
 }
 
-/// Which pairs the rules, a given mask, a closing bias and a local window all leave open.
+/// The pairs that the rules, a custom mask, a bias of −∞ and a local window all leave open.
 void AttentionBuilder::mask() {
     centers_ = window_centers();
     const auto given = [&](const char* name) -> std::shared_ptr<const Matrix> {

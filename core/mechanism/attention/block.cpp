@@ -1,4 +1,4 @@
-// The transformer's block around attention, the words' logits and the loss.
+// The transformer block around attention, the logits and the loss.
 #include <cmath>
 
 #include "core/attention/stage_table.h"
@@ -13,13 +13,14 @@ Value AttentionBuilder::normed(StageKey key, Value x, const std::string& prefix)
     return builder_.add(key, op::LayerNorm{}, {x, gain, shift});
 }
 
-/// Before attention (Xiong et al. 2020, pre-LN): what it reads is normed, what is added to is not.
+/// The layer norm before attention (Xiong et al. 2020, pre-LN): attention reads the normalized input, the
+/// residual the original.
 void AttentionBuilder::normalize_first() {
     if (e_.block == Block::none) return;
     if (!X_)
         throw Error(ErrorKind::bad_input,
                     "block " + std::string(name_of(e_.block)) +
-                        " adds to the embedding and Q, K, V or the scores are given: use block none");
+                        " adds to the embedding and Q, K, V or the scores are custom: use block none");
     if (e_.block != Block::pre_norm) return;
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     X_ = normed("norm_1"_stage, x_, "ln1");

@@ -1,4 +1,4 @@
-// Attention: experiment → graph.
+// Attention: builds the graph of an experiment.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-/// One use: build(). Each step leaves its values for those after it.
+/// Used once, by build(). Each step leaves its values for those after it.
 class AttentionBuilder {
 public:
     explicit AttentionBuilder(const Experiment& experiment) : e_(experiment) {}
@@ -23,10 +23,10 @@ public:
 
 private:
     bool is_given(std::string_view name) const { return e_.is_given(name); }
-    /// A stage or a parameter that the person sets.
+    /// A custom stage or parameter.
     Value custom(std::string_view name, bool has_heads = false);
 
-    // inputs.cpp: from text or a picture to what the projections read.
+    // inputs.cpp: from text or a picture to the inputs of the projections.
     void read_tokens();
     void count_tokens();
     void embed();
@@ -34,7 +34,7 @@ private:
     void add_positions();
     Op table_op() const;
 
-    // parameters.cpp: given, or drawn in the order in which one generator draws them.
+    // parameters.cpp: custom, or drawn in the order in which one generator draws them.
     struct Sequence {
         Seed seed;
         std::vector<Draw> draws;
@@ -58,7 +58,7 @@ private:
     Value bias(std::string_view name);
     Value norm_parameter(const std::string& name, int columns, float value);
 
-    // attention.cpp: from what they read to the output.
+    // attention.cpp: from the inputs of the projections to the output.
     void project();
     Value projected(const std::string& name, const std::string& letter, Value x);
     Value linear(StageKey key, Value x, Value W, Value b);
@@ -74,7 +74,7 @@ private:
     void sum_values();
     void join_heads();
 
-    // block.cpp: the transformer's block, words and loss.
+    // block.cpp: the transformer block, logits and loss.
     Value normed(StageKey key, Value x, const std::string& prefix);
     void normalize_first();
     void surround();
@@ -86,13 +86,13 @@ private:
     Vocabulary vocabulary_;
     std::vector<int> ids_, ids_kv_;
     int table_rows_ = 0;
-    bool pictured_ = false;  ///< the keys' side is of an image
+    bool pictured_ = false;  ///< the keys and values come from an image
     int N_ = 0, M_ = 0;
     Value table_;
-    Value X_, Y_, Y_v_;  ///< what the projections read
-    Value x_;            ///< what the block adds to
+    Value X_, Y_, Y_v_;  ///< the inputs of the projections
+    Value x_;            ///< what the block's residual adds to
     Value Q_, K_, V_, scores_, scaled_, centers_, mask_, masked_, weights_, context_;
-    Value output_;  ///< the last value so far of N × d
+    Value output_;  ///< the latest value of N × d
 };
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// From text or a picture to what the projections read.
+// From text or a picture to the inputs of the projections.
 #include "core/attention/patches.h"
 #include "core/attention/sentence.h"
 #include "core/attention/stage_table.h"
@@ -58,7 +58,7 @@ void AttentionBuilder::count_tokens() {
         M_ = e_.grid * e_.grid;
     else
         M_ = rows_of({"key", "embedding_kv", "embedding"}, ids_.size());
-    // What is given in another number than the sentence's tokens is not of them.
+    // A custom matrix with another number of rows than the sentence has tokens does not get their labels.
     Graph& graph = builder_.graph;
     if (graph.rows.size() != static_cast<std::size_t>(N_)) graph.rows.clear();
     if (graph.columns.size() != static_cast<std::size_t>(M_)) graph.columns.clear();
@@ -73,7 +73,7 @@ Op AttentionBuilder::table_op() const {
     return op::Drawn{e_.seed, {Draw::by(e_.embedding, table_rows_, e_.dim)}};
 }
 
-/// Of an image: the patches, projected (the annotation vectors of Xu et al. 2015, §3.1.1).
+/// The patches of an image, projected (the annotation vectors of Xu et al. 2015, §3.1.1).
 Value AttentionBuilder::annotations() {
     const Value patches =
         builder_.add("patches"_stage, op::Patches{e_.image->shared(), e_.grid, e_.patch_size});
@@ -100,7 +100,7 @@ void AttentionBuilder::add_positions() {
     const Shape x = builder_.shape(X_), y = builder_.shape(Y_);
     if (y.columns != x.columns)
         refuse_shape("embedding_kv", y.rows, y.columns,
-                     "rows × " + std::to_string(x.columns) + " for the positions of both sides");
+                     "rows × " + std::to_string(x.columns) + " so that both sides can have positions");
     const Value PE =
         builder_.add("position"_stage, op::SinusoidalPositions{std::max(x.rows, y.rows), x.columns});
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;

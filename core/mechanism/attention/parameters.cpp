@@ -1,4 +1,4 @@
-// The parameters of attention: given, or drawn together with their sisters.
+// The parameters of attention: custom, or drawn together with the others of their group.
 #include <algorithm>
 #include <array>
 
@@ -31,7 +31,7 @@ Seed AttentionBuilder::seed_of(const ProjectionSeed& seed) const {
     return seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.seed;
 }
 
-/// The table, where it is drawn as a whole.
+/// The embedding table, where it is drawn as a whole.
 void AttentionBuilder::add_table_draw(Sequence& sequence) const {
     if (!vocabulary_rule(e_.vocabulary).stable && table_rows_ > 0)
         sequence.draws.push_back(Draw::by(e_.embedding, table_rows_, e_.dim));
@@ -88,7 +88,7 @@ ScoreSizes AttentionBuilder::score_sizes() const {
             .hidden = e_.hidden};
 }
 
-/// The score function's, then local-p's.
+/// The parameters of the score function, then those of local-p.
 std::vector<ScoreParameter> AttentionBuilder::score_parameters() const {
     if (!Q_ || !K_) return {};
     const auto of_function = score_function(e_.score).parameters;
@@ -109,7 +109,7 @@ AttentionBuilder::Sequence AttentionBuilder::scores() const {
     return sequence;
 }
 
-/// nn.Linear's W_1, b_1, W_2, b_2, one after the other.
+/// W_1, b_1, W_2, b_2 as two nn.Linear layers draw them, one after the other.
 AttentionBuilder::Sequence AttentionBuilder::block() const {
     Sequence sequence =
         e_.block_seed.kind == ProjectionSeed::Kind::proceed ? scores() : Sequence{seed_of(e_.block_seed), {}};
@@ -120,7 +120,7 @@ AttentionBuilder::Sequence AttentionBuilder::block() const {
     return sequence;
 }
 
-/// W_q, b_q … b_o, which one list draws.
+/// W_q, b_q … b_o, which are drawn in one sequence.
 Op AttentionBuilder::drawn_projection(std::string_view name) const {
     Sequence sequence = projection_start();
     for (const ProjectionDraw& each : projection_list(true)) {
@@ -129,10 +129,10 @@ Op AttentionBuilder::drawn_projection(std::string_view name) const {
             if (part.name == name)
                 return op::Drawn{sequence.seed, std::move(sequence.draws), part.first_row, part.rows};
     }
-    return op::Constant{1, columns_of(X_), 0};  // a bias of torch.nn.MultiheadAttention
+    return op::Constant{1, columns_of(X_), 0};  // as torch.nn.MultiheadAttention initializes its biases
 }
 
-/// The drawn parameter of this name: its sequence, cut behind it.
+/// The drawn parameter of this name: the last one of the sequence up to it.
 Op AttentionBuilder::drawn(std::string_view name) const {
     if (is_projection(name)) return drawn_projection(name);
     const auto cut = [](Sequence sequence, std::ptrdiff_t behind) -> Op {
@@ -152,7 +152,7 @@ Value AttentionBuilder::parameter(std::string_view name) {
     return is_given(name) ? custom(name) : builder_.add(find_in_table(name), drawn(name));
 }
 
-/// A projection's bias; none unless it is given or all are drawn.
+/// A projection's bias; absent unless it is custom or biases are drawn.
 Value AttentionBuilder::bias(std::string_view name) {
     if (is_given(name)) return custom(name);
     if (!e_.projection_bias || (e_.projection == Projection::none && name != "b_o")) return {};

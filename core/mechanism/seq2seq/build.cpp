@@ -1,4 +1,4 @@
-// Encoder, decoder, words: the stages of sequence to sequence.
+// Sequence to sequence: the stages of encoder, decoder and logits.
 #include "core/mechanism/seq2seq/build.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace attnscope {
 namespace {
 
 constexpr int k_bos = 0, k_eos = 1;
-constexpr int k_no_word = -1;  ///< a given table without words has no end
+constexpr int k_no_word = -1;  ///< a custom table without words has no <eos>
 
 }  // namespace
 
@@ -43,7 +43,8 @@ Seq2seqSizes Seq2seqBuilder::sizes() const {
             .hidden = e_.hidden};
 }
 
-/// In the one sequence of seq2seq_parameters(); a `stable` table from generators of its own.
+/// All parameters are one sequence, in the order of seq2seq_parameters(); a `stable` table has generators of
+/// its own.
 Op Seq2seqBuilder::drawn(std::string_view name) const {
     const bool stable = vocabulary_rule(e_.vocabulary).stable;
     const bool is_table = name == "E_src" || name == "E_tgt";
@@ -85,7 +86,7 @@ std::vector<Value> Seq2seqBuilder::gru_parameters(const std::string& prefix) {
     return values;
 }
 
-/// The gates of one direction, and its states, which it gives.
+/// The gates of one direction and its states, which are returned.
 Value Seq2seqBuilder::encode(const std::string& side, Direction direction) {
     std::vector<Value> inputs = gru_parameters("enc_" + side);
     inputs.insert(inputs.begin(), X_);
@@ -103,8 +104,8 @@ void Seq2seqBuilder::encode_source() {
     last_state_ = backward ? backward : forward;
 }
 
-/// s_0 = tanh(W_init h + b_init), h being the backward state at the first word (Bahdanau et al. 2015,
-/// §A.2.2), of a forward encoder the state at the last. Then U_a h_j for all words at once (§A.1.2).
+/// s_0 = tanh(W_init h + b_init), where h is the backward state at the first word (Bahdanau et al. 2015,
+/// §A.2.2), or the state at the last word of a forward encoder. Then U_a h_j for all words at once (§A.1.2).
 void Seq2seqBuilder::start_decoder() {
     const Value W = parameter("W_init"), b = parameter("b_init");
     const auto word = reads_backward() ? op::InitialState::Of::first : op::InitialState::Of::last;
@@ -132,7 +133,7 @@ op::DecoderRule Seq2seqBuilder::decoder_rule() const {
     return rule;
 }
 
-/// As op::Decode has them, without the words.
+/// The inputs of op::Decode, without the words.
 std::vector<Value> Seq2seqBuilder::decoder_inputs() {
     std::vector<Value> inputs{initial_state_, annotations_};
     for (const Value each : gru_parameters("dec")) inputs.push_back(each);
@@ -142,8 +143,8 @@ std::vector<Value> Seq2seqBuilder::decoder_inputs() {
     return inputs;
 }
 
-/// Greedy decoding is teacher forcing with the words that it picked, so that the other stages depend on
-/// `fed_tokens` and not on what picked them.
+/// Greedy decoding equals teacher forcing with the words that it picked, so the other stages depend only on
+/// `fed_tokens`, whichever way these were chosen.
 void Seq2seqBuilder::feed() {
     const Value table = parameter("E_tgt"), W = parameter("W_out"), b = parameter("b_out");
     std::vector<Value> inputs = decoder_inputs();
@@ -158,7 +159,7 @@ void Seq2seqBuilder::feed() {
     words_ = builder_.add("target_embedding"_stage, op::Lookup{}, {fed_tokens_, table});
 }
 
-/// The stages that a decoder has under these settings.
+/// The stages of the decoder under these settings.
 std::vector<std::pair<op::DecoderPart, StageKey>> Seq2seqBuilder::decoder_stages() const {
     using enum op::DecoderPart;
     const Normalizer::Window window = normalizer_of(e_.normalizer).window;
@@ -212,7 +213,7 @@ void Seq2seqBuilder::predict() {
     builder_.add("picked_tokens"_stage, op::ArgMax{}, {logits});
 }
 
-/// The mean of −log p of each step's wanted word.
+/// The mean of −log p of each step's target.
 void Seq2seqBuilder::add_loss() {
     if (wanted_.empty()) return;
     const Value wanted = builder_.add("target_tokens"_stage, op::TokenRows{wanted_});

@@ -1,4 +1,4 @@
-// Sequence to sequence: experiment → graph.
+// Sequence to sequence: builds the graph of an experiment.
 #pragma once
 
 #include <map>
@@ -11,9 +11,9 @@
 
 namespace attnscope {
 
-/// One use: build(). Bahdanau et al. 2015, with GRUs as PyTorch has them. The words of the target stand in
-/// E_tgt behind `<bos>` (row 0) and `<eos>` (row 1), each sentence having a vocabulary of its own; E_src has
-/// at least `table_size` rows, E_tgt as many as there are words to predict.
+/// Used once, by build(). Bahdanau et al. 2015, with PyTorch's GRUs. Each sentence has a vocabulary of its
+/// own. In E_tgt the target's words follow `<bos>` (row 0) and `<eos>` (row 1), and it has as many rows as
+/// words can be predicted; E_src has at least `table_size` rows.
 class Seq2seqBuilder {
 public:
     explicit Seq2seqBuilder(const Experiment& experiment) : e_(experiment) {}
@@ -26,7 +26,7 @@ private:
     bool is_greedy() const { return e_.decode == Decode::greedy; }
     bool aligns() const { return e_.decoder_attention == DecoderAttention::additive; }
     bool reads_backward() const { return e_.encoder == Encoder::bidirectional; }
-    /// Steps that there may be.
+    /// The largest possible number of steps.
     int steps() const { return is_greedy() ? e_.max_steps : static_cast<int>(fed_.size()); }
 
     // words.cpp: from text to rows of the tables.
@@ -51,16 +51,17 @@ private:
 
     const Experiment& e_;
     GraphBuilder builder_;
-    std::vector<std::string> source_words_, target_words_;  ///< folded, by row; empty where not of the text
-    std::vector<int> source_, fed_, wanted_;                ///< wanted: empty if nothing is to be predicted
+    std::vector<std::string> source_words_,
+        target_words_;                        ///< folded, by row; empty if they do not come from the text
+    std::vector<int> source_, fed_, wanted_;  ///< wanted_: empty if there are no targets
     int source_rows_ = 0, target_rows_ = 0;
     std::map<std::string, Value, std::less<>> parameters_;
     Value X_, annotations_, last_state_, initial_state_, keys_, fed_tokens_, words_, context_, state_,
         log_probs_;
 };
 
-/// "fed→target" for each step, and where nothing is to be predicted "fed→picked"; empty where the words are
-/// not of the text.
+/// "fed→target" for each step, or "fed→picked" where there are no targets; empty if the words do not come
+/// from the text.
 std::vector<std::string> step_labels(const Trace& trace);
 
 }  // namespace attnscope

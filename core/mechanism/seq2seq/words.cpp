@@ -1,4 +1,4 @@
-// From sentences to rows of the two tables, and from the steps to their labels.
+// From sentences to rows of the two tables, and from steps to their labels.
 #include <cmath>
 
 #include "core/attention/sentence.h"
@@ -55,7 +55,7 @@ void Seq2seqBuilder::read_source() {
     builder_.graph.table = source_words_;
 }
 
-/// Teacher forcing: `<bos>` and the words are fed, the words and `<eos>` are wanted.
+/// Teacher forcing: `<bos>` and the words are fed, the words and `<eos>` are the targets.
 void Seq2seqBuilder::read_target() {
     const bool fed_is_given = is_given("tgt_in") && !is_greedy();
     const bool needs_text = !is_given("E_tgt") || (!is_greedy() && !fed_is_given);
@@ -72,7 +72,7 @@ void Seq2seqBuilder::read_target() {
         if (needs_text && table.rows() < target_rows_)
             refuse_shape("E_tgt", table.rows(), table.cols(),
                          "a row for each of " + std::to_string(target_rows_) + " words");
-        // A table of another size is not of these words.
+        // A table of another size does not get these words as labels.
         if (tokens.empty() || table.rows() != target_rows_) target_words_.clear();
         target_rows_ = static_cast<int>(table.rows());
     }
