@@ -452,7 +452,7 @@ TEST_P(explain_test, closed_cells_and_empty_rows_carry_a_remark) {
         } else if (name == "mask") {
             EXPECT_EQ(proof.remark.substr(0, 6), proof.value == 0 ? "closed" : "open: ") << proof.remark;
         } else if (name == "masked" || name == "weights" || name == "context") {
-            EXPECT_EQ(proof.remark, name != "context" && !trace.find("query") ? "the scores are given" : "");
+            EXPECT_EQ(proof.remark, name != "context" && !trace.find("query") ? "custom: set by hand" : "");
         }
     });
 }
@@ -527,7 +527,7 @@ TEST(explain_words_test, a_bias_is_a_step_of_its_own) {
     experiment.given.emplace("b_q", GivenMatrix(Matrix::Constant(1, 16, 0.5f)));
     const Proof proof = proof_of(experiment, "query", 0, 2, 3);
     ASSERT_EQ(proof.steps.size(), 2u);
-    EXPECT_EQ(proof.steps[1].label, "+ b 0.5");
+    EXPECT_EQ(proof.steps[1].label, "+ b_q 0.5");
     EXPECT_NEAR(proof.steps[0].value + 0.5, proof.value, 1e-6);
 }
 
@@ -577,19 +577,19 @@ TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
 TEST(explain_words_test, stages_that_are_no_sum_say_where_they_come_from) {
     Experiment experiment;
     EXPECT_EQ(proof_of(experiment, "tokens", 0, 1, 0).remark,
-              "\"you\" is word 7 of the vocabulary, counted from 0");
+              "“you” is row 7 of the table, counted from 0");
     EXPECT_EQ(proof_of(experiment, "embedding", 0, 1, 2).remark,
-              "row 7 of the table, dimension 3, drawn with seed 123");
-    EXPECT_EQ(proof_of(experiment, "W_q", 0, 0, 0).remark, "drawn");
+              "row 7 of the table E, dimension 3");
+    EXPECT_EQ(proof_of(experiment, "W_q", 0, 0, 0).remark, "drawn with seed 123");
     experiment.heads = 4;
-    EXPECT_EQ(proof_of(experiment, "query_heads", 2, 1, 1).remark, "column 10 of the whole, in head 3");
+    EXPECT_EQ(proof_of(experiment, "query_heads", 2, 1, 1).remark, "column 10 of Q, in head 3");
     EXPECT_EQ(proof_of(experiment, "concat", 0, 1, 9).remark, "context of head 3, column 2");
     experiment.heads = 1;
     experiment.projection = Projection::none;
-    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "no projection: the same as the embedding");
+    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "no projection: the same as X");
     experiment.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
     experiment.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));
-    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "given");
+    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "custom: set by hand");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ class StateLock {
 public:
     /// Creates the folder; the lock of an empty folder name is always held.
     explicit StateLock(const std::string& folder);
+    /// Removes the lock, and the folder if nothing is in it.
     ~StateLock();
     StateLock(const StateLock&) = delete;
     StateLock& operator=(const StateLock&) = delete;
@@ -21,6 +22,7 @@ public:
     bool held() const { return held_; }
 
 private:
+    std::filesystem::path path_;
     int file_ = -1;
     bool held_ = true;
 };

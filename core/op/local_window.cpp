@@ -57,12 +57,10 @@ void PredictedCenters::explain(Proof& proof, const Cell& cell) const {
         (cell.inputs[1]->host().head(0).cast<double>() * cell.row_of(0, cell.row).transpose().cast<double>())
             .array()
             .tanh();
-    proof.terms_title = "v_p · tanh(W_p q), unit by unit";
-    for (Eigen::Index k = 0; k < units.size(); ++k)
-        proof.add_term(std::to_string(k + 1), cell.at(2, 0, static_cast<int>(k)),
-                       static_cast<float>(units(k)));
-    proof.terms_result = proof.terms_sum;
-    proof.add_step("sigmoid", 1 / (1 + std::exp(-proof.terms_sum)));
+    double x = 0;
+    for (Eigen::Index k = 0; k < units.size(); ++k) x += cell.at(2, 0, static_cast<int>(k)) * units(k);
+    proof.add_step("v_p · tanh(W_p q)", x);
+    proof.add_step("sigmoid", 1 / (1 + std::exp(-x)));
     proof.add_step(fmt::format("× M = {}", keys), cell.value);
 }
 

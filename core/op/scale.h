@@ -17,7 +17,10 @@ struct Scale {
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     float factor() const { return static_cast<float>(by.factor(d_k)); }
-    bool operator==(const Scale&) const = default;
+    /// 1/√16 and the number 0.25 are one scale.
+    bool operator==(const Scale& other) const {
+        return factor() == other.factor() && temperature == other.temperature;
+    }
 };
 
 }  // namespace attnscope::op
