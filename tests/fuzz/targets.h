@@ -1,4 +1,4 @@
-// What is tried with made-up input: by libFuzzer (scripts/fuzz), and with the corpus by fuzz_corpus_test.
+// What is tried with made-up input: by libFuzzer (scripts/fuzz), and with the corpus by corpus_test.
 #pragma once
 
 #include <span>
