@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "core/attention/experiment.h"
 
@@ -13,7 +14,9 @@ namespace attnscope::test {
 class Dice {
 public:
     explicit Dice(unsigned seed) : engine_(seed) {}
-    int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
+    /// The first throws are two bytes each; the text has to live as long.
+    explicit Dice(std::string_view bytes) : bytes_(bytes) {}
+    int below(int n) { return static_cast<int>(next() % static_cast<unsigned>(n)); }
     bool one_in(int n) { return below(n) == 0; }
     int from_to(int low, int high) { return low + below(high - low + 1); }
     float real() { return static_cast<float>(from_to(-1000, 1000)) / 700; }
@@ -42,6 +45,15 @@ public:
     }
 
 private:
+    unsigned next() {
+        if (bytes_.size() < 2) return static_cast<unsigned>(engine_());
+        const unsigned low = static_cast<unsigned char>(bytes_[0]),
+                       high = static_cast<unsigned char>(bytes_[1]);
+        bytes_.remove_prefix(2);
+        return high << 8 | low;
+    }
+
+    std::string_view bytes_;
     std::mt19937 engine_;
 };
 

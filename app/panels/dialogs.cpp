@@ -49,7 +49,8 @@ bool matches(std::string_view title, const std::string& text) {
     const auto equal = [](char a, char b) {
         return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
     };
-    return std::ranges::search(title, text, equal).begin() != title.end() || text.empty();
+    return text.empty() ||
+           std::search(title.begin(), title.end(), text.begin(), text.end(), equal) != title.end();
 }
 
 /// The actions that the search lists, in the order of the menus.

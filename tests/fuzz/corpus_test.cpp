@@ -1,0 +1,33 @@
+// Every input of tests/fuzz/corpus through its target: what fuzzing has found stays mended.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/io/file.h"
+#include "tests/fuzz/targets.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(corpus_test, every_target_takes_its_corpus) {
+    for (const fuzz::Target& target : fuzz::targets()) {
+        const fs::path folder = fs::path(ATTNSCOPE_SOURCE_DIR) / "tests/fuzz/corpus" / target.name;
+        ASSERT_TRUE(fs::is_directory(folder)) << folder;
+        ASSERT_FALSE(fs::is_empty(folder)) << folder;
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+            SCOPED_TRACE(entry.path());
+            EXPECT_NO_THROW(target.run(read_file(entry.path().string())));
+        }
+    }
+}
+
+TEST(corpus_test, every_folder_of_the_corpus_has_its_target) {
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(fs::path(ATTNSCOPE_SOURCE_DIR) / "tests/fuzz/corpus"))
+        EXPECT_TRUE(fuzz::find_target(entry.path().filename().string())) << entry.path();
+}
+
+}  // namespace
+}  // namespace attnscope
