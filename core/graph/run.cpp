@@ -96,8 +96,8 @@ Trace run(const Graph& graph, const Trace& previous, const EvaluateOptions& opti
     trace.table = graph.table;
     trace.target_table = graph.target_table;
     trace.records = Run(graph, previous, options).records();
-    std::ranges::stable_partition(
-        trace.records, [](const StageRecord& record) { return !is_parameter(*record.stage->info); });
+    std::stable_partition(trace.records.begin(), trace.records.end(),
+                          [](const StageRecord& record) { return !is_parameter(*record.stage->info); });
     trace.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     return trace;
 }
