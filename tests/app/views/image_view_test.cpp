@@ -123,7 +123,7 @@ TEST_F(ImageViewTest, WhereNothingLooksAPictureIsRefusedWithTheReason) {
     write_file(photo, png_of(gradient(4, 4)));
     play({Drop{{photo}}});
     EXPECT_FALSE(document().experiment().image);
-    EXPECT_NE(interaction().notice.text.find("embedding is custom"), std::string::npos)
+    EXPECT_NE(interaction().notice.text.find("embedding of the keys is custom"), std::string::npos)
         << interaction().notice.text;
 }
 
