@@ -17,7 +17,8 @@ int open_private(const fs::path& file) { return ::open(file.c_str(), O_RDWR | O_
 
 /// Whether the open file is the one that the path names now.
 bool is_at(int file, const fs::path& path) {
-    struct stat opened {}, named {};
+    struct stat opened {
+    }, named{};
     return ::fstat(file, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }

@@ -183,7 +183,8 @@ private:
         const int i = cell_.row, j = cell_.column;
         if (here(DecoderPart::mask) != 0) return "closed: the score is −∞";
         for (const MaskRule& rule : decode_.rule.mask)
-            if (!mask_kind(rule.kind).open(rule, i, j)) return "closed by the mask: " + std::string(name_of(rule.kind));
+            if (!mask_kind(rule.kind).open(rule, i, j))
+                return "closed by the mask: " + std::string(name_of(rule.kind));
         const auto& custom = decode_.rule.custom_mask;
         if (custom && (*custom)(i, j) == 0) return "closed by the mask: custom mask";
         return "closed: outside the local window";

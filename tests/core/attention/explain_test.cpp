@@ -576,10 +576,8 @@ TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
 
 TEST(explain_words_test, stages_that_are_no_sum_say_where_they_come_from) {
     Experiment experiment;
-    EXPECT_EQ(proof_of(experiment, "tokens", 0, 1, 0).remark,
-              "“you” is row 7 of the table, counted from 0");
-    EXPECT_EQ(proof_of(experiment, "embedding", 0, 1, 2).remark,
-              "row 7 of the table E, dimension 3");
+    EXPECT_EQ(proof_of(experiment, "tokens", 0, 1, 0).remark, "“you” is row 7 of the table, counted from 0");
+    EXPECT_EQ(proof_of(experiment, "embedding", 0, 1, 2).remark, "row 7 of the table E, dimension 3");
     EXPECT_EQ(proof_of(experiment, "W_q", 0, 0, 0).remark, "drawn with seed 123");
     experiment.heads = 4;
     EXPECT_EQ(proof_of(experiment, "query_heads", 2, 1, 1).remark, "column 10 of Q, in head 3");

@@ -123,8 +123,7 @@ TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
     const Shape shape{.heads = 2, .rows = 3000, .columns = 1000, .per_head = true};
     const auto left = std::make_shared<FakeCard>(shape), right = std::make_shared<FakeCard>(shape);
     const auto on_card = [&](const std::shared_ptr<FakeCard>& card) {
-        return trace_of(
-            {{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}), .op = {}}});
+        return trace_of({{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}), .op = {}}});
     };
     const StageDifference found = compare(on_card(left), on_card(right)).at(0);
     EXPECT_EQ(found.absolute, 0);

@@ -91,7 +91,8 @@ TEST(theme_test, every_text_has_the_contrast_that_small_text_needs) {
                                                       {"warning", theme.warning}};
         for (const Rgb8 surface : {theme.background, theme.panel, theme.raised})
             for (const auto& [name, color] : texts)
-                EXPECT_GE(contrast_ratio(color, surface), k_least_contrast) << name_of(theme.choice) << " " << name;
+                EXPECT_GE(contrast_ratio(color, surface), k_least_contrast)
+                    << name_of(theme.choice) << " " << name;
         for (const Rgb8 surface : {theme.background, theme.panel, theme.raised})
             EXPECT_GE(contrast_ratio(theme.text, surface), 7) << name_of(theme.choice);
         // A lit chip, what is chosen or under the mouse in a list, a field filled by its value.
