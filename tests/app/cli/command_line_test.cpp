@@ -22,6 +22,14 @@
 #include "core/io/png.h"
 #include "core/io/session.h"
 
+// clang says in another way than gcc that it sanitizes. Eigen must not see it, which would then allocate
+// otherwise than in the library.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 namespace attnscope {
 namespace {
 
