@@ -34,23 +34,23 @@ StagePtr random_stage(const char* name, int rows, int columns, double deviation,
     return stage(name, Buffer(random_tensor({.rows = rows, .columns = columns}, deviation, seed)));
 }
 
-/// A step on the card. Throws Error, also where it is one that the processor would have to do.
-StagePtr computed(const char* name, const Step& step, const Shape& shape,
-                  const std::vector<StagePtr>& inputs) {
-    auto values = gpu().compute(step, shape, inputs, {});
+/// An operation on the card. Throws Error, also for one that the processor would have to compute.
+StagePtr computed(const char* name, const Op& op, const std::vector<StagePtr>& inputs) {
+    std::vector<const Buffer*> buffers;
+    for (const StagePtr& input : inputs) buffers.push_back(&input->buffer);
+    auto values = gpu().compute(op, buffers, {});
     if (!values)
         throw Error(ErrorKind::too_large,
                     std::string(name) + " does not fit into this card's storage blocks");
     return stage(name, Buffer(std::move(values)));
 }
 
-/// Multi-head self-attention of X (N × d) without a mask, in evaluate's steps; X and the weights W (d × d)
-/// are on the card after the first run. Every head's weights (heads × N × N) are kept, the scores are not.
+/// Multi-head self-attention of X (N × d) without a mask, in evaluate's operations; X and the weights W (d ×
+/// d) are on the card after the first run. Every head's weights (heads × N × N) are kept, the scores are not.
 class GpuForwardPass {
 public:
     GpuForwardPass(int N, int d, int heads)
-        : N_(N),
-          d_(d),
+        : d_(d),
           heads_(heads),
           X_(random_stage("embedding", N, d, 1, 1)),
           W_q_(random_stage("W_q", d, d, 1 / std::sqrt(d), 2)),
@@ -60,26 +60,23 @@ public:
 
     void run() {
         weights_ = output_ = nullptr;  // two of them would take twice the memory
-        const Shape square{.heads = heads_, .rows = N_, .columns = N_, .per_head = true};
         const StagePtr Q = projected("query", W_q_), K = projected("key", W_k_), V = projected("value", W_v_);
-        const StagePtr scores = computed("scores", step::Score{Score::dot, 1}, square, {Q, K});
-        const auto scale = static_cast<float>(1 / std::sqrt(d_ / heads_));
-        const StagePtr scaled = computed("scaled", step::Scale{scale, 1}, square, {scores});
-        weights_ = computed("weights", step::Softmax{false}, square, {scaled});
-        const StagePtr context = computed("context", step::Context{}, Q->shape(), {weights_, scaled, V});
-        const StagePtr concat = computed("concat", step::Join{}, X_->shape(), {context});
-        output_ = computed("output", step::Linear{}, X_->shape(), {concat, W_o_});
+        const StagePtr scores = computed("scores", op::DotProduct{}, {Q, K});
+        const StagePtr scaled = computed("scaled", op::Scale{{}, d_ / heads_, 1}, {scores});
+        weights_ = computed("weights", op::Softmax{}, {scaled});
+        const StagePtr context = computed("context", op::WeightedSum{}, {weights_, scaled, V});
+        const StagePtr concat = computed("concat", op::JoinHeads{}, {context});
+        output_ = computed("output", op::Linear{}, {concat, W_o_});
     }
 
 private:
     /// X Wᵀ, cut into heads.
     StagePtr projected(const char* name, const StagePtr& W) const {
-        const StagePtr whole = computed(name, step::Linear{}, X_->shape(), {X_, W});
-        const Shape shape{.heads = heads_, .rows = N_, .columns = d_ / heads_, .per_head = true};
-        return computed(name, step::Split{}, shape, {whole});
+        const StagePtr whole = computed(name, op::Linear{}, {X_, W});
+        return computed(name, op::SplitHeads{heads_}, {whole});
     }
 
-    int N_, d_, heads_;
+    int d_, heads_;
     StagePtr X_, W_q_, W_k_, W_v_, W_o_;
     StagePtr weights_, output_;
 };
@@ -144,8 +141,7 @@ void product_gpu(benchmark::State& state) {
     const double operations = 2.0 * N * N * d;
     if (!is_possible(state, N)) return;
     const StagePtr X = random_stage("query", N, d, 1, 1), Y = random_stage("key", N, d, 1, 2);
-    const Shape shape{.rows = N, .columns = N};
-    time_on_card(state, operations, [&] { computed("scores", step::Linear{}, shape, {X, Y}); });
+    time_on_card(state, operations, [&] { computed("scores", op::Linear{}, {X, Y}); });
 }
 
 void product_sizes(benchmark::internal::Benchmark* bench) {
