@@ -44,7 +44,6 @@ Proof prove(const Trace& trace, const StageRecord& record, int head, int row, in
         .symbol = [&](std::size_t i) { return std::string(record.inputs[i]->info->symbol); },
         .column_label = [&](std::size_t i, int j) { return input_label(record.inputs[i]->info->columns, j); },
         .row_label = [&](std::size_t i, int j) { return input_label(record.inputs[i]->info->rows, j); },
-        .label = [&](int i) { return trace.label(stage.info->rows, i); },
         .table_row = [&](int i) { return table_row_text(trace, stage, i); },
         .prove =
             [&](std::size_t i) {

@@ -77,7 +77,6 @@ struct CellWords {
     std::function<std::string(std::size_t input)> symbol;                    ///< "Q", "W_q"
     std::function<std::string(std::size_t input, int column)> column_label;  ///< a token, or a number from 1
     std::function<std::string(std::size_t input, int row)> row_label;        ///< a token, or a number from 1
-    std::function<std::string(int row)> label;      ///< the label of a row of the result
     std::function<std::string(int row)> table_row;  ///< "“you” is row 3 of the table, counted from 0"
     std::function<Proof(std::size_t input)> prove;  ///< the proof of the same cell of an input
 };
