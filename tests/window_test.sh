@@ -135,13 +135,14 @@ wait_for 30 "another seed in the saved session" seed_moved
 kept "\"text\": \"$sentence\"" || fail "dragging the seed changed the sentence"
 step "dragging the seed"
 
-# The pointer leaves the window and comes back at the same place: the place counts again.
+# The pointer leaves the window and comes back at the same place: the place counts again. Not where it pressed before:
+# a second press there may count as a double click, which opens the field for typing.
 before=$(grep '"seed"' "$session")
 moved_on() { kept '"seed"' && ! kept "$before"; }
-xdotool mousemove --window "$window" "$x" "$y"
+xdotool mousemove --window "$window" $((x + 15)) "$y"
 xdotool mousemove 1690 1090
-xdotool mousemove --window "$window" "$x" "$y" mousedown 1
-for dx in 10 20 30 40 50; do xdotool mousemove --window "$window" $((x + dx)) "$y"; done
+xdotool mousemove --window "$window" $((x + 15)) "$y" mousedown 1
+for dx in 25 35 45 55 65; do xdotool mousemove --window "$window" $((x + dx)) "$y"; done
 xdotool mouseup 1
 wait_for 30 "another seed after the pointer was outside" moved_on
 step "dragging the seed after the pointer was outside"
