@@ -4,7 +4,7 @@
 #include <new>
 
 #include "app/cli/command_line.h"
-#include "app/window/open_window.h"
+#include "app/shell/open_window.h"
 
 int main(int argc, char** argv) {
     // Exceeding the file size limit becomes an error that is reported, instead of ending the program.

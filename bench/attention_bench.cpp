@@ -6,9 +6,9 @@
 #include <string>
 
 #include "bench/random_tensor.h"
-#include "core/attention/evaluate.h"
 #include "core/cpu/kernels.h"
 #include "core/cpu/row_blocks.h"
+#include "core/mechanism/evaluate.h"
 
 namespace attnscope {
 namespace {

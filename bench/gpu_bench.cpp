@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "bench/random_tensor.h"
-#include "core/attention/trace.h"
 #include "core/error.h"
 #include "core/gpu/backend.h"
+#include "core/graph/trace.h"
 
 namespace attnscope {
 namespace {

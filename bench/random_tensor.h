@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "core/attention/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace attnscope {
 

@@ -1,6 +1,6 @@
 #version 430 core
 // A tile of a heatmap, from a matrix on the card: each texel represents a block of cells, pooled as by pooled_cells in
-// app/window/heatmap_source.cpp: NaN if an open one is, else +∞, else the value of largest magnitude (of two the
+// app/heatmap/heatmap_source.cpp: NaN if an open one is, else +∞, else the value of largest magnitude (of two the
 // positive one), else −∞; k_closed where the mask closes all of them.
 
 #ifdef THREADS  // one work group per texel

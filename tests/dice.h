@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/attention/experiment.h"
+#include "core/experiment/experiment.h"
 
 namespace attnscope::test {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/window/headless_window.h"
+#include "app/shell/headless_window.h"
 #include "core/error.h"
 
 namespace attnscope {

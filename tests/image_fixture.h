@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/attention/image.h"
-#include "core/io/png.h"
+#include "core/files/png.h"
+#include "core/image/image.h"
 
 namespace attnscope {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/window/workspace.h"
-#include "core/io/examples.h"
+#include "app/shell/workspace.h"
+#include "core/session/examples.h"
 #include "tests/headless.h"
 
 namespace attnscope {

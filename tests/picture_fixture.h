@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/attention/trace.h"
-#include "core/io/session.h"
+#include "core/graph/trace.h"
+#include "core/session/session.h"
 
 namespace attnscope::test {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "core/attention/evaluate.h"
-#include "core/attention/normalizers.h"
-#include "core/attention/scores.h"
+#include "core/mechanism/attention/scores.h"
+#include "core/mechanism/evaluate.h"
+#include "core/op/normalizers.h"
 #include "core/random/initializers.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"

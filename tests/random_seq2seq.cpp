@@ -1,9 +1,9 @@
 #include "tests/random_seq2seq.h"
 
-#include "core/attention/evaluate.h"
-#include "core/attention/normalizers.h"
+#include "core/mechanism/evaluate.h"
+#include "core/mechanism/seq2seq/parameters.h"
+#include "core/op/normalizers.h"
 #include "core/random/initializers.h"
-#include "core/seq2seq/parameters.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
 

@@ -1,7 +1,7 @@
 // Random experiments of sequence to sequence.
 #pragma once
 
-#include "core/attention/experiment.h"
+#include "core/experiment/experiment.h"
 #include "tests/dice.h"
 
 namespace attnscope::test {

@@ -1,7 +1,7 @@
 // A small encoder and decoder, the starting point of sequence-to-sequence tests.
 #pragma once
 
-#include "core/attention/experiment.h"
+#include "core/experiment/experiment.h"
 
 namespace attnscope {
 

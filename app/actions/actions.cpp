@@ -6,12 +6,12 @@
 
 #include "app/actions/files.h"
 #include "app/document/walk.h"
-#include "core/attention/stages.h"
-#include "core/io/applies.h"
-#include "core/io/recipe.h"
-#include "core/picture/number_text.h"
+#include "core/graph/trace.h"
+#include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
+#include "core/recipe/recipe.h"
+#include "core/session/applies.h"
 
 namespace attnscope {
 namespace {

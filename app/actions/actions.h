@@ -9,7 +9,7 @@
 #include "app/document/document.h"
 #include "app/document/interaction.h"
 #include "app/document/saved_state.h"
-#include "app/window/input_event.h"
+#include "app/platform/input_event.h"
 
 namespace attnscope {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/io/applies.h"
-#include "core/io/examples.h"
-#include "core/io/file.h"
-#include "core/io/image.h"
-#include "core/io/png.h"
+#include "core/files/decode_image.h"
+#include "core/files/file.h"
+#include "core/files/png.h"
+#include "core/session/applies.h"
+#include "core/session/examples.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {

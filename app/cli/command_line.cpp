@@ -11,16 +11,16 @@
 #include "app/cli/interruption.h"
 #include "app/cli/measure.h"
 #include "app/cli/session_arguments.h"
-#include "core/attention/evaluate.h"
 #include "core/error.h"
+#include "core/export/export.h"
+#include "core/export/trace_json.h"
+#include "core/files/file.h"
 #include "core/gpu/choice.h"
 #include "core/gpu/shaders.h"
-#include "core/io/examples.h"
-#include "core/io/export.h"
-#include "core/io/file.h"
-#include "core/io/options.h"
-#include "core/io/recipe.h"
-#include "core/io/trace_json.h"
+#include "core/mechanism/evaluate.h"
+#include "core/recipe/recipe.h"
+#include "core/session/examples.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/attention/evaluate_options.h"
-#include "core/io/session.h"
+#include "core/graph/run_options.h"
+#include "core/session/session.h"
 
 namespace attnscope {
 

@@ -12,11 +12,11 @@
 #include <sstream>
 #include <vector>
 
-#include "app/window/headless_window.h"
-#include "app/window/window.h"
-#include "app/window/workspace.h"
-#include "core/io/file.h"
-#include "core/io/options.h"
+#include "app/shell/headless_window.h"
+#include "app/shell/window.h"
+#include "app/shell/workspace.h"
+#include "core/files/file.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 namespace {

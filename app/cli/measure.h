@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/attention/evaluate_options.h"
-#include "core/io/session.h"
+#include "core/graph/run_options.h"
+#include "core/session/session.h"
 
 namespace CLI {
 class App;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/io/applies.h"
-#include "core/io/examples.h"
+#include "core/session/applies.h"
+#include "core/session/examples.h"
 
 namespace attnscope {
 namespace {

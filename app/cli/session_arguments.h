@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/io/options.h"
-#include "core/io/session.h"
+#include "core/session/options.h"
+#include "core/session/session.h"
 
 namespace attnscope {
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/io/export.h"
+#include "core/export/export.h"
 
 namespace attnscope {
 

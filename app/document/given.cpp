@@ -1,14 +1,16 @@
 #include "app/document/given.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "core/attention/masks.h"
-#include "core/attention/normalizers.h"
-#include "core/attention/stages.h"
 #include "core/error.h"
-#include "core/io/read_matrix.h"
+#include "core/experiment/masks.h"
+#include "core/files/read_matrix.h"
+#include "core/graph/trace.h"
+#include "core/op/normalizers.h"
 
 namespace attnscope {
 namespace {
@@ -65,7 +67,7 @@ std::string closed_beyond_mask(const Trace& trace, int head, int query, int key)
     const int last = center->shape().heads - 1;
     for (int h = head < 0 ? 0 : std::min(head, last); h <= (head < 0 ? last : std::min(head, last)); ++h)
         if (!outside_window(trace, *center, h, query, key)) return "";
-    return "the local window, D = " + window_text(e.local_window);
+    return "the local window, D = " + fmt::format("{}", e.local_window);
 }
 
 std::span<const MaskPreset> mask_presets() { return k_presets; }

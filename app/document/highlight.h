@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "core/attention/trace.h"
-#include "core/io/session.h"
+#include "core/graph/trace.h"
+#include "core/session/session.h"
 
 namespace attnscope {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/io/session.h"
+#include "core/session/session.h"
 
 namespace attnscope {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "core/io/session.h"
+#include "core/session/session.h"
 
 namespace attnscope {
 

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "core/attention/evaluate.h"
 #include "core/error.h"
 #include "core/gpu/shaders.h"
-#include "core/picture/number_text.h"
+#include "core/mechanism/evaluate.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/attention/evaluate_options.h"
-#include "core/attention/parity.h"
 #include "core/graph/backend.h"
+#include "core/graph/parity.h"
+#include "core/graph/run_options.h"
 
 namespace attnscope {
 

@@ -6,15 +6,15 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "core/attention/given_values.h"
 #include "core/error.h"
+#include "core/experiment/given_values.h"
+#include "core/export/matrix_files.h"
+#include "core/files/decode_image.h"
+#include "core/files/file.h"
+#include "core/files/png.h"
+#include "core/files/read_matrix.h"
 #include "core/gpu/choice.h"
-#include "core/io/file.h"
-#include "core/io/image.h"
-#include "core/io/matrix_files.h"
-#include "core/io/options.h"
-#include "core/io/png.h"
-#include "core/io/read_matrix.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/io/session.h"
+#include "core/session/session.h"
 
 namespace attnscope {
 

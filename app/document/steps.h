@@ -1,7 +1,7 @@
 // Checks of live edits, and the values that dragging a size steps through.
 #pragma once
 
-#include "core/attention/experiment.h"
+#include "core/experiment/experiment.h"
 
 namespace attnscope {
 

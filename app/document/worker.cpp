@@ -3,12 +3,12 @@
 #include <exception>
 #include <utility>
 
-#include "core/attention/evaluate.h"
-#include "core/attention/stages.h"
 #include "core/error.h"
 #include "core/graph/backend.h"
-#include "core/io/applies.h"
+#include "core/graph/trace.h"
+#include "core/mechanism/evaluate.h"
 #include "core/picture/shown_matrix.h"
+#include "core/session/applies.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {

@@ -11,9 +11,9 @@
 #include <string>
 #include <thread>
 
-#include "core/attention/evaluate_options.h"
-#include "core/attention/trace.h"
 #include "core/gpu/choice.h"
+#include "core/graph/run_options.h"
+#include "core/graph/trace.h"
 
 namespace attnscope {
 

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "app/panels/dialog_parts.h"
-#include "core/attention/stages.h"
-#include "core/io/export.h"
+#include "core/export/export.h"
+#include "core/graph/trace.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 

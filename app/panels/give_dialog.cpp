@@ -5,10 +5,10 @@
 #include "app/document/given.h"
 #include "app/document/steps.h"
 #include "app/panels/dialog_parts.h"
-#include "core/attention/given_values.h"
-#include "core/attention/stages.h"
-#include "core/io/read_matrix.h"
-#include "core/picture/number_text.h"
+#include "core/experiment/given_values.h"
+#include "core/files/read_matrix.h"
+#include "core/graph/trace.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "app/panels/panels.h"
 #include "app/panels/setting_rows.h"
-#include "core/attention/patches.h"
+#include "core/image/patches.h"
 
 namespace attnscope {
 namespace {

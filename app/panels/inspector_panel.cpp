@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "app/panels/panels.h"
-#include "app/window/widgets.h"
-#include "core/attention/stages.h"
+#include "app/ui/widgets.h"
 #include "core/graph/explain.h"
+#include "core/graph/trace.h"
+#include "core/number_text.h"
 #include "core/picture/color_scale.h"
-#include "core/picture/number_text.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {

@@ -3,7 +3,7 @@
 
 #include "app/document/given.h"
 #include "app/panels/setting_rows.h"
-#include "core/attention/masks.h"
+#include "core/experiment/masks.h"
 
 namespace attnscope {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "app/actions/files.h"
 #include "app/panels/panels.h"
-#include "app/window/widgets.h"
-#include "core/io/examples.h"
+#include "app/ui/widgets.h"
+#include "core/session/examples.h"
 
 namespace attnscope {
 namespace {

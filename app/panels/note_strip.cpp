@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/panels/panels.h"
-#include "app/window/imgui_compat.h"
-#include "app/window/widgets.h"
-#include "core/io/examples.h"
+#include "app/platform/imgui_compat.h"
+#include "app/ui/widgets.h"
+#include "core/session/examples.h"
 
 namespace attnscope {
 namespace {

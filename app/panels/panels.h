@@ -2,8 +2,8 @@
 #pragma once
 
 #include "app/actions/actions.h"
-#include "app/window/text_field.h"
-#include "app/window/ui.h"
+#include "app/ui/text_field.h"
+#include "app/ui/ui.h"
 
 namespace attnscope {
 

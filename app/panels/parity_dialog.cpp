@@ -4,7 +4,7 @@
 
 #include "app/panels/dialog_parts.h"
 #include "core/gpu/shaders.h"
-#include "core/picture/number_text.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "app/panels/panels.h"
-#include "app/window/widgets.h"
-#include "core/attention/stages.h"
-#include "core/io/applies.h"
+#include "app/ui/widgets.h"
+#include "core/graph/trace.h"
+#include "core/session/applies.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/picture/number_text.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

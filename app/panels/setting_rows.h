@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/window/widgets.h"
+#include "app/ui/widgets.h"
 
 namespace attnscope {
 

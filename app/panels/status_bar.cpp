@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "app/panels/panels.h"
-#include "app/window/widgets.h"
-#include "core/attention/stages.h"
-#include "core/picture/number_text.h"
+#include "app/ui/widgets.h"
+#include "core/graph/trace.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/ui/widgets.h"
 #include "app/views/alignment_scene.h"
 #include "app/views/focus_layout.h"
 #include "app/views/labels.h"
-#include "app/window/widgets.h"
-#include "core/picture/number_text.h"
+#include "core/mechanism/seq2seq/step_words.h"
+#include "core/number_text.h"
 #include "core/picture/view_figure.h"
-#include "core/seq2seq/step_words.h"
 
 namespace attnscope {
 namespace {

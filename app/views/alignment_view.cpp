@@ -3,16 +3,16 @@
 #include <cmath>
 
 #include "app/document/walk.h"
+#include "app/ui/widgets.h"
 #include "app/views/alignment_scene.h"
 #include "app/views/focus_layout.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
-#include "app/window/widgets.h"
-#include "core/attention/stages.h"
-#include "core/picture/number_text.h"
+#include "core/graph/trace.h"
+#include "core/mechanism/seq2seq/step_words.h"
+#include "core/number_text.h"
 #include "core/picture/view_figure.h"
 #include "core/picture/word_lines.h"
-#include "core/seq2seq/step_words.h"
 
 namespace attnscope {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/window/widgets.h"
-#include "core/picture/number_text.h"
+#include "app/ui/widgets.h"
+#include "core/number_text.h"
 #include "core/picture/view_figure.h"
 
 namespace attnscope {

@@ -2,13 +2,13 @@
 #include <cmath>
 
 #include "app/document/walk.h"
+#include "app/ui/widgets.h"
 #include "app/views/choosing.h"
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
-#include "app/window/widgets.h"
-#include "core/attention/stages.h"
-#include "core/picture/number_text.h"
+#include "core/mechanism/stages.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

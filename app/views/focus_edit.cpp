@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "app/document/given.h"
-#include "app/window/widgets.h"
-#include "core/attention/given_values.h"
-#include "core/picture/number_text.h"
+#include "app/ui/widgets.h"
+#include "core/experiment/given_values.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/window/imgui_compat.h"
-#include "core/attention/stages.h"
+#include "app/platform/imgui_compat.h"
+#include "core/graph/trace.h"
 
 namespace attnscope {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/ui/widgets.h"
 #include "app/views/choosing.h"
 #include "app/views/views.h"
-#include "app/window/widgets.h"
+#include "core/number_text.h"
 #include "core/picture/figure.h"
-#include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {

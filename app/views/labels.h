@@ -1,7 +1,7 @@
 // Labels beside and above matrices.
 #pragma once
 
-#include "app/window/ui.h"
+#include "app/ui/ui.h"
 
 namespace attnscope {
 

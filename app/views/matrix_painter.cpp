@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/attention/stages.h"
+#include "core/graph/trace.h"
+#include "core/number_text.h"
 #include "core/picture/colormap.h"
-#include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {

@@ -1,7 +1,7 @@
 // Draws one matrix of a trace: the common part of all views.
 #pragma once
 
-#include "app/window/ui.h"
+#include "app/ui/ui.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/shown_matrix.h"
 

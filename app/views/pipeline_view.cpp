@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
+#include "app/ui/widgets.h"
 #include "app/views/views.h"
-#include "app/window/widgets.h"
+#include "core/number_text.h"
 #include "core/picture/colormap.h"
-#include "core/picture/number_text.h"
 
 namespace attnscope {
 namespace {

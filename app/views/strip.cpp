@@ -3,11 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "app/ui/widgets.h"
 #include "app/views/matrix_painter.h"
 #include "app/views/views.h"
-#include "app/window/widgets.h"
-#include "core/attention/stages.h"
-#include "core/picture/number_text.h"
+#include "core/mechanism/stages.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

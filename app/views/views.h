@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/actions/actions.h"
-#include "app/window/ui.h"
+#include "app/ui/ui.h"
 
 namespace attnscope {
 

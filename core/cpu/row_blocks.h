@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 #include <functional>
 
-#include "core/attention/tensor.h"
+#include "core/tensor/tensor.h"
 
 namespace attnscope {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "core/attention/evaluate.h"
 #include "core/error.h"
 #include "core/gpu/backend.h"
+#include "core/mechanism/evaluate.h"
 
 namespace attnscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/attention/evaluate_options.h"
+#include "core/graph/run_options.h"
 
 namespace attnscope {
 namespace {

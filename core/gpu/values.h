@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "core/attention/buffer.h"
 #include "core/gpu/device.h"
 #include "core/gpu/gl.h"
+#include "core/tensor/buffer.h"
 
 namespace attnscope {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/stage_table.h"
-#include "core/attention/stages.h"
+#include "core/graph/stage_table.h"
+#include "core/graph/trace.h"
 #include "core/op/op.h"
 
 namespace attnscope {

@@ -1,7 +1,7 @@
 // Explains why a cell has its value, from a trace.
 #pragma once
 
-#include "core/attention/trace.h"
+#include "core/graph/trace.h"
 #include "core/op/proof.h"
 
 namespace attnscope {

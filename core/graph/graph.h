@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/trace.h"
+#include "core/graph/trace.h"
 #include "core/op/op.h"
 
 namespace attnscope {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cstring>
 
-#include "core/attention/stages.h"
 #include "core/graph/backend.h"
+#include "core/graph/trace.h"
 
 namespace attnscope {
 namespace {

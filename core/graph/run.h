@@ -1,8 +1,8 @@
 // Evaluates a Graph into a Trace.
 #pragma once
 
-#include "core/attention/evaluate_options.h"
 #include "core/graph/graph.h"
+#include "core/graph/run_options.h"
 
 namespace attnscope {
 

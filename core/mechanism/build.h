@@ -1,7 +1,7 @@
 // Builds the graph of an Experiment: the computation before any number is known.
 #pragma once
 
-#include "core/attention/experiment.h"
+#include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
 
 namespace attnscope {

@@ -1,7 +1,7 @@
 // The activation of a feed-forward layer.
 #pragma once
 
-#include "core/attention/choices.h"
+#include "core/experiment/choices.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/attention/normalizers.h"
 #include "core/op/gru_proof.h"
+#include "core/op/normalizers.h"
 
 namespace attnscope::op {
 namespace {

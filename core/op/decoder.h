@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "core/attention/choices.h"
-#include "core/attention/masks.h"
+#include "core/experiment/choices.h"
+#include "core/experiment/masks.h"
+#include "core/op/decoder_step.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
-#include "core/seq2seq/decoder.h"
 
 namespace attnscope::op {
 

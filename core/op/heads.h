@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/attention/choices.h"
+#include "core/experiment/choices.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 

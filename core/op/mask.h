@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/attention/masks.h"
+#include "core/experiment/masks.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 

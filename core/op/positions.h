@@ -1,7 +1,7 @@
 // Positional encodings.
 #pragma once
 
-#include "core/attention/choices.h"
+#include "core/experiment/choices.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 

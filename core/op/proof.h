@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/buffer.h"
+#include "core/tensor/buffer.h"
 
 namespace attnscope {
 

@@ -1,9 +1,9 @@
 // The encoder of sequence to sequence.
 #pragma once
 
+#include "core/op/gru.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
-#include "core/seq2seq/gru.h"
 
 namespace attnscope::op {
 

@@ -1,7 +1,7 @@
 // Scaling of the scores.
 #pragma once
 
-#include "core/attention/experiment.h"
+#include "core/experiment/experiment.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 

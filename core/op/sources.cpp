@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/attention/patches.h"
+#include "core/image/patches.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope::op {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/image.h"
+#include "core/image/image.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 

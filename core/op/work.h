@@ -6,11 +6,11 @@
 #include <span>
 #include <stop_token>
 
-#include "core/attention/buffer.h"
-#include "core/attention/tensor.h"
 #include "core/cancelled.h"
 #include "core/cpu/row_blocks.h"
 #include "core/random/draws.h"
+#include "core/tensor/buffer.h"
+#include "core/tensor/tensor.h"
 
 namespace attnscope::op {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attention/trace.h"
+#include "core/graph/trace.h"
 
 namespace attnscope {
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/picture/number_text.h"
+#include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "core/attention/trace.h"
-#include "core/io/session.h"
+#include "core/graph/trace.h"
 #include "core/picture/colormap.h"
+#include "core/picture/presentation.h"
 
 namespace attnscope {
 

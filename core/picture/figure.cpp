@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/graph/trace.h"
+#include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/figure_cells.h"
-#include "core/picture/number_text.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attention/image.h"
-#include "core/attention/trace.h"
-#include "core/io/session.h"
+#include "core/graph/trace.h"
+#include "core/image/image.h"
 #include "core/picture/color_scale.h"
+#include "core/picture/presentation.h"
 #include "core/picture/theme.h"
 
 namespace attnscope {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "core/error.h"
-#include "core/picture/number_text.h"
+#include "core/number_text.h"
 
 namespace attnscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/picture/figure.h"
-#include "core/picture/progress.h"
 #include "core/picture/text.h"
+#include "core/progress.h"
 
 namespace attnscope {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/io/png.h"
+#include "core/files/png.h"
 #include "core/picture/figure_layout.h"
 
 namespace attnscope {

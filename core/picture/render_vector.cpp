@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/io/svg.h"
+#include "core/files/svg.h"
 #include "core/picture/cairo_handle.h"
 #include "core/picture/figure_cells.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/attention/stages.h"
 #include "core/error.h"
+#include "core/mechanism/stages.h"
 
 namespace attnscope {
 namespace {

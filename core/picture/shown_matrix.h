@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/attention/trace.h"
-#include "core/io/session.h"
+#include "core/graph/trace.h"
+#include "core/picture/presentation.h"
 
 namespace attnscope {
 

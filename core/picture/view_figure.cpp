@@ -5,11 +5,11 @@
 #include <cmath>
 #include <optional>
 
-#include "core/attention/patches.h"
-#include "core/attention/stages.h"
+#include "core/graph/trace.h"
+#include "core/image/patches.h"
+#include "core/mechanism/seq2seq/step_words.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
-#include "core/seq2seq/step_words.h"
 
 namespace attnscope {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attention/tensor.h"
 #include "core/random/generator.h"
 #include "core/random/initializers.h"
+#include "core/tensor/tensor.h"
 
 namespace attnscope {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-#include "core/attention/tensor.h"
 #include "core/choice.h"
 #include "core/random/generator.h"
+#include "core/tensor/tensor.h"
 
 namespace attnscope {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/attention/choices.h"
+#include "core/experiment/choices.h"
 
 namespace attnscope {
 namespace {

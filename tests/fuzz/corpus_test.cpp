@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/io/file.h"
+#include "core/files/file.h"
 #include "tests/fuzz/targets.h"
 
 namespace attnscope {

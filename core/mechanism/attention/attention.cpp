@@ -1,8 +1,8 @@
 // Attention: from the inputs of the projections to the output.
-#include "core/attention/normalizers.h"
-#include "core/attention/stage_table.h"
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
+#include "core/op/normalizers.h"
 
 namespace attnscope {
 

@@ -1,8 +1,8 @@
 // The transformer block around attention, the logits and the loss.
 #include <cmath>
 
-#include "core/attention/stage_table.h"
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
 
 namespace attnscope {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/experiment.h"
-#include "core/attention/scores.h"
+#include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
+#include "core/mechanism/attention/scores.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope {

@@ -1,8 +1,8 @@
 // From text or a picture to the inputs of the projections.
-#include "core/attention/patches.h"
-#include "core/attention/sentence.h"
-#include "core/attention/stage_table.h"
 #include "core/error.h"
+#include "core/experiment/sentence.h"
+#include "core/graph/stage_table.h"
+#include "core/image/patches.h"
 #include "core/mechanism/attention/build.h"
 
 namespace attnscope {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/attention/normalizers.h"
-#include "core/attention/stage_table.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
+#include "core/op/normalizers.h"
 
 namespace attnscope {
 namespace {

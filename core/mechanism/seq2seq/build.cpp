@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/attention/normalizers.h"
-#include "core/attention/stage_table.h"
 #include "core/error.h"
+#include "core/graph/stage_table.h"
+#include "core/op/normalizers.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope {

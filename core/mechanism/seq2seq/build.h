@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/experiment.h"
+#include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
-#include "core/seq2seq/parameters.h"
+#include "core/mechanism/seq2seq/parameters.h"
 
 namespace attnscope {
 

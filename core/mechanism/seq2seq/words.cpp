@@ -1,9 +1,9 @@
 // From sentences to rows of the two tables, and from steps to their labels.
 #include <cmath>
 
-#include "core/attention/sentence.h"
-#include "core/attention/stage_table.h"
 #include "core/error.h"
+#include "core/experiment/sentence.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/seq2seq/build.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"

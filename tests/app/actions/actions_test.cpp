@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <set>
 
-#include "core/attention/evaluate.h"
 #include "core/error.h"
-#include "core/io/examples.h"
-#include "core/io/export.h"
-#include "core/io/file.h"
-#include "core/io/recipe.h"
+#include "core/export/export.h"
+#include "core/files/file.h"
+#include "core/mechanism/evaluate.h"
+#include "core/recipe/recipe.h"
+#include "core/session/examples.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {

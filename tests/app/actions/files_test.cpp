@@ -2,11 +2,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/window/widgets.h"
-#include "core/attention/evaluate.h"
-#include "core/io/export.h"
-#include "core/io/file.h"
-#include "core/io/recipe.h"
+#include "app/ui/widgets.h"
+#include "core/export/export.h"
+#include "core/files/file.h"
+#include "core/mechanism/evaluate.h"
+#include "core/recipe/recipe.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
 

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "core/io/options.h"
-#include "core/io/png.h"
-#include "core/io/session.h"
+#include "core/files/png.h"
+#include "core/session/options.h"
+#include "core/session/session.h"
 
 // clang says in another way than gcc that it sanitizes. Eigen must not see it, which would then allocate
 // otherwise than in the library.

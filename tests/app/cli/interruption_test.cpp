@@ -9,10 +9,10 @@
 #include <csignal>
 #include <thread>
 
-#include "core/attention/evaluate.h"
 #include "core/error.h"
-#include "core/io/export.h"
-#include "core/io/file.h"
+#include "core/export/export.h"
+#include "core/files/file.h"
+#include "core/mechanism/evaluate.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {

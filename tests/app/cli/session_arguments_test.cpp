@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "app/cli/command_line.h"
-#include "core/attention/evaluate.h"
-#include "core/io/export.h"
-#include "core/io/file.h"
+#include "core/export/export.h"
+#include "core/files/file.h"
+#include "core/mechanism/evaluate.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {

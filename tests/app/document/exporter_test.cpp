@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <future>
 
-#include "core/attention/evaluate.h"
-#include "core/io/file.h"
+#include "core/files/file.h"
+#include "core/mechanism/evaluate.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {

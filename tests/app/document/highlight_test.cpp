@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "app/document/interaction.h"
-#include "core/attention/evaluate.h"
-#include "core/io/examples.h"
+#include "core/mechanism/evaluate.h"
+#include "core/session/examples.h"
 
 namespace attnscope {
 namespace {

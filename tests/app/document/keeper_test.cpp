@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "core/error.h"
-#include "core/io/file.h"
+#include "core/files/file.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {

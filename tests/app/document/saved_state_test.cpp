@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/io/file.h"
+#include "core/files/file.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {

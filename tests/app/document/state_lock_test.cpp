@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "core/io/file.h"
+#include "core/files/file.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {

@@ -1,5 +1,5 @@
 #include "app/document/worker.h"
-#include "core/attention/evaluate.h"
+#include "core/mechanism/evaluate.h"
 
 #include <gtest/gtest.h>
 

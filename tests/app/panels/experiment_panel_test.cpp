@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/attention/masks.h"
-#include "core/io/options.h"
+#include "core/experiment/masks.h"
+#include "core/session/options.h"
 #include "tests/interface.h"
 
 namespace attnscope {

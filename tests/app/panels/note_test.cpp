@@ -4,8 +4,8 @@
 
 #include "app/actions/files.h"
 #include "app/panels/panels.h"
-#include "core/io/file.h"
-#include "core/io/png.h"
+#include "core/files/file.h"
+#include "core/files/png.h"
 #include "tests/interface.h"
 
 namespace attnscope {

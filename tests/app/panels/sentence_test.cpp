@@ -1,7 +1,7 @@
 // Typing into the sentence field.
 #include "app/actions/files.h"
 #include "app/panels/panels.h"
-#include "core/attention/evaluate.h"
+#include "core/mechanism/evaluate.h"
 #include "tests/interface.h"
 
 namespace attnscope {

@@ -1,6 +1,6 @@
 // The alignment in the window.
+#include "core/mechanism/seq2seq/step_words.h"
 #include "core/picture/view_figure.h"
-#include "core/seq2seq/step_words.h"
 #include "tests/interface.h"
 
 namespace attnscope {

@@ -2,9 +2,9 @@
 #include <filesystem>
 
 #include "app/actions/files.h"
-#include "core/attention/patches.h"
-#include "core/io/file.h"
-#include "core/io/png.h"
+#include "core/files/file.h"
+#include "core/files/png.h"
+#include "core/image/patches.h"
 #include "tests/image_fixture.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"

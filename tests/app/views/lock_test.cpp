@@ -1,6 +1,6 @@
 // The lock: one cell, followed through the stages.
 #include "app/document/interaction.h"
-#include "core/attention/evaluate.h"
+#include "core/mechanism/evaluate.h"
 #include "tests/interface.h"
 
 namespace attnscope {

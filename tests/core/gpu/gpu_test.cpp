@@ -7,11 +7,11 @@
 #include <set>
 #include <thread>
 
-#include "core/attention/evaluate.h"
-#include "core/attention/normalizers.h"
-#include "core/attention/scores.h"
 #include "core/gpu/choice.h"
-#include "core/io/session.h"
+#include "core/mechanism/attention/scores.h"
+#include "core/mechanism/evaluate.h"
+#include "core/op/normalizers.h"
+#include "core/session/session.h"
 #include "tests/gpu_fixture.h"
 #include "tests/random_attention.h"
 

@@ -1,7 +1,7 @@
 // What the graphics card reports: its name, its memory and its working time.
 #include <chrono>
 
-#include "core/attention/evaluate.h"
+#include "core/mechanism/evaluate.h"
 #include "tests/gpu_fixture.h"
 
 namespace attnscope {

@@ -2,8 +2,8 @@
 
 #include <fstream>
 
-#include "core/attention/evaluate.h"
 #include "core/gpu/backend.h"
+#include "core/mechanism/evaluate.h"
 #include "tests/gpu_fixture.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/io/file.h"
+#include "core/files/file.h"
 #include "tests/picture_fixture.h"
 
 namespace attnscope {

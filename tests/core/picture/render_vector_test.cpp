@@ -13,8 +13,8 @@
 #include <string>
 
 #include "core/error.h"
-#include "core/io/file.h"
-#include "core/io/svg.h"
+#include "core/files/file.h"
+#include "core/files/svg.h"
 #include "core/picture/figure_cells.h"
 #include "core/picture/render_png.h"
 #include "tests/picture_fixture.h"

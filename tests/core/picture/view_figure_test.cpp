@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "core/attention/evaluate.h"
 #include "core/error.h"
-#include "core/io/examples.h"
+#include "core/mechanism/evaluate.h"
 #include "core/picture/render_png.h"
 #include "core/picture/word_lines.h"
+#include "core/session/examples.h"
 
 namespace attnscope {
 namespace {

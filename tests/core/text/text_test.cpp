@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/attention/sentence.h"
 #include "core/error.h"
+#include "core/experiment/sentence.h"
 #include "core/limits.h"
 #include "core/random/seed.h"
 #include "core/text/tokenizer.h"

@@ -1,0 +1,104 @@
+#include "app/heatmap/heatmap_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace attnscope {
+
+namespace {
+
+constexpr float k_infinity = std::numeric_limits<float>::infinity();
+constexpr int k_most_levels = 30;
+
+/// Replaces a number that equals the mark of a closed cell by the adjacent one.
+float unlike_closed(float value) { return value == k_closed_cell ? std::nextafter(value, 0.0F) : value; }
+
+int level_for(double pixels) {
+    int level = 0;
+    while (level < k_most_levels && pixels * (1 << level) < 1 - 1e-6) ++level;
+    return level;
+}
+
+/// A half-open range of rows or columns.
+struct Span {
+    int first;
+    int end;
+};
+Span block(int index, int level, int size) {
+    const std::int64_t first = static_cast<std::int64_t>(index) << level;
+    const std::int64_t end = std::min<std::int64_t>(first + (std::int64_t{1} << level), size);
+    return {static_cast<int>(first), static_cast<int>(end)};
+}
+
+float pool(const ConstMatrixView& values, const ConstMatrixView* open, Span rows, Span columns) {
+    float strongest = -k_infinity;
+    bool any = false;
+    for (int row = rows.first; row < rows.end; ++row) {
+        for (int column = columns.first; column < columns.end; ++column) {
+            if (open && (*open)(row, column) == 0) continue;
+            const float value = unlike_closed(values(row, column));
+            strongest = any ? dominant(strongest, value) : value;
+            any = true;
+        }
+    }
+    return any ? strongest : k_closed_cell;
+}
+
+}  // namespace
+
+HeatmapSource HeatmapSource::of(ConstMatrixView values, std::uint64_t key) {
+    HeatmapSource source;
+    source.rows = static_cast<int>(values.rows());
+    source.columns = static_cast<int>(values.cols());
+    source.values = [values](int) { return values; };
+    source.key = key;
+    return source;
+}
+
+Pooling pooling_for(double width, double height) {
+    return {.rows = level_for(height), .columns = level_for(width)};
+}
+
+int pooled_size(int size, int level) {
+    return static_cast<int>((static_cast<std::int64_t>(size) + (std::int64_t{1} << level) - 1) >> level);
+}
+
+std::vector<float> pooled_cells(const HeatmapSource& source, Pooling pooling, TileRange range) {
+    if (source.transposed) {
+        std::swap(pooling.rows, pooling.columns);
+        std::swap(range.row, range.column);
+        std::swap(range.rows, range.columns);
+    }
+    const int level = std::clamp(std::min(pooling.rows, pooling.columns), 0, source.levels - 1);
+    const ConstMatrixView values = source.values(level);
+    const ConstMatrixView open = source.open ? source.open(level) : values;
+    const ConstMatrixView* mask = source.open ? &open : nullptr;
+    std::vector<Span> blocks;
+    for (int c = 0; c < range.columns; ++c) {
+        blocks.push_back(block(range.column + c, pooling.columns - level, static_cast<int>(values.cols())));
+    }
+    std::vector<float> cells(static_cast<std::size_t>(range.rows) * static_cast<std::size_t>(range.columns));
+    for (int r = 0; r < range.rows; ++r) {
+        const Span rows = block(range.row + r, pooling.rows - level, static_cast<int>(values.rows()));
+        for (int c = 0; c < range.columns; ++c) {
+            const int at = source.transposed ? c * range.rows + r : r * range.columns + c;
+            cells[static_cast<std::size_t>(at)] =
+                pool(values, mask, rows, blocks[static_cast<std::size_t>(c)]);
+        }
+    }
+    return cells;
+}
+
+TileRange tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column) {
+    const int rows = pooled_size(source.drawn_rows(), pooling.rows);
+    const int columns = pooled_size(source.drawn_columns(), pooling.columns);
+    const int row = tile_row * k_tile_size;
+    const int column = tile_column * k_tile_size;
+    return {.row = row,
+            .column = column,
+            .rows = std::min(k_tile_size, rows - row),
+            .columns = std::min(k_tile_size, columns - column)};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,149 @@
+#include "app/shell/window.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+namespace attnscope {
+
+namespace {
+
+constexpr int k_frames_after_input = 3;  // the one with the input, and two in which ImGui settles
+constexpr double k_longest_wait = 10;    // seconds; nothing depends on it
+// Limits for processing input without displaying each step: the minimum, and the maximum if displaying is
+// slow.
+constexpr double k_unseen_seconds = 0.012, k_most_unseen_seconds = 0.1;
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+struct Window::Wake {
+    std::mutex mutex;
+    bool alive = true;
+    bool called = false;
+
+    void call() {
+        const std::scoped_lock lock(mutex);
+        if (!alive || std::exchange(called, true)) return;
+        GlfwWindow::wake();
+    }
+    bool take() {
+        const std::scoped_lock lock(mutex);
+        return std::exchange(called, false);
+    }
+    void end() {
+        const std::scoped_lock lock(mutex);
+        alive = false;
+    }
+};
+
+Window::Window(const Options& options)
+    : window_(options.window),
+      host_(window_.clipboard(), options.theme),
+      wake_(std::make_shared<Wake>()),
+      interface_scale_(options.interface_scale),
+      last_frame_(now()) {}
+
+Window::~Window() { wake_->end(); }
+
+std::function<void()> Window::waker() const {
+    return [wake = wake_] { wake->call(); };
+}
+
+void Window::request_frames(int n) { frames_left_ = std::max(frames_left_, n); }
+
+void Window::request_frame_in(double seconds) {
+    const double at = now() + seconds;
+    due_ = due_ ? std::min(*due_, at) : at;
+}
+
+void Window::set_theme(ThemeKind theme) {
+    if (theme == host_.layer().theme().choice) return;
+    host_.set_theme(theme);
+    request_frames(2);
+}
+
+void Window::set_interface_scale(float scale) {
+    if (scale == interface_scale_) return;
+    interface_scale_ = scale;
+    request_frames(2);
+}
+
+float Window::scale() const {
+    return std::clamp(interface_scale_ * window_.content_scale(), k_min_scale, k_max_scale);
+}
+
+gl::Pixels Window::pixels() const { return gl::read_pixels(window_.width(), window_.height()); }
+
+/// True if a frame is needed.
+bool Window::collect_input(double wait_seconds) {
+    window_.wait(wait_seconds);
+    std::vector<InputEvent> events = window_.take_events();
+    const bool changed = !events.empty() || window_.take_damage() || wake_->take();
+    for (InputEvent& event : events) host_.input().push(std::move(event));
+    if (changed || !host_.input().empty()) request_frames(k_frames_after_input);
+    if (due_ && now() >= *due_) {
+        due_.reset();
+        request_frames(1);
+    }
+    return frames_left_ > 0;
+}
+
+/// How long no frame is needed.
+double Window::idle_seconds(const FrameCallbacks& callbacks) const {
+    const bool input_waits = !host_.input().empty() || frames_left_ == k_frames_after_input;
+    if (input_waits) return 0;
+    // Frames without input follow the screen's refresh even if its driver does not wait for it; meanwhile
+    // input is handled at once.
+    const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();
+    if (frames_left_ > 0 || animated) return std::max(0.0, last_frame_ + window_.refresh_seconds() - now());
+    return due_ ? std::clamp(*due_ - now(), 0.0, k_longest_wait) : k_longest_wait;
+}
+
+double Window::seconds_since_last_frame() {
+    const double at = now();
+    return at - std::exchange(last_frame_, at);
+}
+
+bool Window::draw(const FrameCallbacks& callbacks) {
+    // A minimized window has no pixels; its input is processed at the previous size.
+    const bool shown = window_.width() > 0 && window_.height() > 0;
+    if (shown) size_ = {.width = window_.width(), .height = window_.height(), .scale = scale()};
+    // Fast typing takes several frames per key: all but the last are processed without being displayed, for
+    // as long as displaying takes, so that slow drawing does not delay typing.
+    const double until = now() + std::clamp(showing_seconds_, k_unseen_seconds, k_most_unseen_seconds);
+    bool close = false;
+    while (!close && host_.input().backlog() && now() < until) {
+        close = host_.step(callbacks, size_, seconds_since_last_frame(), false);
+    }
+    const double begin = now();
+    if (!close) close = host_.step(callbacks, size_, seconds_since_last_frame(), shown);
+    window_.set_cursor(ImGui::GetMouseCursor());
+    window_.wait(0);  // a key is read with the current keyboard layout: the sooner the better
+    if (shown) window_.present();
+    if (shown) showing_seconds_ = now() - begin;
+    lost_ = gl::was_reset();
+    frames_left_ = std::max(0, frames_left_ - 1);
+    return close || lost_;
+}
+
+bool Window::step(const FrameCallbacks& callbacks) {
+    collect_input(0);
+    return draw(callbacks) || closing_;
+}
+
+void Window::run(const FrameCallbacks& callbacks) {
+    closing_ = false;
+    request_frames(k_frames_after_input);
+    while (!closing_) {
+        const bool animated = callbacks.wants_redraw && callbacks.wants_redraw();
+        const bool due = collect_input(idle_seconds(callbacks));
+        if (due || animated) closing_ = draw(callbacks) || closing_;
+    }
+}
+
+}  // namespace attnscope

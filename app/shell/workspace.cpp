@@ -1,0 +1,394 @@
+#include "app/shell/workspace.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "app/actions/files.h"
+#include "app/panels/panels.h"
+#include "app/platform/imgui_compat.h"
+#include "app/views/views.h"
+#include "core/error.h"
+#include "core/gpu/shaders.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_menu_height = 32;
+constexpr float k_status_height = 28;
+constexpr float k_smallest_panel = 220;
+constexpr float k_largest_panel = 520;
+constexpr float k_least_experiment = 190, k_least_inspector = 150;
+constexpr float k_experiment_share = 0.235f, k_inspector_share = 0.225f;  ///< of a narrow window
+constexpr float k_fewest_units_high = 548;  ///< in a lower one there is no room for the strip
+constexpr float k_narrow = 1280;  ///< units; in a narrower window the side panels shrink in favor of the view
+
+/// The areas of the window, from the outside in.
+struct Areas {
+    Area menu, sentence, note, experiment, center, inspector, status;
+};
+
+/// A side panel takes at most its share of the window, and is hidden if that would be too narrow to read.
+float side_width(bool open, float wanted, float share, float least) {
+    const float width = std::min(wanted, share);
+    return open && width >= least ? width : 0;
+}
+
+Areas lay_out(Ui& ui, ImVec2 size) {
+    const float menu = ui.px(k_menu_height);
+    const float sentence = menu + sentence_panel_height(ui, size.x, size.y);
+    const float spare = size.y - ui.px(k_fewest_units_high);
+    const float note = sentence + note_strip_height(ui, size.x, spare);
+    const float status = size.y - ui.px(k_status_height);
+    const bool narrow = size.x < ui.px(k_narrow);
+    const float left = side_width(ui.state.experiment_panel_open, ui.px(ui.state.experiment_panel_width),
+                                  size.x * (narrow ? k_experiment_share : 0.25f), ui.px(k_least_experiment));
+    const float right =
+        size.x - side_width(ui.state.inspector_open, ui.px(ui.state.inspector_width),
+                            size.x * (narrow ? k_inspector_share : 0.25f), ui.px(k_least_inspector));
+    return {.menu = {{0, 0}, {size.x, menu}},
+            .sentence = {{0, menu}, {size.x, sentence}},
+            .note = {{0, sentence}, {size.x, note}},
+            .experiment = {{0, note}, {left, status}},
+            .center = {{left, note}, {right, status}},
+            .inspector = {{right, note}, {size.x, status}},
+            .status = {{0, status}, {size.x, size.y}}};
+}
+
+/// The edge of a side panel, which can be dragged.
+void splitter(Ui& ui, const char* id, float x, const Area& area, float& width, float direction) {
+    const float half = ui.px(3);
+    ImGui::SetCursorScreenPos({x - half, area.min.y});
+    ImGui::InvisibleButton(id, {2 * half, area.height()});
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+    if (ImGui::IsItemActive())
+        width = std::clamp(width + direction * ImGui::GetIO().MouseDelta.x / ui.scale, k_smallest_panel,
+                           k_largest_panel);
+    ImGui::GetWindowDrawList()->AddLine({x, area.min.y}, {x, area.max.y},
+                                        ink(ImGui::IsItemActive() ? ui.theme.accent : ui.theme.line));
+}
+
+void begin_root(ImVec2 size) {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    ImGui::Begin("attnscope", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleVar(3);
+}
+
+std::string instruction_set() {
+#if defined(__AVX512F__)
+    return "CPU · AVX-512";
+#elif defined(__AVX2__)
+    return "CPU · AVX2";
+#else
+    return "CPU";
+#endif
+}
+
+/// For comparisons: the GPU backend in use, else a separate one, opened without a display when first needed.
+ParityRun::GiveBackend card_of(const Document& document) {
+    return [&document, own = std::shared_ptr<Backend>()]() mutable {
+        if (auto card = document.card()) return card;
+        if (!own || own->is_lost()) own = choose_backend(BackendWish::gpu).backend;
+        return own;
+    };
+}
+
+}  // namespace
+
+float scale_that_fits(double scale, float width, float height) {
+    constexpr float k_fewest_units_wide =
+        1 + std::max(k_least_experiment / k_experiment_share, k_least_inspector / k_inspector_share);
+    const float fits = std::max(0.75f, std::min(width / k_fewest_units_wide, height / k_fewest_units_high));
+    return std::min(static_cast<float>(scale), fits);
+}
+
+Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake)
+    : saved_(std::move(state)),
+      document_(saved_.session, options, wake),
+      exporter_(wake),
+      parity_(card_of(document_), std::move(options), wake),
+      opener_(wake),
+      copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
+      processor_(instruction_set()) {
+    interaction_.interface_scale = saved_.scale;
+    if (saved_.file.empty()) return;
+    try {
+        document_.belongs_to(saved_.file, load_session(saved_.file));
+    } catch (const Error&) {
+        // The file is missing or damaged: the session becomes an unnamed one.
+    }
+}
+
+FrameCallbacks Workspace::callbacks() {
+    return {.on_key = [this](const KeyPress& press) { return on_key(press); },
+            .draw = [this](FrameInput& frame) { draw(frame); },
+            .on_drop = [this](const std::vector<std::string>& paths) { on_drop(paths); },
+            .on_close_request = [] { return true; },
+            .wants_redraw = [this] { return wants_frame_; }};
+}
+
+bool Workspace::end_within(std::chrono::milliseconds most) {
+    document_.stop();
+    exporter_.cancel();
+    parity_.cancel();
+    opener_.cancel();
+    const auto ended = [&] {
+        return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended();
+    };
+    const auto last = std::chrono::steady_clock::now() + most;
+    while (!ended() && std::chrono::steady_clock::now() < last)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return ended();
+}
+
+void Workspace::run(const Action& action) {
+    ActionContext c = context();
+    run_action(action, c);
+    wants_frame_ = true;
+}
+
+namespace {
+
+bool is_enter(Key key) { return key == Key::enter || key == Key::keypad_enter; }
+
+bool moves_in_lists(const KeyPress& press) {
+    using enum Key;
+    const bool arrow = press.key == left || press.key == right || press.key == up || press.key == down;
+    return press.mods == Mods{} && (arrow || is_enter(press.key) || press.key == space || press.key == tab);
+}
+
+}  // namespace
+
+/// Tab moves between controls, Enter or Space presses the focused one, ← → step it, ↑ ↓ step a grid.
+bool Workspace::on_control_key(const KeyPress& press, bool typing) {
+    ControlFocus& control = interaction_.control;
+    if (press.mods.ctrl || press.mods.alt || press.mods.super) return false;
+    if (press.key == Key::tab) {
+        if (typing) compat::leave_field();
+        control.move(press.mods.shift ? -1 : 1);
+        return true;
+    }
+    if (typing || control.id == 0) return false;
+    const int size = press.mods.shift ? 10 : 1;
+    if (is_enter(press.key) || press.key == Key::space)
+        control.pressed = true;
+    else if (press.key == Key::left || press.key == Key::right)
+        control.steps = press.key == Key::left ? -size : size;
+    else if (control.on_grid && (press.key == Key::up || press.key == Key::down))
+        control.steps_down = press.key == Key::up ? -size : size;
+    else
+        return false;
+    return true;
+}
+
+bool Workspace::on_key(const KeyPress& press) {
+    const bool dialog = interaction_.dialog != Dialog::none;
+    const bool typing = ImGui::GetIO().WantTextInput;
+    if (press.key == Key::escape) {
+        if (compat::close_menus()) return wants_frame_ = true;
+        if (!dialog && !typing && std::exchange(interaction_.control.id, 0)) return wants_frame_ = true;
+        // In the sentence or a number field, Escape belongs to the field.
+        if (dialog || !typing) run(*find_action("escape"));
+        return dialog;
+    }
+    if (!dialog && compat::popup_is_open() && moves_in_lists(press))
+        return is_enter(press.key) && compat::press_focused_item() && (wants_frame_ = true);
+    if (on_control_key(press, typing)) return wants_frame_ = true;
+    const Action* action = action_for(press, typing || dialog);
+    if (!action || kept_from(*action)) return false;
+    ActionContext c = context();
+    if (action->enabled(c)) run(*action);
+    return true;
+}
+
+/// A form that is being filled in has the editing keys: they would change the session behind it.
+bool Workspace::kept_from(const Action& action) const {
+    const bool undoes = action.id == "edit.undo" || action.id == "edit.redo";
+    if (interaction_.dialog != Dialog::none) return action.menu == "Edit" || action.id == "file.new";
+    return undoes && interaction_.field.typing != 0;
+}
+
+void Workspace::on_drop(const std::vector<std::string>& paths) {
+    if (paths.empty()) return;
+    interaction_.to_open = OpenRequest{paths.front()};
+    wants_frame_ = true;
+}
+
+/// An error is shown in the dialog that caused it, else in the status bar.
+void Workspace::open_what_was_asked_for() {
+    if (const auto request = std::exchange(interaction_.to_open, std::nullopt))
+        opener_.start(request->path, [request] { return read_to_open(request->path, request->as_picture); });
+    std::optional<Opener::Outcome> outcome = opener_.take();
+    if (!outcome) return;
+    const bool asked_in_dialog = interaction_.dialog == Dialog::open;
+    std::string problem = outcome->problem;
+    try {
+        ActionContext c = context();
+        if (outcome->file) take_opened(c, std::move(*outcome->file));
+    } catch (const std::exception& error) {
+        problem = error.what();
+    }
+    wants_frame_ = true;
+    if (asked_in_dialog && problem.empty()) interaction_.dialog = Dialog::none;
+    if (asked_in_dialog) interaction_.file_form.problem = problem;
+    if (!asked_in_dialog && !problem.empty()) interaction_.notice = {problem, true};
+}
+
+void Workspace::offer_card(const GlVersion& version,
+                           std::function<std::unique_ptr<GlContext>()> make_context) {
+    make_context_ = std::move(make_context);
+    interaction_.why_no_card = why_no_compute(version);
+    why_not_faster_ = version.is_software ? version.renderer + " is a software renderer" : "";
+}
+
+/// Not before the first frame; and measuring, which would delay the first picture, not before that.
+void Workspace::choose_backend_as_asked() {
+    const bool first_is_there = document_.trace() || !document_.problem().empty();
+    const bool may_wait = saved_.backend != "gpu";
+    if (!make_context_ || (may_wait ? !first_is_there : frames_ < 2)) return;
+    const bool again = std::exchange(interaction_.choose_backend_again, false);
+    if (saved_.backend == chosen_backend_ && !again) return;
+    chosen_backend_ = saved_.backend;
+    const BackendWish wish = parse_backend(chosen_backend_);
+    const auto context = std::make_shared<std::unique_ptr<GlContext>>();
+    std::string problem = interaction_.why_no_card;
+    if (wish == BackendWish::automatic && problem.empty()) problem = why_not_faster_;
+    try {
+        if (wish != BackendWish::cpu && problem.empty()) *context = make_context_();
+    } catch (const Error& error) {
+        problem = error.what();
+    }
+    if (wish == BackendWish::gpu && !problem.empty()) interaction_.notice = {problem, true};
+    document_.compute_on(
+        [wish, context, problem] {
+            return choose_backend(wish, [&] {
+                if (!problem.empty()) throw Error(ErrorKind::backend, problem);
+                return std::move(*context);
+            });
+        },
+        !may_wait);
+}
+
+/// Whatever uses the shaders is drawn and computed again.
+void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
+    const std::uint64_t before = std::exchange(shaders_stamp_, shaders_stamp());
+    if (shaders_stamp_ != before) {
+        wants_frame_ = true;
+        interaction_.notice = {"shaders reloaded", false};
+        document_.compute_again();
+        if (!document_.backend().on_card) chosen_backend_.clear();  // a broken one may have been the reason
+    }
+    const std::string problem = std::exchange(shader_problem_, heatmaps.problem());
+    if (!shader_problem_.empty() && (shader_problem_ != problem || shaders_stamp_ != before))
+        interaction_.notice = {shader_problem_, true};
+}
+
+void Workspace::draw(FrameInput& frame) {
+    wants_frame_ = document_.update();
+    open_what_was_asked_for();
+    if (opener_.running() && !opener_.takes_long()) wants_frame_ = true;
+    if (std::string notice = document_.take_notice(); !notice.empty())
+        interaction_.notice = {std::move(notice), true};
+    take_saved_shaders(frame.heatmaps);
+    choose_backend_as_asked();
+    ++frames_;
+    // Drawing may read from the graphics card, which can be lost, and allocate memory there.
+    const bool on_card = document_.trace() && document_.trace()->backend == "gpu";
+    try {
+        draw_all(frame);
+    } catch (const std::exception& error) {
+        if (!on_card) throw;
+        compat::close_windows();
+        document_.leave_card(error.what());
+        wants_frame_ = true;
+    }
+}
+
+void Workspace::draw_all(FrameInput& frame) {
+    const Theme& theme = theme_of(this->theme());
+    Ui ui{document_,
+          interaction_,
+          saved_,
+          exporter_,
+          parity_,
+          opener_,
+          frame.fonts,
+          theme,
+          frame.heatmaps,
+          frame.images,
+          copy_,
+          frame.scale,
+          frame.last_frame_milliseconds,
+          processor_};
+    const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
+    interaction_.pointing.reset();
+    interaction_.pointing_token.reset();
+    ControlFocus& control = interaction_.control;
+    control.drawn.clear();
+    control.on_grid = false;
+    if (interaction_.dialog == Dialog::none && control.behind) control.id = std::exchange(control.behind, 0);
+    if (ImGui::IsMouseClicked(0)) control.id = control.behind = 0;
+    compat::set_keyboard_navigation(interaction_.dialog == Dialog::none &&
+                                    (control.id != 0 || compat::popup_is_open()));
+    const auto run_it = [this](const Action& action) { run(action); };
+    ActionContext c = context();
+
+    begin_root(size);
+    const Areas areas = lay_out(ui, size);
+    ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
+    menu_bar(ui, areas.menu, c, run_it);
+    sentence_panel(ui, areas.sentence, sentences_, run_it);
+    note_strip(ui, areas.note);
+    pipeline_view(ui, areas.center, run_it);
+    if (areas.experiment.width() > 0) {
+        experiment_panel(ui, areas.experiment);
+        splitter(ui, "left edge", areas.experiment.max.x, areas.experiment,
+                 interaction_.experiment_panel_width, 1);
+    }
+    if (areas.inspector.width() > 0) {
+        inspector_panel(ui, areas.inspector);
+        splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
+    }
+    status_bar(ui, areas.status, c, run_it);
+    dialogs(ui, c);
+    ImGui::End();
+    if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;
+    control.pressed = false;
+    control.steps = control.steps_down = 0;
+
+    if (interaction_.pointing != interaction_.hovered ||
+        interaction_.pointing_token != interaction_.hovered_token)
+        wants_frame_ = true;
+    interaction_.hovered = interaction_.pointing;
+    interaction_.hovered_token = interaction_.pointing_token;
+}
+
+SavedState Workspace::state() const {
+    SavedState state = saved_;
+    state.session = document_.session();
+    state.file = document_.file();
+    state.scale = interaction_.interface_scale;
+    return state;
+}
+
+ThemeKind Workspace::theme() const {
+    // Print pictures have a white background; the window is then light.
+    const ThemeKind theme = document_.presentation().theme;
+    return theme == ThemeKind::print ? ThemeKind::light : theme;
+}
+
+std::string Workspace::title() const {
+    const std::string name =
+        document_.file().empty() ? "" : std::filesystem::path(document_.file()).filename().string() + " — ";
+    return name + "attnscope";
+}
+
+}  // namespace attnscope

@@ -1,0 +1,92 @@
+// The whole interface: a document and everything that draws it. A window on the screen, a headless one and a
+// measurement host the same workspace.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/actions/actions.h"
+#include "app/document/document.h"
+#include "app/document/exporter.h"
+#include "app/document/interaction.h"
+#include "app/document/opener.h"
+#include "app/document/parity_run.h"
+#include "app/document/saved_state.h"
+#include "app/shell/frame.h"
+#include "app/ui/text_field.h"
+#include "app/ui/ui.h"
+#include "core/gpu/context.h"
+#include "core/gpu/gl_version.h"
+#include "core/gpu/shaders.h"
+
+namespace attnscope {
+
+/// The largest interface scale that leaves room for the side panels and the strip in a window of this size
+/// (pixels of a monitor whose own scale is 1), at most `scale`.
+float scale_that_fits(double scale, float width, float height);
+
+class Workspace {
+public:
+    /// `wake` is called from other threads when there is something new to draw.
+    Workspace(SavedState state, EvaluateOptions options, std::function<void()> wake);
+
+    /// The callbacks for a Window or a HeadlessWindow.
+    FrameCallbacks callbacks();
+
+    Document& document() { return document_; }
+    Interaction& interaction() { return interaction_; }
+    Exporter& exporter() { return exporter_; }
+    /// Selects the backend by SavedState::backend: possibly the graphics card, described by `version`, in a
+    /// context made by `make_context`, which is called on this thread and shares with the window's.
+    void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
+    ParityRun& parity() { return parity_; }
+    Opener& opener() { return opener_; }
+    /// Cancels all background work, and waits at most this long for it. False if something does not stop:
+    /// then the workspace and what it draws with must outlive it. Nothing is computed afterwards.
+    bool end_within(std::chrono::milliseconds most);
+    /// Runs an action of the registry, as a menu or a shortcut does.
+    void run(const Action& action);
+
+    /// The state to save between two runs, as of now.
+    SavedState state() const;
+    /// How the window should look: the theme and the scale of the interface.
+    ThemeKind theme() const;
+    double scale() const { return interaction_.interface_scale; }
+    bool quits() const { return interaction_.quit; }
+    std::string title() const;
+    /// A line for the status bar: a session that could not be restored, a font that is missing.
+    void notice(std::string text, bool problem) { interaction_.notice = {std::move(text), problem}; }
+
+private:
+    void draw(FrameInput& frame);
+    void draw_all(FrameInput& frame);
+    void choose_backend_as_asked();
+    void take_saved_shaders(const HeatmapRenderer& heatmaps);
+    bool on_key(const KeyPress& press);
+    bool on_control_key(const KeyPress& press, bool typing);
+    bool kept_from(const Action& action) const;
+    void open_what_was_asked_for();
+    void on_drop(const std::vector<std::string>& paths);
+    ActionContext context() { return {document_, interaction_, saved_, copy_}; }
+
+    SavedState saved_;
+    Document document_;
+    Interaction interaction_;
+    Exporter exporter_;
+    ParityRun parity_;
+    Opener opener_;
+    SentenceFields sentences_;
+    std::function<void(const std::string&)> copy_;
+    std::string processor_;
+    std::function<std::unique_ptr<GlContext>()> make_context_;
+    std::string why_not_faster_;  ///< why the graphics card is not used, if known without measuring
+    std::string chosen_backend_;  ///< of saved_.backend; empty: nothing is chosen yet
+    std::uint64_t shaders_stamp_ = shaders_stamp();
+    std::string shader_problem_;
+    int frames_ = 0;
+    bool wants_frame_ = true;
+};
+
+}  // namespace attnscope

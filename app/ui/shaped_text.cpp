@@ -1,0 +1,144 @@
+#include "app/ui/shaped_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/platform/imgui_compat.h"
+#include "app/platform/wide_text.h"
+#include "core/error.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_kept_frames = 60;
+
+/// First and last code point of characters that join, combine, are reordered or are invisible.
+constexpr std::pair<char32_t, char32_t> k_not_simple[] = {
+    {0x0000, 0x001F}, {0x007F, 0x009F},    {0x00AD, 0x00AD},  // controls, the soft hyphen
+    {0x0300, 0x036F}, {0x0483, 0x0489},                       // marks that combine
+    {0x0590, 0x109F},  // Hebrew, Arabic … scripts of India … Myanmar
+    {0x1100, 0x11FF}, {0x135D, 0x135F},    {0x1700, 0x1CFF},  // Hangul by letters, Khmer, Mongolian …
+    {0x1DC0, 0x1DFF}, {0x200B, 0x200F},    {0x2028, 0x202E}, {0x2060, 0x206F}, {0x20D0, 0x20FF},
+    {0x2DE0, 0x2DFF}, {0x302A, 0x302F},    {0x3099, 0x309A}, {0xA66F, 0xA69F}, {0xA800, 0xABFF},
+    {0xD7B0, 0xDFFF}, {0xFB1D, 0xFDFF},    {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xFE70, 0xFEFF},
+    {0xFFF0, 0xFFFB}, {0xE0000, 0x10FFFF},
+};
+
+bool is_ascii_line(std::string_view text) {
+    return std::ranges::all_of(text, [](char c) { return (c >= ' ' && c < 0x7F) || c == '\n'; });
+}
+
+ShapedText& shaped() { return *compat::text_bridge().shaped; }
+
+}  // namespace
+
+bool is_simple(char32_t code) {
+    return std::ranges::none_of(
+        k_not_simple, [&](const auto& range) { return code >= range.first && code <= range.second; });
+}
+
+void ShapedText::set_fonts(const Fonts& fonts, float scale) {
+    styles_.clear();
+    entries_.clear();
+    for (const FontRole& role : font_roles())
+        styles_[fonts.*role.font] = {.font = role.face, .size = role.em * scale};
+}
+
+void ShapedText::begin_frame() {
+    for (auto at = entries_.begin(); at != entries_.end();)
+        at = ++at->second.unused > k_kept_frames ? entries_.erase(at) : std::next(at);
+}
+
+const TextFace* ShapedText::face() {
+    if (!face_ && !no_fonts_) try {
+            face_.emplace();
+        } catch (const Error&) {
+            no_fonts_ = true;  // the window warns about it
+        }
+    return face_ ? &*face_ : nullptr;
+}
+
+bool ShapedText::is_plain(ImFont& font, std::string_view text) {
+    if (is_ascii_line(text) || !face()) return true;
+    while (!text.empty()) {
+        const DecodedCharacter next = decode_utf8(text);
+        const bool drawn = next.bytes && (next.code == '\n' || is_simple(next.code));
+        if (!drawn || (next.code != '\n' && !compat::has_glyph(font, next.code))) return false;
+        text.remove_prefix(next.bytes);
+    }
+    return true;
+}
+
+std::string ShapedText::displayable(std::string_view text, Blanks blanks) {
+    const bool as_it_is = is_ascii_line(text) && text.find_first_of(" \n") == text.npos;
+    return as_it_is || !face() ? std::string(text) : face()->displayable(text, blanks);
+}
+
+bool ShapedText::may_hold(char32_t code) {
+    if (code < 0x7F) return code != 0;
+    return !face() || (is_simple(code) && face()->has_glyph(code));
+}
+
+TextStyle ShapedText::style(const ImFont& font, float wrap) const {
+    const auto known = styles_.find(&font);
+    TextStyle style =
+        known == styles_.end() ? TextStyle{.size = compat::font_size(font) / 1.2} : known->second;
+    style.max_width = wrap;
+    style.wrap = wrap > 0;
+    return style;
+}
+
+ShapedText::Entry& ShapedText::entry(const ImFont& font, const std::string& text, float wrap) {
+    const auto [at, is_new] = entries_.try_emplace({text, &font, wrap});
+    Entry& entry = at->second;
+    entry.unused = 0;
+    if (is_new) {
+        entry.shown = displayable(text, Blanks::kept);
+        entry.extent = face()->extent(entry.shown, style(font, wrap));
+    }
+    return entry;
+}
+
+ImVec2 ShapedText::size(const ImFont& font, const std::string& text, float wrap) {
+    const TextExtent& extent = entry(font, text, wrap).extent;
+    return {static_cast<float>(std::ceil(extent.width)), static_cast<float>(std::ceil(extent.height))};
+}
+
+void ShapedText::draw(ImDrawList& list, const ImFont& font, ImVec2 top_left, ImU32 color,
+                      const std::string& text, float wrap) {
+    Entry& own = entry(font, text, wrap);
+    if (!own.texture) {
+        const TextShades shades = face()->shades(own.shown, style(font, wrap));
+        std::vector<std::uint8_t> rgba;
+        rgba.reserve(shades.alpha.size() * 4);
+        for (const std::uint8_t alpha : shades.alpha) rgba.insert(rgba.end(), {255, 255, 255, alpha});
+        own.texture.emplace(gl::Texture2D::Format::rgba8, shades.width, shades.height);
+        own.texture->upload(rgba);
+        own.top = static_cast<float>(ascent(style(font, wrap)) - shades.baseline);
+    }
+    const ImVec2 at{std::round(top_left.x) - TextShades::k_margin, std::round(top_left.y) + own.top};
+    list.AddImage(
+        compat::texture_id(own.texture->id()), at,
+        {at.x + static_cast<float>(own.texture->width()), at.y + static_cast<float>(own.texture->height())},
+        {0, 0}, {1, 1}, color);
+}
+
+double ShapedText::ascent(const TextStyle& style) { return std::round(face()->extent("x", style).ascent); }
+
+std::optional<ShapedText::Glyph> ShapedText::glyph(std::string_view character, Font font, double pixels) {
+    if (!face()) return std::nullopt;
+    const DecodedCharacter decoded = decode_utf8(character);
+    const bool by_name = decoded.bytes && !is_simple(decoded.code);
+    const std::string shown =
+        by_name ? code_point_name(decoded.code) : face()->displayable(character, Blanks::kept);
+    const TextStyle style{.font = font, .size = pixels};
+    Glyph glyph{face()->shades(shown, style), 0};
+    glyph.top = static_cast<float>(ascent(style) - glyph.shades.baseline);
+    return glyph;
+}
+
+std::string legible(std::string_view text) { return shaped().displayable(text, Blanks::shown); }
+
+}  // namespace attnscope

@@ -1,0 +1,77 @@
+// Text that ImGui cannot draw: it supports neither joined letters, combining marks nor right-to-left text,
+// and its fonts contain only the characters requested. Such text is drawn as in pictures, by TextFace, into
+// textures.
+#pragma once
+
+#include <imgui.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "app/ui/fonts.h"
+#include "core/gpu/gl.h"
+#include "core/picture/text.h"
+
+namespace attnscope {
+
+/// Whether the character looks the same in any context: it does not join, combine or reorder, and is visible.
+bool is_simple(char32_t code);
+
+/// An OpenGL context must be current in every call, and when the frame is drawn.
+class ShapedText {
+public:
+    /// A character as a font atlas stores it.
+    struct Glyph {
+        TextShades shades;
+        float top;  ///< pixels from the line's top to the top of the picture
+    };
+
+    /// Sets the fonts of the text drawn from now on, at `scale`.
+    void set_fonts(const Fonts& fonts, float scale);
+    /// Drops what previous frames no longer drew.
+    void begin_frame();
+
+    /// Whether ImGui draws the text correctly; true for any text if no font file was found.
+    bool is_plain(ImFont& font, std::string_view text);
+    /// See TextFace for the function of this name; the text itself if no font file was found.
+    std::string displayable(std::string_view text, Blanks blanks);
+    /// Whether a text field may hold the character as it is: a simple one that a font has.
+    bool may_hold(char32_t code);
+
+    /// In pixels; of the text in lines of at most `wrap` pixels, if that is given.
+    ImVec2 size(const ImFont& font, const std::string& text, float wrap = 0);
+    void draw(ImDrawList& list, const ImFont& font, ImVec2 top_left, ImU32 color, const std::string& text,
+              float wrap = 0);
+    /// A single character in a font of `pixels` per em, for a font atlas: the character itself if all it
+    /// needs is a font, else its code point.
+    std::optional<Glyph> glyph(std::string_view character, Font font, double pixels);
+
+private:
+    struct Entry {
+        std::string shown;  ///< as it is displayed
+        TextExtent extent;
+        std::optional<gl::Texture2D> texture;
+        float top = 0;   ///< pixels from the line's top to the texture's
+        int unused = 0;  ///< frames since it was last drawn
+    };
+    using Key = std::tuple<std::string, const ImFont*, float>;
+
+    const TextFace* face();
+    TextStyle style(const ImFont& font, float wrap) const;
+    Entry& entry(const ImFont& font, const std::string& text, float wrap);
+    double ascent(const TextStyle& style);
+
+    std::optional<TextFace> face_;
+    bool no_fonts_ = false;
+    std::map<const ImFont*, TextStyle> styles_;
+    std::map<Key, Entry> entries_;
+};
+
+/// `text` as every picture writes it: spaces as "␣", and characters that no font has as code points: U+1F469.
+std::string legible(std::string_view text);
+
+}  // namespace attnscope

@@ -1,0 +1,84 @@
+#include "app/ui/ui.h"
+
+#include <algorithm>
+
+#include "app/platform/imgui_compat.h"
+#include "core/graph/trace.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+
+ImU32 ink(Rgb8 color, float alpha) {
+    return IM_COL32(color.red, color.green, color.blue, static_cast<int>(alpha * 255 + 0.5f));
+}
+
+int cell_at(float position, int count) {
+    if (!(position > 0)) return 0;
+    return position < static_cast<float>(count) ? static_cast<int>(position) : count - 1;
+}
+
+namespace {
+ShapedText& shaped() { return *compat::text_bridge().shaped; }
+}  // namespace
+
+float text_width(ImFont* font, const std::string& text) {
+    if (!shaped().is_plain(*font, text)) return shaped().size(*font, text).x;
+    return font->CalcTextSizeA(compat::font_size(*font), FLT_MAX, 0, text.data(), text.data() + text.size())
+        .x;
+}
+
+std::string fitted(ImFont* font, const std::string& text, float width) {
+    if (text_width(font, text) <= width) return text;
+    const std::vector<std::string_view> parts = graphemes(text);
+    const auto shortened = [&](std::size_t kept) {
+        const std::size_t bytes =
+            kept == 0 ? 0 : static_cast<std::size_t>(parts[kept - 1].end() - parts[0].begin());
+        return text.substr(0, bytes) + "…";
+    };
+    std::size_t fits = 0, too_many = parts.size();
+    while (too_many - fits > 1) {
+        const std::size_t middle = (fits + too_many) / 2;
+        (text_width(font, shortened(middle)) <= width ? fits : too_many) = middle;
+    }
+    return shortened(fits);
+}
+
+float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text, Align align,
+                float width) {
+    const std::string shown = width > 0 ? fitted(font, text, width) : text;
+    const float drawn = text_width(font, shown);
+    if (align == Align::center) at.x -= drawn / 2;
+    if (align == Align::right) at.x -= drawn;
+    at = {std::round(at.x), std::round(at.y)};
+    if (shaped().is_plain(*font, shown))
+        list->AddText(font, compat::font_size(*font), at, color, shown.data(), shown.data() + shown.size());
+    else
+        shaped().draw(*list, *font, at, color, shown);
+    return drawn;
+}
+
+std::string stage_heading(const StageInfo& info) {
+    std::string heading(info.name);
+    if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');
+    return heading;
+}
+
+void wrapped_text(const std::string& text, float width) {
+    ImFont* font = ImGui::GetFont();
+    if (shaped().is_plain(*font, text)) {
+        ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width);
+        ImGui::TextUnformatted(text.c_str());
+        ImGui::PopTextWrapPos();
+        return;
+    }
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        ImGui::Dummy(shaped().size(*font, line, width));
+        shaped().draw(*ImGui::GetWindowDrawList(), *font, at, ImGui::GetColorU32(ImGuiCol_Text), line, width);
+        begin = end + 1;
+    }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,75 @@
+// What every panel and view needs to draw.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+
+#include "app/document/document.h"
+#include "app/document/exporter.h"
+#include "app/document/interaction.h"
+#include "app/document/opener.h"
+#include "app/document/parity_run.h"
+#include "app/document/saved_state.h"
+#include "app/heatmap/heatmap_renderer.h"
+#include "app/heatmap/image_textures.h"
+#include "app/ui/imgui_layer.h"
+#include "app/ui/shaped_text.h"
+#include "app/ui/text_field.h"
+#include "core/picture/theme.h"
+
+namespace attnscope {
+
+/// Lives for one frame. Panels edit the document's session, views draw its trace, both point and zoom through
+/// the interaction; no other state is kept.
+struct Ui {
+    Document& document;
+    Interaction& state;
+    SavedState& saved;
+    Exporter& exporter;
+    ParityRun& parity;
+    Opener& opener;
+    const Fonts& fonts;
+    const Theme& theme;
+    HeatmapRenderer& heatmaps;
+    ImageTextures& images;
+    std::function<void(const std::string&)> copy;
+    float scale;                   ///< pixels per layout unit
+    double frame_ms;               ///< duration of the last frames, for the status bar
+    const std::string& processor;  ///< "CPU · AVX2"
+
+    float px(float units) const { return units * scale; }
+};
+
+/// A color of the theme for a draw list.
+ImU32 ink(Rgb8 color, float alpha = 1);
+
+/// A rectangle in pixels.
+struct Area {
+    ImVec2 min;
+    ImVec2 max;
+    float width() const { return max.x - min.x; }
+    float height() const { return max.y - min.y; }
+    bool contains(ImVec2 p) const { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
+};
+
+/// The cell at a position, which is measured in cells from the start of the first one, clamped to 0 … count −
+/// 1: the pointer may be far outside, or nowhere (NaN gives 0).
+int cell_at(float position, int count);
+
+enum class Align { left, center, right };
+
+/// Draws one line of text; `at` is its left end, center or right end, at the top of the line. Text wider than
+/// `width` is cut with "…" (0: never). Returns the width drawn.
+float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text,
+                Align align = Align::left, float width = 0);
+float text_width(ImFont* font, const std::string& text);
+/// The text, cut with "…" if it is wider than `width`.
+std::string fitted(ImFont* font, const std::string& text, float width);
+/// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q".
+std::string stage_heading(const StageInfo& info);
+/// Adds an item: text wrapped at `width` pixels, in the current font and color.
+void wrapped_text(const std::string& text, float width);
+
+}  // namespace attnscope

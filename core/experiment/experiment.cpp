@@ -1,0 +1,234 @@
+#include "core/experiment/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "core/error.h"
+#include "core/experiment/masks.h"
+#include "core/image/patches.h"
+#include "core/limits.h"
+#include "core/random/initializers.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
+
+void check_whole(const char* field, int value, int low, int high) {
+    if (value < low || value > high)
+        refuse(std::string(field) + " " + std::to_string(value) + " is out of range: use " +
+               std::to_string(low) + " to " + std::to_string(high));
+}
+
+template <typename Table>
+void check_name(const char* field, const std::string& value, const Table& table) {
+    std::string known;
+    for (const auto& entry : table) {
+        if (entry.name == value) return;
+        known += (known.empty() ? "" : ", ") + std::string(entry.name);
+    }
+    const std::string quoted = "\"" + message_text(value, k_longest_quotation) + "\"";
+    refuse(std::string(field) + " " + quoted + " is not known: use " + known);
+}
+
+void check_seq2seq(const Experiment& e) {
+    check_whole("max-steps", e.max_steps, 1, k_max_tokens);
+    check_whole("encoder-size", e.encoder_size, 1, k_max_dim);
+    check_whole("decoder-size", e.decoder_size, 1, k_max_dim);
+    if (e.mechanism == MechanismKind::seq2seq && e.softmax_axis == SoftmaxAxis::queries)
+        refuse(
+            "softmax-axis queries needs all queries at once and mechanism seq2seq decodes step by "
+            "step: use keys");
+}
+
+void check_numbers(const Experiment& e) {
+    // The scores are scaled in float32, so that is the type in which the value must be finite.
+    if (e.scale.kind == Scale::Kind::number && !std::isfinite(static_cast<float>(e.scale.number)))
+        refuse("scale is not finite in float32: use sqrt, none or a number up to 3.4e38");
+    const auto temperature = static_cast<float>(e.temperature);
+    if (!(temperature > 0) || !std::isfinite(temperature))
+        refuse("temperature must be above 0 and finite in float32: use 1 for the plain softmax");
+    if (!std::isfinite(static_cast<float>(e.sharpening)))
+        refuse("sharpening is not finite in float32: use 1 for the plain cosine");
+    if (!(e.local_window >= 0 && e.local_window <= k_max_tokens))
+        refuse("local-window " + fmt::format("{}", e.local_window) + " is out of range: use 0 to " +
+               std::to_string(k_max_tokens));
+    const auto bell = static_cast<float>(e.local_window * e.local_window / 2);  // 2 (D ÷ 2)²
+    if (e.normalizer == Normalization::local_p && !std::isnormal(bell))
+        refuse("local-window " + fmt::format("{}", e.local_window) +
+               " leaves local-p's Gaussian no width: use 0.001 or more");
+    if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
+}
+
+void check_text(const char* field, const std::string& text) {
+    if (text.size() > k_max_text_bytes)
+        throw Error(ErrorKind::too_large, std::string(field) + " has " + std::to_string(text.size()) +
+                                              " bytes and the limit is " + std::to_string(k_max_text_bytes) +
+                                              ": shorten it");
+    require_utf8(text);
+}
+
+void check_mask(const Experiment& e) {
+    if (e.mask.size() > k_max_mask_rules)
+        refuse("mask has " + std::to_string(e.mask.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are supported: use fewer");
+    for (const MaskRule& rule : e.mask) mask_kind(rule.kind).check(rule);
+}
+
+void check_image(const Experiment& e) {
+    check_whole("grid", e.grid, 1, k_max_grid);
+    check_whole("patch-size", e.patch_size, 1, k_max_patch_size);
+    if (!e.image) return;
+    const Image& image = e.image->image();
+    if (image.width < 1 || image.height < 1 ||
+        image.rgb.size() !=
+            3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
+        refuse("image is " + std::to_string(image.width) + " × " + std::to_string(image.height) +
+               " pixels of " + std::to_string(image.rgb.size()) + " bytes: use three bytes a pixel");
+    if (!e.text2.empty() && e.mechanism == MechanismKind::attention)
+        refuse("text2 and image both define the keys: leave text2 empty or use image none");
+}
+
+}  // namespace
+
+double Scale::factor(int d_k) const {
+    switch (kind) {
+        case Kind::sqrt: return 1.0 / std::sqrt(static_cast<double>(d_k));
+        case Kind::none: return 1.0;
+        case Kind::number: return number;
+    }
+    return 1.0;
+}
+
+bool GivenMatrix::operator==(const GivenMatrix& other) const {
+    if (values_ == other.values_) return true;
+    const Matrix& a = *values_;
+    const Matrix& b = *other.values_;
+    if (a.rows() != b.rows() || a.cols() != b.cols()) return false;
+    const auto same = [](float x, float y) {
+        return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(y) ||
+               (std::isnan(x) && std::isnan(y));
+    };
+    // Runs that are equal to the bit are compared as bytes, which is several times faster.
+    constexpr Eigen::Index k_run = 4096;
+    for (Eigen::Index begin = 0; begin < a.size(); begin += k_run) {
+        const Eigen::Index count = std::min(k_run, a.size() - begin);
+        const float *x = a.data() + begin, *y = b.data() + begin;
+        if (std::memcmp(x, y, static_cast<std::size_t>(count) * sizeof(float)) != 0 &&
+            !std::equal(x, x + count, y, same))
+            return false;
+    }
+    return true;
+}
+
+std::string why_sizes_do_not_fit(const Experiment& e) {
+    if (e.mechanism != MechanismKind::attention) return "";
+    const auto undivided = [&](const char* field, int size) {
+        return "heads " + std::to_string(e.heads) + " does not divide " + field + " " + std::to_string(size) +
+               ": use a divisor";
+    };
+    if (e.key_columns() % e.heads != 0 && !e.is_given("query"))
+        return undivided(e.key_size > 0 ? "key-size" : "dim", e.key_columns());
+    if (e.value_columns() % e.heads != 0 && !e.is_given("value"))
+        return undivided(e.value_size > 0 ? "value-size" : "dim", e.value_columns());
+    const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
+    if (own_sizes && (e.projection == Projection::none || e.projection == Projection::mha))
+        return "projection " + std::string(name_of(e.projection)) + " keeps the size " +
+               std::to_string(e.dim) +
+               " of the embedding: set key-size and value-size to 0 or choose another projection";
+    return "";
+}
+
+void check(const Experiment& e) {
+    check_text("text", e.text);
+    check_text("text2", e.text2);
+    check_whole("table-size", e.table_size, 0, k_max_table_size);
+    check_whole("dim", e.dim, 1, k_max_dim);
+    check_whole("heads", e.heads, 1, k_max_heads);
+    check_whole("key-size", e.key_size, 0, k_max_dim);
+    check_whole("value-size", e.value_size, 0, k_max_dim);
+    check_whole("hidden", e.hidden, 1, k_max_dim);
+    check_whole("feed-forward-size", e.feed_forward_size, 0, 4 * k_max_dim);
+    check_seq2seq(e);
+    if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
+    check_image(e);
+    check_mask(e);
+    check_numbers(e);
+    for (const auto& [name, matrix] : e.given) check_name("given", name, given_names());
+}
+
+std::span<const GivenName> given_names() {
+    static constexpr GivenName k_names[] = {
+        {"embedding", "X, N × d"},
+        {"embedding_kv", "Y, the embedding of keys and values, M × d"},
+        {"embedding_v", "the embedding of the values, M × d"},
+        {"query", "Q, N × h·d_k"},
+        {"key", "K, M × h·d_k"},
+        {"value", "V, M × h·d_v"},
+        {"scores", "N × M"},
+        {"mask", "N × M, 1 = open, 0 = closed"},
+        {"mask_additive", "N × M, added to the scaled scores"},
+        {"dropout_keep", "h·N × M, 1 = kept, 0 = dropped"},
+        {"W_patch", "image: d × 3·patch-size²"},
+        {"W_q", "h·d_k × d"},
+        {"W_k", "h·d_k × d"},
+        {"W_v", "h·d_v × d"},
+        {"W_o", "d × h·d_v"},
+        {"b_q", "1 × h·d_k"},
+        {"b_k", "1 × h·d_k"},
+        {"b_v", "1 × h·d_v"},
+        {"b_o", "1 × d"},
+        {"W_score", "general: d_k of the queries × d_k of the keys"},
+        {"W_aq", "additive: hidden × d_k of the queries"},
+        {"W_ak", "additive: hidden × d_k of the keys"},
+        {"b_a", "additive: 1 × hidden"},
+        {"v_a", "additive, seq2seq: 1 × hidden"},
+        {"W_c", "concat: hidden × d_k of both"},
+        {"v_c", "concat: 1 × hidden"},
+        {"W_loc", "location: M × d_k"},
+        {"W_p", "local-p: hidden × d_k; seq2seq: hidden × states"},
+        {"v_p", "local-p: 1 × hidden"},
+        {"ln1_g", "first layer norm's gain, 1 × d"},
+        {"ln1_b", "first layer norm's shift, 1 × d"},
+        {"W_1", "feed-forward: hidden × d"},
+        {"b_1", "feed-forward: 1 × hidden"},
+        {"W_2", "feed-forward: d × hidden"},
+        {"b_2", "feed-forward: 1 × d"},
+        {"ln2_g", "second layer norm's gain, 1 × d"},
+        {"ln2_b", "second layer norm's shift, 1 × d"},
+        {"W_out", "words × d, projects to logits; seq2seq: words × (states + d + context)"},
+        {"b_out", "1 × words"},
+        {"targets", "1 × N, the target words of the loss"},
+        {"loss_weights", "N × d, the loss is Σ loss_weights ∘ output"},
+        {"src", "seq2seq: 1 × S, rows of E_src"},
+        {"tgt_in", "seq2seq: 1 × N, the rows of E_tgt that the decoder is fed"},
+        {"tgt_out", "seq2seq: 1 × N, the rows of E_tgt that are the targets"},
+        {"E_src", "seq2seq: source words × d"},
+        {"E_tgt", "seq2seq: target words × d, <bos> and <eos> first"},
+        {"enc_fwd.W_ih", "forward encoder: 3 states × d, gates in the order r, z, n"},
+        {"enc_fwd.W_hh", "forward encoder: 3 states × states"},
+        {"enc_fwd.b_ih", "forward encoder: 1 × 3 states"},
+        {"enc_fwd.b_hh", "forward encoder: 1 × 3 states"},
+        {"enc_bwd.W_ih", "backward encoder: 3 states × d"},
+        {"enc_bwd.W_hh", "backward encoder: 3 states × states"},
+        {"enc_bwd.b_ih", "backward encoder: 1 × 3 states"},
+        {"enc_bwd.b_hh", "backward encoder: 1 × 3 states"},
+        {"W_init", "seq2seq: decoder's states × encoder's"},
+        {"b_init", "seq2seq: 1 × decoder's states"},
+        {"W_a", "seq2seq: hidden × decoder's states"},
+        {"U_a", "seq2seq: hidden × annotation"},
+        {"dec.W_ih", "decoder: 3 states × (d + annotation), or d for the current state"},
+        {"dec.W_hh", "decoder: 3 states × states"},
+        {"dec.b_ih", "decoder: 1 × 3 states"},
+        {"dec.b_hh", "decoder: 1 × 3 states"},
+    };
+    return k_names;
+}
+
+}  // namespace attnscope

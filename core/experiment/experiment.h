@@ -1,0 +1,174 @@
+// An Experiment: everything that determines the numbers, and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/experiment/choices.h"
+#include "core/image/image.h"
+#include "core/random/initializers.h"
+#include "core/random/seed.h"
+#include "core/tensor/tensor.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope {
+
+/// What the scores are multiplied by: 1/√d_k, nothing, or a number.
+struct Scale {
+    enum class Kind { sqrt, none, number };
+    Kind kind = Kind::sqrt;
+    double number = 1;  ///< used only by Kind::number
+
+    /// The factor for keys of width d_k.
+    double factor(int d_k) const;
+    bool operator==(const Scale& other) const {
+        return kind == other.kind && (kind != Kind::number || number == other.number);
+    }
+};
+
+/// One rule of the mask; a pair is open where all rules allow it.
+struct MaskRule {
+    MaskForm kind = MaskForm::causal;
+    std::vector<std::int64_t> arguments = {};  ///< as mask_kinds() says of this kind
+    bool operator==(const MaskRule&) const = default;
+};
+
+/// The state of the generator before it draws a set of weights.
+struct ProjectionSeed {
+    enum class Kind {
+        same,     ///< reseeded with the experiment's seed, as in notebook 1
+        proceed,  ///< continues where the previous draw ended ("continue")
+        own,      ///< `seed`
+    };
+    Kind kind = Kind::same;
+    Seed seed;
+    bool operator==(const ProjectionSeed& other) const {
+        return kind == other.kind && (kind != Kind::own || seed == other.seed);
+    }
+};
+
+/// A custom matrix, used instead of a computed or drawn one. Shared, because experiments are copied freely;
+/// compared by value (NaN equal to NaN).
+class GivenMatrix {
+public:
+    explicit GivenMatrix(Matrix values) : values_(std::make_shared<const Matrix>(std::move(values))) {}
+    const Matrix& values() const { return *values_; }
+    const std::shared_ptr<const Matrix>& shared() const { return values_; }
+    /// Differs whenever the matrix may differ; equal only for the same matrix.
+    const void* identity() const { return values_.get(); }
+    bool operator==(const GivenMatrix& other) const;
+
+private:
+    std::shared_ptr<const Matrix> values_;
+};
+
+/// The defaults are the example `scaled-dot-product`: notebook 1's sentence and seed.
+struct Experiment {
+    std::string text = "Can you help me to translate this sentence";
+    std::string text2;  ///< the sentence of the keys and values; empty: the same one (self-attention)
+    TokenizerKind tokenizer = TokenizerKind::words;
+    VocabularyOrder vocabulary = VocabularyOrder::alphabetical;
+    int table_size = 10;  ///< minimum number of rows of the table; 0 … 1,000,000
+    Seed seed = 123;
+    int dim = 16;  ///< d, 1 … 1024
+    Initialization embedding = Initialization::normal;
+    std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
+    int grid = 7;                     ///< patches per side, 1 … 32: M = grid²
+    int patch_size = 8;               ///< pixels per side of a patch, 1 … 64
+    ProjectionSeed image_seed;        ///< for W_patch; the previous draw is the embedding table
+    Position position = Position::none;
+    RopeLayout rope_layout = RopeLayout::interleaved;
+    Projection projection = Projection::uniform;
+    ProjectionSeed projection_seed;  ///< the previous draw is W_patch with an image, else the table
+    bool projection_bias = false;
+    int key_size = 0;    ///< columns of Q and K, all heads together, 0 … 1024; 0: d
+    int value_size = 0;  ///< columns of V, all heads together, 0 … 1024; 0: d
+    int heads = 1;       ///< h, 1 … 64, divides d
+    Score score = Score::dot;
+    ProjectionSeed
+        score_seed;  ///< for the weights of the score and of local-p; the previous draw is the projections
+    int hidden = 8;  ///< width of the hidden layer of the score and of local-p, 1 … 1024
+    double sharpening = 1;  ///< factor of the cosine score
+    Scale scale;
+    std::vector<MaskRule> mask;  ///< empty: all open
+    Normalization normalizer = Normalization::softmax;
+    SoftmaxAxis softmax_axis = SoftmaxAxis::keys;
+    double temperature = 1;   ///< T > 0
+    double local_window = 2;  ///< D of local-m and local-p, 0 … 4096; above 0 for local-p
+    double dropout = 0;       ///< p, 0 ≤ p < 1
+    Seed dropout_seed = 0;
+    bool training = true;  ///< false: dropout is not applied
+    bool output_projection = false;
+    Block block = Block::none;
+    Activation activation = Activation::relu;
+    int feed_forward_size = 0;  ///< units of the hidden layer, 0 … 4096; 0: 4 d
+    ProjectionSeed block_seed;  ///< for the block's weights; the previous draw is the score's weights
+    /// In seq2seq, `text` is the source sentence and `text2` the target sentence (empty: the source again),
+    /// `dim` the width of both embeddings and `hidden` that of the alignment. Mask, normalizer and
+    /// temperature apply to the alignment, whose queries are the steps.
+    MechanismKind mechanism = MechanismKind::attention;
+    Encoder encoder = Encoder::bidirectional;
+    DecoderAttention decoder_attention = DecoderAttention::additive;
+    AlignmentState alignment_state = AlignmentState::previous;
+    Decode decode = Decode::teacher;
+    int max_steps = 10;    ///< limit of greedy decoding, 1 … 4096
+    int encoder_size = 8;  ///< states per direction, 1 … 1024
+    int decoder_size = 8;  ///< 1 … 1024
+    /// Custom matrices, by their names in given_names().
+    std::map<std::string, GivenMatrix> given;
+
+    bool is_given(std::string_view name) const { return given.contains(std::string(name)); }
+    /// Whether the weights of each key sum to 1 over the queries.
+    bool over_queries() const {
+        return normalizer == Normalization::softmax && softmax_axis == SoftmaxAxis::queries;
+    }
+    /// Columns of Q and K, and of V, when they are projected.
+    int key_columns() const { return key_size > 0 ? key_size : dim; }
+    int value_columns() const { return value_size > 0 ? value_size : dim; }
+    /// Numbers per patch.
+    int patch_columns() const { return 3 * patch_size * patch_size; }
+    int feed_forward_columns() const { return feed_forward_size > 0 ? feed_forward_size : 4 * dim; }
+
+    bool operator==(const Experiment&) const = default;
+};
+
+inline constexpr int k_max_tokens = 4096;
+inline constexpr int k_max_dim = 1024;
+inline constexpr int k_max_heads = 64;
+inline constexpr int k_max_table_size = 1'000'000;
+
+/// A matrix that can be overridden.
+struct GivenName {
+    std::string_view name;
+    std::string_view what;  ///< its meaning and shape
+};
+/// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and a Y for the
+///   values alone), `query`, `key`, `value`, `scores`.
+/// - `mask` (N × M, 1 = open, 0 = closed) and `mask_additive` (N × M, added to the scaled scores, −∞ closes)
+///   are combined with the mask's rules. `dropout_keep` is h·N × M, the heads stacked.
+/// - Parameters, which are then not drawn: weights (out × in), biases (1 × out). A custom bias is added
+///   whether or not biases are drawn.
+/// - `targets` (1 × N, whole numbers): the target of each row of `logits`. `loss_weights` (shaped as the
+///   output): the loss is Σ loss_weights ∘ output.
+/// - For seq2seq: `src`, `tgt_in`, `tgt_out` (1 × S, 1 × N, 1 × N), rows of E_src and E_tgt instead of the
+///   sentences' words, and every parameter of core/mechanism/seq2seq/parameters.h. Row 0 of E_tgt is `<bos>`,
+///   row 1
+///   `<eos>`.
+std::span<const GivenName> given_names();
+
+/// Why heads, projection and sizes, all at least 1, do not fit together, in check()'s words; empty if they
+/// do.
+std::string why_sizes_do_not_fit(const Experiment& experiment);
+
+/// Throws Error(bad_input), one line with the field, its value and the accepted ones, unless evaluate()
+/// accepts the experiment. An empty text is no error here.
+void check(const Experiment& experiment);
+
+}  // namespace attnscope

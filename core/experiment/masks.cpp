@@ -1,0 +1,185 @@
+#include "core/experiment/masks.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int64_t k_max_length = 1'000'000'000;
+
+void no_arguments(const MaskRule& rule) {
+    const std::string name(name_of(rule.kind));
+    if (!rule.arguments.empty())
+        throw Error(ErrorKind::bad_input, "mask " + name + " takes no numbers: write just " + name);
+}
+
+void check_lengths(const MaskRule& rule) {
+    if (rule.arguments.empty())
+        throw Error(ErrorKind::bad_input,
+                    "mask valid needs a length: write valid:K or valid:K,K,… with one per query");
+    for (const std::int64_t length : rule.arguments)
+        if (length < 0 || length > k_max_length)
+            throw Error(ErrorKind::bad_input,
+                        "mask valid:" + std::to_string(length) + " is not a length: use 0 or more");
+}
+
+void check_window(const MaskRule& rule) {
+    if (rule.arguments.size() != 2)
+        throw Error(ErrorKind::bad_input,
+                    "mask window needs two numbers, how far to the left and to the right: write window:L,R");
+    for (const std::int64_t reach : rule.arguments)
+        if (reach < 0 || reach > k_max_length)
+            throw Error(ErrorKind::bad_input, "mask window reaches " + std::to_string(reach) +
+                                                  " tokens: use 0 or more on either side");
+}
+
+void fits_always(const MaskRule&, int) {}
+
+void one_length_per_query(const MaskRule& rule, int queries) {
+    const auto given = rule.arguments.size();
+    if (given != 1 && given != static_cast<std::size_t>(queries))
+        throw Error(ErrorKind::bad_input, "mask valid has " + std::to_string(given) + " lengths for " +
+                                              std::to_string(queries) +
+                                              " queries: give one for all, or one for each");
+}
+
+std::int64_t length_of(const MaskRule& rule, int i) {
+    return rule.arguments.size() == 1 ? rule.arguments[0] : rule.arguments[static_cast<std::size_t>(i)];
+}
+
+std::string number(const MaskRule& rule, std::size_t i = 0) { return std::to_string(rule.arguments[i]); }
+
+std::vector<std::int64_t> no_numbers(int) { return {}; }
+
+constexpr std::array k_kinds = {
+    MaskKind{MaskForm::causal, "each query sees itself and the keys before it", "", no_numbers, no_arguments,
+             fits_always, [](const MaskRule&, int i, int j) { return j <= i; },
+             [](const MaskRule&) { return std::string("j ≤ i"); },
+             [](const MaskRule&) { return std::string("j <= i"); }, "CAUSAL"},
+    MaskKind{MaskForm::valid, "the first K keys are valid, the rest is padding", "K[,K…]",
+             [](int tokens) { return std::vector<std::int64_t>{std::max(1, tokens - 2)}; }, check_lengths,
+             one_length_per_query, [](const MaskRule& rule, int i, int j) { return j < length_of(rule, i); },
+             [](const MaskRule& rule) {
+                 return has_argument_for_each(rule) ? "j ≤ each query's length" : "j ≤ " + number(rule);
+             },
+             [](const MaskRule& rule) {
+                 return has_argument_for_each(rule) ? "j < each[:, None]" : "j < " + number(rule);
+             },
+             "VALID"},
+    MaskKind{MaskForm::window, "each query sees its neighbors only, L to the left and R to the right", "L,R",
+             [](int) {
+                 return std::vector<std::int64_t>{1, 1};
+             },
+             check_window, fits_always,
+             [](const MaskRule& rule, int i, int j) {
+                 return i - rule.arguments[0] <= j && j <= i + rule.arguments[1];
+             },
+             [](const MaskRule& rule) { return "i − " + number(rule) + " ≤ j ≤ i + " + number(rule, 1); },
+             [](const MaskRule& rule) {
+                 return "(i - " + number(rule) + " <= j) & (j <= i + " + number(rule, 1) + ")";
+             },
+             "WINDOW"},
+};
+static_assert(is_table_of<MaskForm>(k_kinds));
+static_assert(std::ranges::all_of(k_kinds,
+                                  [](const MaskKind& kind) {
+                                      return kind.first && kind.check && kind.check_fit && kind.open &&
+                                             kind.condition && kind.torch && kind.shader;
+                                  }),
+              "every kind of mask has all of its functions");
+
+std::string known_kinds() {
+    std::string text = "none";
+    for (const MaskKind& kind : k_kinds)
+        text += ", " + std::string(name_of(kind.choice)) +
+                (kind.arguments.empty() ? "" : ":" + std::string(kind.arguments));
+    return text;
+}
+
+std::string join(std::span<const MaskRule> rules, std::string_view separator,
+                 std::string (*spell)(const MaskRule&)) {
+    std::string text;
+    for (const MaskRule& rule : rules) text += (text.empty() ? "" : std::string(separator)) + spell(rule);
+    return text;
+}
+
+std::string condition(const MaskRule& rule) { return mask_kind(rule.kind).condition(rule); }
+
+}  // namespace
+
+std::span<const MaskKind> mask_kinds() { return k_kinds; }
+
+const MaskKind& mask_kind(MaskForm choice) { return k_kinds[static_cast<std::size_t>(choice)]; }
+
+bool has_argument_for_each(const MaskRule& rule) {
+    return rule.kind == MaskForm::valid && rule.arguments.size() != 1;
+}
+
+MaskRule parse_mask_rule(std::string_view text, std::string_view also) {
+    const std::size_t colon = text.find(':');
+    MaskRule rule;
+    const auto refuse = [&] {
+        return Error(ErrorKind::bad_input, "mask \"" + std::string(text) + "\" is not a rule: use " +
+                                               known_kinds() +
+                                               (also.empty() ? "" : ", " + std::string(also)));
+    };
+    const std::optional<MaskForm> kind = find_choice<MaskForm>(text.substr(0, colon));
+    if (!kind) throw refuse();
+    rule.kind = *kind;
+    if (colon != std::string_view::npos) {
+        const char* at = text.data() + colon + 1;
+        const char* const end = text.data() + text.size();
+        while (true) {
+            std::int64_t number = 0;
+            const auto [next, error] = std::from_chars(at, end, number);
+            if (error != std::errc{}) throw refuse();
+            rule.arguments.push_back(number);
+            if (next == end) break;
+            if (*next != ',') throw refuse();
+            at = next + 1;
+        }
+    }
+    mask_kind(rule.kind).check(rule);
+    return rule;
+}
+
+std::string mask_rule_text(const MaskRule& rule) {
+    std::string text(name_of(rule.kind));
+    char separator = ':';
+    for (const std::int64_t argument : rule.arguments) {
+        text += separator + std::to_string(argument);
+        separator = ',';
+    }
+    return text;
+}
+
+Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys) {
+    Tensor mask({.heads = 1, .rows = queries, .columns = keys});
+    MatrixView open = mask.head(0);
+    open.setOnes();
+    for (const MaskRule& rule : rules) {
+        const MaskKind& kind = mask_kind(rule.kind);
+        kind.check_fit(rule, queries);
+        for (int i = 0; i < queries; ++i)
+            for (int j = 0; j < keys; ++j)
+                if (!kind.open(rule, i, j)) open(i, j) = 0;
+    }
+    return mask;
+}
+
+std::string mask_formula(std::span<const MaskRule> rules) {
+    return rules.empty() ? "all open: every query may look at every key"
+                         : "open where " + join(rules, " and ", condition);
+}
+
+std::string mask_caption(std::span<const MaskRule> rules) {
+    return rules.empty()
+               ? "open"
+               : join(rules, " + ", [](const MaskRule& rule) { return std::string(name_of(rule.kind)); });
+}
+
+}  // namespace attnscope

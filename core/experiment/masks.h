@@ -1,0 +1,58 @@
+// Mask rules: which query may look at which key. One small type behind one table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/experiment/experiment.h"
+#include "core/tensor/tensor.h"
+
+namespace attnscope {
+
+/// One kind of mask: all that is known of it. Rules are written `name` or `name:argument,…`.
+struct MaskKind {
+    MaskForm choice;
+    std::string_view summary;
+    std::string_view arguments;  ///< "" or how they are written after the colon: "K[,K…]"
+    /// The arguments of a rule that the panel switches on for a sentence of so many tokens.
+    std::vector<std::int64_t> (*first)(int tokens);
+    /// Throws Error(bad_input) unless the rule's own arguments make sense (before any sentence is known).
+    void (*check)(const MaskRule& rule);
+    /// Throws Error(bad_input), naming both sizes, unless the rule fits N queries.
+    void (*check_fit)(const MaskRule& rule, int queries);
+    /// Whether query i may look at key j, both from 0.
+    bool (*open)(const MaskRule& rule, int i, int j);
+    /// The same in words, i and j from 1: "j ≤ i".
+    std::string (*condition)(const MaskRule& rule);
+    /// The same in PyTorch: i is a column of queries and j a row of keys, both from 0, `each` a tensor of the
+    /// arguments where there is one for each query.
+    std::string (*torch)(const MaskRule& rule);
+    /// The define of mask.comp that computes it from the arguments; with _EACH behind it from a column of
+    /// them.
+    const char* shader;
+};
+
+/// `causal`       j ≤ i, from the top left corner even when N and M differ
+/// `valid:K[,K…]` j < K: one length for all queries, or one per query
+/// `window:L,R`   i − L ≤ j ≤ i + R
+std::span<const MaskKind> mask_kinds();
+const MaskKind& mask_kind(MaskForm choice);
+/// Whether the rule has an argument for each query.
+bool has_argument_for_each(const MaskRule& rule);
+
+/// Parses "causal" or "valid:2,3". Throws Error(bad_input) listing the accepted rules, and `also`, which the
+/// caller accepts besides.
+MaskRule parse_mask_rule(std::string_view text, std::string_view also = {});
+std::string mask_rule_text(const MaskRule& rule);
+
+/// The N × M mask: 1 where all rules allow, else 0; all ones without a rule. Throws as MaskKind::check_fit.
+Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys);
+
+/// "open where j ≤ i and j ≤ 5", for a title; i and j are counted from 1 as on screen.
+std::string mask_formula(std::span<const MaskRule> rules);
+/// "open", "causal", "causal + valid", for a thumbnail.
+std::string mask_caption(std::span<const MaskRule> rules);
+
+}  // namespace attnscope

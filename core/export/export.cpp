@@ -1,0 +1,239 @@
+#include "core/export/export.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/export/matrix_files.h"
+#include "core/files/file.h"
+#include "core/graph/trace.h"
+#include "core/limits.h"
+#include "core/picture/render_png.h"
+#include "core/picture/render_vector.h"
+#include "core/picture/shown_matrix.h"
+
+namespace attnscope {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// The session embedded in a file of one stage and one head.
+Session session_of(const Session& session, const ExportItem& item) {
+    Session own = session;
+    own.presentation.head = item.head;
+    if (item.view) {
+        own.presentation.view = item.view->view;
+        return own;
+    }
+    own.presentation.focus(item.stage->name());
+    return own;
+}
+
+/// The session as embedded in the picture of one item.
+std::string carried(const Session& session) {
+    std::string text = to_json(session);
+    if (text.size() > k_max_picture_session_bytes)
+        throw Error(ErrorKind::too_large, "the session has " + std::to_string(text.size()) +
+                                              " bytes and a picture holds at most " +
+                                              std::to_string(k_max_picture_session_bytes) +
+                                              ": export PDF or data, or use smaller custom matrices");
+    return text;
+}
+
+Figure figure_of(const Trace& trace, const Session& own, const ExportItem& item) {
+    return (item.view ? item.view->make : make_figure)(trace, *item.stage, item.head, own.presentation);
+}
+
+std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                      const Progress& progress) {
+    const Session own = session_of(session, item);
+    const Figure figure = figure_of(trace, own, item);
+    require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
+    return render_png(figure, TextFace(), carried(own), progress);
+}
+
+std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                      const Progress& progress) {
+    const Session own = session_of(session, item);
+    return render_svg(figure_of(trace, own, item), TextFace(), carried(own), progress);
+}
+
+std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                      const Progress& progress) {
+    return render_pdf(figure_of(trace, session_of(session, item), item), TextFace(), progress);
+}
+
+std::string csv_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
+    return to_csv(trace, *item.stage, item.head, progress);
+}
+
+std::string npy_bytes(const Trace&, const Session&, const ExportItem& item, const Progress&) {
+    return to_npy(*item.stage, item.head);
+}
+
+std::string json_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
+    return to_json(trace, *item.stage, item.head, progress);
+}
+
+constexpr std::array k_formats = {
+    ExportFormat{"png", "pixel image; can be opened as a session", true, png_bytes},
+    ExportFormat{"svg", "vector image, for the web and for editing; can be opened as a session", true,
+                 svg_bytes},
+    ExportFormat{"pdf", "vector image with text, for print", true, pdf_bytes},
+    ExportFormat{"csv", "table with labels", false, csv_bytes},
+    ExportFormat{"npy", "NumPy array", false, npy_bytes},
+    ExportFormat{"json", "labels and numbers", false, json_bytes},
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
+
+StagePtr stage_named(const Trace& trace, const std::string& name) {
+    for (const StageRecord& record : trace.records)
+        if (record.stage->name() == name) return record.stage;
+    refuse("this experiment has no stage " + name +
+           (find_stage_info(name) ? ": its settings leave it out" : ": see the names that trace prints"));
+}
+
+/// Each name once, in the order of first mention.
+Names distinct(const Names& names) {
+    Names result;
+    for (const std::string& name : names)
+        if (std::ranges::find(result, name) == result.end()) result.push_back(name);
+    return result;
+}
+
+const ViewFigure* figure_of_view(const ExportRequest& request) {
+    return request.view ? find_view_figure(*request.view) : nullptr;
+}
+
+std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request) {
+    if (request.stages.empty()) {
+        const bool none = request.view_alone && figure_of_view(request);
+        return none ? std::vector<StagePtr>{} : trace.stages();
+    }
+    std::vector<StagePtr> stages;
+    for (const std::string& name : distinct(request.stages)) stages.push_back(stage_named(trace, name));
+    return stages;
+}
+
+void require_mean(const Stage& stage, const ExportRequest& request) {
+    if (request.head.kind != HeadChoice::Kind::mean || request.stages.empty()) return;
+    if (const std::string why = why_not_shown(stage, request.head); !why.empty()) refuse(why);
+}
+
+std::string file_name(std::string name, const Stage& stage, const HeadChoice& head,
+                      const ExportFormat& format) {
+    if (head.kind == HeadChoice::Kind::mean)
+        name += "-mean";
+    else if (stage.shape().per_head && stage.shape().heads > 1)
+        name += "-head" + std::to_string(head.head + 1);
+    return name + "." + std::string(format.name);
+}
+
+/// The view's picture, and the stage whose numbers it shows if it is exported alone.
+std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& request,
+                                   const std::vector<const ExportFormat*>& formats) {
+    const ViewFigure* view = figure_of_view(request);
+    if (!view) return {};
+    const Stage* shown = view->stage(trace);
+    const bool everything = request.stages.empty() && !request.view_alone;
+    if (!shown && everything) return {};
+    if (!shown) refuse("the view " + std::string(name_of(view->view)) + " needs " + std::string(view->needs));
+    const StagePtr stage = stage_named(trace, std::string(shown->name()));
+    std::vector<ExportItem> items;
+    for (const HeadChoice& head : heads_of(*stage, request.head))
+        for (const ExportFormat* format : formats) {
+            const bool picture = format->picture;
+            const std::string name(picture ? view->file : stage->name());
+            if (picture || request.view_alone)
+                items.push_back(
+                    {stage, head, format, file_name(name, *stage, head, *format), picture ? view : nullptr});
+        }
+    return items;
+}
+
+const ExportFormat& format_named(const std::string& name) {
+    if (const ExportFormat* format = find_export_format(name)) return *format;
+    refuse("format \"" + name + "\" is not known: use " + export_format_names());
+}
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() { return k_formats; }
+
+std::string export_format_names() {
+    std::string names;
+    for (const ExportFormat& format : k_formats)
+        names += (names.empty() ? "" : ", ") + std::string(format.name);
+    return names;
+}
+
+const ExportFormat* find_export_format(std::string_view name) {
+    for (const ExportFormat& format : k_formats)
+        if (format.name == name) return &format;
+    return nullptr;
+}
+
+std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
+    using Kind = HeadChoice::Kind;
+    const int heads = stage.shape().heads;
+    if (!stage.shape().per_head || heads == 1) return {HeadChoice{}};
+    if (choice.kind == Kind::one && choice.head >= heads)
+        refuse("head " + std::to_string(choice.head + 1) + " was requested, but there are " +
+               std::to_string(heads) + " heads");
+    if (choice.kind == Kind::one || (choice.kind == Kind::mean && why_not_shown(stage, choice).empty()))
+        return {choice};
+    std::vector<HeadChoice> all;
+    for (int h = 0; h < heads; ++h) all.push_back({Kind::one, h});
+    return all;
+}
+
+std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
+    std::vector<const ExportFormat*> formats;
+    for (const std::string& name : distinct(request.formats)) formats.push_back(&format_named(name));
+    std::vector<ExportItem> items = view_items(trace, request, formats);
+    for (const StagePtr& stage : stages_of(trace, request)) {
+        require_mean(*stage, request);
+        for (const HeadChoice& head : heads_of(*stage, request.head))
+            for (const ExportFormat* format : formats) {
+                if (request.stages.empty() && format->picture && stage->info->unit == Unit::token_id)
+                    continue;
+                items.push_back(
+                    {stage, head, format, file_name(std::string(stage->name()), *stage, head, *format)});
+            }
+    }
+    return items;
+}
+
+std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                         const Progress& progress) {
+    return item.format->bytes(trace, session, item, progress);
+}
+
+std::vector<std::string> export_files(const Trace& trace, const Session& session,
+                                      const ExportRequest& request, const std::string& folder,
+                                      const ExportProgress& progress) {
+    const std::vector<ExportItem> items = plan_export(trace, request);
+    clear_abandoned_files(folder);
+    std::vector<std::string> paths;
+    const auto part_done = [&](double part) {
+        return !progress || progress({.done = paths.size(), .of = items.size(), .part = part});
+    };
+    try {
+        for (const ExportItem& item : items) {
+            report(part_done, 0);
+            const std::string bytes = export_bytes(trace, session, item, part_done);
+            const std::string path = (std::filesystem::path(folder) / item.file_name).string();
+            // The last chance to cancel: from here on the file is written.
+            report(part_done, 1);
+            write_file(path, bytes);
+            paths.push_back(path);
+        }
+    } catch (const Cancelled&) {
+        // The files written so far are complete.
+    }
+    return paths;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,89 @@
+// Exports: which files they write, and the bytes of these. The window and the command line both call this, so
+// both write the same bytes.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/trace.h"
+#include "core/picture/view_figure.h"
+#include "core/progress.h"
+#include "core/session/session.h"
+
+namespace attnscope {
+
+struct ExportItem;
+
+/// A file format, by its extension.
+struct ExportFormat {
+    std::string_view name;
+    std::string_view summary;
+    bool picture;  ///< drawn with axes and color bar; otherwise only the numbers
+    std::string (*bytes)(const Trace& trace, const Session& session, const ExportItem& item,
+                         const Progress& progress);
+};
+
+/// png, svg, pdf, csv, npy, json.
+std::span<const ExportFormat> export_formats();
+/// "png, svg, pdf, csv, npy, json".
+std::string export_format_names();
+/// nullptr for an unknown name.
+const ExportFormat* find_export_format(std::string_view name);
+
+/// An export request.
+struct ExportRequest {
+    std::vector<std::string> stages;  ///< by name; empty: every stage of the computation
+    HeadChoice head;                  ///< for stages that have heads
+    std::vector<std::string> formats = {"png"};
+    std::optional<ViewKind> view = {};  ///< the view whose picture comes first, if it has one
+    bool view_alone = false;            ///< only the view's picture, without stages
+};
+
+/// One file to write: a stage (one head or the mean if it has heads), or a view's picture of it.
+struct ExportItem {
+    StagePtr stage;
+    HeadChoice head;
+    const ExportFormat* format;
+    std::string file_name;  ///< <stage>[-head<N>|-mean].<format>; the head is named if there are several
+    const ViewFigure* view = nullptr;
+};
+
+/// The matrices that `choice` selects in one stage: heads, or their mean. A stage with a single matrix has
+/// that one, whatever the choice; the mean of a stage that is not N × M, whose columns have another meaning
+/// in each head, selects every head. Throws Error(bad_input) for a head beyond h.
+std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
+
+/// The files of a request, each once. With `mean`, a per-head stage that is not N × M is written head by
+/// head, unless it was requested by name: then Error(bad_input), as for a stage that the experiment does not
+/// have, a head beyond h, and an unknown format. Pictures of `tokens` are left out unless requested by name.
+/// The view's picture is included if the experiment has it; if it is requested alone or together with named
+/// stages but missing, Error(bad_input). With the view alone, data formats hold the stage that it shows.
+std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
+
+/// The bytes of one file. Throws Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
+/// vector image with so many cells that it needs pixels, too, and for a session larger than a picture holds;
+/// Cancelled.
+std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
+                         const Progress& progress = {});
+
+/// The progress of an export.
+struct ExportStep {
+    std::size_t done;  ///< complete files
+    std::size_t of;
+    double part;  ///< of the current file, 0 … 1
+};
+/// Called before each file and now and then while it is made, on the exporting thread; must not throw.
+/// Returning false stops the export and drops the current file.
+using ExportProgress = std::function<bool(const ExportStep&)>;
+
+/// Writes all files of a request into an existing folder, and removes from it what killed processes left
+/// there (clear_abandoned_files); returns the paths written, in order. Throws as export_bytes and write_file.
+std::vector<std::string> export_files(const Trace& trace, const Session& session,
+                                      const ExportRequest& request, const std::string& folder,
+                                      const ExportProgress& progress = {});
+
+}  // namespace attnscope

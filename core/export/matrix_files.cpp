@@ -1,0 +1,131 @@
+#include "core/export/matrix_files.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/number_text.h"
+#include "core/picture/axis_labels.h"
+#include "core/picture/shown_matrix.h"
+
+namespace attnscope {
+namespace {
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
+/// Written as four bytes, lowest first, whatever the machine's byte order.
+void append_little_endian(std::string& bytes, float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xff);
+}
+
+/// Magic, version, header length and header, padded with blanks so that the data starts at a multiple of 64.
+std::string npy_header(const std::string& shape) {
+    constexpr std::size_t k_before = 10;
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+    header.append(63 - (k_before + header.size()) % 64, ' ');
+    header += '\n';
+    std::string bytes("\x93NUMPY\x01\x00", 8);
+    bytes += static_cast<char>(header.size() & 0xff);
+    bytes += static_cast<char>(header.size() >> 8);
+    return bytes + header;
+}
+
+std::string npy(const std::string& shape, std::span<const float> values) {
+    std::string bytes = npy_header(shape);
+    bytes.reserve(bytes.size() + values.size() * sizeof(float));
+    for (const float value : values) append_little_endian(bytes, value);
+    return bytes;
+}
+
+/// JSON has no numbers that are not finite.
+std::string json_number(float value) {
+    if (std::isnan(value)) return "\"nan\"";
+    if (std::isinf(value)) return value > 0 ? "\"inf\"" : "null";
+    return exact_text(value);
+}
+
+std::string json_labels(const std::vector<std::string>& labels) {
+    return nlohmann::json(labels).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string json_head(const Stage& stage, const ShownMatrix& shown) {
+    if (!stage.shape().per_head) return "null";
+    return shown.mean ? "\"mean\"" : std::to_string(shown.head + 1);
+}
+
+}  // namespace
+
+std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress) {
+    const ShownMatrix shown = shown_matrix(stage, head);
+    const ConstMatrixView values = shown.values();
+    const std::vector<std::string> rows = axis_labels(trace, stage.info->rows, shown.rows());
+    std::string text;
+    for (const std::string& label : axis_labels(trace, stage.info->columns, shown.columns())) {
+        text += ',';
+        text += csv_field(label);
+    }
+    text += "\n";
+    for (int r = 0; r < shown.rows(); ++r) {
+        report(progress, static_cast<double>(r) / shown.rows());
+        text += csv_field(rows[static_cast<std::size_t>(r)]);
+        for (int c = 0; c < shown.columns(); ++c) {
+            text += ',';
+            text += exact_text(values(r, c));
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+std::string to_npy(const Matrix& matrix) {
+    return npy(std::to_string(matrix.rows()) + ", " + std::to_string(matrix.cols()),
+               {matrix.data(), static_cast<std::size_t>(matrix.size())});
+}
+
+std::string to_npy(const Stage& stage, const HeadChoice& head) {
+    const Shape& shape = stage.shape();
+    const std::string matrix = std::to_string(shape.rows) + ", " + std::to_string(shape.columns);
+    if (head.kind == HeadChoice::Kind::all && shape.per_head) {
+        return npy(std::to_string(shape.heads) + ", " + matrix, stage.buffer.host().values());
+    }
+    const ConstMatrixView values = shown_matrix(stage, head).values();
+    return npy(matrix, {values.data(), static_cast<std::size_t>(values.size())});
+}
+
+std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                    const Progress& progress) {
+    const ShownMatrix shown = shown_matrix(stage, head);
+    const ConstMatrixView values = shown.values();
+    std::string text =
+        "{\"stage\": \"" + std::string(stage.name()) + "\", \"head\": " + json_head(stage, shown) +
+        ", \"shape\": [" + std::to_string(shown.rows()) + ", " + std::to_string(shown.columns()) +
+        "],\n\"rows\": " + json_labels(axis_labels(trace, stage.info->rows, shown.rows())) +
+        ",\n\"columns\": " + json_labels(axis_labels(trace, stage.info->columns, shown.columns())) +
+        ",\n\"data\": [";
+    for (int r = 0; r < shown.rows(); ++r) {
+        report(progress, static_cast<double>(r) / shown.rows());
+        text += r == 0 ? "\n[" : ",\n[";
+        for (int c = 0; c < shown.columns(); ++c) {
+            if (c > 0) text += ", ";
+            text += json_number(values(r, c));
+        }
+        text += "]";
+    }
+    return text + "\n]}\n";
+}
+
+}  // namespace attnscope

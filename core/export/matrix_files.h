@@ -1,0 +1,33 @@
+// Data files of one matrix of a stage. All numbers are in the C locale, with nine significant digits in text,
+// so that every float32 is read back exactly.
+#pragma once
+
+#include <string>
+
+#include "core/graph/trace.h"
+#include "core/progress.h"
+#include "core/session/session.h"
+
+namespace attnscope {
+
+/// Comma-separated values (RFC 4180, UTF-8, lines end in
+/// ): the first row holds an empty cell and the column labels, each further row its label and its values. A
+/// masked cell is written as its value: `-inf` in `masked`, 0 in `weights`. `nan`, `inf`, `-inf` as read by
+/// NumPy and pandas. Throws Error(bad_input) as shown_matrix() unless the choice is one head or the mean;
+/// Cancelled.
+std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                   const Progress& progress = {});
+
+/// NumPy's format, version 1.0: little-endian float32, C order, rows × columns; heads × rows × columns if
+/// `head` selects all. Throws Error(bad_input) as shown_matrix().
+std::string to_npy(const Stage& stage, const HeadChoice& head);
+/// One matrix in NumPy's format, as npy_bytes() writes it.
+std::string to_npy(const Matrix& matrix);
+
+/// `{"stage": …, "head": 1 … h | "mean" | null, "shape": [rows, columns], "rows": [labels], "columns":
+/// [labels], "data": [[…]]}`, one row of the matrix per line; −∞ is null, NaN "nan", +∞ "inf". Throws
+/// Error(bad_input) as shown_matrix() unless the choice is one head or the mean; Cancelled.
+std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                    const Progress& progress = {});
+
+}  // namespace attnscope

@@ -1,0 +1,131 @@
+#include "core/export/trace_json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/export/export.h"
+#include "core/graph/trace.h"
+#include "core/memory.h"
+#include "core/picture/shown_matrix.h"
+#include "core/session/options.h"
+
+namespace attnscope {
+namespace {
+
+void append_number(std::string& out, float value) {
+    if (value == -INFINITY) {
+        out += "null";
+    } else if (!std::isfinite(value)) {
+        out += std::isnan(value) ? "\"nan\"" : "\"inf\"";
+    } else {
+        std::array<char, 32> digits;
+        const auto end =
+            std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 9);
+        out.append(digits.data(), end.ptr);
+        // Written as the integer -0, zero would lose its sign when JSON is read.
+        if (value == 0 && std::signbit(value)) out += ".0";
+    }
+}
+
+template <typename Each>
+void append_list(std::string& out, int count, const Each& each) {
+    out += '[';
+    for (int i = 0; i < count; ++i) {
+        if (i) out += ',';
+        each(i);
+    }
+    out += ']';
+}
+
+void append_matrix(std::string& out, const ConstMatrixView& values, bool vector, int depth, bool nested) {
+    append_list(out, static_cast<int>(values.rows()), [&](int i) {
+        const auto number = [&](int j) { append_number(out, values(i, j)); };
+        if (vector) return number(0);
+        append_list(out, static_cast<int>(values.cols()) / depth, [&](int j) {
+            if (!nested) return number(j);
+            append_list(out, depth, [&](int k) { number(j * depth + k); });
+        });
+    });
+}
+
+/// The matrices that `choice` selects in a stage with heads.
+std::vector<ShownMatrix> matrices_of(const Stage& stage, const HeadChoice& choice) {
+    std::vector<ShownMatrix> matrices;
+    for (const HeadChoice& head : heads_of(stage, choice)) matrices.push_back(shown_matrix(stage, head));
+    return matrices;
+}
+
+void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) {
+    const Shape& shape = stage.shape();
+    const bool vector = stage.info->columns == Axis::single;
+    const bool nested = stage.info->columns == Axis::key_hidden;
+    const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
+    out += "\"" + std::string(stage.name()) + "\":{\"shape\":[";
+    if (shape.per_head) out += std::to_string(matrices.size()) + ",";
+    out += std::to_string(shape.rows) + (vector ? "" : "," + std::to_string(shape.columns / shape.depth)) +
+           (nested ? "," + std::to_string(shape.depth) : "") + "],\"data\":";
+    if (shape.per_head)
+        append_list(out, static_cast<int>(matrices.size()), [&](int h) {
+            append_matrix(out, matrices[static_cast<std::size_t>(h)].values(), vector, shape.depth, nested);
+        });
+    else
+        append_matrix(out, matrices.front().values(), vector, shape.depth, nested);
+    out += '}';
+}
+
+bool is_named(const Stage& stage, std::span<const std::string> names) {
+    return names.empty() || std::ranges::find(names, stage.name()) != names.end();
+}
+
+void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const std::string> names,
+                   const HeadChoice& head) {
+    bool first = true;
+    out += '{';
+    for (const StagePtr& stage : stages) {
+        if (!is_named(*stage, names)) continue;
+        out += first ? "\n" : ",\n";
+        first = false;
+        append_stage(out, *stage, head);
+    }
+    out += '}';
+}
+
+/// Checks that the text, which is larger than the numbers themselves, fits in memory.
+void require_memory(const Trace& trace, std::span<const std::string> names) {
+    constexpr std::size_t k_bytes_per_number =
+        2 * 16;  // twice as much, because the text is copied as it grows
+    std::size_t numbers = 0;
+    for (const StageRecord& record : trace.records)
+        if (is_named(*record.stage, names)) numbers += record.stage->shape().size();
+    const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();
+    if (needed > free)
+        throw Error(ErrorKind::too_large, "the text of " + std::to_string(numbers) + " numbers needs " +
+                                              std::to_string(needed >> 20) + " MiB and " +
+                                              std::to_string(free >> 20) +
+                                              " MiB are free: name fewer stages (--stage)");
+}
+
+}  // namespace
+
+std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head) {
+    for (const std::string& name : names)
+        if (!trace.find(name))
+            throw Error(ErrorKind::bad_input,
+                        "this experiment has no stage " + name + ": see attnscope trace");
+    require_memory(trace, names);
+    const Json session = Json::parse(to_json(Session{trace.experiment, {}, {}}));
+    std::string out =
+        "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
+        ",\n\"backend\":" + Json(trace.backend).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
+        ",\n\"columns\":" + Json(trace.columns).dump() + ",\n\"stages\":";
+    append_stages(out, trace.stages(), names, head);
+    out += ",\n\"parameters\":";
+    append_stages(out, trace.parameters(), names, head);
+    return out + "}\n";
+}
+
+}  // namespace attnscope

@@ -1,0 +1,272 @@
+#include "core/files/file.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string advice(int error) {
+    switch (error) {
+        case ENOENT: return "no such file or folder: check the path";
+        case ENOTDIR: return "a part of the path is not a folder: check the path";
+        case EISDIR: return "it is a folder: name a file";
+        case ELOOP: return "its links form a loop: name a file";
+        case EACCES:
+        case EPERM: return "permission denied: choose another place or change its permissions";
+        case EROFS: return "the disk is read-only: choose another place";
+        case ENOSPC:
+        case EDQUOT: return "the disk is full: free some space or choose another place";
+        case ENAMETOOLONG: return "the name is too long: choose a shorter one";
+        case EFBIG: return "the file is too large for this disk: choose another place";
+        case EPIPE: return "its reader has closed the pipe";
+        case EINTR: return "interrupted";
+        default: return std::generic_category().message(error);
+    }
+}
+
+[[noreturn]] void throw_read(const std::string& path, int error) {
+    throw Error(ErrorKind::io, "cannot read " + source_name(path) + ": " + advice(error));
+}
+
+[[noreturn]] void throw_write(const std::string& path, const std::string& why) {
+    const std::string name = path == "-" ? "standard output" : path.empty() ? "\"\"" : path;
+    throw Error(ErrorKind::io, "cannot write " + name + ": " + why);
+}
+
+[[noreturn]] void throw_write(const std::string& path, int error) { throw_write(path, advice(error)); }
+
+/// Closes the descriptor on destruction.
+class Descriptor {
+public:
+    Descriptor(int number, const FileCalls& calls) : number_(number), calls_(calls) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    int number() const { return number_; }
+    /// Closes it; 0, or the error: a network disk may report only here that it is full.
+    int close() { return calls_.close(std::exchange(number_, -1)) == 0 ? 0 : errno; }
+
+private:
+    int number_;
+    const FileCalls& calls_;
+};
+
+/// Writes all bytes; 0, or the error, which may be EINTR because a pipe may wait forever.
+int write_all(int descriptor, std::string_view bytes, const FileCalls& calls) {
+    while (!bytes.empty()) {
+        const ssize_t written = calls.write(descriptor, bytes.data(), bytes.size());
+        if (written < 0) return errno;
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+constexpr std::string_view k_temporary_mark = ".attnscope-", k_temporary_end = ".part";
+
+/// ".weights.png.attnscope-4711-0.part": hidden; written by process 4711, its first attempt.
+std::string temporary_name(const std::string& target, int attempt) {
+    // Long names are cut to stay within a file system's 255 bytes.
+    return "." + target.substr(0, 200) + std::string(k_temporary_mark) + std::to_string(::getpid()) + "-" +
+           std::to_string(attempt) + std::string(k_temporary_end);
+}
+
+bool is_temporary_name(std::string_view name) {
+    const std::size_t mark = name.rfind(k_temporary_mark);
+    if (!name.starts_with('.') || !name.ends_with(k_temporary_end) || mark == name.npos) return false;
+    std::string_view numbers = name.substr(mark + k_temporary_mark.size());
+    numbers.remove_suffix(k_temporary_end.size());
+    const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+    const std::size_t hyphen = numbers.find('-');
+    return hyphen != numbers.npos && hyphen > 0 && hyphen + 1 < numbers.size() &&
+           std::ranges::all_of(numbers.substr(0, hyphen), is_digit) &&
+           std::ranges::all_of(numbers.substr(hyphen + 1), is_digit);
+}
+
+/// A temporary file, removed unless it was moved to its place.
+class TemporaryFile {
+public:
+    /// Created beside `target`, because only within a folder is a rename atomic.
+    TemporaryFile(const fs::path& target, mode_t mode, const std::string& path, const FileCalls& calls)
+        : calls_(calls) {
+        for (int attempt = 0; number_ < 0; ++attempt) {
+            path_ = target.parent_path() / temporary_name(target.filename().string(), attempt);
+            number_ = calls.open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+            if (number_ < 0 && (errno != EEXIST || attempt > 1000)) throw_write(path, errno);
+        }
+    }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile() {
+        if (!moved_) ::unlink(path_.c_str());
+    }
+    int number() const { return number_; }
+    int move_to(const fs::path& target) {
+        if (calls_.rename(path_.c_str(), target.c_str()) != 0) return errno;
+        moved_ = true;
+        return 0;
+    }
+
+private:
+    const FileCalls& calls_;
+    fs::path path_;
+    int number_ = -1;
+    bool moved_ = false;
+};
+
+void write_directly(const std::string& path, std::string_view bytes, const FileCalls& calls) {
+    Descriptor file(calls.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0), calls);
+    if (file.number() < 0) throw_write(path, errno);
+    int error = write_all(file.number(), bytes, calls);
+    if (error == 0) error = file.close();
+    if (error != 0) throw_write(path, error);
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
+
+/// Syncs the folder's entry to the disk; not every file system supports this, so failing is no error.
+void sync_folder(const fs::path& folder, const FileCalls& calls) {
+    const Descriptor descriptor(calls.open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), calls);
+    if (descriptor.number() >= 0) calls.fsync(descriptor.number());
+}
+
+void replace(const fs::path& target, const struct stat* existing, std::string_view bytes,
+             const std::string& path, const FileCalls& calls) {
+    TemporaryFile temporary(target, 0666, path, calls);
+    Descriptor file(temporary.number(), calls);
+    int error = existing && calls.fchmod(file.number(), existing->st_mode & 07777) != 0 ? errno : 0;
+    if (error == 0) error = write_all(file.number(), bytes, calls);
+    if (error == 0 && calls.fsync(file.number()) != 0) error = errno;
+    if (error == 0) error = file.close();
+    if (error == 0) error = temporary.move_to(target);
+    if (error != 0) throw_write(path, error);
+    sync_folder(folder_of(target), calls);
+}
+
+/// Whether something exists at `path`, by either of two calls; only ENOENT means that nothing does.
+bool found(const std::function<int(const char*, struct stat*)>& tell, const fs::path& at, struct stat& info,
+           const std::string& path) {
+    if (tell(at.c_str(), &info) == 0) return true;
+    if (errno != ENOENT) throw_write(path, errno);
+    return false;
+}
+
+/// The rule of Linux's fs.protected_symlinks, which may be switched off.
+void require_trusted(const fs::path& at, const struct stat& link, const std::string& path,
+                     const FileCalls& calls) {
+    struct stat folder {};
+    if (calls.status(folder_of(at).c_str(), &folder) != 0) throw_write(path, errno);
+    const bool shared = (folder.st_mode & S_ISVTX) != 0 && (folder.st_mode & S_IWOTH) != 0;
+    if (shared && link.st_uid != ::geteuid() && link.st_uid != folder.st_uid)
+        throw_write(path, "links of other users in a shared folder are not followed: choose another place");
+}
+
+/// The target of a link, so that the link is kept; also if the target does not exist yet.
+fs::path resolved(const std::string& path, const FileCalls& calls) {
+    constexpr int k_most_links = 40;  // the limit of Linux
+    fs::path target = path;
+    struct stat info {};
+    for (int links = 0; found(calls.link_status, target, info, path) && S_ISLNK(info.st_mode); ++links) {
+        if (links == k_most_links) throw_write(path, ELOOP);
+        require_trusted(target, info, path, calls);
+        std::error_code error;
+        const fs::path next = fs::read_symlink(target, error);
+        if (error) throw_write(path, error.value());
+        target = next.is_absolute() ? next : target.parent_path() / next;
+    }
+    return target;
+}
+
+bool same_file(const struct stat& a, const struct stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void replace_existing(const std::string& path, const struct stat& existing, std::string_view bytes,
+                      const FileCalls& calls) {
+    // A rename checks the folder's permissions only: a file that may not be written must not be replaced
+    // either.
+    if (::access(path.c_str(), W_OK) != 0) throw_write(path, errno);
+    const fs::path target = resolved(path, calls);
+    struct stat info {};
+    if (!found(calls.link_status, target, info, path) || !same_file(info, existing))
+        throw_write(path, "it was replaced in the meantime: try again");
+    replace(target, &existing, bytes, path, calls);
+}
+
+}  // namespace
+
+std::string source_name(const std::string& path) {
+    return path == "-" ? "standard input" : path.empty() ? "\"\"" : path;
+}
+
+std::string read_file(const std::string& path, std::size_t most) {
+    const FileCalls calls;
+    const Descriptor opened(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC), calls);
+    const int file = path == "-" ? STDIN_FILENO : opened.number();
+    if (file < 0) throw_read(path, errno);
+    const auto throw_large = [&] {
+        throw Error(ErrorKind::too_large, source_name(path) + " is larger than the limit of " +
+                                              std::to_string(most) + " bytes: use a smaller file");
+    };
+    std::string bytes;
+    struct stat info {};
+    if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+        if (static_cast<std::size_t>(info.st_size) > most) throw_large();
+        bytes.reserve(static_cast<std::size_t>(info.st_size));
+    }
+    std::array<char, 65536> block;
+    for (;;) {
+        const ssize_t count = ::read(file, block.data(), block.size());
+        if (count == 0) return bytes;
+        if (count < 0 && errno != EINTR) throw_read(path, errno);
+        if (count < 0) continue;
+        if (static_cast<std::size_t>(count) > most - bytes.size()) throw_large();
+        bytes.append(block.data(), static_cast<std::size_t>(count));
+    }
+}
+
+void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls) {
+    if (path == "-") {
+        const int error = write_all(STDOUT_FILENO, bytes, calls);
+        if (error != 0) throw_write(path, error);
+        return;
+    }
+    if (path.empty()) throw_write(path, ENOENT);
+    struct stat existing {};
+    if (!found(calls.status, path, existing, path))
+        replace(resolved(path, calls), nullptr, bytes, path, calls);
+    else if (S_ISDIR(existing.st_mode))
+        throw_write(path, EISDIR);
+    else if (S_ISREG(existing.st_mode))
+        replace_existing(path, existing, bytes, calls);
+    else
+        write_directly(path, bytes, calls);
+}
+
+void clear_abandoned_files(const std::string& folder) noexcept {
+    constexpr std::chrono::hours k_old{1};
+    try {
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+            std::error_code error;
+            if (!is_temporary_name(entry.path().filename().string()) || entry.is_symlink(error) ||
+                !entry.is_regular_file(error))
+                continue;
+            const fs::file_time_type written = entry.last_write_time(error);
+            if (!error && fs::file_time_type::clock::now() - written > k_old) fs::remove(entry.path(), error);
+        }
+    } catch (const std::exception&) {
+        // Files that cannot be listed or removed are left.
+    }
+}
+
+}  // namespace attnscope

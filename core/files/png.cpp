@@ -1,0 +1,256 @@
+#include "core/files/png.h"
+
+#include <png.h>
+#include <zlib.h>
+
+#include <array>
+#include <csetjmp>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "core/error.h"
+#include "core/limits.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::string_view k_signature{"\x89PNG\r\n\x1a\n", 8};
+
+[[noreturn]] void throw_bad(std::string_view source, const std::string& what) {
+    throw Error(ErrorKind::bad_input, std::string(source) + " " + what);
+}
+
+// ---- writing
+// --------------------------------------------------------------------------------------------------
+
+struct Sink {
+    std::string bytes;
+    std::string failure;
+    bool cancelled = false;
+};
+
+void append(png_structp png, png_bytep data, png_size_t size) {
+    auto* sink = static_cast<Sink*>(png_get_io_ptr(png));
+    bool full = false;
+    try {
+        sink->bytes.append(reinterpret_cast<const char*>(data), size);
+    } catch (...) {
+        full = true;  // an exception must not pass through libpng
+    }
+    if (full) png_error(png, "not enough memory");
+}
+
+void flush(png_structp) {}
+
+void fail(png_structp png, png_const_charp message) {
+    static_cast<Sink*>(png_get_error_ptr(png))->failure = message;
+    png_longjmp(png, 1);
+}
+
+void warn(png_structp, png_const_charp) {}
+
+/// No object with a destructor lives in this function: libpng leaves it by longjmp.
+bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels, png_text* texts, int count,
+               const Progress& progress) {
+    if (setjmp(png_jmpbuf(png))) return false;
+    png_set_write_fn(png, sink, append, flush);
+    png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height),
+                 8, pixels.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
+    // Heatmaps are flat areas, whose repetition compresses faster without a filter.
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+    if (count > 0) png_set_text(png, info, texts, count);
+    png_write_info(png, info);
+    const std::size_t stride =
+        static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
+    for (int y = 0; y < pixels.height; ++y) {
+        sink->cancelled = progress && !progress(static_cast<double>(y) / pixels.height);
+        if (sink->cancelled) return false;
+        png_write_row(png, pixels.bytes.data() + static_cast<std::size_t>(y) * stride);
+    }
+    png_write_end(png, nullptr);
+    return true;
+}
+
+png_text text_chunk(const PngText& text) {
+    png_text chunk{};
+    chunk.compression = PNG_ITXT_COMPRESSION_zTXt;
+    chunk.key = const_cast<png_charp>(text.key.c_str());
+    chunk.text = const_cast<png_charp>(text.value.c_str());
+    chunk.itxt_length = text.value.size();
+    return chunk;
+}
+
+void require_pixels(const Pixels& pixels) {
+    const bool sized =
+        pixels.width > 0 && pixels.height > 0 && (pixels.channels == 3 || pixels.channels == 4);
+    if (sized && pixels.bytes.size() == static_cast<std::size_t>(pixels.width) *
+                                            static_cast<std::size_t>(pixels.height) *
+                                            static_cast<std::size_t>(pixels.channels)) {
+        return;
+    }
+    throw Error(ErrorKind::bad_input, "cannot write a PNG of " + std::to_string(pixels.width) + " × " +
+                                          std::to_string(pixels.height) + " pixels from " +
+                                          std::to_string(pixels.bytes.size()) + " bytes");
+}
+
+// ---- reading
+// --------------------------------------------------------------------------------------------------
+
+std::uint32_t big_endian(std::string_view bytes) {
+    std::uint32_t value = 0;
+    for (const char c : bytes.substr(0, 4)) value = value << 8 | static_cast<std::uint8_t>(c);
+    return value;
+}
+
+const Bytef* as_bytes(std::string_view text) { return reinterpret_cast<const Bytef*>(text.data()); }
+
+struct Chunk {
+    std::string_view type;
+    std::string_view data;
+};
+
+/// Removes the next chunk from the front of `rest`, its checksum verified.
+Chunk next_chunk(std::string_view& rest, std::string_view source) {
+    constexpr std::size_t k_frame = 12;  // length, type, checksum
+    const std::size_t length = rest.size() < 4 ? 0 : big_endian(rest);
+    if (rest.size() < k_frame || rest.size() - k_frame < length) {
+        throw_bad(source, "is cut off: copy it again, or export the picture again");
+    }
+    const std::string_view checked = rest.substr(4, 4 + length);
+    const std::uint32_t sum = big_endian(rest.substr(8 + length));
+    if (crc32_z(0, as_bytes(checked), checked.size()) != sum) {
+        throw_bad(source,
+                  "is damaged (wrong checksum of a chunk): copy it again, or export the picture again");
+    }
+    rest.remove_prefix(k_frame + length);
+    return {checked.substr(0, 4), checked.substr(4)};
+}
+
+[[noreturn]] void throw_large_session(std::string_view source, std::size_t most) {
+    throw Error(ErrorKind::too_large, std::string(source) + " holds a session of more than " +
+                                          std::to_string(most) +
+                                          " bytes: open the session's own file (.json)");
+}
+
+[[noreturn]] void throw_damaged_session(std::string_view source) {
+    throw_bad(source, "holds a damaged attnscope session: export the picture again");
+}
+
+/// Unpacks the whole of `data`, one zlib stream. Never allocates more than a block beyond `most` bytes.
+std::string inflated(std::string_view data, std::size_t most, std::string_view source) {
+    constexpr std::size_t k_block = 65536;
+    z_stream stream{};
+    if (data.size() > std::numeric_limits<uInt>::max() || inflateInit(&stream) != Z_OK)
+        throw_damaged_session(source);
+    const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&stream, &inflateEnd);
+    stream.next_in = const_cast<Bytef*>(as_bytes(data));
+    stream.avail_in = static_cast<uInt>(data.size());
+    std::string text;
+    for (int status = Z_OK; status != Z_STREAM_END;) {
+        std::array<Bytef, k_block> block;
+        stream.next_out = block.data();
+        stream.avail_out = k_block;
+        status = inflate(&stream, Z_NO_FLUSH);
+        if (status != Z_OK && status != Z_STREAM_END) throw_damaged_session(source);
+        text.append(reinterpret_cast<const char*>(block.data()), k_block - stream.avail_out);
+        if (text.size() > most) throw_large_session(source, most);
+    }
+    return text;
+}
+
+/// iTXt: key, 0, compressed?, method, language, 0, translated key, 0, text.
+std::optional<std::string> session_in(const Chunk& chunk, std::size_t most, std::string_view source) {
+    const std::string_view data = chunk.data;
+    if (chunk.type != "iTXt" || data.substr(0, data.find('\0')) != k_png_session_key) return std::nullopt;
+    const std::size_t flags = k_png_session_key.size() + 1;
+    const std::size_t language = data.find('\0', flags + 2);
+    const std::size_t translated = language == data.npos ? language : data.find('\0', language + 1);
+    if (translated == data.npos) throw_damaged_session(source);
+    const std::string_view text = data.substr(translated + 1);
+    if (data[flags] != 0) return inflated(text, most, source);
+    if (text.size() > most) throw_large_session(source, most);
+    return std::string(text);
+}
+
+void require_png(std::string_view bytes, std::string_view source) {
+    if (!is_png(bytes))
+        throw_bad(source, "is not a PNG picture: open a session, or a PNG that attnscope exported");
+}
+
+}  // namespace
+
+std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress) {
+    require_pixels(pixels);
+    Sink sink;
+    std::vector<png_text> chunks;
+    for (const PngText& text : texts) chunks.push_back(text_chunk(text));
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &sink, fail, warn);
+    png_infop info = png ? png_create_info_struct(png) : nullptr;
+    const bool written =
+        info && write_all(png, info, &sink, pixels, chunks.data(), static_cast<int>(chunks.size()), progress);
+    png_destroy_write_struct(&png, &info);
+    if (sink.cancelled) throw Cancelled{};
+    if (!written) {
+        throw Error(ErrorKind::backend,
+                    "libpng cannot write the picture: " +
+                        (sink.failure.empty() ? "it cannot be initialized" : sink.failure));
+    }
+    return std::move(sink.bytes);
+}
+
+bool is_png(std::string_view bytes) { return bytes.substr(0, k_signature.size()) == k_signature; }
+
+Pixels decode_png(std::string_view bytes, std::string_view source) {
+    require_png(bytes, source);
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size())) {
+        throw_bad(source, "is damaged (" + std::string(image.message) + "): copy it again, or save it again");
+    }
+    image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // a picture without gamma is taken as sRGB
+    image.format = image.format & PNG_FORMAT_FLAG_ALPHA ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
+    Pixels pixels{.width = static_cast<int>(image.width),
+                  .height = static_cast<int>(image.height),
+                  .channels = static_cast<int>(PNG_IMAGE_PIXEL_CHANNELS(image.format)),
+                  .bytes = {}};
+    try {
+        pixels.bytes.resize(PNG_IMAGE_SIZE(image));
+    } catch (...) {
+        png_image_free(&image);
+        throw;
+    }
+    if (!png_image_finish_read(&image, nullptr, pixels.bytes.data(), 0, nullptr)) {
+        throw_bad(source, "is damaged (" + std::string(image.message) + "): copy it again, or save it again");
+    }
+    return pixels;
+}
+
+bool has_png_session(std::string_view bytes) {
+    if (!is_png(bytes)) return false;
+    // A chunk is its length, its type, its data and a checksum.
+    for (std::string_view rest = bytes.substr(k_signature.size()); rest.size() > 8;) {
+        const std::size_t length = big_endian(rest);
+        const std::string_view data = rest.substr(8, length);
+        if (rest.substr(4, 4) == "iTXt" && data.substr(0, data.find('\0')) == k_png_session_key) return true;
+        rest.remove_prefix(std::min(rest.size(), length + 12));
+    }
+    return false;
+}
+
+std::string read_png_session(std::string_view bytes, std::string_view source, std::size_t most) {
+    require_png(bytes, source);
+    std::string_view rest = bytes.substr(k_signature.size());
+    std::optional<std::string> session;
+    for (;;) {
+        const Chunk chunk = next_chunk(rest, source);
+        if (!session) session = session_in(chunk, most, source);
+        if (chunk.type == "IEND") break;
+    }
+    if (session) return *std::move(session);
+    throw_bad(source, "is a picture without an attnscope session: open one that attnscope exported");
+}
+
+}  // namespace attnscope

@@ -1,0 +1,53 @@
+// PNG files, with the picture's session embedded.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/limits.h"
+#include "core/progress.h"
+
+namespace attnscope {
+
+/// Pixels row by row from the top; 3 (RGB) or 4 (RGBA) bytes each.
+struct Pixels {
+    int width = 0;
+    int height = 0;
+    int channels = 3;
+    std::vector<std::uint8_t> bytes;
+
+    bool operator==(const Pixels&) const = default;
+};
+
+/// A text chunk, stored as compressed UTF-8 (iTXt). Keys are 1 to 79 Latin letters.
+struct PngText {
+    std::string key;
+    std::string value;
+};
+
+inline constexpr std::string_view k_png_session_key = "attnscope-session";
+
+/// The bytes of a PNG file, without time or software version: the same pixels and texts give the same bytes.
+/// Throws Error(bad_input) unless there are width × height × channels bytes, width and height at least 1;
+/// Error(backend) if libpng fails; Cancelled.
+std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress = {});
+
+/// Throws Error(bad_input) naming `source` for bytes that are not a complete PNG file.
+Pixels decode_png(std::string_view bytes, std::string_view source);
+
+/// Whether the bytes start like a PNG file.
+bool is_png(std::string_view bytes);
+
+/// Whether a PNG file, which may be truncated, holds a session.
+bool has_png_session(std::string_view bytes);
+
+/// The session embedded in an exported picture. Throws Error(bad_input), one line naming `source`, for bytes
+/// that are not a PNG file, that are truncated or damaged anywhere, or without a session; Error(too_large),
+/// before allocating it, for a session of more than `most` bytes.
+std::string read_png_session(std::string_view bytes, std::string_view source,
+                             std::size_t most = k_max_picture_session_bytes);
+
+}  // namespace attnscope

@@ -1,0 +1,44 @@
+// How far two traces of one experiment differ, stage by stage: the numerical error of another backend.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "core/graph/trace.h"
+
+namespace attnscope {
+
+/// Relative differences count only cells whose larger magnitude is above this; below it a weight is rounding
+/// error.
+inline constexpr double k_relative_floor = 1e-6;
+
+/// A cell of a stage, head, row and column counted from 0.
+struct CellPlace {
+    int head = 0;
+    int row = 0;
+    int column = 0;
+    bool operator==(const CellPlace&) const = default;
+};
+
+/// One stage of trace a compared with the same stage of trace b.
+struct StageDifference {
+    const StageInfo* info;
+    Shape shape;
+    double absolute = 0;                        ///< largest |a − b| over the cells that are finite in both
+    std::optional<CellPlace> absolute_at = {};  ///< the first such cell; nullopt if there is no difference
+    double relative = 0;  ///< largest |a − b| ÷ max(|a|, |b|), with k_relative_floor; 0 … 2
+    std::optional<CellPlace> relative_at = {};
+    std::size_t other_kind = 0;  ///< cells that are NaN, +∞ or −∞ (closed) on one side alone
+    std::optional<CellPlace> other_kind_at = {};  ///< the first such cell
+    double milliseconds_a = 0;                    ///< compute time in trace a; 0 if it was reused
+    double milliseconds_b = 0;
+};
+
+/// Compares every stage and parameter that both traces have, in a's order. Values on a card are copied one
+/// block of rows at a time. Throws Error(bad_input) if the shapes of a stage differ, because the traces are
+/// not of one experiment; Cancelled; Error(backend) if a card is lost.
+std::vector<StageDifference> compare(const Trace& a, const Trace& b, std::stop_token cancel = {});
+
+}  // namespace attnscope

@@ -1,0 +1,173 @@
+// Every stage of every mechanism, and the literal that names a stage.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "core/graph/trace.h"
+
+namespace attnscope {
+namespace stage_table_rows {
+
+using enum Axis;
+using enum Unit;
+
+// name, symbol, caption, rows, columns, unit, per head, left operand, upper operand, upper transposed
+inline constexpr std::array k_stages = {
+    StageInfo{"tokens", "", "table row", query_token, single, token_id, false, "", "", false},
+    StageInfo{"tokens_kv", "", "of the keys", key_token, single, token_id, false, "", "", false},
+    StageInfo{"embedding", "X", "table[tokens]", query_token, feature, real, false, "", "", false},
+    StageInfo{"patches", "P", "pixels", key_token, pixel, probability, false, "", "", false},
+    StageInfo{"embedding_kv", "Y", "of the keys", key_token, feature, real, false, "patches", "W_patch",
+              true},
+    StageInfo{"embedding_v", "Y_v", "of the values", key_token, feature, real, false, "", "", false},
+    StageInfo{"position", "PE", "sin, cos", query_token, feature, real, false, "", "", false},
+    StageInfo{"positioned", "X+PE", "with position", query_token, feature, real, false, "", "", false},
+    StageInfo{"positioned_kv", "Y+PE", "with position", key_token, feature, real, false, "", "", false},
+    StageInfo{"query", "Q", "X·W_qᵀ", query_token, feature, real, false, "embedding", "W_q", true},
+    StageInfo{"key", "K", "X·W_kᵀ", key_token, feature, real, false, "embedding_kv", "W_k", true},
+    StageInfo{"value", "V", "X·W_vᵀ", key_token, feature, real, false, "embedding_v", "W_v", true},
+    StageInfo{"query_heads", "Qₕ", "Q by head", query_token, head_feature, real, true, "", "", false},
+    StageInfo{"key_heads", "Kₕ", "K by head", key_token, head_feature, real, true, "", "", false},
+    StageInfo{"value_heads", "Vₕ", "V by head", key_token, head_feature, real, true, "", "", false},
+    StageInfo{"score_hidden", "H", "tanh", query_token, key_hidden, real, true, "query", "key", true},
+    StageInfo{"cosine", "cos", "q·k ÷ |q||k|", query_token, key_token, real, true, "query", "key", true},
+    StageInfo{"scores", "S", "Q·Kᵀ", query_token, key_token, real, true, "query", "key", true},
+    StageInfo{"scaled", "S′", "÷√d_k", query_token, key_token, real, true, "query", "key", true},
+    StageInfo{"slopes", "m", "ALiBi", head, single, real, false, "", "", false},
+    StageInfo{"bias", "B", "−m·distance", query_token, key_token, real, true, "", "", false},
+    StageInfo{"biased", "S′+B", "biased", query_token, key_token, real, true, "query", "key", true},
+    StageInfo{"center", "p", "center", query_token, single, real, true, "", "", false},
+    StageInfo{"mask", "M", "open", query_token, key_token, boolean, false, "", "", false},
+    StageInfo{"masked", "S″", "−∞", query_token, key_token, real, true, "query", "key", true},
+    StageInfo{"align", "A₀", "softmax", query_token, key_token, probability, true, "query", "key", true},
+    StageInfo{"gauss", "G", "Gaussian", query_token, key_token, probability, true, "", "", false},
+    StageInfo{"weights", "A", "softmax", query_token, key_token, probability, true, "query", "key", true},
+    StageInfo{"weights_dropped", "A′", "dropout", query_token, key_token, probability, true, "query", "key",
+              true},
+    StageInfo{"context", "C", "A·V", query_token, head_feature, real, true, "weights", "value", false},
+    StageInfo{"concat", "[C]", "joined", query_token, feature, real, false, "", "", false},
+    StageInfo{"output", "O", "C·W_oᵀ", query_token, feature, real, false, "concat", "W_o", true},
+    StageInfo{"residual_1", "X+O", "add", query_token, feature, real, false, "", "", false},
+    StageInfo{"norm_1", "N₁", "layer norm", query_token, feature, real, false, "", "", false},
+    StageInfo{"feed_forward_hidden", "F₁", "N₁·W_1ᵀ", query_token, feature, real, false, "norm_1", "W_1",
+              true},
+    StageInfo{"feed_forward_active", "F₂", "activation", query_token, feature, real, false, "", "", false},
+    StageInfo{"feed_forward", "F", "F₂·W_2ᵀ", query_token, feature, real, false, "feed_forward_active", "W_2",
+              true},
+    StageInfo{"residual_2", "N₁+F", "add", query_token, feature, real, false, "", "", false},
+    StageInfo{"norm_2", "N₂", "layer norm", query_token, feature, real, false, "", "", false},
+    StageInfo{"logits", "L", "word scores", query_token, target_row, real, false, "norm_2", "W_out", true},
+    StageInfo{"log_probs", "log p", "log softmax", query_token, target_row, real, false, "", "", false},
+    StageInfo{"loss", "ℓ", "loss", single, single, real, false, "", "", false},
+    // sequence to sequence
+    StageInfo{"source", "x", "source word", key_token, single, token_id, false, "", "", false},
+    StageInfo{"source_embedding", "X", "E_src[x]", key_token, feature, real, false, "", "", false},
+    StageInfo{"encoder_r_fwd", "r→", "reset", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_z_fwd", "z→", "update", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_n_fwd", "n→", "candidate", key_token, feature, real, false, "", "", false},
+    StageInfo{"h_fwd", "h→", "read forward", key_token, feature, real, false, "", "", false},
+    StageInfo{"encoder_r_bwd", "r←", "reset", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_z_bwd", "z←", "update", key_token, feature, probability, false, "", "", false},
+    StageInfo{"encoder_n_bwd", "n←", "candidate", key_token, feature, real, false, "", "", false},
+    StageInfo{"h_bwd", "h←", "read backward", key_token, feature, real, false, "", "", false},
+    StageInfo{"annotations", "h", "[h→; h←]", key_token, feature, real, false, "", "", false},
+    StageInfo{"initial_state", "s₀", "tanh", single, feature, real, false, "", "", false},
+    StageInfo{"keys_projected", "U_a·h", "h·U_aᵀ", key_token, feature, real, false, "annotations", "U_a",
+              true},
+    StageInfo{"fed_tokens", "y", "fed", query_token, single, token_id, false, "", "", false},
+    StageInfo{"target_embedding", "Y", "E_tgt[y]", query_token, feature, real, false, "", "", false},
+    StageInfo{"alignment_scores", "e", "additive", query_token, key_token, real, false, "", "", false},
+    StageInfo{"alignment_scaled", "e′", "÷T", query_token, key_token, real, false, "", "", false},
+    StageInfo{"alignment_center", "p", "center", query_token, single, real, false, "", "", false},
+    StageInfo{"alignment_mask", "M", "open", query_token, key_token, boolean, false, "", "", false},
+    StageInfo{"alignment_masked", "e″", "−∞", query_token, key_token, real, false, "", "", false},
+    StageInfo{"alignment_softmax", "α₀", "softmax", query_token, key_token, probability, false, "", "",
+              false},
+    StageInfo{"alignment_gauss", "G", "Gaussian", query_token, key_token, probability, false, "", "", false},
+    StageInfo{"alignment", "α", "softmax", query_token, key_token, probability, false, "", "", false},
+    StageInfo{"decoder_context", "c", "α·h", query_token, feature, real, false, "alignment", "annotations",
+              false},
+    StageInfo{"gate_r", "r", "reset", query_token, feature, probability, false, "", "", false},
+    StageInfo{"gate_z", "z", "update", query_token, feature, probability, false, "", "", false},
+    StageInfo{"gate_n", "n", "candidate", query_token, feature, real, false, "", "", false},
+    StageInfo{"decoder_state", "s", "(1−z)∘n + z∘s", query_token, feature, real, false, "", "", false},
+    StageInfo{"picked_tokens", "ŷ", "most likely", query_token, single, token_id, false, "", "", false},
+    StageInfo{"target_tokens", "y*", "target", query_token, single, token_id, false, "", "", false},
+    // the parameters
+    StageInfo{"table", "E", "vocabulary", table_row, feature, real, false, "", "", false},
+    StageInfo{"W_patch", "W_patch", "d × pixels", feature, pixel, real, false, "", "", false},
+    StageInfo{"W_q", "W_q", "h·d_k × d", feature, feature, real, false, "", "", false},
+    StageInfo{"W_k", "W_k", "h·d_k × d", feature, feature, real, false, "", "", false},
+    StageInfo{"W_v", "W_v", "h·d_v × d", feature, feature, real, false, "", "", false},
+    StageInfo{"W_o", "W_o", "d × h·d_v", feature, feature, real, false, "", "", false},
+    StageInfo{"b_q", "b_q", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"b_k", "b_k", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"b_v", "b_v", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"b_o", "b_o", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"W_score", "W_score", "d_q × d_k", feature, feature, real, false, "", "", false},
+    StageInfo{"W_aq", "W_aq", "hidden × d_q", feature, feature, real, false, "", "", false},
+    StageInfo{"W_ak", "W_ak", "hidden × d_k", feature, feature, real, false, "", "", false},
+    StageInfo{"b_a", "b_a", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"v_a", "v_a", "1 × hidden", single, feature, real, false, "", "", false},
+    StageInfo{"W_c", "W_c", "hidden × 2 d_k", feature, feature, real, false, "", "", false},
+    StageInfo{"v_c", "v_c", "1 × hidden", single, feature, real, false, "", "", false},
+    StageInfo{"W_loc", "W_loc", "M × d_q", key_token, feature, real, false, "", "", false},
+    StageInfo{"W_p", "W_p", "hidden × d_q", feature, feature, real, false, "", "", false},
+    StageInfo{"v_p", "v_p", "1 × hidden", single, feature, real, false, "", "", false},
+    StageInfo{"mask_additive", "B", "custom bias", query_token, key_token, real, false, "", "", false},
+    StageInfo{"dropout_keep", "D", "kept", query_token, key_token, boolean, true, "", "", false},
+    StageInfo{"ln1_g", "ln1_g", "gain", single, feature, real, false, "", "", false},
+    StageInfo{"ln1_b", "ln1_b", "shift", single, feature, real, false, "", "", false},
+    StageInfo{"W_1", "W_1", "hidden × d", feature, feature, real, false, "", "", false},
+    StageInfo{"b_1", "b_1", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"W_2", "W_2", "d × hidden", feature, feature, real, false, "", "", false},
+    StageInfo{"b_2", "b_2", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"ln2_g", "ln2_g", "gain", single, feature, real, false, "", "", false},
+    StageInfo{"ln2_b", "ln2_b", "shift", single, feature, real, false, "", "", false},
+    StageInfo{"W_out", "W_out", "words × d", target_row, feature, real, false, "", "", false},
+    StageInfo{"b_out", "b_out", "bias", single, target_row, real, false, "", "", false},
+    StageInfo{"targets", "y", "targets", single, query_token, token_id, false, "", "", false},
+    StageInfo{"loss_weights", "G", "loss weights", query_token, feature, real, false, "", "", false},
+    // parameters of sequence to sequence
+    StageInfo{"E_src", "E_src", "vocabulary", table_row, feature, real, false, "", "", false},
+    StageInfo{"E_tgt", "E_tgt", "vocabulary", target_row, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.W_ih", "W_ih→", "3E × d", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.W_hh", "W_hh→", "3E × E", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.b_ih", "b_ih→", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"enc_fwd.b_hh", "b_hh→", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.W_ih", "W_ih←", "3E × d", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.W_hh", "W_hh←", "3E × E", feature, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.b_ih", "b_ih←", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"enc_bwd.b_hh", "b_hh←", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"W_init", "W_init", "D × E", feature, feature, real, false, "", "", false},
+    StageInfo{"b_init", "b_init", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"W_a", "W_a", "hidden × D", feature, feature, real, false, "", "", false},
+    StageInfo{"U_a", "U_a", "hidden × C", feature, feature, real, false, "", "", false},
+    StageInfo{"dec.W_ih", "W_ih", "3D × in", feature, feature, real, false, "", "", false},
+    StageInfo{"dec.W_hh", "W_hh", "3D × D", feature, feature, real, false, "", "", false},
+    StageInfo{"dec.b_ih", "b_ih", "bias", single, feature, real, false, "", "", false},
+    StageInfo{"dec.b_hh", "b_hh", "bias", single, feature, real, false, "", "", false},
+};
+
+}  // namespace stage_table_rows
+
+/// nullptr for a name that is not in the table.
+constexpr const StageInfo* find_in_table(std::string_view name) {
+    for (const StageInfo& info : stage_table_rows::k_stages)
+        if (info.name == name) return &info;
+    return nullptr;
+}
+
+/// "weights"_stage: a name that the table does not have does not compile.
+consteval const StageInfo* operator""_stage(const char* name, std::size_t length) {
+    const StageInfo* info = find_in_table({name, length});
+    if (info == nullptr) throw "no stage has this name";
+    return info;
+}
+
+/// The stages come before this parameter, the other parameters after it.
+inline constexpr const StageInfo* k_first_parameter = "table"_stage;
+
+}  // namespace attnscope

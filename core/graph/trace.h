@@ -1,0 +1,139 @@
+// A Trace: every named matrix between the words and the result.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/experiment/experiment.h"
+#include "core/tensor/buffer.h"
+
+namespace attnscope {
+
+/// What the rows or the columns of a stage stand for.
+enum class Axis {
+    query_token,   ///< N, labeled with the query tokens
+    key_token,     ///< M, labeled with the key tokens
+    key_hidden,    ///< M × hidden, each key's hidden units side by side, labeled with the tokens
+    feature,       ///< d, numbered from 1
+    head_feature,  ///< d_k or d_v within one head, numbered from 1
+    table_row,     ///< the vocabulary
+    target_row,    ///< the words that can be predicted: the target's vocabulary
+    head,          ///< h, numbered from 1
+    pixel,         ///< a patch's numbers: row, column and channel of each
+    single,        ///< one column, no label
+};
+
+/// What a value means; it determines the color map and the range.
+enum class Unit {
+    token_id,     ///< whole numbers
+    real,         ///< any sign, drawn on a diverging map centered on 0
+    probability,  ///< 0 … 1, drawn on a sequential map
+    boolean,      ///< 1 = open
+};
+
+/// What is known of a stage before any value is computed. stage_table() is the one table of them.
+struct StageInfo {
+    std::string_view name;     ///< as in code, files, on the command line and on screen
+    std::string_view symbol;   ///< "Q", "QKᵀ"
+    std::string_view caption;  ///< a few words under the thumbnail
+    Axis rows;
+    Axis columns;
+    Unit unit;
+    bool per_head;
+    std::string_view left;   ///< the operand whose rows give the rows, or empty
+    std::string_view above;  ///< the operand whose columns give the columns, or empty
+    bool above_transposed;   ///< the upper operand is transposed: Kᵀ, W_qᵀ
+};
+
+/// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
+std::span<const StageInfo> stage_table();
+/// nullptr for a name that is not in the table.
+const StageInfo* find_stage_info(std::string_view name);
+
+/// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
+bool is_parameter(const StageInfo& info);
+
+/// Identifies a value of a computation: a stage, of which layer (from 1; 0 where there are no layers), the
+/// value itself or the loss's gradient with respect to it.
+struct StageKey {
+    enum class Part { value, gradient };
+
+    const StageInfo* stage;
+    int layer = 0;
+    Part part = Part::value;
+
+    constexpr StageKey(const StageInfo* of, int in_layer = 0, Part which = Part::value)
+        : stage(of), layer(in_layer), part(which) {}
+    bool operator==(const StageKey&) const = default;
+};
+
+/// One named matrix (or one per head). Immutable, shared between traces.
+struct Stage {
+    const StageInfo* info;
+    Buffer buffer;
+    int layer = 0;
+    StageKey::Part part = StageKey::Part::value;
+
+    StageKey key() const { return {info, layer, part}; }
+    std::string_view name() const { return info->name; }
+    const Shape& shape() const { return buffer.shape(); }
+};
+using StagePtr = std::shared_ptr<const Stage>;
+
+struct Op;
+
+/// A stage, and the operation and inputs it was computed from: where both are equal again, it is reused.
+struct StageRecord {
+    StagePtr stage;
+    std::shared_ptr<const Op> op;
+    std::vector<StagePtr> inputs = {};  ///< compared by identity
+    double milliseconds = 0;            ///< compute time; 0 if it was reused
+    bool computed = false;              ///< computed by the run that made this trace
+};
+
+/// The result of evaluate(): a plain value, cheap to copy, its stages immutable.
+struct Trace {
+    Experiment experiment;
+    std::vector<std::string>
+        rows;  ///< N query tokens as typed (NFC); empty if they do not come from the text
+    std::vector<std::string> columns;  ///< M key tokens as typed; empty if they do not come from the text
+    std::vector<std::string> table;    ///< the vocabulary, by table row
+    std::vector<std::string> target_table;  ///< the words that can be predicted, by row of their table
+    std::vector<StageRecord> records;       ///< stages, then parameters, each in order of computation
+    double milliseconds = 0;                ///< the time of the whole evaluate()
+    std::string backend = "cpu";  ///< the backend that computed it: "cpu", or "gpu" with help from the CPU
+
+    /// nullptr if the experiment has no such stage.
+    const StageRecord* record(StageKey key) const;
+    const Stage* find(StageKey key) const;
+    const Stage* find(std::string_view name) const;
+    /// The stages in order, without the parameters.
+    std::vector<StagePtr> stages() const;
+    std::vector<StagePtr> parameters() const;
+    /// The label of a row or column, counted from 0: a token or a word of the table; a number counted from 1
+    /// for a feature and where there is no word; "row,column" for a patch of an image; empty for a single
+    /// column.
+    std::string label(Axis axis, int index) const;
+    /// Whether a query's keys are all masked in every head: its weights and its context are zeros.
+    bool fully_masked(int row) const;
+    /// Whether, with the softmax over the queries, a key is masked for every query in every head: its weights
+    /// are zeros, which sum to 0 rather than 1.
+    bool fully_masked_column(int column) const;
+};
+
+/// The main result: `weights`; in seq2seq `alignment`, or `decoder_context` without attention.
+const Stage& main_stage(const Trace& trace);
+
+/// The stage in focus: the one named `wanted`, or the main stage if this experiment does not have it.
+const Stage& focused_stage(const Trace& trace, std::string_view wanted);
+
+/// The name of the mask whose closed pairs are empty cells of this stage; empty for other stages.
+std::string_view mask_of(const StageInfo& info);
+
+/// The stage that StageInfo::left or ::above names, the per-head one where there are heads, or the stage that
+/// replaces it (the embedding for the keys' embedding, the context for concat). nullptr if there is none.
+const Stage* operand(const Trace& trace, std::string_view name);
+
+}  // namespace attnscope

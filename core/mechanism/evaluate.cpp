@@ -1,0 +1,77 @@
+// Evaluates an Experiment into a Trace: builds the graph, checks that it fits in memory, runs it.
+#include "core/mechanism/evaluate.h"
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "core/experiment/given_values.h"
+#include "core/graph/backend.h"
+#include "core/graph/run.h"
+#include "core/graph/stage_table.h"
+#include "core/mechanism/build.h"
+#include "core/mechanism/seq2seq/build.h"
+#include "core/memory.h"
+
+namespace attnscope {
+namespace {
+
+/// Bytes that a trace occupies on a card.
+std::size_t bytes_on_device(const Trace& trace) {
+    std::size_t bytes = 0;
+    for (const StageRecord& record : trace.records)
+        if (record.stage->buffer.is_on_device()) bytes += record.stage->shape().size() * sizeof(float);
+    return bytes;
+}
+
+void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, const std::string& memory) {
+    if (needed <= limit) return;
+    const GraphValue* weights = graph.find("weights"_stage);
+    const std::string what =
+        weights ? fmt::format("{} × {} tokens with {} heads", weights->shape.rows, weights->shape.columns,
+                              weights->shape.heads)
+                : fmt::format("{} steps over {} words", graph.find("decoder_context"_stage)->shape.rows,
+                              graph.find("source"_stage)->shape.rows);
+    throw Error(
+        ErrorKind::too_large,
+        fmt::format("{} need {} MiB of {} and {} MiB are free: shorten the sentence or use fewer heads", what,
+                    needed >> 20, memory, limit >> 20));
+}
+
+/// The old trace stays on screen until the new one is complete, so only free memory counts; on a card, which
+/// is asked again for each result, what may be reused counts as well.
+void require_memory(const Graph& graph, const Trace& previous, const EvaluateOptions& options) {
+    // A tenth is left for other allocations.
+    const auto most_of = [](std::size_t bytes) { return bytes / 10 * 9; };
+    const std::size_t here = options.memory_limit ? options.memory_limit : most_of(available_memory());
+    const std::size_t there = options.backend ? options.backend->memory() : 0;
+    if (there == 0) return require_bytes(graph, bytes_of(graph), here, "this machine's memory");
+    const auto on_card = [&](const Op& op) { return options.backend->computes(op); };
+    const std::size_t needed = bytes_of(graph, on_card), reused = bytes_on_device(previous);
+    require_bytes(graph, needed - std::min(needed, reused), most_of(there), "the graphics card's memory");
+    require_bytes(graph, bytes_of(graph, [&](const Op& op) { return !on_card(op); }), here,
+                  "this machine's memory");
+}
+
+}  // namespace
+
+Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
+    check(experiment);
+    check_given_cells(experiment);
+    const Graph graph = build(experiment);
+    EvaluateOptions how = options;
+    // A recurrence runs step by step, so the CPU computes it.
+    if (experiment.mechanism == MechanismKind::seq2seq) how.backend = nullptr;
+    const std::string backend(how.backend ? how.backend->name() : "cpu");
+    // Backends differ in the last bits, so neither reuses the other's results.
+    const Trace nothing;
+    const Trace& before = previous.backend == backend ? previous : nothing;
+    require_memory(graph, before, how);
+    Trace trace;
+    with_threads(options.threads, [&] { trace = run(graph, before, how); });
+    if (experiment.mechanism == MechanismKind::seq2seq) trace.rows = step_labels(trace);
+    trace.experiment = experiment;
+    trace.backend = backend;
+    return trace;
+}
+
+}  // namespace attnscope

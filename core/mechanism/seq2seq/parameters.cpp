@@ -1,0 +1,73 @@
+#include "core/mechanism/seq2seq/parameters.h"
+
+#include <array>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+using Sizes = Seq2seqSizes;
+using How = Seq2seqParameter::Draw;
+
+int one(const Sizes&) { return 1; }
+int source_words(const Sizes& s) { return s.source_words; }
+int target_words(const Sizes& s) { return s.target_words; }
+int embedding(const Sizes& s) { return s.embedding; }
+int encoder(const Sizes& s) { return s.encoder; }
+int encoder_gates(const Sizes& s) { return 3 * s.encoder; }
+int annotation(const Sizes& s) { return s.annotation; }
+int decoder(const Sizes& s) { return s.decoder; }
+int decoder_gates(const Sizes& s) { return 3 * s.decoder; }
+int decoder_input(const Sizes& s) { return s.decoder_input; }
+int hidden(const Sizes& s) { return s.hidden; }
+int output_input(const Sizes& s) { return s.decoder + s.embedding + s.annotation; }
+
+constexpr std::array k_parameters = {
+    Seq2seqParameter{"E_src", source_words, embedding, How::table, nullptr},
+    Seq2seqParameter{"E_tgt", target_words, embedding, How::table, nullptr},
+    Seq2seqParameter{"enc_fwd.W_ih", encoder_gates, embedding, How::recurrent, encoder},
+    Seq2seqParameter{"enc_fwd.W_hh", encoder_gates, encoder, How::recurrent, encoder},
+    Seq2seqParameter{"enc_fwd.b_ih", one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"enc_fwd.b_hh", one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"enc_bwd.W_ih", encoder_gates, embedding, How::recurrent, encoder},
+    Seq2seqParameter{"enc_bwd.W_hh", encoder_gates, encoder, How::recurrent, encoder},
+    Seq2seqParameter{"enc_bwd.b_ih", one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"enc_bwd.b_hh", one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"W_init", decoder, encoder, How::linear, nullptr},
+    Seq2seqParameter{"b_init", one, decoder, How::bias, encoder},
+    Seq2seqParameter{"W_a", hidden, decoder, How::linear, nullptr},
+    Seq2seqParameter{"U_a", hidden, annotation, How::linear, nullptr},
+    Seq2seqParameter{"v_a", one, hidden, How::linear, nullptr},
+    Seq2seqParameter{"dec.W_ih", decoder_gates, decoder_input, How::recurrent, decoder},
+    Seq2seqParameter{"dec.W_hh", decoder_gates, decoder, How::recurrent, decoder},
+    Seq2seqParameter{"dec.b_ih", one, decoder_gates, How::recurrent, decoder},
+    Seq2seqParameter{"dec.b_hh", one, decoder_gates, How::recurrent, decoder},
+    Seq2seqParameter{"W_out", target_words, output_input, How::linear, nullptr},
+    Seq2seqParameter{"b_out", one, target_words, How::bias, output_input},
+    Seq2seqParameter{"W_p", hidden, decoder, How::linear, nullptr},
+    Seq2seqParameter{"v_p", one, hidden, How::linear, nullptr},
+};
+
+}  // namespace
+
+std::span<const Seq2seqParameter> seq2seq_parameters() { return k_parameters; }
+
+const Seq2seqParameter* find_seq2seq_parameter(std::string_view name) {
+    for (const Seq2seqParameter& parameter : k_parameters)
+        if (parameter.name == name) return &parameter;
+    return nullptr;
+}
+
+Draw draw_of(const Seq2seqParameter& parameter, const Seq2seqSizes& sizes, Initialization embedding) {
+    const int rows = parameter.rows(sizes), columns = parameter.columns(sizes);
+    switch (parameter.draw) {
+        case Seq2seqParameter::Draw::table: return attnscope::Draw::by(embedding, rows, columns);
+        case Seq2seqParameter::Draw::linear: break;
+        case Seq2seqParameter::Draw::recurrent:
+        case Seq2seqParameter::Draw::bias:
+            return attnscope::Draw::by_fan(parameter.fan(sizes), rows, columns);
+    }
+    return attnscope::Draw::by(Initialization::linear, rows, columns);
+}
+
+}  // namespace attnscope

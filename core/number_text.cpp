@@ -1,0 +1,44 @@
+#include "core/number_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attnscope {
+std::string cell_text(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
+    if (value == 0) return "0";
+    const double magnitude = std::abs(value);
+    // The bounds are where the next shorter notation rounds up: 9.995 is "9.99" or "10.0".
+    if (magnitude < 0.0005 || magnitude >= 99999.5) return fmt::format("{:.0e}", value);
+    const int decimals = magnitude < 1.0005 ? 3 : magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
+    return fixed_text(value, decimals);
+}
+
+std::string short_text(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
+    return fmt::format("{:.3g}", value == 0 ? 0 : value);
+}
+
+std::string digits_text(double value, int digits) {
+    const double magnitude = std::abs(value), power = std::floor(std::log10(magnitude));
+    if (power + 1 >= digits && magnitude < 99999.5) return fixed_text(value, 0);
+    const double size = std::pow(10.0, digits - 1 - power);
+    return short_text(value == 0 || !std::isfinite(size) ? value : std::round(value * size) / size);
+}
+
+std::string fixed_text(double value, int decimals) {
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+    return text;
+}
+
+std::string exact_text(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return fmt::format("{:.9g}", value);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,93 @@
+#include "core/op/alignment.h"
+
+#include <cmath>
+
+#include "core/cpu/kernels.h"
+#include "core/cpu/row_blocks.h"
+#include "core/op/local_window.h"
+
+namespace attnscope {
+namespace {
+
+/// The approximate cost of a tanh, in multiply-adds.
+constexpr double k_tanh_work = 16;
+
+ConstMatrixView view(const RowView& row) { return {row.data(), 1, row.size()}; }
+MatrixView cells_of(Row& row) { return {row.data(), 1, row.size()}; }
+
+Row window_center(const Alignment& how, int i, const RowView& state) {
+    Row center(1);
+    if (how.normalizer->window == Normalizer::Window::at_query)
+        center(0) = static_cast<float>(i);
+    else
+        op::predicted_centers(view(state), how.W_p, how.v_p, static_cast<int>(how.keys.rows()),
+                              cells_of(center));
+    return center;
+}
+
+Row bell(double center, Eigen::Index words, double window) {
+    Row heights(words);
+    for (Eigen::Index j = 0; j < words; ++j)
+        heights(j) = static_cast<float>(op::gaussian_window(center, static_cast<int>(j), window));
+    return heights;
+}
+
+}  // namespace
+
+Row alignment_scores(const ConstMatrixView& W_a, const ConstMatrixView& v_a, const ConstMatrixView& keys,
+                     const RowView& state) {
+    const Eigen::ArrayXd asked = product_in_double(W_a, state);
+    const Eigen::ArrayXd weights = v_a.row(0).transpose().cast<double>().array();
+    Row scores(keys.rows());
+    const RowLoop loop{1, keys.rows(), k_tanh_work * static_cast<double>(keys.cols())};
+    for_row_blocks(loop, [&](RowBlock block) {
+        for (Eigen::Index j = block.first; j < block.first + block.count; ++j) {
+            const Eigen::ArrayXd key = keys.row(j).transpose().cast<double>().array();
+            scores(j) = static_cast<float>((weights * (asked + key).tanh()).sum());
+        }
+    });
+    return scores;
+}
+
+Row weighted_sum(const RowView& weights, const RowView& masked, const ConstMatrixView& annotations) {
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(annotations.cols());
+    for (Eigen::Index j = 0; j < weights.size(); ++j)
+        if (masked(j) != -INFINITY)
+            sum += static_cast<double>(weights(j)) * annotations.row(j).cast<double>();
+    return sum.cast<float>();
+}
+
+/// The softmax times the Gaussian; a weight of 0 stays 0 even where the Gaussian is NaN.
+Row bent(const RowView& softmax, const RowView& bell_heights) {
+    return (softmax.array() == 0).select(0.0f, softmax.cwiseProduct(bell_heights));
+}
+
+AlignmentStep align(const Alignment& how, int i, const RowView& state) {
+    const Eigen::Index words = how.keys.rows();
+    const Normalizer::Window window = how.normalizer->window;
+    AlignmentStep step;
+    step.scores = alignment_scores(how.W_a, how.v_a, how.keys, state);
+    step.scaled.resize(words);
+    scale_rows(view(step.scores), 1, static_cast<float>(how.temperature), cells_of(step.scaled));
+    step.open = Row::Ones(words);
+    if (how.rules.rows() > 0) step.open = how.rules.row(i);
+    if (window != Normalizer::Window::none) {
+        step.center = window_center(how, i, state);
+        for (Eigen::Index j = 0; j < words; ++j)
+            // A center that is NaN is near nothing.
+            if (!(std::abs(static_cast<double>(j) - static_cast<double>(step.center(0))) <= how.window))
+                step.open(j) = 0;
+    }
+    step.masked.resize(words);
+    mask_rows(view(step.scaled), view(step.open), cells_of(step.masked));
+    step.weights.resize(words);
+    how.normalizer->compute(view(step.masked), cells_of(step.weights));
+    if (window == Normalizer::Window::predicted) {
+        step.softmax = step.weights;
+        step.gauss = bell(step.center(0), words, how.window);
+        step.weights = bent(view(step.softmax), view(step.gauss));
+    }
+    return step;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,48 @@
+// The alignment: how well each source word matches a step of the decoder.
+#pragma once
+
+#include "core/op/gru.h"
+#include "core/op/normalizers.h"
+
+namespace attnscope {
+
+/// e_j = v_a · tanh(W_a s + U_a h_j) for every annotation (Bahdanau et al. 2015, §A.1.2). state s 1 × D, W_a
+/// A × D, v_a 1 × A, keys S × A with row j = U_a h_j. Returns 1 × S.
+Row alignment_scores(const ConstMatrixView& W_a, const ConstMatrixView& v_a, const ConstMatrixView& keys,
+                     const RowView& state);
+
+/// c = Σ α_j h_j (Bahdanau et al. 2015, eq. 5) over the words whose masked score is not −∞. weights and
+/// masked 1 × S, annotations S × C. Returns 1 × C.
+Row weighted_sum(const RowView& weights, const RowView& masked, const ConstMatrixView& annotations);
+
+/// The inputs and settings of an alignment.
+struct Alignment {
+    ConstMatrixView W_a;
+    ConstMatrixView v_a;
+    ConstMatrixView keys;   ///< U_a h_j, S × A
+    ConstMatrixView W_p;    ///< A × D, for the center of a predicted window; else empty
+    ConstMatrixView v_p;    ///< 1 × A, for the center of a predicted window; else empty
+    ConstMatrixView rules;  ///< steps × S, 0 where a mask rule closes; empty: all open
+    const Normalizer* normalizer;
+    double temperature;
+    double window;  ///< D of a local normalizer
+};
+
+/// One step's alignment, 1 × S each.
+struct AlignmentStep {
+    Row scores;   ///< e
+    Row scaled;   ///< e ÷ T
+    Row center;   ///< center of the window, 1 × 1; empty without a window
+    Row open;     ///< 1 where mask and window are open
+    Row masked;   ///< −∞ where they are closed
+    Row softmax;  ///< for a predicted window, else empty
+    Row gauss;    ///< for a predicted window, else empty
+    Row weights;  ///< α
+};
+
+/// The alignment of step i (from 0) to all source words, from state s: the scores are divided by the
+/// temperature, limited to the window of a local normalizer (Luong et al. 2015, §3.2, with the step as the
+/// query), and normalized.
+AlignmentStep align(const Alignment& how, int i, const RowView& state);
+
+}  // namespace attnscope

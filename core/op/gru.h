@@ -1,0 +1,51 @@
+// The gated recurrent unit (GRU), and an encoder that runs it over a sentence.
+#pragma once
+
+#include <Eigen/Core>
+#include <stop_token>
+#include <vector>
+
+#include "core/tensor/tensor.h"
+
+namespace attnscope {
+
+/// One row of features, and a view of one; 1 × n.
+using Row = Eigen::RowVectorXf;
+using RowView = Eigen::Ref<const Eigen::RowVectorXf>;
+
+/// The parameters of a unit with h states, their rows in three equal parts r, z, n as in torch.nn.GRUCell.
+struct GruWeights {
+    ConstMatrixView W_ih;  ///< 3h × in
+    ConstMatrixView W_hh;  ///< 3h × h
+    ConstMatrixView b_ih;  ///< 1 × 3h
+    ConstMatrixView b_hh;  ///< 1 × 3h
+};
+
+/// The gates and the new state of one step, 1 × h each.
+struct GruStep {
+    Row r;  ///< reset, 0 … 1: how much of the old state enters the candidate
+    Row z;  ///< update, 0 … 1: how much of the old state is kept
+    Row n;  ///< candidate for the new state, −1 … 1
+    Row state;
+};
+
+/// One step with input x (1 × in) and state h (1 × h) (Cho et al. 2014, eq. 5 – 8, with r inside, as in
+/// torch.nn.GRUCell):
+///     r = sigmoid(W_ir x + b_ir + W_hr h + b_hr)
+///     z = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
+///     n = tanh(W_in x + b_in + r ∘ (W_hn h + b_hn))
+///     h' = (1 − z) ∘ n + z ∘ h
+GruStep gru_step(const GruWeights& weights, const RowView& x, const RowView& h);
+
+enum class Direction { forward, backward };
+
+/// One step for each row of X (S × in), starting from a zero state. The results are in the order of the rows
+/// even if they are read from last to first (Bahdanau et al. 2015, §3.2). Throws Cancelled.
+std::vector<GruStep> encode(const GruWeights& weights, ConstMatrixView X, Direction direction,
+                            const std::stop_token& cancel);
+
+/// W x, summed in double; W out × in, x 1 × in. The same for any number of threads.
+Eigen::ArrayXd product_in_double(const ConstMatrixView& W, const RowView& x);
+double sigmoid(double x);
+
+}  // namespace attnscope

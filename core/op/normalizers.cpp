@@ -1,0 +1,36 @@
+#include "core/op/normalizers.h"
+
+#include <array>
+
+#include "core/cpu/kernels.h"
+#include "core/op/op.h"
+
+namespace attnscope {
+namespace {
+
+Op softmax(SoftmaxAxis axis) { return op::Softmax{axis}; }
+Op hardmax(SoftmaxAxis) { return op::Hardmax{}; }
+
+using Window = Normalizer::Window;
+constexpr std::array k_normalizers = {
+    Normalizer{Normalization::softmax, "exp(x − max) ÷ Σ exp(x − max)",
+               "turns each row into positive weights that sum to 1", Window::none, softmax, softmax_rows},
+    Normalizer{Normalization::hard, "1 at the row's maximum",
+               "all weight on one key, the first if several tie", Window::none, hardmax, op::hardmax_rows},
+    Normalizer{Normalization::local_m, "softmax within D of i",
+               "a window around the query's own position (Luong)", Window::at_query, softmax, softmax_rows},
+    Normalizer{Normalization::local_p, "softmax within D of p · exp(−(j − p)² ÷ 2(D/2)²)",
+               "a window around a position predicted from the query (Luong)", Window::predicted, softmax,
+               softmax_rows},
+};
+
+}  // namespace
+
+std::span<const Normalizer> normalizers() { return k_normalizers; }
+
+const Normalizer& normalizer_of(Normalization choice) {
+    static_assert(is_table_of<Normalization>(k_normalizers));
+    return k_normalizers[static_cast<std::size_t>(choice)];
+}
+
+}  // namespace attnscope

@@ -1,0 +1,89 @@
+// A Presentation: everything that determines a picture, and no number in it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/choice.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
+
+namespace attnscope {
+
+/// One head (stored from 0), all heads, or their mean.
+struct HeadChoice {
+    enum class Kind { one, all, mean };
+    Kind kind = Kind::one;
+    int head = 0;
+    bool operator==(const HeadChoice& other) const {
+        return kind == other.kind && (kind != Kind::one || head == other.head);
+    }
+};
+
+/// The range of the color bar.
+struct RangeChoice {
+    enum class Kind {
+        matrix,  ///< the matrix shown: this head's, or the mean's
+        head,    ///< this head: scores, scaled and masked scores together; weights and context each on their
+                 ///< own
+        all,     ///< this stage, all heads
+        fixed,   ///< from min to max
+    };
+    Kind kind = Kind::matrix;
+    double min = 0;
+    double max = 1;
+    bool operator==(const RangeChoice& other) const {
+        return kind == other.kind && (kind != Kind::fixed || (min == other.min && max == other.max));
+    }
+};
+
+/// A cell of a stage, counted from 0.
+struct Cell {
+    int row = 0;
+    int column = 0;
+    bool operator==(const Cell&) const = default;
+};
+
+/// The view shown in the window.
+enum class ViewKind { pipeline, alignment, image };
+constexpr auto choice_names(ViewKind) {
+    using enum ViewKind;
+    return std::to_array<ChoiceName<ViewKind>>(
+        {{pipeline, "pipeline"}, {alignment, "alignment"}, {image, "image"}});
+}
+
+/// Settings that affect the picture, but no number in it.
+struct Presentation {
+    ViewKind view = ViewKind::pipeline;
+    std::string stage = "weights";
+    HeadChoice head;
+    RangeChoice range;
+    ColormapKind colormap = ColormapKind::viridis;
+    ThemeKind theme = ThemeKind::dark;
+    std::optional<int>
+        cell_size;       ///< pixels per side of an exported cell, 1 … 512; none: by the matrix's size
+    bool values = true;  ///< numbers in the cells where they fit
+    std::string title;   ///< of an exported picture; empty: the stage's name and formula
+    std::optional<Cell> locked;
+    std::string locked_in;  ///< the stage of the locked cell; empty: the stage in focus
+
+    const std::string& locked_stage() const { return locked_in.empty() ? stage : locked_in; }
+    /// Focuses a stage. A locked cell stays in the stage where it was locked.
+    void focus(std::string_view name) {
+        const std::string home = locked_stage();
+        stage = name;
+        locked_in = locked && home != stage ? home : "";
+    }
+    /// Locks a cell of a stage, which comes into focus, or unlocks.
+    void lock(std::string_view name, const std::optional<Cell>& cell) {
+        stage = name;
+        locked = cell;
+        locked_in.clear();
+    }
+
+    bool operator==(const Presentation&) const = default;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,17 @@
+// Exports an experiment as a PyTorch script.
+#pragma once
+
+#include <string>
+
+#include "core/graph/trace.h"
+
+namespace attnscope {
+
+/// A short commented Python script, the same bytes for the same experiment, that needs only torch (1.13 or
+/// later), draws the random numbers with the same calls and seeds, computes every stage and parameter of
+/// `trace` under its name and prints them; with --json as `{"stages": {…}, "parameters": {…}}` in the layout
+/// of trace_json(). The trace provides only which stages there are, their shapes, the tokens' rows in the
+/// table, and whether NaN or ±∞ meet closed cells; the script computes all numbers itself.
+std::string recipe(const Trace& trace);
+
+}  // namespace attnscope

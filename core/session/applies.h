@@ -1,0 +1,15 @@
+// Which settings an experiment uses, and why the others are disabled.
+#pragma once
+
+#include <string>
+
+#include "core/experiment/experiment.h"
+#include "core/session/options.h"
+
+namespace attnscope {
+
+/// Why changing the option would not change any number of this experiment, as a sentence without its final
+/// period; empty: it would. Options of the presentation always apply.
+std::string why_unused(const Option& option, const Experiment& experiment);
+
+}  // namespace attnscope

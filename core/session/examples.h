@@ -1,0 +1,25 @@
+// The example sessions that come with the program.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/session/session.h"
+
+namespace attnscope {
+
+/// In the order of the menu; the first sentence of each note summarizes the example.
+std::vector<std::string> example_names();
+/// Throws Error(bad_input) with the nearest name, or all of them, if `name` is not an example.
+Session load_example(std::string_view name);
+
+/// The example of that name.
+struct NamedExample {
+    std::string name;
+    Session session;
+};
+/// The example with this note; nullptr if there is none.
+const NamedExample* example_with_note(std::string_view note);
+
+}  // namespace attnscope

@@ -1,0 +1,493 @@
+#include "core/session/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/experiment/masks.h"
+#include "core/files/decode_image.h"
+#include "core/graph/trace.h"
+#include "core/limits.h"
+#include "core/picture/colormap.h"
+#include "core/picture/theme.h"
+#include "core/session/option_parts.h"
+
+namespace attnscope {
+namespace {
+
+using namespace option_parts;
+
+bool as_boolean(const Json& value) {
+    if (!value.is_boolean()) refuse("expected true or false, not " + quoted_value(value));
+    return value.get<bool>();
+}
+
+int as_int(const Json& value) {
+    // JSON's numbers beyond 64 bits arrive as floating point.
+    const bool enormous = value.is_number() && std::abs(value.get<double>()) > INT_MAX;
+    if (enormous) refuse(quoted_value(value) + " is out of range");
+    if (!value.is_number_integer()) refuse("expected a whole number, not " + quoted_value(value));
+    return value.get<int>();
+}
+
+double as_double(const Json& value) {
+    if (!value.is_number()) refuse("expected a number, not " + quoted_value(value));
+    // JSON has no other numbers, so they could not be written back.
+    if (!std::isfinite(value.get<double>())) refuse("expected a finite number");
+    return value.get<double>();
+}
+
+Seed as_seed(const Json& value) {
+    if (!value.is_number_integer())
+        refuse("expected a whole number from -2^63 to 2^64-1, not " + quoted_value(value));
+    return value.is_number_unsigned() ? Seed::from_unsigned(value.get<std::uint64_t>())
+                                      : Seed(value.get<std::int64_t>());
+}
+
+template <typename E>
+E as_choice(const Json& value) {
+    const auto choice = find_choice<E>(as_text(value));
+    if (!choice) refuse(quoted_value(value) + " is not known: use " + known_names<E>());
+    return *choice;
+}
+
+std::string shortest(double value) {
+    std::array<char, 32> text;
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+/// "a,b" as two numbers.
+std::optional<std::pair<double, double>> parse_pair(std::string_view text) {
+    const std::size_t comma = text.find(',');
+    if (comma == std::string_view::npos) return std::nullopt;
+    const auto first = parse_double(text.substr(0, comma)), second = parse_double(text.substr(comma + 1));
+    if (!first || !second) return std::nullopt;
+    return std::pair(*first, *second);
+}
+
+/// A whole number is written without a decimal point.
+Json local_window_json(const Session& s) {
+    const double D = s.experiment.local_window;
+    return D == std::floor(D) && std::abs(D) <= k_max_tokens ? Json(static_cast<int>(D)) : Json(D);
+}
+
+Json scale_json(const Session& s) {
+    switch (s.experiment.scale.kind) {
+        case Scale::Kind::sqrt: return "sqrt";
+        case Scale::Kind::none: return "none";
+        case Scale::Kind::number: return s.experiment.scale.number;
+    }
+    return nullptr;
+}
+
+void set_scale(Session& s, const Json& value) {
+    if (value.is_number())
+        s.experiment.scale = {Scale::Kind::number, as_double(value)};
+    else if (value == "sqrt")
+        s.experiment.scale = {};
+    else if (value == "none")
+        s.experiment.scale = {Scale::Kind::none};
+    else
+        refuse("expected sqrt, none or a number, not " + quoted_value(value));
+}
+
+template <ProjectionSeed Experiment::*member>
+Json weight_seed_json(const Session& s) {
+    const ProjectionSeed& seed = s.experiment.*member;
+    switch (seed.kind) {
+        case ProjectionSeed::Kind::same: return "same";
+        case ProjectionSeed::Kind::proceed: return "continue";
+        case ProjectionSeed::Kind::own: return seed_json(seed.seed);
+    }
+    return nullptr;
+}
+
+template <ProjectionSeed Experiment::*member>
+void set_weight_seed(Session& s, const Json& value) {
+    ProjectionSeed& seed = s.experiment.*member;
+    if (value == "same")
+        seed = {};
+    else if (value == "continue")
+        seed = {ProjectionSeed::Kind::proceed, {}};
+    else if (value.is_string())
+        refuse("expected same, continue or a whole number, not " + quoted_value(value));
+    else
+        seed = {ProjectionSeed::Kind::own, as_seed(value)};
+}
+
+Json mask_json(const Session& s) {
+    Json rules = Json::array();
+    for (const MaskRule& rule : s.experiment.mask) rules.push_back(mask_rule_text(rule));
+    return rules;
+}
+
+void set_mask(Session& s, const Json& value) {
+    if (!value.is_array())
+        refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
+    if (value.size() > k_max_mask_rules)
+        refuse("the list has " + std::to_string(value.size()) + " rules, and up to " +
+               std::to_string(k_max_mask_rules) + " are supported: use fewer");
+    std::vector<MaskRule> rules;
+    for (const Json& rule : value)
+        if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
+    s.experiment.mask = std::move(rules);
+}
+
+Json given_json(const Session& s) {
+    Json names = Json::array();
+    for (const auto& [name, matrix] : s.experiment.given) names.push_back(name);
+    return names;
+}
+
+Json image_json(const Session& s) {
+    const auto& image = s.experiment.image;
+    if (!image) return "none";
+    if (*image == drawn_picture()) return "drawn";
+    return image_to_data_url(image->image());
+}
+
+void set_image(Session& s, const Json& value) {
+    const std::string text = as_text(value);
+    if (text == "none")
+        s.experiment.image.reset();
+    else if (text == "drawn")
+        s.experiment.image = drawn_picture();
+    else if (text.starts_with("data:"))
+        s.experiment.image = image_from_data_url(text);
+    else
+        refuse("expected none, drawn or \"data:image/png;base64,…\", not " + quoted_value(value));
+}
+
+Json head_json(const Session& s) {
+    const HeadChoice& head = s.presentation.head;
+    return head.kind == HeadChoice::Kind::one ? Json(head.head + 1) : Json(head_text(head));
+}
+
+void set_head(Session& s, const Json& value) {
+    s.presentation.head = parse_head(value.is_string() ? as_text(value) : quoted_value(value));
+}
+
+void set_stage(Session& s, const Json& value) {
+    std::string name = as_text(value);
+    if (!find_stage_info(name)) {
+        std::vector<std::string> known;
+        for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
+        refuse(quoted_value(value) + " is not a stage" + instead_of(name, known));
+    }
+    s.presentation.stage = std::move(name);
+}
+
+Json cell_size_json(const Session& s) {
+    const std::optional<int>& size = s.presentation.cell_size;
+    return size ? Json(*size) : Json("auto");
+}
+
+void set_cell_size(Session& s, const Json& value) {
+    if (value == "auto") {
+        s.presentation.cell_size.reset();
+        return;
+    }
+    if (value.is_string()) refuse("expected auto or a whole number, not " + quoted_value(value));
+    const int size = as_int(value);
+    if (size < 1 || size > 512) refuse(std::to_string(size) + " is out of range: use 1 to 512");
+    s.presentation.cell_size = size;
+}
+
+std::string locked_text(const Session& s) {
+    const auto& cell = s.presentation.locked;
+    if (!cell) return "none";
+    const std::string& stage = s.presentation.locked_in;
+    return std::to_string(cell->row + 1) + "," + std::to_string(cell->column + 1) +
+           (stage.empty() ? "" : "," + stage);
+}
+
+void set_locked(Session& s, const Json& value) {
+    const std::string text = as_text(value);
+    if (text == "none") {
+        s.presentation.locked.reset();
+        s.presentation.locked_in.clear();
+        return;
+    }
+    const std::size_t after = text.find(',', text.find(',') + 1);
+    const auto pair = parse_pair(text.substr(0, after));
+    const std::string stage = after == text.npos ? "" : text.substr(after + 1);
+    const auto index = [](double x) { return x >= 1 && x <= 1e9 && x == std::floor(x); };
+    const bool known = after == text.npos || find_stage_info(stage);
+    if (!pair || !index(pair->first) || !index(pair->second) || !known)
+        refuse("expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not " + quoted_value(value));
+    s.presentation.locked_in = stage;
+    s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
+}
+
+using enum OptionType;
+#define FIELD(part, member, convert)                        \
+    [](const Session& s) -> Json { return s.part.member; }, \
+        [](Session& s, const Json& v) { s.part.member = convert(v); }
+#define CHOICE(part, member)                                                      \
+    [](const Session& s) -> Json { return std::string(name_of(s.part.member)); }, \
+        [](Session& s, const Json& v) { s.part.member = as_choice<decltype(s.part.member)>(v); }
+
+// Custom matrices may disable further options: why_unused() knows all cases.
+constexpr std::string_view k_attention = "mechanism is attention";
+constexpr std::string_view k_aligns = "mechanism is attention, or decoder-attention is additive";
+constexpr std::string_view k_words = "no custom matrix replaces the words";
+constexpr std::string_view k_scores = "mechanism is attention and scores are not custom";
+constexpr std::string_view k_weights = "mechanism is attention and there are weights to draw";
+constexpr std::string_view k_own_sizes =
+    "mechanism is attention and projection is normal, uniform, linear or xavier";
+constexpr std::string_view k_sentences = "mechanism is attention, and text2 is empty";
+constexpr std::string_view k_image = "mechanism is attention and image is not none";
+constexpr std::string_view k_dropout = "mechanism is attention and training is on";
+constexpr std::string_view k_block = "mechanism is attention and block is not none";
+constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
+
+const std::array k_options = {
+    Option{"text", "Input", "", "TEXT", "The sentence", k_words, text, FIELD(experiment, text, as_text)},
+    Option{"text2", "Input", "", "TEXT",
+           "The sentence that provides keys and values, or the target sentence of seq2seq; empty: the same "
+           "as text",
+           "no custom matrix replaces its words, and there is no image", text,
+           FIELD(experiment, text2, as_text)},
+    Option{"mechanism", "Input", "", k_arguments<decltype(Experiment::mechanism)>,
+           "attention: all queries at once; seq2seq: an encoder and a decoder that aligns step by step, with "
+           "text as its source and text2 as its target",
+           "", text, CHOICE(experiment, mechanism)},
+    Option{"tokenizer", "Input", "", k_arguments<decltype(Experiment::tokenizer)>,
+           "How the sentence is cut into tokens", k_words, text, CHOICE(experiment, tokenizer)},
+    Option{"vocabulary", "Input", "", k_arguments<decltype(Experiment::vocabulary)>,
+           "The order of the words in the table; stable: a word keeps its vector whatever else is typed",
+           k_words, text, CHOICE(experiment, vocabulary)},
+    Option{"table-size", "Embedding", "", "N", "Minimum number of rows of the embedding table, 0 to 1000000",
+           "vocabulary is not stable, and a table is drawn", whole, FIELD(experiment, table_size, as_int)},
+    Option{"seed", "Embedding", "", "N",
+           "Seed of the random numbers, as in torch.manual_seed: -2^63 to 2^64-1",
+           "something is drawn with it", whole, [](const Session& s) { return seed_json(s.experiment.seed); },
+           [](Session& s, const Json& v) { s.experiment.seed = as_seed(v); }},
+    Option{"dim", "Embedding", "d", "N", "Dimensions per token, 1 to 1024, a multiple of heads",
+           "a table or weights of this width are drawn", whole, FIELD(experiment, dim, as_int)},
+    Option{"embedding", "Embedding", "", k_arguments<decltype(Experiment::embedding)>,
+           "How the embedding table is drawn", "a table is drawn", text, CHOICE(experiment, embedding)},
+    Option{"image", "Image", "", "PATH|drawn|none",
+           "A picture whose patches provide keys and values: a PNG or JPEG, read at once; its central "
+           "square is kept, at most 448 pixels per side; drawn: the built-in picture",
+           k_sentences, picture, image_json, set_image},
+    Option{"grid", "Image", "", "N", "Patches per side, 1 to 32", k_image, whole,
+           FIELD(experiment, grid, as_int)},
+    Option{"patch-size", "Image", "", "N",
+           "Pixels per side of a patch, 1 to 64: the picture is resampled to (grid × patch-size)² pixels",
+           k_image, whole, FIELD(experiment, patch_size, as_int)},
+    Option{"image-seed", "Image", "", "same|continue|N",
+           "Seed of the patches' projection. same: reuse the seed; continue: continue after the embedding "
+           "table; N: a separate seed",
+           k_image, word_or_number, weight_seed_json<&Experiment::image_seed>,
+           set_weight_seed<&Experiment::image_seed>},
+    Option{"position", "Position", "", k_arguments<decltype(Experiment::position)>,
+           "Positional encoding: added to X (sinusoidal), applied by rotating Q and K (rope), or a bias on "
+           "the scores (alibi)",
+           k_attention, text, CHOICE(experiment, position)},
+    Option{"rope-layout", "Position", "", k_arguments<decltype(Experiment::rope_layout)>,
+           "Which features are rotated as a pair", "mechanism is attention and position is rope", text,
+           CHOICE(experiment, rope_layout)},
+    Option{"projection", "Projections", "W", k_arguments<decltype(Experiment::projection)>,
+           "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
+           "mechanism is attention and the projections are not custom", text, CHOICE(experiment, projection)},
+    Option{"projection-seed", "Projections", "", "same|continue|N",
+           "Seed of the projections. same: reuse the seed; continue: continue after the embedding table "
+           "(with an image, after its "
+           "projection); N: a separate seed",
+           k_weights, word_or_number, weight_seed_json<&Experiment::projection_seed>,
+           set_weight_seed<&Experiment::projection_seed>},
+    Option{"projection-bias", "Projections", "b", "", "Add biases, drawn as by torch.nn.Linear (mha: zeros)",
+           "mechanism is attention, and projection is not none or output-projection is on", boolean,
+           FIELD(experiment, projection_bias, as_boolean)},
+    Option{"key-size", "Projections", "h·d_k", "N",
+           "Columns of Q and K, all heads together, 1 to 1024, a multiple of heads; 0: dim", k_own_sizes,
+           whole, FIELD(experiment, key_size, as_int)},
+    Option{"value-size", "Projections", "h·d_v", "N",
+           "Columns of V, all heads together, 1 to 1024, a multiple of heads; 0: dim", k_own_sizes, whole,
+           FIELD(experiment, value_size, as_int)},
+    Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
+           FIELD(experiment, heads, as_int)},
+    Option{"score", "Score", "", k_arguments<decltype(Experiment::score)>,
+           "How a query is compared with a key", k_scores, text, CHOICE(experiment, score)},
+    Option{"hidden", "Score", "", "N",
+           "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024",
+           "score is additive or concat, normalizer is local-p, or mechanism is seq2seq", whole,
+           FIELD(experiment, hidden, as_int)},
+    Option{"score-seed", "Score", "", "same|continue|N",
+           "Seed of the score's weights. same: reuse the seed; continue: continue after the projections; N: "
+           "a separate seed",
+           "mechanism is attention, and the score has weights or normalizer is local-p", word_or_number,
+           weight_seed_json<&Experiment::score_seed>, set_weight_seed<&Experiment::score_seed>},
+    Option{"sharpening", "Score", "β", "NUMBER", "Factor of the cosine",
+           "mechanism is attention and score is cosine", number, FIELD(experiment, sharpening, as_double)},
+    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_attention,
+           word_or_number, scale_json, set_scale},
+    Option{"mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
+           "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
+           "padding; a file (CSV, NPY) of 0 "
+           "(closed) and 1 (open) is read at once",
+           k_aligns, list, mask_json, set_mask},
+    Option{"normalizer", "Softmax", "", k_arguments<decltype(Experiment::normalizer)>,
+           "How masked scores become weights", k_aligns, text, CHOICE(experiment, normalizer)},
+    Option{"softmax-axis", "Softmax", "", k_arguments<decltype(Experiment::softmax_axis)>,
+           "The direction in which the weights sum to 1: each row over the keys, or each column over the "
+           "queries",
+           "mechanism is attention and normalizer is softmax", text, CHOICE(experiment, softmax_axis)},
+    Option{"temperature", "Softmax", "T", "T", "Divides the scaled scores; above 0", k_aligns, number,
+           FIELD(experiment, temperature, as_double)},
+    Option{"local-window", "Softmax", "D", "NUMBER",
+           "How far local attention looks to either side, 0 to 4096; local-p: above 0",
+           "normalizer is local-m or local-p, and there is an alignment", number, local_window_json,
+           [](Session& s, const Json& v) { s.experiment.local_window = as_double(v); }},
+    Option{"dropout", "Softmax", "p", "P",
+           "Probability that dropout sets a weight to 0; at least 0 and below 1", k_dropout, number,
+           FIELD(experiment, dropout, as_double)},
+    Option{"dropout-seed", "Softmax", "", "N", "Seed of dropout",
+           "mechanism is attention, training is on and dropout > 0", whole,
+           [](const Session& s) { return seed_json(s.experiment.dropout_seed); },
+           [](Session& s, const Json& v) { s.experiment.dropout_seed = as_seed(v); }},
+    Option{"training", "Softmax", "", "",
+           "Training mode, in which dropout is applied; off: evaluation mode, in which it is not",
+           "mechanism is attention and dropout > 0", boolean, FIELD(experiment, training, as_boolean)},
+    Option{"output-projection", "Output", "W_o", "", "Project the result with W_oᵀ",
+           "mechanism is attention and there are values", boolean,
+           FIELD(experiment, output_projection, as_boolean)},
+
+    Option{"block", "Block", "", k_arguments<decltype(Experiment::block)>,
+           "Transformer block around attention: residuals, layer norms and a feed-forward layer",
+           "mechanism is attention and there is an embedding", text, CHOICE(experiment, block)},
+    Option{"activation", "Block", "", k_arguments<decltype(Experiment::activation)>,
+           "Activation of the feed-forward layer", k_block, text, CHOICE(experiment, activation)},
+    Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
+           k_block, whole, FIELD(experiment, feed_forward_size, as_int)},
+    Option{"block-seed", "Block", "", "same|continue|N",
+           "Seed of the block's weights. same: reuse the seed; continue: continue after the score's weights; "
+           "N: a separate seed",
+           k_block, word_or_number, weight_seed_json<&Experiment::block_seed>,
+           set_weight_seed<&Experiment::block_seed>},
+    Option{"encoder", "Sequence to sequence", "", k_arguments<decltype(Experiment::encoder)>,
+           "How the source is read: in both directions, or forward only", k_seq2seq, text,
+           CHOICE(experiment, encoder)},
+    Option{"decoder-attention", "Sequence to sequence", "",
+           k_arguments<decltype(Experiment::decoder_attention)>,
+           "Source of each step's context: the annotations weighted by the alignment, or only the last state "
+           "of the encoder",
+           k_seq2seq, text, CHOICE(experiment, decoder_attention)},
+    Option{
+        "alignment-state", "Sequence to sequence", "", k_arguments<decltype(Experiment::alignment_state)>,
+        "The decoder state used as the query: the previous step's (Bahdanau) or the current step's (Luong)",
+        k_seq2seq, text, CHOICE(experiment, alignment_state)},
+    Option{"decode", "Sequence to sequence", "", k_arguments<decltype(Experiment::decode)>,
+           "What each step is fed: the target's words, or the most likely word of the previous step",
+           k_seq2seq, text, CHOICE(experiment, decode)},
+    Option{"max-steps", "Sequence to sequence", "", "N",
+           "Maximum number of steps of greedy decoding, which ends earlier at <eos>; 1 to 4096",
+           "mechanism is seq2seq and decode is greedy", whole, FIELD(experiment, max_steps, as_int)},
+    Option{"encoder-size", "Sequence to sequence", "E", "N",
+           "Hidden units of the encoder per direction, 1 to 1024", k_seq2seq, whole,
+           FIELD(experiment, encoder_size, as_int)},
+    Option{"decoder-size", "Sequence to sequence", "D", "N", "Hidden units of the decoder, 1 to 1024",
+           k_seq2seq, whole, FIELD(experiment, decoder_size, as_int)},
+    Option{"given", "Given", "", "NAME=PATH",
+           "Override a matrix from a file (CSV or NPY, read at once): a stage such as scores, query, "
+           "embedding, mask or mask_additive, or a weight such as W_q; repeatable",
+           "", matrices, given_json,
+           [](Session&, const Json&) { refuse("matrices belong in the field given of a session"); }},
+
+    Option{"view", "Presentation", "", k_arguments<decltype(Presentation::view)>,
+           "The open view; render writes its picture, and without --stage nothing else", "", text,
+           CHOICE(presentation, view)},
+    Option{"stage", "Presentation", "", "S[,S…]",
+           "The stage in focus; for render and trace the stages to write (default: all)", "", text,
+           [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
+    Option{"head", "Presentation", "", "N|all|mean",
+           "A head, counted from 1, all heads, or their mean; only N × M stages have a mean, others are "
+           "written head by head",
+           "heads > 1", word_or_number, head_json, set_head},
+    Option{"range", "Presentation", "", "matrix|head|all|MIN,MAX", "The range of the color bar", "", text,
+           [](const Session& s) -> Json { return range_text(s.presentation.range); },
+           [](Session& s, const Json& v) { s.presentation.range = parse_range(as_text(v)); }},
+    Option{"colormap", "Presentation", "", k_arguments<decltype(Presentation::colormap)>,
+           "Colors of weights; signed values are always blue to red", "", text,
+           CHOICE(presentation, colormap)},
+    Option{"theme", "Presentation", "", k_arguments<decltype(Presentation::theme)>,
+           "Colors of the picture around the data", "", text, CHOICE(presentation, theme)},
+    Option{"cell-size", "Presentation", "", "auto|PX",
+           "Pixels per side of an exported cell, 1 to 512; auto: 48, less for large matrices",
+           "exported pictures", word_or_number, cell_size_json, set_cell_size},
+    Option{"values", "Presentation", "", "", "Write the numbers into the cells where they fit", "", boolean,
+           FIELD(presentation, values, as_boolean)},
+    Option{"title", "Presentation", "", "TEXT", "Title of an exported picture; empty: the stage's name",
+           "exported pictures", text, FIELD(presentation, title, as_text)},
+    Option{"locked", "Presentation", "", "none|ROW,COLUMN[,STAGE]",
+           "The cell locked in the inspector, counted from 1, and its stage if it is not the one in focus",
+           "the window, pictures of views", text, [](const Session& s) -> Json { return locked_text(s); },
+           set_locked},
+};
+#undef FIELD
+#undef CHOICE
+
+}  // namespace
+
+std::string Option::json_name() const {
+    std::string field(name);
+    std::ranges::replace(field, '-', '_');
+    return field;
+}
+
+std::span<const Option> options() { return k_options; }
+
+const Option* find_option(std::string_view name) {
+    for (const Option& option : k_options)
+        if (option.name == name) return &option;
+    return nullptr;
+}
+
+RangeChoice parse_range(std::string_view value) {
+    using Kind = RangeChoice::Kind;
+    if (value == "matrix") return {Kind::matrix};
+    if (value == "head") return {Kind::head};
+    if (value == "all") return {Kind::all};
+    const auto pair = parse_pair(value);
+    if (!pair || !std::isfinite(pair->first) || !std::isfinite(pair->second) || pair->first >= pair->second)
+        refuse("expected matrix, head, all or MIN,MAX with MIN below MAX, not " +
+               quoted_value(std::string(value)));
+    return {Kind::fixed, pair->first, pair->second};
+}
+
+std::string range_text(const RangeChoice& range) {
+    switch (range.kind) {
+        case RangeChoice::Kind::matrix: return "matrix";
+        case RangeChoice::Kind::head: return "head";
+        case RangeChoice::Kind::all: return "all";
+        case RangeChoice::Kind::fixed: return shortest(range.min) + "," + shortest(range.max);
+    }
+    return {};
+}
+
+HeadChoice parse_head(std::string_view value) {
+    if (value == "all") return {HeadChoice::Kind::all};
+    if (value == "mean") return {HeadChoice::Kind::mean};
+    int head = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), head);
+    if (error != std::errc{} || end != value.data() + value.size() || head < 1 || head > k_max_heads)
+        refuse("expected a head from 1 to " + std::to_string(k_max_heads) + ", all or mean, not " +
+               quoted_value(std::string(value)));
+    return {HeadChoice::Kind::one, head - 1};
+}
+
+std::string head_text(const HeadChoice& head) {
+    switch (head.kind) {
+        case HeadChoice::Kind::one: return std::to_string(head.head + 1);
+        case HeadChoice::Kind::all: return "all";
+        case HeadChoice::Kind::mean: return "mean";
+    }
+    return {};
+}
+
+}  // namespace attnscope

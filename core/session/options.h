@@ -1,0 +1,80 @@
+// Every setting, defined once: its flag, its JSON field, its help and its accepted values. The command line,
+// session files, docs/options.md and the window's help all use this table.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/session/session.h"
+
+namespace attnscope {
+
+using Json = nlohmann::ordered_json;
+
+/// How a value is written, in JSON and as a flag's argument.
+enum class OptionType {
+    text,            ///< JSON string
+    whole,           ///< JSON whole number
+    number,          ///< JSON number
+    word_or_number,  ///< a JSON number, or a string that is a word
+    boolean,         ///< JSON true or false; as a flag --name and --no-name
+    list,            ///< JSON array of strings; as a flag repeatable, "none" for the empty list
+    picture,         ///< JSON string: none, drawn or a data URL; as a flag also a path, which is read at once
+    matrices,        ///< JSON object of matrices, which session files read; as a flag repeatable
+};
+
+struct Option {
+    std::string_view name;  ///< as a flag, without "--"; the JSON field has _ for -
+    std::string_view
+        section;  ///< Input, Embedding, …; "Presentation" for settings that affect the picture only
+    std::string_view symbol;    ///< in formulas and on the control: "d", "h", "T"
+    std::string_view argument;  ///< placeholder or choices: "N", "normal|uniform|linear|xavier"
+    std::string_view help;      ///< one line
+    std::string_view applies;   ///< when it has an effect; empty: always
+    OptionType type;
+    Json (*get)(const Session& session);
+    /// Throws Error(bad_input) saying what is expected; the caller adds where. Options of type `matrices`
+    /// always throw.
+    void (*set)(Session& session, const Json& value);
+
+    bool in_experiment() const { return section != "Presentation"; }
+    std::string json_name() const;
+};
+
+/// In the order of the computation, followed by the presentation.
+std::span<const Option> options();
+/// By flag name; nullptr if there is none.
+const Option* find_option(std::string_view name);
+
+/// Sets one option from a JSON value. `typed` is the original text of a number that is not a 64-bit integer,
+/// quoted in messages. Throws Error(bad_input) as Option::set.
+void set_from_json(Session& session, const Option& option, const Json& value, std::string_view typed);
+/// Sets one option from a flag's argument. Throws Error(bad_input) that starts with the flag.
+void set_from_text(Session& session, const Option& option, std::string_view text);
+/// Adds one flag's argument to a list (the mask's rules): "none" empties it, "file:PATH" sets a custom mask.
+/// Throws Error.
+void add_from_text(Session& session, const Option& option, std::string_view text);
+/// The value as a flag's argument, as accepted by set_from_text.
+std::string text_of(const Session& session, const Option& option);
+
+/// The text of docs/options.md.
+std::string options_markdown();
+
+/// A value as quoted in an error message: one line of about 60 characters at most, a list or an object only
+/// by its kind.
+std::string quoted_value(const Json& value);
+
+/// The known name nearest to a misspelled one, or "" if none is near: at most one letter in three may be
+/// wrong, missing, added or swapped with its neighbor.
+std::string nearest_name(std::string_view misspelled, std::span<const std::string> known);
+
+/// Parse the arguments of --range ("MIN,MAX" or a word), --head and --locked (rows and columns counted from
+/// 1). Throw Error(bad_input).
+RangeChoice parse_range(std::string_view text);
+std::string range_text(const RangeChoice& range);
+HeadChoice parse_head(std::string_view text);
+std::string head_text(const HeadChoice& head);
+
+}  // namespace attnscope

@@ -1,0 +1,327 @@
+#include "core/session/session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "core/error.h"
+#include "core/experiment/given_values.h"
+#include "core/files/file.h"
+#include "core/files/jpeg.h"
+#include "core/files/png.h"
+#include "core/files/read_matrix.h"
+#include "core/files/svg.h"
+#include "core/limits.h"
+#include "core/number_text.h"
+#include "core/session/options.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int k_version = 1;
+
+[[noreturn]] void refuse(std::string_view source, const std::string& where, const std::string& what) {
+    throw Error(ErrorKind::bad_input,
+                std::string(source) + ": " + (where.empty() ? "" : where + ": ") + what);
+}
+
+[[noreturn]] void refuse_unknown(std::string_view source, const std::string& path, const std::string& name,
+                                 std::span<const std::string> known) {
+    const std::string near = nearest_name(name, known);
+    refuse(source, "",
+           "the field " + quoted_value(path + name) + " is unknown" +
+               (near.empty() ? ": remove it" : "; did you mean \"" + near + "\"?"));
+}
+
+void require_object(const Json& json, std::string_view source, const std::string& where) {
+    if (!json.is_object()) refuse(source, where, "expected an object {…}, not " + quoted_value(json));
+}
+
+Json number_json(float value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+[[noreturn]] void refuse_rounded(std::string_view source, const std::string& where, const std::string& whole,
+                                 float value) {
+    refuse(source, where,
+           whole + " is a whole number that float32 cannot represent: write " + fixed_text(value, 0) +
+               ", or append .0 to have it rounded");
+}
+
+float number_from(const Json& json, std::string_view source, const std::string& where) {
+    if (json.is_number()) {
+        const auto value = json.get<float>();
+        if (std::isinf(value))
+            refuse(source, where, quoted_value(json) + " is beyond the range of float32: write \"inf\"");
+        if (is_rounded_whole(json.dump(), value)) refuse_rounded(source, where, json.dump(), value);
+        return value;
+    }
+    if (json == "nan") return std::numeric_limits<float>::quiet_NaN();
+    if (json == "inf") return std::numeric_limits<float>::infinity();
+    if (json == "-inf") return -std::numeric_limits<float>::infinity();
+    refuse(source, where, "expected a number, \"nan\", \"inf\" or \"-inf\", not " + quoted_value(json));
+}
+
+Json matrix_json(const Matrix& matrix) {
+    Json rows = Json::array();
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+        Json row = Json::array();
+        for (Eigen::Index j = 0; j < matrix.cols(); ++j) row.push_back(number_json(matrix(i, j)));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Matrix matrix_from(const Json& json, std::string_view source, const std::string& where) {
+    if (!json.is_array() || json.empty() || !json[0].is_array() || json[0].empty())
+        refuse(source, where, "expected a matrix as a list of rows [[…], …]");
+    // Memory is allocated only once all rows have the same length: one long row among short ones would
+    // otherwise determine it.
+    for (std::size_t i = 0; i < json.size(); ++i)
+        if (!json[i].is_array() || json[i].size() != json[0].size())
+            refuse(source, where + " row " + std::to_string(i + 1),
+                   "expected " + std::to_string(json[0].size()) + " numbers, as in row 1");
+    require_matrix_size(json.size(), json[0].size(), std::string(source) + ": " + where);
+    Matrix matrix(static_cast<Eigen::Index>(json.size()), static_cast<Eigen::Index>(json[0].size()));
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const std::string row = where + " row " + std::to_string(i + 1);
+        for (std::size_t j = 0; j < json[i].size(); ++j)
+            matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
+                number_from(json[i][j], source, row);
+    }
+    return matrix;
+}
+
+void read_given(Session& session, const Json& json, std::string_view source) {
+    require_object(json, source, "experiment.given");
+    std::vector<std::string> known;
+    for (const GivenName& each : given_names()) known.emplace_back(each.name);
+    for (const auto& [name, value] : json.items()) {
+        if (std::ranges::find(known, name) == known.end())
+            refuse_unknown(source, "experiment.given.", name, known);
+        session.experiment.given.emplace(name,
+                                         GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
+    }
+}
+
+/// The number texts of a session, by path, because JSON keeps large numbers only as floating point.
+using TypedNumbers = std::map<std::string, std::string>;
+
+/// Reads one object of options: the experiment's or the presentation's.
+void read_options(Session& session, const Json& json, bool experiment, const TypedNumbers& typed,
+                  std::string_view source) {
+    const std::string path = experiment ? "experiment" : "presentation";
+    require_object(json, source, path);
+    std::vector<std::string> known;
+    for (const Option& option : options())
+        if (option.in_experiment() == experiment) known.push_back(option.json_name());
+    for (const auto& [name, value] : json.items()) {
+        if (experiment && name == "given") {
+            read_given(session, value, source);
+            continue;
+        }
+        std::string flag = name;
+        std::ranges::replace(flag, '_', '-');
+        const Option* option = find_option(flag);
+        if (!option || option->in_experiment() != experiment || option->json_name() != name)
+            refuse_unknown(source, path + ".", name, known);
+        const std::string where = path + "." + name;
+        const auto as_typed = typed.find(where);
+        try {
+            set_from_json(session, *option, value, as_typed == typed.end() ? "" : as_typed->second);
+        } catch (const Error& error) {
+            refuse(source, where, error.what());
+        }
+    }
+}
+
+/// The position of a byte counted from 1; columns count characters.
+std::string position_text(std::string_view text, std::size_t byte) {
+    const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
+    const auto line = std::ranges::count(before, '\n') + 1;
+    const std::string_view last_line = before.substr(before.rfind('\n') + 1);
+    const auto column = std::ranges::count_if(last_line, [](char c) { return (c & 0xC0) != 0x80; }) + 1;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+/// Checks, before a Json is built, that it stays within the limits, and collects what a Json no longer
+/// contains: keys that are repeated in one object, and numbers as typed.
+class Scan : public Json::json_sax_t {
+public:
+    explicit Scan(std::string_view source) : source_(source) {}
+
+    TypedNumbers typed;
+
+    bool key(std::string& name) override {
+        if (++fields_ > k_max_json_fields)
+            refuse(
+                source_, "",
+                "it has more than " + std::to_string(k_max_json_fields) + " fields: open a session (.json)");
+        Object& object = objects_.back();
+        object.key = name;
+        if (!object.names.insert(name).second)
+            refuse(source_, "", "the field " + quoted_value(path()) + " is repeated: remove one of them");
+        return true;
+    }
+    bool number_float(double number, const std::string& text) override {
+        if (lists_ == 0 && objects_.size() == k_depth_of_options) typed[path()] = text;
+        // JSON keeps a whole number of more than 64 bits as floating point.
+        const auto value = static_cast<float>(number);
+        if (lists_ > 0 && is_rounded_whole(text, value)) refuse_rounded(source_, path(), text, value);
+        return count();
+    }
+    bool start_object(std::size_t) override {
+        objects_.emplace_back();
+        return enter();
+    }
+    bool end_object() override {
+        objects_.pop_back();
+        return true;
+    }
+    bool start_array(std::size_t) override {
+        if (objects_.empty()) refuse(source_, "", "expected an object {…}, not a list");
+        ++lists_;
+        return enter();
+    }
+    bool end_array() override {
+        --lists_;
+        return true;
+    }
+    bool null() override { return count(); }
+    bool boolean(bool) override { return count(); }
+    bool number_integer(std::int64_t) override { return count(); }
+    bool number_unsigned(std::uint64_t) override { return count(); }
+    bool string(std::string&) override { return count(); }
+    bool binary(Json::binary_t&) override { return count(); }
+    /// Reported by parse(), with line and column.
+    bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+private:
+    static constexpr std::size_t k_depth_of_options = 2;
+    struct Object {
+        std::set<std::string> names;
+        std::string key;  ///< the latest key
+    };
+
+    bool count() {
+        if (++elements_ > k_max_json_elements)
+            throw Error(ErrorKind::too_large, std::string(source_) + " holds more than " +
+                                                  std::to_string(k_max_json_elements) +
+                                                  " values: use NPY files for its matrices (--given)");
+        return true;
+    }
+    bool enter() {
+        if (objects_.size() + lists_ > k_max_json_depth)
+            refuse(source_, path(),
+                   "more than " + std::to_string(k_max_json_depth) + " nested lists or objects");
+        return count();
+    }
+
+    std::string path() const {
+        std::string path;
+        for (const Object& object : objects_) path += (path.empty() ? "" : ".") + object.key;
+        return path;
+    }
+
+    std::string_view source_;
+    std::vector<Object> objects_;
+    std::size_t lists_ = 0, elements_ = 0, fields_ = 0;
+};
+
+void require_readable_again(const Session& session) {
+    std::size_t numbers = 0;
+    for (const auto& [name, matrix] : session.experiment.given)
+        numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
+    if (numbers + k_max_json_fields > k_max_json_elements)
+        throw Error(ErrorKind::too_large, "the custom matrices have " + std::to_string(numbers) +
+                                              " numbers and a session holds about " +
+                                              std::to_string(k_max_json_elements) + ": use smaller ones");
+}
+
+Json parse(std::string_view text, std::string_view source) {
+    try {
+        return Json::parse(text);
+    } catch (const Json::parse_error& error) {
+        refuse(source, "",
+               "not a session: no valid JSON at " + position_text(text, error.byte) +
+                   "; open a session (.json) or a picture that attnscope exported");
+    } catch (const Json::exception&) {
+        refuse(source, "", "not a session: a number in it is beyond 1.8e308; correct it");
+    }
+}
+
+}  // namespace
+
+std::string to_json(const Session& session) {
+    require_readable_again(session);
+    Json experiment = Json::object(), presentation = Json::object();
+    for (const Option& option : options())
+        if (option.type != OptionType::matrices)
+            (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
+    Json& given = experiment["given"] = Json::object();
+    for (const auto& [name, matrix] : session.experiment.given) given[name] = matrix_json(matrix.values());
+    const Json json = {{"version", k_version},
+                       {"experiment", std::move(experiment)},
+                       {"presentation", std::move(presentation)},
+                       {"note", session.note}};
+    return json.dump(2) + "\n";
+}
+
+Session session_from_json(std::string_view text, std::string_view source) {
+    Scan scan(source);
+    Json::sax_parse(text, &scan);
+    const Json json = parse(text, source);
+    require_object(json, source, "");
+    Session session;
+    const std::vector<std::string> known = {"version", "experiment", "presentation", "note"};
+    for (const auto& [name, value] : json.items()) {
+        if (name == "version") {
+            if (value != k_version)
+                refuse(source, "version",
+                       quoted_value(value) + " is not supported: this attnscope reads version " +
+                           std::to_string(k_version));
+        } else if (name == "experiment") {
+            read_options(session, value, true, scan.typed, source);
+        } else if (name == "presentation") {
+            read_options(session, value, false, scan.typed, source);
+        } else if (name == "note") {
+            if (!value.is_string()) refuse(source, "note", "expected a text, not " + quoted_value(value));
+            session.note = value.get<std::string>();
+        } else {
+            refuse_unknown(source, "", name, known);
+        }
+    }
+    try {
+        check(session.experiment);
+        check_given_cells(session.experiment);
+    } catch (const Error& error) {
+        refuse(source, "experiment", error.what());
+    }
+    return session;
+}
+
+namespace {
+
+Session session_from_bytes(const std::string& bytes, const std::string& source) {
+    if (is_png(bytes)) return session_from_json(read_png_session(bytes, source), source);
+    if (is_svg(bytes)) return session_from_json(read_svg_session(bytes, source), source);
+    if (is_jpeg(bytes))
+        throw Error(ErrorKind::bad_input,
+                    source + " is a JPEG, which holds no session: use it as the picture with --image");
+    if (bytes.starts_with("%PDF-"))
+        throw Error(ErrorKind::bad_input,
+                    source + " is a PDF, which holds no session: open the PNG or the SVG");
+    return session_from_json(bytes, source);
+}
+
+}  // namespace
+
+Session load_session(const std::string& file) { return opened(file, session_from_bytes); }
+
+}  // namespace attnscope

@@ -1,0 +1,35 @@
+// A Session: an experiment and its presentation, as stored in files, examples, exported pictures and undo.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/experiment/experiment.h"
+#include "core/picture/presentation.h"
+
+namespace attnscope {
+
+struct Session {
+    Experiment experiment;
+    Presentation presentation;
+    std::string note;  ///< free text: what to look at
+
+    bool operator==(const Session&) const = default;
+};
+
+/// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, indented, keys in the table's
+/// order, a final newline. Every option is written, so that a file keeps its meaning when defaults change.
+/// Throws Error(too_large) for more custom numbers than session_from_json accepts.
+std::string to_json(const Session& session);
+
+/// A missing field takes its default. Throws Error(bad_input) naming `source` and the path of a field that is
+/// unknown (with the nearest name), repeated, of a wrong type or out of range; Error(too_large), before
+/// allocating it, beyond k_max_json_elements.
+Session session_from_json(std::string_view text, std::string_view source);
+
+/// Reads a session, or a PNG or SVG with an embedded session; "-" is standard input. Throws Error(io) if the
+/// file cannot be read, Error(bad_input) if it holds no session, Error(too_large) beyond the limits and if
+/// memory does not suffice.
+Session load_session(const std::string& file);
+
+}  // namespace attnscope

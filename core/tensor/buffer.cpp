@@ -1,0 +1,301 @@
+#include "core/tensor/buffer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+ValueRange range_of(std::span<const float> values) {
+    ValueRange range;
+    float min = std::numeric_limits<float>::infinity();
+    float max = -min;
+    for (const float v : values) {
+        if (std::isfinite(v)) {
+            min = std::min(min, v);
+            max = std::max(max, v);
+            ++range.finite;
+            range.zero += v == 0;
+        } else if (std::isnan(v)) {
+            ++range.nan;
+        } else {
+            ++(v > 0 ? range.plus_infinity : range.minus_infinity);
+        }
+    }
+    if (range.finite > 0) {
+        range.min = min;
+        range.max = max;
+    }
+    return range;
+}
+
+ValueRange united(ValueRange a, const ValueRange& b) {
+    if (b.finite > 0) {
+        a.min = a.finite > 0 ? std::min(a.min, b.min) : b.min;
+        a.max = a.finite > 0 ? std::max(a.max, b.max) : b.max;
+    }
+    a.finite += b.finite;
+    a.zero += b.zero;
+    a.nan += b.nan;
+    a.plus_infinity += b.plus_infinity;
+    a.minus_infinity += b.minus_infinity;
+    return a;
+}
+
+Tensor halved(ConstMatrixView from) {
+    const int rows = static_cast<int>((from.rows() + 1) / 2);
+    const int columns = static_cast<int>((from.cols() + 1) / 2);
+    Tensor result(Shape{.heads = 1, .rows = rows, .columns = columns});
+    MatrixView to = result.head(0);
+    for (int r = 0; r < rows; ++r) {
+        // Where the size is odd, the last row or column stands alone.
+        const Eigen::Index r1 = std::min<Eigen::Index>(2 * r + 1, from.rows() - 1);
+        for (int c = 0; c < columns; ++c) {
+            const Eigen::Index c1 = std::min<Eigen::Index>(2 * c + 1, from.cols() - 1);
+            to(r, c) = dominant(dominant(from(2 * r, 2 * c), from(2 * r, c1)),
+                                dominant(from(r1, 2 * c), from(r1, c1)));
+        }
+    }
+    return result;
+}
+
+/// Sums in double, head by head, so that the order and the rounding never depend on the size.
+Tensor mean_of(const Tensor& values) {
+    const Shape& shape = values.shape();
+    Tensor result(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
+    const std::size_t size = shape.head_size();
+    const std::span<const float> from = values.values();
+    const std::span<float> to = result.values();
+    for (std::size_t i = 0; i < size; ++i) {
+        double sum = 0;
+        for (int h = 0; h < shape.heads; ++h) sum += from[static_cast<std::size_t>(h) * size + i];
+        to[i] = static_cast<float>(sum / shape.heads);
+    }
+    return result;
+}
+
+constexpr int k_rows_at_once = 16;
+
+/// Parts copied from the card recently.
+template <class Part>
+class Copies {
+public:
+    /// Copies without holding the lock: the card's thread may need the buffer before it answers.
+    std::shared_ptr<const Part> get(int index, const std::function<Part()>& copy) {
+        constexpr std::size_t k_most = 64;  // more than a screen shows
+        {
+            const std::lock_guard lock(mutex_);
+            if (const auto found = parts_.find(index); found != parts_.end()) return found->second;
+        }
+        const auto part = std::make_shared<const Part>(copy());
+        const std::lock_guard lock(mutex_);
+        if (parts_.size() >= k_most) parts_.clear();
+        parts_.insert_or_assign(index, part);
+        return part;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<int, std::shared_ptr<const Part>> parts_;
+};
+
+}  // namespace
+
+float dominant(float a, float b) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<float>::quiet_NaN();
+    if (std::isinf(a)) return a > 0 ? a : b;
+    if (std::isinf(b)) return b > 0 ? b : a;
+    if (std::abs(a) == std::abs(b)) return std::max(a, b);
+    return std::abs(a) > std::abs(b) ? a : b;
+}
+
+struct Buffer::State {
+    struct Head {
+        std::once_flag range_once;
+        ValueRange range;
+        std::once_flag pyramid_once;
+        std::vector<Tensor> pyramid;  ///< levels 1, 2, …
+        std::once_flag largest_once;
+        std::vector<float> row_largest;
+        std::once_flag column_largest_once;
+        std::vector<float> column_largest;
+        Copies<Matrix> rows;              ///< by block of rows
+        Copies<Eigen::VectorXf> columns;  ///< by column
+    };
+    explicit State(const Shape& own) : shape(own), head(static_cast<std::size_t>(own.heads)) {}
+
+    Head& of_head(int index) { return head.at(static_cast<std::size_t>(index)); }
+
+    const Tensor& host() {
+        std::call_once(host_once, [&] {
+            if (values) return;
+            Tensor copy(shape);
+            for (int h = 0; h < shape.heads; ++h) device->read(h, 0, shape.rows, copy.head(h).data());
+            values.emplace(std::move(copy));
+            is_here = true;
+        });
+        return *values;
+    }
+
+    const Shape shape;
+    std::once_flag host_once;
+    std::optional<Tensor> values;       ///< absent until host() where the truth is on the card
+    std::atomic<bool> is_here = false;  ///< whether `values` can be read
+    bool is_on_device = false;
+    mutable std::mutex device_mutex;
+    std::shared_ptr<const DeviceValues> device;
+
+    std::vector<Head> head;
+    std::once_flag all_once;
+    ValueRange all;
+    std::once_flag mean_once;
+    std::unique_ptr<const Buffer> mean;
+};
+
+Buffer::Buffer(Tensor values) : state_(std::make_unique<State>(values.shape())) {
+    state_->values.emplace(std::move(values));
+    state_->is_here = true;
+}
+
+Buffer::Buffer(std::shared_ptr<const DeviceValues> values)
+    : state_(std::make_unique<State>(values->shape())) {
+    state_->device = std::move(values);
+    state_->is_on_device = true;
+}
+
+Buffer::Buffer(Buffer&&) noexcept = default;
+Buffer::~Buffer() = default;
+
+const Shape& Buffer::shape() const { return state_->shape; }
+const Tensor& Buffer::host() const { return state_->host(); }
+bool Buffer::is_on_device() const { return state_->is_on_device; }
+
+std::shared_ptr<const DeviceValues> Buffer::device() const {
+    const std::lock_guard lock(state_->device_mutex);
+    return state_->device;
+}
+
+void Buffer::keep_on_device(std::shared_ptr<const DeviceValues> copy) const {
+    assert(!is_on_device() && copy->shape() == shape());
+    const std::lock_guard lock(state_->device_mutex);
+    state_->device = std::move(copy);
+}
+
+float Buffer::at(int head, int row, int column) const {
+    assert(row >= 0 && row < shape().rows && column >= 0 && column < shape().columns);
+    if (state_->is_here || is_small()) return host().head(head)(row, column);
+    return (*rows_around(head, row))(row % k_rows_at_once, column);
+}
+
+/// Small enough that copying everything takes no longer than copying one row.
+bool Buffer::is_small() const {
+    constexpr std::size_t k_numbers = 64 * 1024;
+    return shape().size() <= k_numbers;
+}
+
+Eigen::RowVectorXf Buffer::row(int head, int row) const {
+    assert(row >= 0 && row < shape().rows);
+    if (state_->is_here || is_small()) return host().head(head).row(row);
+    return rows_around(head, row)->row(row % k_rows_at_once);
+}
+
+/// Rows are fetched in blocks, because each request waits for the card's current work.
+std::shared_ptr<const Matrix> Buffer::rows_around(int head, int row) const {
+    const int block = row / k_rows_at_once, first = block * k_rows_at_once;
+    return state_->of_head(head).rows.get(block, [&] {
+        const int count = std::min(k_rows_at_once, shape().rows - first);
+        Matrix numbers(count, shape().columns);
+        state_->device->read(head, first, count, numbers.data());
+        return numbers;
+    });
+}
+
+Eigen::VectorXf Buffer::column(int head, int column) const {
+    assert(column >= 0 && column < shape().columns);
+    if (state_->is_here || is_small()) return host().head(head).col(column);
+    return *state_->of_head(head).columns.get(column, [&] { return state_->device->column(head, column); });
+}
+
+const ValueRange& Buffer::range(int head) const {
+    State::Head& own = state_->of_head(head);
+    std::call_once(own.range_once, [&] {
+        const std::size_t size = shape().head_size();
+        own.range = state_->is_on_device
+                        ? state_->device->range(head)
+                        : range_of(host().values().subspan(static_cast<std::size_t>(head) * size, size));
+    });
+    return own.range;
+}
+
+const ValueRange& Buffer::range() const {
+    std::call_once(state_->all_once, [&] {
+        for (int h = 0; h < shape().heads; ++h) state_->all = united(state_->all, range(h));
+    });
+    return state_->all;
+}
+
+const std::vector<float>& Buffer::row_largest(int head) const {
+    State::Head& own = state_->of_head(head);
+    std::call_once(own.largest_once, [&] {
+        if (state_->is_on_device && !state_->is_here) {
+            own.row_largest = state_->device->row_largest(head);
+            return;
+        }
+        const ConstMatrixView values = host().head(head);
+        for (Eigen::Index i = 0; i < values.rows(); ++i)
+            own.row_largest.push_back(values.row(i).maxCoeff<Eigen::PropagateNaN>());
+    });
+    return own.row_largest;
+}
+
+const std::vector<float>& Buffer::column_largest(int head) const {
+    State::Head& own = state_->of_head(head);
+    std::call_once(own.column_largest_once, [&] {
+        if (state_->is_on_device && !state_->is_here) {
+            own.column_largest = state_->device->column_largest(head);
+            return;
+        }
+        const ConstMatrixView values = host().head(head);
+        for (Eigen::Index j = 0; j < values.cols(); ++j)
+            own.column_largest.push_back(values.col(j).maxCoeff<Eigen::PropagateNaN>());
+    });
+    return own.column_largest;
+}
+
+const Buffer& Buffer::mean() const {
+    if (shape().heads == 1) return *this;
+    std::call_once(state_->mean_once, [&] {
+        state_->mean = state_->is_on_device ? std::make_unique<const Buffer>(state_->device->mean())
+                                            : std::make_unique<const Buffer>(mean_of(host()));
+    });
+    return *state_->mean;
+}
+
+ConstMatrixView Buffer::pooled(int head, int level) const {
+    assert(level >= 0 && level <= levels());
+    if (level == 0) return host().head(head);
+    State::Head& own = state_->of_head(head);
+    std::call_once(own.pyramid_once, [&] {
+        std::vector<Tensor> pyramid;
+        for (int l = 1; l <= levels(); ++l) {
+            pyramid.push_back(halved(l == 1 ? host().head(head) : std::as_const(pyramid.back()).head(0)));
+        }
+        own.pyramid = std::move(pyramid);
+    });
+    return std::as_const(own.pyramid.at(static_cast<std::size_t>(level - 1))).head(0);
+}
+
+int Buffer::levels() const {
+    int level = 0;
+    for (int side = std::max(shape().rows, shape().columns); side > 1; side = (side + 1) / 2) ++level;
+    return level;
+}
+
+}  // namespace attnscope

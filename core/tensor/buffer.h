@@ -1,0 +1,103 @@
+// Where the values of a stage live, and the small queries that pictures make of them.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/tensor/tensor.h"
+
+namespace attnscope {
+
+/// The smallest and largest finite value, and the number of finite, zero and non-finite values.
+struct ValueRange {
+    float min = 0;  ///< 0 when no value is finite
+    float max = 0;
+    std::size_t finite = 0;
+    std::size_t zero = 0;
+    std::size_t nan = 0;
+    std::size_t plus_infinity = 0;
+    std::size_t minus_infinity = 0;
+
+    float magnitude() const { return std::max(-min, max); }
+};
+
+/// The value that represents two when there is room for one: NaN before +∞ before the larger magnitude before
+/// −∞. Of two equal magnitudes the positive one, so that the order of the cells does not matter.
+float dominant(float a, float b);
+
+/// Values on a graphics card. Immutable; every member may be called from any thread and blocks until its
+/// result is available. Throws Error(backend) if the card is lost.
+class DeviceValues {
+public:
+    virtual ~DeviceValues() = default;
+    virtual const Shape& shape() const = 0;
+    /// Copies `count` rows of one head, starting at `first`, into `rows`, row-major.
+    virtual void read(int head, int first, int count, float* rows) const = 0;
+    /// One column of a head, shape().rows numbers.
+    virtual Eigen::VectorXf column(int head, int column) const = 0;
+    virtual ValueRange range(int head) const = 0;
+    /// The largest value of each row, as Buffer::row_largest().
+    virtual std::vector<float> row_largest(int head) const = 0;
+    virtual std::vector<float> column_largest(int head) const = 0;
+    /// The mean over the heads, 1 × rows × columns, on the same card.
+    virtual std::shared_ptr<const DeviceValues> mean() const = 0;
+};
+
+/// Immutable values of one stage, in this machine's memory or on a graphics card. Every const member may be
+/// called from several threads; derived values (ranges, mean, pooled levels) and the host copy of values on a
+/// card are made on the first call and kept. Members that read from a card throw Error(backend) if it is
+/// lost.
+class Buffer {
+public:
+    explicit Buffer(Tensor values);
+    explicit Buffer(std::shared_ptr<const DeviceValues> values);
+    Buffer(Buffer&&) noexcept;
+    ~Buffer();
+
+    const Shape& shape() const;
+    /// All values, in this machine's memory.
+    const Tensor& host() const;
+    /// One value. From a card it copies the row and some rows around it, or all of a small tensor.
+    float at(int head, int row, int column) const;
+    /// One row, columns() numbers; copies from a card as at() does.
+    Eigen::RowVectorXf row(int head, int row) const;
+    /// One column, rows() numbers; from a card it copies this column alone.
+    Eigen::VectorXf column(int head, int column) const;
+
+    /// The values on the card: the original if is_on_device(), else the copy passed to keep_on_device(), or
+    /// nullptr.
+    std::shared_ptr<const DeviceValues> device() const;
+    bool is_on_device() const;
+    /// Keeps a copy of host() on a card, so that it is not uploaded again.
+    void keep_on_device(std::shared_ptr<const DeviceValues> copy) const;
+
+    /// The range of one head (counted from 0), or of all heads.
+    const ValueRange& range(int head) const;
+    const ValueRange& range() const;
+
+    /// The largest value of each row of one head: NaN if the row contains one, −∞ if it contains nothing
+    /// else.
+    const std::vector<float>& row_largest(int head) const;
+    /// The largest value of each column of one head, as row_largest().
+    const std::vector<float>& column_largest(int head) const;
+
+    /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head.
+    const Buffer& mean() const;
+
+    /// Level 0 is the matrix itself; each further level halves rows and columns (rounded up). A cell
+    /// represents up to 2 × 2 cells of the level below: NaN if any is NaN, else +∞, else the value of largest
+    /// magnitude, else −∞ if all are. A single peak or NaN is therefore visible at every zoom.
+    ConstMatrixView pooled(int head, int level) const;
+    /// The first level that has at most one row and one column.
+    int levels() const;
+
+private:
+    struct State;
+    bool is_small() const;
+    std::shared_ptr<const Matrix> rows_around(int head, int row) const;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,327 @@
+// Operating everything with the keyboard alone.
+#include <filesystem>
+#include <set>
+
+#include "core/files/file.h"
+#include "core/session/session.h"
+#include "tests/interface.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+class KeyboardTest : public InterfaceTest {
+protected:
+    /// Presses Tab until what it is on changes the experiment by an arrow as `wanted` says; false if none
+    /// does.
+    bool tab_until(const std::function<bool()>& wanted) {
+        const std::size_t controls = interaction().control.drawn.size();
+        for (std::size_t i = 0; i < controls; ++i) {
+            press(Key::tab);
+            const Experiment before = document().experiment();
+            press(Key::right);
+            if (wanted()) return true;
+            if (!(document().experiment() == before)) press(Key::z, {.ctrl = true});
+        }
+        return false;
+    }
+    /// Presses Tab until it is on the control, named as for place_of.
+    void tab_to(const std::string& window_part, const std::vector<std::string>& ids) {
+        const unsigned wanted = id_of(*find_window(window_part), ids);
+        const std::size_t controls = interaction().control.drawn.size();
+        for (std::size_t i = 0; i < controls && interaction().control.id != wanted; ++i) press(Key::tab);
+        EXPECT_EQ(interaction().control.id, wanted) << "Tab does not come to " << ids.back();
+        step_through_input();
+    }
+};
+
+TEST_F(KeyboardTest, TabGoesThroughEveryControlAndBack) {
+    step();
+    const auto controls = interaction().control.drawn;
+    ASSERT_GT(controls.size(), 20U);
+    ASSERT_EQ(std::set<unsigned>(controls.begin(), controls.end()).size(), controls.size());
+    for (const unsigned id : controls) {
+        press(Key::tab);
+        EXPECT_EQ(interaction().control.id, id);
+    }
+    press(Key::tab);
+    EXPECT_EQ(interaction().control.id, controls.front()) << "it goes around";
+    press(Key::tab, {.shift = true});
+    EXPECT_EQ(interaction().control.id, controls.back());
+    EXPECT_FALSE(document().can_undo());
+}
+
+TEST_F(KeyboardTest, ArrowsStepTheControlAndElseTheStrip) {
+    const std::string stage = document().presentation().stage;
+    ASSERT_TRUE(tab_until([&] { return document().experiment().dim == 17; }));
+    press(Key::left, {.shift = true});
+    EXPECT_EQ(document().experiment().dim, 7);
+    EXPECT_EQ(document().presentation().stage, stage);
+    press(Key::escape);
+    EXPECT_EQ(interaction().control.id, 0U);
+    press(Key::left);
+    EXPECT_NE(document().presentation().stage, stage);
+    EXPECT_EQ(document().experiment().dim, 7);
+}
+
+TEST_F(KeyboardTest, EnterTypesANumber) {
+    ASSERT_TRUE(tab_until([&] { return document().experiment().seed == Seed(124); }));
+    press(Key::enter);
+    push(pressing(Key::a, {.ctrl = true}));
+    push(typing("55"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(document().experiment().seed, Seed(55));
+    press(Key::right);
+    EXPECT_EQ(document().experiment().seed, Seed(56)) << "the keyboard is on the field still";
+}
+
+TEST_F(KeyboardTest, ArrowsTakeTheNextChoice) {
+    EXPECT_TRUE(tab_until([&] { return document().experiment().tokenizer == TokenizerKind::whitespace; }));
+    press(Key::left);
+    EXPECT_EQ(document().experiment().tokenizer, TokenizerKind::words);
+}
+
+TEST_F(KeyboardTest, SpaceSwitches) {
+    interaction().control.id = id_of(*find_window("/experiment_"), {"Projection", "on"});
+    press(Key::space);
+    EXPECT_TRUE(document().experiment().output_projection);
+    press(Key::enter);
+    EXPECT_FALSE(document().experiment().output_projection);
+}
+
+TEST_F(KeyboardTest, AMenuIsOpenedAndWalked) {
+    press(Key::tab);
+    press(Key::enter);
+    ASSERT_TRUE(compat::popup_is_open());
+    press(Key::down);
+    EXPECT_EQ(document().presentation().head, HeadChoice{});
+    press(Key::enter);
+    EXPECT_EQ(interaction().dialog, Dialog::open);
+}
+
+TEST_F(KeyboardTest, EnterChoosesInAListThatTheMouseOpened) {
+    for (const Key chooses : {Key::enter, Key::keypad_enter, Key::space}) {
+        start(load_example("scaled-dot-product"));
+        const Score before = document().experiment().score;
+        click(field_of("Function", {"##choice"}));
+        ASSERT_TRUE(compat::popup_is_open());
+        press(Key::down);
+        press(Key::down);
+        press(chooses);
+        EXPECT_FALSE(compat::popup_is_open());
+        EXPECT_NE(document().experiment().score, before);
+    }
+}
+
+TEST_F(KeyboardTest, EnterTakesWhatFastArrowsHaveReached) {
+    click(field_of("Function", {"##choice"}));
+    std::vector<InputEvent> keys;
+    for (const Key key : {Key::down, Key::down, Key::enter})
+        for (const InputEvent& event : pressing(key)) keys.push_back(event);
+    play(keys);
+    EXPECT_EQ(document().experiment().score, Score::additive);
+}
+
+TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
+    Session session = load_example("multi-head");
+    start(std::move(session), 1600, 1000);
+    ImGuiWindow* root = find_window("attnscope");
+    const auto& drawn = interaction().control.drawn;
+    for (const std::vector<const char*>& row :
+         {std::vector{"parameters", "head", "range", "colors"}, std::vector{"file.export"}}) {
+        std::ptrdiff_t before = -1;
+        float left = -1;
+        for (const char* id : row) {
+            const unsigned control = id_of(*root, {id});
+            const auto at = std::ranges::find(drawn, control) - drawn.begin();
+            ASSERT_LT(at, std::ssize(drawn)) << id;
+            const float x = area_of(root, control).Min.x;
+            EXPECT_GT(at, before) << id;
+            EXPECT_GT(x, left) << id;
+            before = at;
+            left = x;
+        }
+    }
+    const auto place = [&](const char* id) {
+        return std::ranges::find(drawn, id_of(*root, {id})) - drawn.begin();
+    };
+    EXPECT_LT(place("edit.copy_matrix"), place("file.export"));
+}
+
+TEST_F(KeyboardTest, TabLeavesTheSentence) {
+    press(Key::l, {.ctrl = true});
+    ASSERT_TRUE(ImGui::GetIO().WantTextInput);
+    const std::string before = text();
+    press(Key::tab);
+    EXPECT_FALSE(ImGui::GetIO().WantTextInput);
+    EXPECT_NE(interaction().control.id, 0U);
+    EXPECT_EQ(text(), before);
+}
+
+// Dialogs
+// -----------------------------------------------------------------------------------------------------
+
+TEST_F(KeyboardTest, TabStaysInADialogAndComesBackToWhereItWas) {
+    press(Key::tab);
+    press(Key::tab);
+    const unsigned before = interaction().control.id;
+    const auto behind = interaction().control.drawn;
+    for (const Dialog dialog : {Dialog::open, Dialog::save, Dialog::exporting, Dialog::giving, Dialog::keys,
+                                Dialog::about, Dialog::palette}) {
+        interaction().open(dialog);
+        settle();
+        const auto controls = interaction().control.drawn;
+        ASSERT_FALSE(controls.empty());
+        EXPECT_EQ(std::set<unsigned>(controls.begin(), controls.end()).size(), controls.size());
+        for (std::size_t i = 0; i < 2 * controls.size(); ++i) {
+            const unsigned last = interaction().control.id;
+            press(Key::tab);
+            EXPECT_EQ(std::ranges::count(controls, interaction().control.id), 1);
+            EXPECT_EQ(std::ranges::count(behind, interaction().control.id), 0);
+            if (controls.size() > 1) {
+                EXPECT_NE(interaction().control.id, last) << "Tab is stuck";
+            }
+        }
+        press(Key::escape);
+        EXPECT_EQ(interaction().dialog, Dialog::none);
+        step();
+        EXPECT_EQ(interaction().control.id, before);
+    }
+    EXPECT_FALSE(document().can_undo());
+}
+
+TEST_F(KeyboardTest, APictureIsExportedByKeysAlone) {
+    const test::TemporaryFolder folder;
+    const Presentation before = document().presentation();
+    press(Key::e, {.ctrl = true});
+    ExportForm& form = interaction().export_form;
+    form.folder = folder.path();
+    tab_to("Export##dialog", {"Formats", "csv"});
+    press(Key::space);
+    EXPECT_EQ(form.formats, (std::vector<std::string>{"png", "csv"}));
+    press(Key::tab, {.shift = true});
+    press(Key::tab, {.shift = true});
+    press(Key::tab, {.shift = true});
+    press(Key::enter);
+    EXPECT_EQ(form.formats, (std::vector<std::string>{"csv"})) << "png stands three before csv";
+    tab_to("Export##dialog", {"What", "all"});
+    press(Key::enter);
+    EXPECT_EQ(form.what, ExportForm::What::all);
+    press(Key::tab, {.shift = true});
+    press(Key::space);
+    EXPECT_EQ(form.what, ExportForm::What::stage);
+    tab_to("Export##dialog", {"Title", "##title"});
+    ASSERT_TRUE(ImGui::GetIO().WantTextInput) << "a text field takes the keyboard";
+    play(typing("a b"));
+    press(Key::left);
+    play(typing("c"));
+    EXPECT_EQ(form.presentation.title, "a cb") << "blanks and arrows are the field's";
+    tab_to("Export##dialog", {"Colors", "##choice"});
+    press(Key::right);
+    EXPECT_EQ(form.presentation.colormap, ColormapKind::cividis);
+    tab_to("Export##dialog", {"Cell size", "values in the cells"});
+    press(Key::space);
+    EXPECT_NE(form.presentation.values, before.values);
+    tab_to("Export##dialog", {"Export"});
+    press(Key::enter);
+    workspace->exporter().wait();
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_TRUE(std::filesystem::exists(folder.file("weights.csv"))) << interaction().notice.text;
+    EXPECT_EQ(document().presentation(), before);
+}
+
+TEST_F(KeyboardTest, AFileIsChosenByKeysAlone) {
+    const test::TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("inner"));
+    Session session;
+    session.experiment.seed = 77;
+    write_file(folder.file("inner/a.json"), to_json(Session{}));
+    write_file(folder.file("inner/b.json"), to_json(session));
+    interaction().file_form.folder = folder.path();
+    press(Key::o, {.ctrl = true});
+    press(Key::tab, {.shift = true});
+    press(Key::down);
+    press(Key::enter);
+    EXPECT_EQ(interaction().file_form.folder, folder.file("inner"));
+    press(Key::up);
+    press(Key::enter);
+    EXPECT_EQ(interaction().file_form.folder, folder.path()) << "the folder above";
+    press(Key::down);
+    press(Key::enter);
+    press(Key::down);
+    press(Key::down);
+    EXPECT_EQ(interaction().file_form.name, "b.json");
+    EXPECT_EQ(interaction().dialog, Dialog::open) << "not before Enter";
+    press(Key::enter);
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(document().experiment().seed, Seed(77));
+}
+
+TEST_F(KeyboardTest, AMatrixIsGivenByKeysAlone) {
+    press(Key::g, {.ctrl = true});
+    GiveForm& form = interaction().give_form;
+    form.values = Matrix::Zero(40, 3);
+    press(Key::right);
+    press(Key::down, {.shift = true});
+    press(Key::down, {.shift = true});
+    EXPECT_EQ(form.selected, (Cell{20, 1}));
+    EXPECT_GT(find_window("/grid_")->Scroll.y, 0) << "the cell is out of sight";
+    press(Key::enter);
+    push(pressing(Key::a, {.ctrl = true}));
+    push(typing("2.5"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(form.values(20, 1), 2.5f);
+    press(Key::escape);
+    press(Key::g, {.ctrl = true});
+    const std::string first = form.name;
+    tab_to("Custom matrix##dialog", {"Name", "##name"});
+    press(Key::right);
+    EXPECT_NE(form.name, first);
+    press(Key::left);
+    EXPECT_EQ(form.name, first);
+    tab_to("Custom matrix##dialog", {"Values", "Zeros"});
+    press(Key::enter);
+    EXPECT_TRUE(form.values.isZero(0));
+    tab_to("Custom matrix##dialog", {"Apply"});
+    press(Key::enter);
+    settle();
+    EXPECT_EQ(interaction().dialog, Dialog::none) << form.problem;
+    EXPECT_TRUE(document().experiment().is_given(first));
+}
+
+TEST_F(KeyboardTest, TheArrowsWalkThroughThePalette) {
+    press(Key::p, {.ctrl = true});
+    push(typing("export"));
+    settle();
+    press(Key::down);
+    press(Key::up);
+    press(Key::enter);
+    EXPECT_EQ(interaction().dialog, Dialog::exporting);
+    press(Key::escape);
+    press(Key::p, {.ctrl = true});
+    press(Key::down);
+    EXPECT_EQ(interaction().palette_entry, 1);
+    press(Key::enter);
+    EXPECT_EQ(interaction().dialog, Dialog::open) << "the second action of the menus";
+}
+
+TEST_F(KeyboardTest, TheControlIsOutlinedAndTheMouseTakesOver) {
+    const gl::Pixels before = picture();
+    press(Key::tab);
+    EXPECT_NE(picture(), before);
+    click(cell_place(1, 1));
+    EXPECT_EQ(interaction().control.id, 0U);
+}
+
+TEST_F(KeyboardTest, TheControlIsBroughtIntoSight) {
+    start(load_example("scaled-dot-product"), 1024, 700);
+    press(Key::tab, {.shift = true});  // what computes, in the status bar
+    press(Key::tab, {.shift = true});
+    const ImGuiWindow* panel = find_window("/experiment_");
+    ASSERT_TRUE(panel);
+    EXPECT_GT(panel->Scroll.y, 0);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,140 @@
+// Random input and kills at random moments: nothing crashes and nothing is lost.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+#include "app/document/saved_state.h"
+#include "core/files/file.h"
+#include "tests/interface.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+class MonkeyTest : public InterfaceTest {
+protected:
+    static constexpr int k_frames = 1000;
+
+    void SetUp() override {
+        InterfaceTest::SetUp();
+        if (!window) return;
+        // Whatever it saves and exports stays here.
+        setenv("HOME", folder.path().c_str(), 1);
+        write_file(folder.file("a.json"), to_json(load_example("causal")));
+        write_file(folder.file("b.txt"), "one two three");
+        write_file(folder.file("c.json"), "{");
+    }
+
+    void TearDown() override {
+        InterfaceTest::TearDown();
+        setenv("HOME", home.c_str(), 1);
+    }
+
+    int any(int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); }
+    float within(int size) { return static_cast<float>(any(size + 60) - 30); }
+
+    std::vector<InputEvent> something() {
+        static const std::vector<std::string> texts = {"the cat", "0.5", "1e9", "-3", "ü👍", "nan", "  "};
+        static const std::vector<std::string> files = {"a.json", "b.txt", "c.json", "not there.png", ""};
+        const Mods mods{.ctrl = any(3) == 0, .shift = any(4) == 0, .alt = any(20) == 0};
+        const InputEvent move = MouseMove{within(1600), within(1000)};
+        switch (any(15)) {
+            case 0: return typing(texts[static_cast<std::size_t>(any(static_cast<int>(texts.size())))]);
+            case 1: return {MouseLeave{}, Focus{any(2) == 0}};
+            case 2: return {move, Wheel{.x = 0, .y = static_cast<float>(any(9) - 4)}};
+            case 3: return {Drop{{folder.file(files[static_cast<std::size_t>(any(5))])}}};
+            case 4: return {MouseButton{.button = any(3), .down = any(2) == 0}};
+            case 5:
+            case 6:
+            case 7: {
+                const int button = any(8) == 0 ? any(3) : 0;
+                return {move, MouseButton{.button = button, .down = true},
+                        MouseMove{within(1600), within(1000)}, MouseButton{.button = button, .down = false}};
+            }
+            case 8:
+                return {move, MouseButton{.button = 0, .down = true},
+                        MouseButton{.button = 0, .down = false}};
+            case 9:
+            case 10:
+            case 11: return pressing(Key::escape);  // else it would sit in the first dialog
+            default: return pressing(static_cast<Key>(1 + any(k_key_count - 1)), mods);
+        }
+    }
+
+    const test::TemporaryFolder folder;
+    const std::string home = std::getenv("HOME") ? std::getenv("HOME") : "/";
+    std::mt19937 random;
+};
+
+TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
+    for (const unsigned seed : {1U, 2U, 3U}) {
+        if (!window) return;
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        random.seed(seed);
+        start(load_example("multi-head"));
+        interaction().file_form.folder = interaction().export_form.folder = folder.path();
+        const UndoPoint before = undo_point(document().session());
+        for (int frame = 0; frame < k_frames; ++frame) {
+            if (window->host().input().empty()) push(something());
+            step(frame % 50 == 0);
+        }
+        settle();
+        const UndoPoint after = undo_point(document().session());
+        int undone = 0;
+        for (; document().can_undo(); ++undone) document().undo();
+        ASSERT_LT(undone, 999) << "the history has an end, and is not to reach it here";
+        EXPECT_GT(undone, 5) << "hardly anything was changed";
+        EXPECT_EQ(undo_point(document().session()), before);
+        while (document().can_redo()) document().redo();
+        EXPECT_EQ(undo_point(document().session()), after);
+        settle();
+        picture();
+    }
+}
+
+/// The state number n, all of which says so.
+SavedState state_number(int n) {
+    SavedState state;
+    Experiment& e = state.session.experiment;
+    e.text = std::to_string(n);
+    e.given.emplace("scores", GivenMatrix(Matrix::Constant(50, 50, static_cast<float>(n))));
+    return state;
+}
+
+TEST(KillTest, KilledAtAnyMomentLeavesAStateThatIsWhole) {
+    const test::TemporaryFolder folder;
+    std::mt19937 random(15);
+    int written = 0;
+    for (int kill_number = 0; kill_number < 40; ++kill_number) {
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            StateWriter writer(folder.path());
+            for (int n = written;; ++n) writer.write(state_number(n));
+        }
+        usleep(1000 + random() % 60000);
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        std::string problem;
+        const auto state = load_state(folder.path(), problem);
+        ASSERT_EQ(problem, "");
+        if (!state) continue;  // before the first one was written
+        const int n = std::atoi(state->session.experiment.text.c_str());
+        EXPECT_EQ(state->session, state_number(n).session) << "of two states";
+        EXPECT_GE(n, written) << "an older state came back";
+        written = n;
+    }
+    EXPECT_GT(written, 0);
+    StateWriter(folder.path()).write(state_number(written));
+    int files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
+        files += entry.is_regular_file();
+    EXPECT_EQ(files, 3) << "session, window and one part";
+}
+
+}  // namespace
+}  // namespace attnscope

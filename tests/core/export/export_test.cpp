@@ -1,0 +1,463 @@
+// Which files an export writes, and their contents.
+#include "core/export/export.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/files/png.h"
+#include "core/files/svg.h"
+#include "core/mechanism/evaluate.h"
+#include "core/session/options.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+using Kind = HeadChoice::Kind;
+
+/// The default experiment on a short sentence, with small cells, so that pictures are quick to draw.
+Session small_session(int heads) {
+    Session session;
+    session.experiment.text = "Can you help";
+    session.experiment.dim = 4;
+    session.experiment.heads = heads;
+    session.experiment.mask = {{MaskForm::causal, {}}};
+    session.presentation.cell_size = 8;
+    session.note = "look “here”";
+    return session;
+}
+
+Names names_of(const Trace& trace, const ExportRequest& request) {
+    Names names;
+    for (const ExportItem& item : plan_export(trace, request)) names.push_back(item.file_name);
+    return names;
+}
+
+std::string refusal(const Trace& trace, const ExportRequest& request) {
+    try {
+        plan_export(trace, request);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+        return error.what();
+    }
+    return "accepted";
+}
+
+std::string read(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+ExportItem only(const Trace& trace, const ExportRequest& request) {
+    const auto items = plan_export(trace, request);
+    EXPECT_EQ(items.size(), 1u);
+    return items.at(0);
+}
+
+TEST(export_test, one_head_is_not_named_in_the_files) {
+    const Trace trace = evaluate(small_session(1).experiment);
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}}),
+              (Names{"embedding.png", "query.png", "key.png", "value.png", "scores.png", "scaled.png",
+                     "mask.png", "masked.png", "weights.png", "context.png"}));
+    for (const HeadChoice head : {HeadChoice{Kind::all}, HeadChoice{Kind::mean}, HeadChoice{Kind::one, 5}})
+        EXPECT_EQ(names_of(trace, {{"weights"}, head, {"png"}}), Names{"weights.png"});
+}
+
+TEST(export_test, several_heads_are_named_by_number_from_1_or_as_mean) {
+    const Trace trace = evaluate(small_session(2).experiment);
+    EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::one, 1}, {"png"}}), Names{"weights-head2.png"});
+    EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::mean}, {"png"}}), Names{"weights-mean.png"});
+    EXPECT_EQ(names_of(trace, {{"weights", "context"}, {Kind::all}, {"csv"}}),
+              (Names{"weights-head1.csv", "weights-head2.csv", "context-head1.csv", "context-head2.csv"}));
+    EXPECT_EQ(names_of(trace, {{"mask", "concat"}, {Kind::all}, {"csv"}}), (Names{"mask.csv", "concat.csv"}));
+}
+
+TEST(export_test, formats_stand_in_the_order_they_are_asked_for) {
+    const Trace trace = evaluate(small_session(1).experiment);
+    EXPECT_EQ(names_of(trace, {{"mask", "weights"}, {}, {"npy", "png"}}),
+              (Names{"mask.npy", "mask.png", "weights.npy", "weights.png"}));
+}
+
+TEST(export_test, tokens_have_data_and_a_picture_only_by_name) {
+    const Trace trace = evaluate(small_session(1).experiment);
+    EXPECT_EQ(names_of(trace, {{}, {}, {"csv"}}).front(), "tokens.csv");
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}}).front(), "embedding.png");
+    EXPECT_EQ(names_of(trace, {{"tokens"}, {}, {"png"}}), Names{"tokens.png"});
+}
+
+TEST(export_test, parameters_are_written_when_asked_for_by_name) {
+    const Trace trace = evaluate(small_session(2).experiment);
+    EXPECT_EQ(names_of(trace, {{"W_q", "table"}, {Kind::mean}, {"npy"}}), (Names{"W_q.npy", "table.npy"}));
+}
+
+TEST(export_test, the_mean_leaves_stages_of_other_shapes_to_their_heads) {
+    const Trace trace = evaluate(small_session(2).experiment);
+    const Names names = names_of(trace, {{}, {Kind::mean}, {"npy"}});
+    const auto has = [&](const char* name) { return std::ranges::count(names, name) == 1; };
+    for (const char* name : {"scores-mean.npy", "scaled-mean.npy", "masked-mean.npy", "weights-mean.npy",
+                             "query_heads-head1.npy", "query_heads-head2.npy", "context-head1.npy",
+                             "context-head2.npy", "mask.npy", "concat.npy"})
+        EXPECT_TRUE(has(name)) << name;
+    EXPECT_FALSE(has("context-mean.npy"));
+    EXPECT_EQ(refusal(trace, {{"context"}, {Kind::mean}, {"npy"}}),
+              "context has no mean over heads, which only stages of queries × keys have: choose a head");
+}
+
+TEST(export_test, what_is_not_there_is_refused) {
+    const Trace trace = evaluate(small_session(2).experiment);
+    EXPECT_EQ(refusal(trace, {{"output"}, {}, {"png"}}),
+              "this experiment has no stage output: its settings leave it out");
+    EXPECT_EQ(refusal(trace, {{"nonsense"}, {}, {"png"}}),
+              "this experiment has no stage nonsense: see the names that trace prints");
+    EXPECT_EQ(refusal(trace, {{"weights"}, {Kind::one, 2}, {"png"}}),
+              "head 3 was requested, but there are 2 heads");
+    EXPECT_EQ(refusal(trace, {{}, {}, {"gif"}}),
+              "format \"gif\" is not known: use png, svg, pdf, csv, npy, json");
+}
+
+TEST(export_test, what_is_too_large_in_pixels_leaves_in_shapes) {
+    Session session = small_session(1);
+    session.experiment.text.clear();
+    for (int i = 0; i < 100; ++i) session.experiment.text += "word ";
+    session.presentation.cell_size = 400;
+    const Trace trace = evaluate(session.experiment);
+    const auto bytes = [&](const char* format) {
+        return export_bytes(trace, session, only(trace, {{"weights"}, {}, {format}}));
+    };
+    try {
+        bytes("png");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::too_large);
+        EXPECT_STREQ(error.what(),
+                     "a picture of \"weights\" (100 × 100) with cells of 400 pixels is larger than 32767 "
+                     "pixels a side or 256 megapixels: use a cell size of at most 154");
+    }
+    EXPECT_NE(bytes("svg").substr(0, 400).find("width=\"4"), std::string::npos) << "over 40000 pixels";
+    EXPECT_TRUE(bytes("pdf").starts_with("%PDF-"));
+}
+
+TEST(export_test, a_picture_carries_the_locked_cell_and_its_stage) {
+    Session session = small_session(1);
+    session.presentation.locked = Cell{2, 3};
+    const Trace trace = evaluate(session.experiment);
+    const auto carried = [&](const char* stage) {
+        const ExportItem item = only(trace, {{stage}, {}, {"png"}});
+        return session_from_json(read_png_session(export_bytes(trace, session, item), stage), stage);
+    };
+    for (const char* stage : {"context", "weights"}) {
+        EXPECT_EQ(carried(stage).presentation.stage, stage);
+        EXPECT_EQ(carried(stage).presentation.locked, (Cell{2, 3}));
+        EXPECT_EQ(carried(stage).presentation.locked_stage(), session.presentation.stage);
+    }
+}
+
+TEST(export_test, a_stage_named_twice_is_written_once) {
+    const Trace trace = evaluate(small_session(1).experiment);
+    EXPECT_EQ(names_of(trace, {{"mask", "mask"}, {}, {"csv", "csv"}}), Names{"mask.csv"});
+}
+
+TEST(export_test, every_format_gives_the_same_bytes_twice) {
+    const Session session = small_session(2);
+    const Trace trace = evaluate(session.experiment), again = evaluate(session.experiment);
+    const ExportRequest request{{}, {Kind::all}, {"png", "svg", "pdf", "csv", "npy", "json"}};
+    const auto items = plan_export(trace, request), other = plan_export(again, request);
+    ASSERT_EQ(items.size(), other.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        EXPECT_EQ(export_bytes(trace, session, items[i]), export_bytes(again, session, other[i]))
+            << items[i].file_name;
+        EXPECT_FALSE(export_bytes(trace, session, items[i]).empty());
+    }
+}
+
+TEST(export_test, a_picture_holds_its_session_with_the_stage_and_the_head_on_show) {
+    Session session = small_session(2);
+    session.presentation.head = {Kind::all};
+    const Trace trace = evaluate(session.experiment);
+    for (const HeadChoice head : {HeadChoice{Kind::one, 1}, HeadChoice{Kind::mean}}) {
+        const std::string bytes = export_bytes(trace, session, only(trace, {{"scores"}, head, {"png"}}));
+        Session expected = session;
+        expected.presentation.stage = "scores";
+        expected.presentation.head = head;
+        EXPECT_EQ(read_png_session(bytes, "picture"), to_json(expected));
+        EXPECT_TRUE(session_from_json(read_png_session(bytes, "picture"), "picture") == expected);
+    }
+}
+
+/// What NumPy's documentation says of version 1.0: magic, length, a header, little-endian values.
+std::vector<float> parse_npy(const std::string& bytes, const std::string& shape) {
+    EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+    const std::size_t length =
+        static_cast<unsigned char>(bytes[8]) + 256u * static_cast<unsigned char>(bytes[9]);
+    EXPECT_EQ((10 + length) % 64, 0u);
+    const std::string header = bytes.substr(10, length);
+    EXPECT_EQ(header.substr(0, header.find('}') + 1),
+              "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }");
+    EXPECT_EQ(header.back(), '\n');
+    std::vector<float> values((bytes.size() - 10 - length) / sizeof(float));
+    std::memcpy(values.data(), bytes.data() + 10 + length, values.size() * sizeof(float));
+    EXPECT_EQ(bytes.size(), 10 + length + values.size() * sizeof(float));
+    return values;
+}
+
+TEST(export_test, npy_holds_the_values_of_the_stage) {
+    const Session session = small_session(2);
+    const Trace trace = evaluate(session.experiment);
+    const auto check = [&](const char* stage, int head, const std::string& shape) {
+        const ConstMatrixView values = trace.find(stage)->buffer.host().head(head);
+        EXPECT_EQ(parse_npy(export_bytes(trace, session, only(trace, {{stage}, {Kind::one, head}, {"npy"}})),
+                            shape),
+                  std::vector<float>(values.data(), values.data() + values.size()));
+    };
+    check("masked", 1, "3, 3");
+    check("context", 0, "3, 2");
+    check("embedding", 0, "3, 4");
+    check("tokens", 0, "3, 1");
+}
+
+TEST(export_test, csv_holds_the_labels_and_the_values_of_the_stage) {
+    const Session session = small_session(1);
+    const Trace trace = evaluate(session.experiment);
+    std::istringstream csv(export_bytes(trace, session, only(trace, {{"masked"}, {}, {"csv"}})));
+    std::string line;
+    ASSERT_TRUE(std::getline(csv, line));
+    EXPECT_EQ(line, ",Can,you,help");
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(std::getline(csv, line));
+        std::istringstream cells(line);
+        std::string cell;
+        ASSERT_TRUE(std::getline(cells, cell, ','));
+        EXPECT_EQ(cell, trace.rows[std::size_t(i)]);
+        for (int j = 0; j < 3; ++j) {
+            ASSERT_TRUE(std::getline(cells, cell, ','));
+            if (j > i) {
+                EXPECT_EQ(cell, "-inf");
+            } else {
+                EXPECT_EQ(std::stof(cell), trace.find("masked")->buffer.at(0, i, j));
+            }
+        }
+    }
+    EXPECT_FALSE(std::getline(csv, line));
+}
+
+TEST(export_test, json_holds_the_labels_and_the_values_of_the_stage) {
+    const Session session = small_session(2);
+    const Trace trace = evaluate(session.experiment);
+    const Json json =
+        Json::parse(export_bytes(trace, session, only(trace, {{"masked"}, {Kind::one, 1}, {"json"}})));
+    EXPECT_EQ(json["stage"], "masked");
+    EXPECT_EQ(json["head"], 2);
+    EXPECT_EQ(json["shape"], Json({3, 3}));
+    EXPECT_EQ(json["rows"], Json({"Can", "you", "help"}));
+    EXPECT_TRUE(json["data"][0][1].is_null());
+    EXPECT_EQ(json["data"][2][1].get<float>(), trace.find("masked")->buffer.at(1, 2, 1));
+}
+
+/// Five words look at the patches of a picture.
+Session image_session() {
+    Session session = small_session(1);
+    session.experiment.mask.clear();
+    session.experiment.image = drawn_picture();
+    session.experiment.grid = 2;
+    session.presentation.view = ViewKind::image;
+    return session;
+}
+
+TEST(export_test, a_view_has_a_picture_of_its_own) {
+    const Trace trace = evaluate(image_session().experiment);
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png", "csv", "svg"}, ViewKind::image, true}),
+              (Names{"image-view.png", "weights.csv", "image-view.svg"}));
+    EXPECT_EQ(names_of(trace, {{"scores"}, {}, {"png", "csv"}, ViewKind::image}),
+              (Names{"image-view.png", "scores.png", "scores.csv"}));
+    const Names all = names_of(trace, {{}, {}, {"png"}, ViewKind::image});
+    EXPECT_EQ(all.front(), "image-view.png");
+    EXPECT_EQ(all.back(), "context.png");
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::pipeline, true}),
+              names_of(trace, {{}, {}, {"png"}}));
+    Experiment heads = image_session().experiment;
+    heads.heads = 2;
+    const Trace several = evaluate(heads);
+    EXPECT_EQ(names_of(several, {{}, {Kind::all}, {"png"}, ViewKind::image, true}),
+              (Names{"image-view-head1.png", "image-view-head2.png"}));
+    EXPECT_EQ(names_of(several, {{}, {Kind::mean}, {"png"}, ViewKind::image, true}),
+              Names{"image-view-mean.png"});
+}
+
+TEST(export_test, an_alignment_leaves_with_its_lines) {
+    Session session = small_session(1);
+    session.experiment.mechanism = MechanismKind::seq2seq;
+    session.experiment.mask.clear();
+    const Trace trace = evaluate(session.experiment);
+    session.presentation.view = ViewKind::alignment;
+    session.presentation.stage = "alignment";
+    session.presentation.locked = Cell{1, 1};
+    for (const char* format : {"png", "svg", "pdf"}) {
+        const ExportItem item = only(trace, {{}, {}, {format}, ViewKind::alignment, true});
+        EXPECT_EQ(item.file_name, std::string("alignment-view.") + format);
+        const std::string bytes = export_bytes(trace, session, item);
+        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
+        EXPECT_NE(bytes, export_bytes(trace, session, only(trace, {{"alignment"}, {}, {format}}))) << format;
+    }
+    EXPECT_EQ(session_from_json(
+                  read_svg_session(
+                      export_bytes(trace, session, only(trace, {{}, {}, {"svg"}, ViewKind::alignment, true})),
+                      "it"),
+                  "it"),
+              session);
+}
+
+TEST(export_test, a_view_that_shows_nothing_is_refused_where_it_is_asked_for) {
+    const Trace trace = evaluate(small_session(1).experiment);
+    const std::string needs = "the view image needs a picture (--image)";
+    EXPECT_EQ(refusal(trace, {{}, {}, {"png"}, ViewKind::image, true}), needs);
+    EXPECT_EQ(refusal(trace, {{"weights"}, {}, {"png"}, ViewKind::image}), needs);
+    EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::image}), names_of(trace, {{}, {}, {"png"}}));
+}
+
+TEST(export_test, a_views_picture_opens_as_the_view_with_its_word) {
+    Session session = image_session();
+    session.presentation.stage = "scores";
+    session.presentation.locked = Cell{2, 1};
+    const Trace trace = evaluate(session.experiment);
+    for (const char* format : {"png", "svg", "pdf"}) {
+        const ExportItem item = only(trace, {{}, {}, {format}, ViewKind::image, true});
+        const std::string bytes = export_bytes(trace, session, item);
+        EXPECT_EQ(bytes, export_bytes(trace, session, item)) << format;
+        session.presentation.locked = Cell{0, 1};
+        EXPECT_NE(bytes, export_bytes(trace, session, item)) << format;
+        session.presentation.locked = Cell{2, 1};
+        if (format == std::string("pdf")) continue;
+        const std::string inside =
+            format == std::string("png") ? read_png_session(bytes, "it") : read_svg_session(bytes, "it");
+        EXPECT_EQ(session_from_json(inside, "it"), session) << format;
+    }
+}
+
+class export_files_test : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("attnscope-export-test-" + std::to_string(::getpid()));
+        fs::create_directories(folder_);
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+    Names in_folder() const {
+        Names names;
+        for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename());
+        std::ranges::sort(names);
+        return names;
+    }
+    fs::path folder_;
+};
+
+TEST_F(export_files_test, the_files_are_those_of_the_plan) {
+    const Session session = small_session(2);
+    const Trace trace = evaluate(session.experiment);
+    const ExportRequest request{{"weights", "mask"}, {Kind::all}, {"png", "csv"}};
+    const Names paths = export_files(trace, session, request, folder_.string());
+    const auto items = plan_export(trace, request);
+    ASSERT_EQ(paths.size(), items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        EXPECT_EQ(paths[i], (folder_ / items[i].file_name).string());
+        EXPECT_EQ(read(paths[i]), export_bytes(trace, session, items[i]));
+    }
+    EXPECT_EQ(in_folder().size(), items.size());
+}
+
+TEST_F(export_files_test, a_picture_opens_as_the_session_it_was_made_from) {
+    Session session = small_session(2);
+    session.presentation.title = "Abbildung 1: “Gewichte”";
+    session.presentation.theme = ThemeKind::print;
+    const Trace trace = evaluate(session.experiment);
+    const Names paths =
+        export_files(trace, session, {{"context"}, {Kind::one, 1}, {"png"}}, folder_.string());
+    Session expected = session;
+    expected.presentation.stage = "context";
+    expected.presentation.head = {Kind::one, 1};
+    EXPECT_TRUE(load_session(paths.at(0)) == expected);
+    // Exported again, it is the same file.
+    const Session again = load_session(paths.at(0));
+    const Trace other = evaluate(again.experiment);
+    EXPECT_EQ(export_bytes(other, again, only(other, {{"context"}, again.presentation.head, {"png"}})),
+              read(paths.at(0)));
+}
+
+TEST_F(export_files_test, an_svg_opens_as_its_session_and_a_pdf_says_that_it_has_none) {
+    Session session = small_session(2);
+    session.presentation.title = "a < b & \"c\"";
+    const Trace trace = evaluate(session.experiment);
+    const Names paths =
+        export_files(trace, session, {{"context"}, {Kind::one, 1}, {"svg", "pdf"}}, folder_.string());
+    ASSERT_EQ(in_folder(), (Names{"context-head2.pdf", "context-head2.svg"}));
+    Session expected = session;
+    expected.presentation.stage = "context";
+    expected.presentation.head = {Kind::one, 1};
+    EXPECT_TRUE(load_session(paths.at(0)) == expected);
+    try {
+        load_session(paths.at(1));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.what(), paths.at(1) + " is a PDF, which holds no session: open the PNG or the SVG");
+    }
+}
+
+TEST_F(export_files_test, a_file_that_is_given_up_is_not_there) {
+    const Session session = small_session(1);
+    const Trace trace = evaluate(session.experiment);
+    for (const char* format : {"png", "svg", "pdf", "csv", "json"}) {
+        double last = 0;
+        const Names paths = export_files(trace, session, {{"weights"}, {}, {format}}, folder_.string(),
+                                         [&](const ExportStep& step) {
+                                             last = step.part;
+                                             return step.part < 0.5;
+                                         });
+        EXPECT_EQ(paths, Names{}) << format;
+        EXPECT_GE(last, 0.5) << format;
+    }
+    EXPECT_EQ(in_folder(), Names{});
+}
+
+TEST_F(export_files_test, what_a_killed_export_left_is_cleared) {
+    namespace fs = std::filesystem;
+    const fs::path left = folder_ / ".weights.png.attnscope-4711-0.part";
+    std::ofstream(left) << "half";
+    fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    const Session session;
+    export_files(evaluate(session.experiment), session, {{"weights"}, {}, {"csv"}}, folder_.string());
+    EXPECT_FALSE(fs::exists(left));
+}
+
+TEST_F(export_files_test, progress_stops_it) {
+    const Session session = small_session(1);
+    const Trace trace = evaluate(session.experiment);
+    std::vector<std::size_t> seen;
+    export_files(trace, session, {{"mask", "weights", "scores"}, {}, {"csv"}}, folder_.string(),
+                 [&](const ExportStep& step) {
+                     EXPECT_EQ(step.of, 3u);
+                     if (seen.empty() || seen.back() != step.done) seen.push_back(step.done);
+                     return step.done < 2;
+                 });
+    EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
+    EXPECT_EQ(in_folder(), (Names{"mask.csv", "weights.csv"}));
+}
+
+TEST_F(export_files_test, a_refused_request_writes_nothing) {
+    const Session session = small_session(1);
+    const Trace trace = evaluate(session.experiment);
+    EXPECT_THROW(export_files(trace, session, {{"mask", "output"}, {}, {"csv"}}, folder_.string()), Error);
+    EXPECT_THROW(export_files(trace, session, {{"mask"}, {}, {"csv", "gif"}}, folder_.string()), Error);
+    EXPECT_EQ(in_folder(), Names{});
+    EXPECT_THROW(export_files(trace, session, {{"mask"}, {}, {"csv"}}, (folder_ / "absent").string()), Error);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,91 @@
+#include "core/export/matrix_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "tests/picture_fixture.h"
+
+namespace attnscope {
+namespace {
+
+using namespace test;
+
+constexpr HeadChoice k_all{HeadChoice::Kind::all, 0};
+
+TEST(matrix_files_test, csv_has_labels_on_both_sides_and_nine_digits) {
+    const StagePtr scores =
+        make_stage(k_scores, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + r * 10.f - c; });
+    const Trace trace = make_trace({"Can", "you"}, {scores});
+    EXPECT_EQ(to_csv(trace, *scores, k_first),
+              ",Can,you\nCan,0.100000001,-0.899999976\nyou,10.1000004,9.10000038\n");
+    EXPECT_EQ(to_csv(trace, *scores, k_second).substr(0, 25), ",Can,you\nCan,0.200000003,");
+    EXPECT_EQ(to_csv(trace, *scores, k_mean).substr(0, 25), ",Can,you\nCan,0.150000006,");
+}
+
+TEST(matrix_files_test, csv_quotes_what_would_break_a_row) {
+    const StagePtr stage = make_stage(k_embedding, 1, 5, 1, [](int, int r, int) {
+        const float values[] = {1, -k_infinity, k_infinity, std::nanf(""), 1e-9f};
+        return values[r];
+    });
+    const Trace trace = make_trace({",", "say \"hi\"", "a\nb", "Grüße", ""}, {stage});
+    EXPECT_EQ(to_csv(trace, *stage, k_first),
+              ",1\n\",\",1\n\"say \"\"hi\"\"\",-inf\n\"a\nb\",inf\nGrüße,nan\n,9.99999972e-10\n");
+}
+
+TEST(matrix_files_test, npy_is_version_1_little_endian_and_aligned_to_64_bytes) {
+    const StagePtr scores =
+        make_stage(k_scores, 2, 2, 3, [](int h, int r, int c) { return 100.f * h + 10.f * r + c; });
+    const std::string bytes = to_npy(*scores, k_second);
+    const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    EXPECT_EQ(bytes.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
+    EXPECT_EQ(bytes.substr(10, 118), header + std::string(117 - header.size(), ' ') + "\n");
+    ASSERT_EQ(bytes.size(), 128 + 6 * 4u);
+    EXPECT_EQ(bytes.substr(128, 4), std::string("\x00\x00\xc8\x42", 4));  // 100
+    float values[6];
+    std::memcpy(values, bytes.data() + 128, sizeof values);
+    EXPECT_EQ(values[1], 101);
+    EXPECT_EQ(values[5], 112);
+}
+
+TEST(matrix_files_test, npy_holds_all_heads_when_asked) {
+    const StagePtr scores =
+        make_stage(k_scores, 2, 2, 3, [](int h, int, int) { return static_cast<float>(h); });
+    const std::string bytes = to_npy(*scores, k_all);
+    EXPECT_NE(bytes.find("'shape': (2, 2, 3), }"), std::string::npos);
+    EXPECT_EQ(bytes.size() % 64, 12 * 4u % 64);
+    const StagePtr mask = make_stage(k_mask, 1, 2, 3, [](int, int, int) { return 1.f; });
+    EXPECT_NE(to_npy(*mask, k_all).find("'shape': (2, 3), }"), std::string::npos);
+}
+
+TEST(matrix_files_test, json_is_read_back_as_it_was) {
+    const StagePtr masked = make_stage(k_masked, 2, 2, 2, [](int h, int r, int c) {
+        if (c > r) return -k_infinity;
+        return h == 1 && r == 1 ? std::nanf("") : 0.1f * (h + 1);
+    });
+    const Trace trace = make_trace({"say \"hi\"", "\xff"}, {masked});
+    const nlohmann::json json = nlohmann::json::parse(to_json(trace, *masked, k_second));
+    EXPECT_EQ(json["stage"], "masked");
+    EXPECT_EQ(json["head"], 2);
+    EXPECT_EQ(json["shape"], (nlohmann::json{2, 2}));
+    EXPECT_EQ(json["rows"][0], "say \"hi\"");
+    EXPECT_EQ(json["data"][0][0].get<float>(), 0.2f);
+    EXPECT_TRUE(json["data"][0][1].is_null());
+    EXPECT_EQ(json["data"][1][1], "nan");
+    EXPECT_EQ(nlohmann::json::parse(to_json(trace, *masked, k_mean))["head"], "mean");
+}
+
+TEST(matrix_files_test, csv_and_json_hold_one_matrix) {
+    const StagePtr scores = make_stage(k_scores, 2, 1, 1, [](int, int, int) { return 1.f; });
+    const Trace trace = make_trace(words(1), {scores});
+    EXPECT_THROW(to_csv(trace, *scores, k_all), Error);
+    EXPECT_THROW(to_json(trace, *scores, k_all), Error);
+    EXPECT_THROW(to_npy(*scores, {HeadChoice::Kind::one, 2}), Error);
+}
+
+}  // namespace
+}  // namespace attnscope

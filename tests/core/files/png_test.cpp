@@ -1,0 +1,121 @@
+#include "core/files/png.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+
+namespace attnscope {
+namespace {
+
+Pixels gradient(int width, int height, int channels) {
+    Pixels pixels{.width = width, .height = height, .channels = channels, .bytes = {}};
+    for (int i = 0; i < width * height * channels; ++i)
+        pixels.bytes.push_back(static_cast<std::uint8_t>(i * 7));
+    return pixels;
+}
+
+std::string with_session(const std::string& session) {
+    const PngText text{std::string(k_png_session_key), session};
+    return encode_png(gradient(40, 30, 3), {&text, 1});
+}
+
+std::string message_of(const std::string& bytes) {
+    try {
+        read_png_session(bytes, "figure.png");
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+        EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+        return error.what();
+    }
+    return "nothing thrown";
+}
+
+TEST(png_test, pixels_come_back_exactly) {
+    for (const int channels : {3, 4}) {
+        const Pixels pixels = gradient(17, 5, channels);
+        EXPECT_EQ(decode_png(encode_png(pixels, {}), "test"), pixels);
+    }
+}
+
+TEST(png_test, the_session_comes_back_byte_for_byte) {
+    for (const std::string& session : {std::string("{}"), std::string("{\"text\": \"Grüße, 你好 😀\\n\"}\n"),
+                                       std::string(300000, 'x'), std::string()}) {
+        EXPECT_EQ(read_png_session(with_session(session), "figure.png"), session);
+    }
+}
+
+TEST(png_test, the_session_is_kept_compressed) {
+    EXPECT_LT(with_session(std::string(300000, 'x')).size(), 10000u);
+}
+
+TEST(png_test, equal_pictures_are_equal_bytes_without_a_time) {
+    EXPECT_EQ(with_session("{}"), with_session("{}"));
+    EXPECT_EQ(with_session("{}").find("tIME"), std::string::npos);
+    EXPECT_NE(with_session("{}"), with_session("{ }"));
+}
+
+TEST(png_test, other_texts_are_passed_over) {
+    const PngText texts[] = {{"Title", "a title"}, {std::string(k_png_session_key), "{}"}, {"Comment", "no"}};
+    EXPECT_EQ(read_png_session(encode_png(gradient(2, 2, 3), texts), "figure.png"), "{}");
+}
+
+TEST(png_test, a_picture_cut_off_anywhere_is_refused) {
+    const std::string whole = with_session("{\"version\": 1}");
+    for (std::size_t part = 0; part < 20; ++part) {
+        const std::string cut = whole.substr(0, whole.size() * part / 20);
+        EXPECT_NE(message_of(cut), "nothing thrown") << part;
+        EXPECT_THROW(decode_png(cut, "figure.png"), Error) << part;
+    }
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        ASSERT_NE(message_of(whole.substr(0, size)), "nothing thrown") << size;
+    }
+    EXPECT_EQ(message_of(whole.substr(0, whole.size() - 1)),
+              "figure.png is cut off: copy it again, or export the picture again");
+}
+
+TEST(png_test, a_changed_byte_anywhere_is_refused) {
+    const std::string whole = with_session("{\"version\": 1}");
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        std::string damaged = whole;
+        damaged[i] = static_cast<char>(damaged[i] ^ 0x20);
+        ASSERT_NE(message_of(damaged), "nothing thrown") << i;
+    }
+}
+
+TEST(png_test, what_is_no_picture_or_holds_no_session_is_told_apart) {
+    EXPECT_EQ(message_of("{\"version\": 1}"),
+              "figure.png is not a PNG picture: open a session, or a PNG that attnscope exported");
+    EXPECT_EQ(message_of(""), message_of("GIF89a"));
+    EXPECT_EQ(message_of(encode_png(gradient(3, 3, 3), {})),
+              "figure.png is a picture without an attnscope session: open one that attnscope exported");
+    EXPECT_FALSE(is_png("PNG"));
+    EXPECT_TRUE(is_png(with_session("")));
+}
+
+TEST(png_test, a_session_that_unpacks_beyond_the_limit_is_refused) {
+    const std::string small = with_session(std::string(300'000, ' '));
+    EXPECT_EQ(read_png_session(small, "figure.png", 300'000).size(), 300'000u);
+    try {
+        read_png_session(small, "figure.png", 299'999);
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::too_large);
+        EXPECT_STREQ(
+            error.what(),
+            "figure.png holds a session of more than 299999 bytes: open the session's own file (.json)");
+    }
+    // Beyond the limit that holds without another: 65 MiB, in some 65 kB.
+    EXPECT_THROW(read_png_session(with_session(std::string(std::size_t{65} << 20, ' ')), "figure.png"),
+                 Error);
+}
+
+TEST(png_test, pixels_that_do_not_fill_the_picture_are_refused) {
+    Pixels pixels = gradient(4, 4, 3);
+    pixels.bytes.pop_back();
+    EXPECT_THROW(encode_png(pixels, {}), Error);
+    EXPECT_THROW(encode_png(Pixels{}, {}), Error);
+    EXPECT_THROW(encode_png(gradient(4, 4, 1), {}), Error);
+}
+
+}  // namespace
+}  // namespace attnscope

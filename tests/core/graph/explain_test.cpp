@@ -1,0 +1,594 @@
+// The proof of every cell of every stage, compared with the trace and with an independent computation.
+#include "core/graph/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/mechanism/evaluate.h"
+#include "core/random/generator.h"
+#include "tests/fake_backend.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float k_infinity = std::numeric_limits<float>::infinity();
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+Matrix random_matrix(int rows, int columns, std::int64_t seed) {
+    Matrix matrix(rows, columns);
+    Generator generator(seed);
+    generator.normal({matrix.data(), static_cast<std::size_t>(matrix.size())});
+    return matrix;
+}
+
+struct Case {
+    std::string name;
+    Experiment experiment;
+};
+
+/// The default experiment, changed.
+template <typename Change>
+Case changed(const char* name, const Change& change) {
+    Case result{name, {}};
+    change(result.experiment);
+    return result;
+}
+
+std::vector<Case> cases() {
+    return {
+        changed("default", [](Experiment&) {}),
+        changed("four_heads", [](Experiment& e) { e.heads = 4; }),
+        changed("four_heads_output",
+                [](Experiment& e) {
+                    e.heads = 4;
+                    e.projection = Projection::mha;
+                    e.output_projection = true;
+                    e.mask = {{MaskForm::causal, {}}};
+                }),
+        changed("output", [](Experiment& e) { e.output_projection = true; }),
+        changed("no_projection",
+                [](Experiment& e) {
+                    e.projection = Projection::none;
+                    e.scale = {Scale::Kind::none};
+                }),
+        changed("causal_and_valid",
+                [](Experiment& e) {
+                    e.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
+                }),
+        changed("nothing_open",
+                [](Experiment& e) {
+                    e.mask = {{MaskForm::valid, {0}}};
+                }),
+        changed("four_heads_some_rows_empty",
+                [](Experiment& e) {
+                    e.heads = 4;
+                    e.mask = {{MaskForm::valid, {0, 1, 2, 3, 0, 5, 6, 7}}};
+                }),
+        changed("temperature_and_number",
+                [](Experiment& e) {
+                    e.temperature = 2.5;
+                    e.scale = {Scale::Kind::number, 0.3};
+                }),
+        changed("one_token", [](Experiment& e) { e.text = "Hello"; }),
+        changed("stable_characters",
+                [](Experiment& e) {
+                    e.tokenizer = TokenizerKind::characters;
+                    e.vocabulary = VocabularyOrder::stable;
+                    e.text = "a b a";
+                }),
+        changed("biases",
+                [](Experiment& e) {
+                    e.output_projection = true;
+                    for (const char* name : {"b_q", "b_k", "b_v", "b_o"})
+                        e.given.emplace(name, GivenMatrix(random_matrix(1, 16, 5)));
+                }),
+        changed("given_embeddings",
+                [](Experiment& e) {
+                    e.given.emplace("embedding", GivenMatrix(random_matrix(5, 16, 1)));
+                    e.given.emplace("embedding_kv", GivenMatrix(random_matrix(3, 16, 2)));
+                    e.given.emplace("W_q", GivenMatrix(random_matrix(16, 16, 3)));
+                }),
+        changed("given_query_key_value",
+                [](Experiment& e) {
+                    e.heads = 2;
+                    e.given.emplace("query", GivenMatrix(random_matrix(2, 6, 1)));
+                    e.given.emplace("key", GivenMatrix(random_matrix(7, 6, 2)));
+                    e.given.emplace("value", GivenMatrix(random_matrix(7, 4, 3)));
+                }),
+        changed("given_scores",
+                [](Experiment& e) {
+                    Matrix scores = random_matrix(3, 4, 1);
+                    scores.row(1).setConstant(-k_infinity);
+                    scores(0, 2) = -k_infinity;
+                    e.scale = {Scale::Kind::none};
+                    e.given.emplace("scores", GivenMatrix(scores));
+                    e.given.emplace("value", GivenMatrix(random_matrix(4, 2, 2)));
+                }),
+        changed("nan_in_a_query",
+                [](Experiment& e) {
+                    Matrix X = random_matrix(4, 16, 1);
+                    X(1, 3) = k_nan;
+                    e.projection = Projection::none;
+                    e.given.emplace("embedding", GivenMatrix(X));
+                }),
+        changed("general", [](Experiment& e) { e.score = Score::general; }),
+        changed("additive", [](Experiment& e) { e.score = Score::additive; }),
+        changed("additive_heads_bias",
+                [](Experiment& e) {
+                    e.score = Score::additive;
+                    e.heads = 2;
+                    e.hidden = 3;
+                    e.given.emplace("b_a", GivenMatrix(random_matrix(1, 3, 1)));
+                }),
+        changed("concat", [](Experiment& e) { e.score = Score::concat; }),
+        changed("cosine",
+                [](Experiment& e) {
+                    e.score = Score::cosine;
+                    e.sharpening = 4;
+                    e.heads = 2;
+                }),
+        changed("location_across",
+                [](Experiment& e) {
+                    e.score = Score::location;
+                    e.text2 = "Kannst du mir helfen";
+                }),
+        changed("sinusoidal_across",
+                [](Experiment& e) {
+                    e.position = Position::sinusoidal;
+                    e.text2 = "Kannst du mir bitte helfen diesen kleinen alten Satz zu lesen";
+                    e.projection_bias = true;
+                    e.output_projection = true;
+                    e.projection = Projection::linear;
+                }),
+        changed("rope_interleaved",
+                [](Experiment& e) {
+                    e.position = Position::rope;
+                    e.heads = 2;
+                }),
+        changed("rope_half",
+                [](Experiment& e) {
+                    e.position = Position::rope;
+                    e.rope_layout = RopeLayout::half;
+                }),
+        changed("alibi_and_bias",
+                [](Experiment& e) {
+                    e.position = Position::alibi;
+                    e.heads = 4;
+                    Matrix bias = random_matrix(8, 8, 1);
+                    bias(1, 2) = -k_infinity;
+                    e.given.emplace("mask_additive", GivenMatrix(bias));
+                }),
+        changed("window_and_given_mask",
+                [](Experiment& e) {
+                    e.mask = {{MaskForm::window, {1, 2}}};
+                    Matrix open = Matrix::Ones(8, 8);
+                    open(3, 3) = open(3, 4) = 0;
+                    e.given.emplace("mask", GivenMatrix(open));
+                }),
+        changed("hard", [](Experiment& e) { e.normalizer = Normalization::hard; }),
+        changed("local_m",
+                [](Experiment& e) {
+                    e.normalizer = Normalization::local_m;
+                    e.local_window = 1;
+                }),
+        changed("local_p_heads",
+                [](Experiment& e) {
+                    e.normalizer = Normalization::local_p;
+                    e.heads = 2;
+                }),
+        changed("over_queries",
+                [](Experiment& e) {
+                    e.softmax_axis = SoftmaxAxis::queries;
+                    e.mask = {{MaskForm::causal, {}}};
+                }),
+        changed("dropout",
+                [](Experiment& e) {
+                    e.dropout = 0.5;
+                    e.heads = 2;
+                }),
+        changed("own_sizes",
+                [](Experiment& e) {
+                    e.projection = Projection::xavier;
+                    e.heads = 2;
+                    e.key_size = 6;
+                    e.value_size = 10;
+                    e.output_projection = true;
+                }),
+        changed("post_norm_relu",
+                [](Experiment& e) {
+                    e.block = Block::post_norm;
+                    e.projection = Projection::mha;
+                    e.heads = 4;
+                    e.output_projection = true;
+                    e.feed_forward_size = 12;
+                }),
+        changed("pre_norm_gelu_logits",
+                [](Experiment& e) {
+                    e.block = Block::pre_norm;
+                    e.activation = Activation::gelu;
+                    e.position = Position::sinusoidal;
+                    e.feed_forward_size = 6;
+                    e.given.emplace("W_out", GivenMatrix(random_matrix(5, 16, 1)));
+                    e.given.emplace("b_out", GivenMatrix(random_matrix(1, 5, 2)));
+                    e.given.emplace("targets", GivenMatrix(Matrix::Constant(1, 8, 2)));
+                }),
+    };
+}
+
+class explain_test : public testing::TestWithParam<Case> {
+protected:
+    explain_test() : trace(evaluate(GetParam().experiment)) {}
+
+    /// Calls check(stage, head, row, column, proof) for each cell of each stage and parameter, in each head
+    /// and (head −1) in the mean of several.
+    template <typename Check>
+    void for_each_cell(const Check& check) {
+        for (const StageRecord& record : trace.records) {
+            const Stage& stage = *record.stage;
+            for (int head = stage.shape().heads > 1 ? -1 : 0; head < stage.shape().heads; ++head)
+                for (int i = 0; i < stage.shape().rows; ++i)
+                    for (int j = 0; j < stage.shape().columns; ++j) {
+                        SCOPED_TRACE(std::string(stage.name()) + " head " + std::to_string(head) + " cell " +
+                                     std::to_string(i) + "," + std::to_string(j));
+                        check(stage, head, i, j, explain(trace, stage, head, i, j));
+                        if (HasFailure()) return;
+                    }
+        }
+    }
+
+    static ConstMatrixView values(const Stage& stage, int head) {
+        return head < 0 ? stage.buffer.mean().host().head(0) : stage.buffer.host().head(head);
+    }
+    bool closed(int head, int i, int j) const {
+        return trace.find("masked")->buffer.at(head, i, j) == -k_infinity;
+    }
+    bool empty(int head, int i) const {
+        return (values(*trace.find("masked"), head).row(i).array() == -k_infinity).all();
+    }
+
+    const Stage* bias_of(const Stage& stage) const {
+        const std::map<std::string_view, const char*> names = {
+            {"query", "b_q"},       {"key", "b_k"},      {"value", "b_v"},
+            {"output", "b_o"},      {"logits", "b_out"}, {"feed_forward_hidden", "b_1"},
+            {"feed_forward", "b_2"}};
+        const auto found = names.find(stage.name());
+        return found == names.end() ? nullptr : trace.find(found->second);
+    }
+    /// Σ |q_a W_ac k_c|: what the roundings of q W count by; 0 for other scores.
+    double general_magnitude(int head, int i, int j) const {
+        const Stage* W = trace.find("W_score");
+        if (!W) return 0;
+        const Eigen::RowVectorXd q = values(*trace.find("query"), head).row(i).cast<double>().cwiseAbs();
+        const Eigen::VectorXd k =
+            values(*trace.find("key"), head).row(j).transpose().cast<double>().cwiseAbs();
+        return q * values(*W, 0).cast<double>().cwiseAbs() * k;
+    }
+    bool softmax_over_keys() const {
+        const Experiment& e = GetParam().experiment;
+        return (e.normalizer == Normalization::softmax || e.normalizer == Normalization::local_m) &&
+               e.softmax_axis == SoftmaxAxis::keys;
+    }
+
+    Trace trace;
+};
+
+TEST_P(explain_test, the_value_is_the_cells_and_the_steps_end_in_it) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        const float value = values(stage, head)(i, j);
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(proof.value), std::bit_cast<std::uint32_t>(value));
+        if (!proof.steps.empty()) {
+            EXPECT_TRUE(same(proof.steps.back().value, value)) << proof.steps.back().value << " " << value;
+        }
+        for (const ProofStep& step : proof.steps) EXPECT_FALSE(step.label.empty());
+    });
+}
+
+TEST_P(explain_test, the_terms_add_up_to_the_value_of_the_stage) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        EXPECT_EQ(proof.terms.empty(), proof.terms_title.empty());
+        if (proof.terms.empty()) return;
+        const bool scores = stage.info->rows == Axis::query_token && stage.info->columns == Axis::key_token;
+        const bool cosine = scores && GetParam().experiment.score == Score::cosine;
+        // No stage holds the q · k of a cosine.
+        const float result = cosine   ? static_cast<float>(proof.terms_sum)
+                             : scores ? values(*trace.find("scores"), head)(i, j)
+                                      : values(stage, head)(i, j);
+        EXPECT_TRUE(same(cosine ? static_cast<float>(proof.terms_result) : proof.terms_result, result));
+        double sum = 0, magnitude = scores ? general_magnitude(head, i, j) : 0;
+        for (const ProofTerm& term : proof.terms) {
+            sum += term.product();
+            magnitude += std::abs(term.product());
+        }
+        EXPECT_TRUE(same(sum, proof.terms_sum));
+        if (const Stage* bias = scores ? nullptr : bias_of(stage)) {
+            sum += bias->buffer.at(0, 0, j);
+            magnitude += std::abs(bias->buffer.at(0, 0, j));
+        }
+        if (std::isnan(result)) {
+            EXPECT_TRUE(std::isnan(sum));
+            return;
+        }
+        // A float32 sum of n products is off by at most n roundings of 2⁻²⁴ each of Σ |product| (Higham 2002,
+        // §3.1); one more for the bias.
+        const double tolerance = double(proof.terms.size() + 1) * 0x1p-24 * magnitude;
+        EXPECT_NEAR(sum, result, tolerance);
+    });
+}
+
+TEST_P(explain_test, each_term_is_of_the_operands) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        if (stage.name() != "context" || head < 0) return;
+        const Stage* value = trace.find("value_heads") ? trace.find("value_heads") : trace.find("value");
+        ASSERT_EQ(int(proof.terms.size()), value->shape().rows);
+        for (int k = 0; k < value->shape().rows; ++k) {
+            const ProofTerm& term = proof.terms[std::size_t(k)];
+            const char* weights = trace.find("weights_dropped") ? "weights_dropped" : "weights";
+            EXPECT_TRUE(same(term.left, values(*trace.find(weights), head)(i, k)));
+            EXPECT_TRUE(same(term.right, values(*value, head)(k, j)));
+            EXPECT_EQ(term.label, trace.label(Axis::key_token, k));
+            EXPECT_EQ(term.closed, closed(head, i, k));
+        }
+    });
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        if (stage.name() != "scores" || head < 0 || proof.terms.empty()) return;
+        if (GetParam().experiment.score != Score::dot && GetParam().experiment.score != Score::cosine) return;
+        const Stage* Q = trace.find("query_heads") ? trace.find("query_heads") : trace.find("query");
+        const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
+        ASSERT_EQ(int(proof.terms.size()), Q->shape().columns);
+        for (int k = 0; k < Q->shape().columns; ++k) {
+            EXPECT_TRUE(same(proof.terms[std::size_t(k)].left, values(*Q, head)(i, k)));
+            EXPECT_TRUE(same(proof.terms[std::size_t(k)].right, values(*K, head)(j, k)));
+            EXPECT_EQ(proof.terms[std::size_t(k)].label, std::to_string(k + 1));
+        }
+    });
+}
+
+TEST_P(explain_test, the_row_is_the_cells_row) {
+    for_each_cell([&](const Stage& stage, int head, int i, int, const Proof& proof) {
+        ASSERT_EQ(int(proof.row.size()), stage.shape().columns);
+        EXPECT_EQ(proof.row_title, trace.label(stage.info->rows, i));
+        for (int k = 0; k < stage.shape().columns; ++k) {
+            const ProofBar& bar = proof.row[std::size_t(k)];
+            EXPECT_TRUE(same(bar.value, values(stage, head)(i, k)));
+            EXPECT_EQ(bar.label, trace.label(stage.info->columns, k));
+            EXPECT_EQ(bar.closed, stage.info->columns == Axis::key_token && closed(std::max(head, 0), i, k));
+        }
+    });
+}
+
+TEST_P(explain_test, scaled_scores_show_each_step) {
+    const Experiment& e = GetParam().experiment;
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        if (stage.name() != "scaled" || head < 0 || e.score == Score::cosine) return;
+        ASSERT_EQ(proof.steps.size(), 2u);
+        const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
+        const double factor = e.scale.factor(K ? K->shape().columns : 1) / e.temperature;
+        const double score = values(*trace.find("scores"), head)(i, j);
+        EXPECT_TRUE(same(proof.steps[0].value, score));
+        // factor, temperature, product and quotient are each rounded to float32
+        if (std::isfinite(score)) {
+            EXPECT_NEAR(proof.steps[1].value, score * factor, 4 * 0x1p-24 * std::abs(score * factor));
+        }
+    });
+}
+
+TEST_P(explain_test, weights_are_proved_to_the_softmax) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        if (stage.name() != "weights" || head < 0 || closed(head, i, j) || !softmax_over_keys()) return;
+        const auto row = values(*trace.find("masked"), head).row(i);
+        if (!row.array().isFinite().cast<int>().sum() || std::isnan(proof.value)) return;
+        double largest = -INFINITY, sum = 0;
+        for (const float x : row) largest = std::max(largest, double(x));
+        for (const float x : row) sum += std::exp(x - largest);
+        const std::size_t n = proof.steps.size();
+        ASSERT_GE(n, 3u);
+        EXPECT_EQ(proof.steps[n - 3].value, row(j) - largest);
+        EXPECT_EQ(proof.steps[n - 2].value, std::exp(row(j) - largest));
+        EXPECT_EQ(proof.steps[n - 2].label, "exp");
+        // In float32 the difference is rounded, which counts |difference| times after exp; then a few
+        // roundings of exp and the quotient, and one for each addition of the sum. The last term is for
+        // subnormal weights.
+        const double roundings = std::abs(row(j) - largest) + double(row.size()) + 4;
+        EXPECT_NEAR(proof.value, std::exp(row(j) - largest) / sum, roundings * 0x1p-24 * proof.value + 1e-44);
+    });
+}
+
+TEST_P(explain_test, weights_have_a_summary_and_nothing_else_has) {
+    for_each_cell([&](const Stage& stage, int head, int i, int, const Proof& proof) {
+        ASSERT_EQ(proof.summary.has_value(), stage.name() == "weights" || stage.name() == "align");
+        if (!proof.summary || std::isnan(proof.value)) return;
+        double sum = 0, entropy = 0;
+        int larger = 0;
+        for (const float w : values(stage, head).row(i)) {
+            sum += w;
+            if (w > 0) entropy += double(w) * std::log(1 / double(w));
+            larger += w > proof.value;
+        }
+        EXPECT_DOUBLE_EQ(proof.summary->sum, sum);
+        // The same sum of at most some hundred terms in another order of operations.
+        EXPECT_NEAR(proof.summary->entropy, entropy, 1e-12);
+        EXPECT_GE(proof.summary->entropy, 0);
+        EXPECT_EQ(proof.summary->rank, larger + 1);
+        const bool nothing = sum == 0;
+        EXPECT_NEAR(proof.summary->effective_tokens, nothing ? 0 : std::exp(entropy), 1e-9);
+        // Each weight is rounded to float32.
+        const bool to_one = stage.name() == "align" || (stage.name() == "weights" && softmax_over_keys());
+        if (to_one) {
+            EXPECT_NEAR(sum, nothing ? 0 : 1, 1e-6);
+        }
+    });
+}
+
+TEST_P(explain_test, heads_are_ranked_by_their_weight) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        if (!proof.summary) return;
+        int expected = 0;
+        if (stage.shape().heads > 1 && head >= 0) {
+            expected = 1;
+            for (int h = 0; h < stage.shape().heads; ++h) expected += values(stage, h)(i, j) > proof.value;
+        }
+        EXPECT_EQ(proof.summary->head_rank, expected);
+    });
+}
+
+TEST_P(explain_test, closed_cells_and_empty_rows_carry_a_remark) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        const std::string_view name = stage.name();
+        const int h =
+            std::max(head, 0);  // the mask is the same in every head, but where each predicts its own
+        if (head < 0 && GetParam().experiment.normalizer == Normalization::local_p) return;
+        if ((name == "weights" || name == "context") && empty(h, i)) {
+            EXPECT_NE(proof.remark.find("every key is masked for this query"), std::string::npos);
+            EXPECT_EQ(proof.value, 0);
+        } else if ((name == "masked" || name == "weights") && closed(h, i, j)) {
+            EXPECT_EQ(proof.remark.substr(0, 6), "closed") << proof.remark;
+        } else if (name == "mask") {
+            EXPECT_EQ(proof.remark.substr(0, 6), proof.value == 0 ? "closed" : "open: ") << proof.remark;
+        } else if (name == "masked" || name == "weights" || name == "context") {
+            EXPECT_EQ(proof.remark, name != "context" && !trace.find("query") ? "custom: set by hand" : "");
+        }
+    });
+}
+
+TEST_P(explain_test, a_mean_lists_its_heads) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
+        if (head >= 0) return;
+        const int heads = stage.shape().heads;
+        ASSERT_EQ(int(proof.steps.size()), heads + 1);
+        double sum = 0;
+        for (int h = 0; h < heads; ++h) {
+            EXPECT_EQ(proof.steps[std::size_t(h)].label, "head " + std::to_string(h + 1));
+            EXPECT_TRUE(same(proof.steps[std::size_t(h)].value, values(stage, h)(i, j)));
+            sum += std::abs(proof.steps[std::size_t(h)].value);
+        }
+        if (std::isfinite(sum)) {
+            double mean = 0;
+            for (int h = 0; h < heads; ++h) mean += proof.steps[std::size_t(h)].value / heads;
+            EXPECT_NEAR(proof.value, mean, (heads + 1) * 0x1p-24 * sum / heads);  // float32 additions
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(experiments, explain_test, testing::ValuesIn(cases()),
+                         [](const auto& each) { return each.param.name; });
+
+Proof proof_of(const Experiment& experiment, const char* stage, int head, int row, int column) {
+    const Trace trace = evaluate(experiment);
+    return explain(trace, *trace.find(stage), head, row, column);
+}
+
+TEST(explain_words_test, the_weight_of_you_on_to_reads_as_in_the_notebook) {
+    const Proof proof = proof_of({}, "weights", 0, 1, 4);
+    std::vector<std::string> labels;
+    for (const ProofStep& step : proof.steps) labels.push_back(step.label);
+    EXPECT_EQ(labels,
+              (std::vector<std::string>{"q · k", "÷ √16", "− row max 13.474", "exp", "÷ row sum 1.1683"}));
+    EXPECT_NEAR(proof.steps[0].value, 53.8976, 5e-5);
+    EXPECT_NEAR(proof.value, 0.85596, 5e-6);
+    EXPECT_EQ(proof.terms.size(), 16u);
+    EXPECT_EQ(proof.row_title, "you");
+    EXPECT_EQ(proof.row[4].label, "to");
+    EXPECT_EQ(proof.summary->rank, 1);
+}
+
+TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
+    Experiment experiment;
+    experiment.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
+    EXPECT_EQ(proof_of(experiment, "masked", 0, 0, 1).remark, "closed by the mask: causal");
+    EXPECT_EQ(proof_of(experiment, "masked", 0, 7, 6).remark, "closed by the mask: valid");
+    EXPECT_EQ(proof_of(experiment, "weights", 0, 0, 7).remark, "closed by the mask: causal + valid");
+    EXPECT_EQ(proof_of(experiment, "mask", 0, 0, 7).remark, "closed by the mask: causal + valid");
+}
+
+TEST(explain_words_test, a_closed_key_adds_nothing_not_even_nan) {
+    Experiment experiment;
+    experiment.mask = {{MaskForm::valid, {2}}};
+    experiment.projection = Projection::none;
+    experiment.scale = {Scale::Kind::none};
+    Matrix value = Matrix::Ones(8, 2);
+    value.bottomRows(6).setConstant(k_nan);
+    experiment.given.emplace("value", GivenMatrix(value));
+    const Proof proof = proof_of(experiment, "context", 0, 3, 1);
+    EXPECT_NEAR(proof.terms_sum, 1, 1e-6);  // the two open weights sum to 1 in float32
+    EXPECT_EQ(proof.terms[5].product(), 0);
+    EXPECT_TRUE(proof.terms[5].closed);
+    EXPECT_FALSE(proof.terms[1].closed);
+}
+
+TEST(explain_words_test, a_bias_is_a_step_of_its_own) {
+    Experiment experiment;
+    experiment.given.emplace("b_q", GivenMatrix(Matrix::Constant(1, 16, 0.5f)));
+    const Proof proof = proof_of(experiment, "query", 0, 2, 3);
+    ASSERT_EQ(proof.steps.size(), 2u);
+    EXPECT_EQ(proof.steps[1].label, "+ b_q 0.5");
+    EXPECT_NEAR(proof.steps[0].value + 0.5, proof.value, 1e-6);
+}
+
+/// Zeros, and how often they were asked for.
+class CountedValues : public test::LostValues {
+public:
+    CountedValues(const Shape& shape, std::atomic<int>& asked) : LostValues(shape), asked_(asked) {}
+    void read(int, int, int count, float* rows) const override {
+        ++asked_;
+        std::fill_n(rows, count * shape().columns, 0.0f);
+    }
+    Eigen::VectorXf column(int, int) const override {
+        ++asked_;
+        return Eigen::VectorXf::Zero(shape().rows);
+    }
+
+private:
+    std::atomic<int>& asked_;
+};
+
+TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 1100; ++i) e.text += "w ";
+    e.dim = 64;
+    for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries}) {
+        e.softmax_axis = axis;
+        std::atomic<int> asked = 0;
+        int all = 0;
+        test::FakeBackend backend(
+            [&](const Op&, const Shape& shape) { return std::make_shared<CountedValues>(shape, asked); });
+        const Trace trace = evaluate(e, {}, {.backend = &backend});
+        ASSERT_TRUE(trace.find("value")->buffer.is_on_device());
+        for (const char* stage : {"scores", "scaled", "masked", "weights", "context"}) {
+            asked = 0;
+            explain(trace, *trace.find(stage), 0, 5, 5);
+            EXPECT_LE(asked, 5) << stage;
+            const int before = asked;
+            all += before;
+            explain(trace, *trace.find(stage), 0, 5, 5);
+            EXPECT_EQ(asked, before) << stage << ": nothing is asked for again in the next frame";
+        }
+        EXPECT_GE(all, 4);
+    }
+}
+
+TEST(explain_words_test, stages_that_are_no_sum_say_where_they_come_from) {
+    Experiment experiment;
+    EXPECT_EQ(proof_of(experiment, "tokens", 0, 1, 0).remark, "“you” is row 7 of the table, counted from 0");
+    EXPECT_EQ(proof_of(experiment, "embedding", 0, 1, 2).remark, "row 7 of the table E, dimension 3");
+    EXPECT_EQ(proof_of(experiment, "W_q", 0, 0, 0).remark, "drawn with seed 123");
+    experiment.heads = 4;
+    EXPECT_EQ(proof_of(experiment, "query_heads", 2, 1, 1).remark, "column 10 of Q, in head 3");
+    EXPECT_EQ(proof_of(experiment, "concat", 0, 1, 9).remark, "context of head 3, column 2");
+    experiment.heads = 1;
+    experiment.projection = Projection::none;
+    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "no projection: the same as X");
+    experiment.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
+    experiment.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));
+    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "custom: set by hand");
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,161 @@
+// The report on two traces that should be equal.
+#include "core/graph/parity.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "core/mechanism/evaluate.h"
+
+namespace attnscope {
+namespace {
+
+/// A stage of one or more heads, row by row.
+StageRecord record(const char* name, const Shape& shape, const std::vector<float>& numbers,
+                   double milliseconds = 0) {
+    Tensor values(shape);
+    std::ranges::copy(numbers, values.values().begin());
+    return {.stage = StagePtr(new Stage{find_stage_info(name), Buffer(std::move(values))}),
+            .op = {},
+            .inputs = {},
+            .milliseconds = milliseconds};
+}
+
+Trace trace_of(std::vector<StageRecord> records) {
+    Trace trace;
+    trace.records = std::move(records);
+    return trace;
+}
+
+/// Of one stage of 1 × n numbers.
+StageDifference difference(const std::vector<float>& a, const std::vector<float>& b) {
+    const Shape shape{.rows = 1, .columns = static_cast<int>(a.size())};
+    return compare(trace_of({record("scores", shape, a)}), trace_of({record("scores", shape, b)})).at(0);
+}
+
+/// Numbers that count as a card's, and remember the most rows that were asked for at once.
+class FakeCard : public DeviceValues {
+public:
+    explicit FakeCard(const Shape& shape) : shape_(shape) {}
+    const Shape& shape() const override { return shape_; }
+    void read(int head, int first, int count, float* rows) const override {
+        most_rows = std::max(most_rows, count);
+        for (int i = 0; i < count; ++i)
+            std::fill_n(rows + std::ptrdiff_t{i} * shape_.columns, shape_.columns,
+                        static_cast<float>(head * 1000 + first + i));
+    }
+    Eigen::VectorXf column(int, int) const override { return {}; }
+    ValueRange range(int) const override { return {}; }
+    std::vector<float> row_largest(int) const override { return {}; }
+    std::vector<float> column_largest(int) const override { return {}; }
+    std::shared_ptr<const DeviceValues> mean() const override { return nullptr; }
+
+    mutable int most_rows = 0;
+
+private:
+    Shape shape_;
+};
+
+TEST(ParityTest, the_largest_absolute_and_relative_difference_are_found_with_their_cells) {
+    const Shape shape{.heads = 2, .rows = 2, .columns = 3, .per_head = true};
+    const Trace a = trace_of({record("weights", shape, {1, 2, 3, 4, 5, 6, 100, 8, 9, 0.5f, 11, 12}, 7)});
+    const Trace b = trace_of({record("weights", shape, {1, 2, 3, 4, 5, 6, 102, 8, 9, 0.25f, 11, 12}, 3)});
+    const std::vector<StageDifference> found = compare(a, b);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].info->name, "weights");
+    EXPECT_EQ(found[0].shape, shape);
+    EXPECT_EQ(found[0].absolute, 2);
+    EXPECT_EQ(found[0].absolute_at, (CellPlace{1, 0, 0}));
+    EXPECT_EQ(found[0].relative, 0.5) << "of the larger of both";
+    EXPECT_EQ(found[0].relative_at, (CellPlace{1, 1, 0}));
+    EXPECT_EQ(found[0].other_kind, 0U);
+    EXPECT_EQ(found[0].milliseconds_a, 7);
+    EXPECT_EQ(found[0].milliseconds_b, 3);
+}
+
+TEST(ParityTest, what_is_equal_has_no_place) {
+    const StageDifference same =
+        difference({1, -0.0f, NAN, INFINITY, -INFINITY}, {1, 0.0f, NAN, INFINITY, -INFINITY});
+    EXPECT_EQ(same.absolute, 0);
+    EXPECT_FALSE(same.absolute_at);
+    EXPECT_EQ(same.relative, 0);
+    EXPECT_FALSE(same.relative_at);
+    EXPECT_EQ(same.other_kind, 0U);
+    EXPECT_FALSE(same.other_kind_at);
+}
+
+TEST(ParityTest, a_relative_difference_below_the_floor_is_rounding) {
+    const StageDifference tiny = difference({1e-7f, 2}, {9e-7f, 2.0001f});
+    EXPECT_EQ(tiny.relative_at, (CellPlace{0, 0, 1}));
+    EXPECT_NEAR(tiny.relative, 5e-5, 1e-6);
+    const StageDifference lost = difference({0}, {3e-6f});
+    EXPECT_EQ(lost.relative, 1) << "of the larger one, though the other is nothing";
+}
+
+TEST(ParityTest, cells_of_another_kind_are_counted_and_are_no_difference) {
+    const StageDifference kinds =
+        difference({1, NAN, INFINITY, -INFINITY, -INFINITY, NAN, 3}, {1, 2, -INFINITY, 5, NAN, NAN, 3.5f});
+    EXPECT_EQ(kinds.other_kind, 4U);
+    EXPECT_EQ(kinds.other_kind_at, (CellPlace{0, 0, 1}));
+    EXPECT_EQ(kinds.absolute, 0.5);
+    EXPECT_EQ(kinds.absolute_at, (CellPlace{0, 0, 6}));
+}
+
+TEST(ParityTest, stages_of_both_are_compared_in_order_and_parameters_too) {
+    Experiment experiment;
+    experiment.heads = 2;
+    const Trace a = evaluate(experiment);
+    experiment.mask = {{MaskForm::causal, {}}};
+    Trace b = evaluate(experiment);
+    const std::vector<StageDifference> found = compare(a, b);
+    ASSERT_EQ(found.size(), a.records.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].info, a.records[i].stage->info);
+        const bool masks = found[i].info->name == "masked";
+        EXPECT_EQ(found[i].other_kind > 0, masks) << found[i].info->name;
+    }
+    b.records.erase(b.records.begin());
+    EXPECT_EQ(compare(a, b).size(), a.records.size() - 1);
+}
+
+TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
+    const Shape shape{.heads = 2, .rows = 3000, .columns = 1000, .per_head = true};
+    const auto left = std::make_shared<FakeCard>(shape), right = std::make_shared<FakeCard>(shape);
+    const auto on_card = [&](const std::shared_ptr<FakeCard>& card) {
+        return trace_of({{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}), .op = {}}});
+    };
+    const StageDifference found = compare(on_card(left), on_card(right)).at(0);
+    EXPECT_EQ(found.absolute, 0);
+    EXPECT_GT(left->most_rows, 1);
+    EXPECT_LE(left->most_rows, 1100);
+    EXPECT_LE(right->most_rows, 1100);
+    Tensor truth(shape);
+    for (int h = 0; h < 2; ++h)
+        for (int i = 0; i < shape.rows; ++i)
+            truth.head(h).row(i).setConstant(static_cast<float>(h * 1000 + i));
+    truth.head(1)(2999, 7) += 1;
+    Trace here;
+    here.records.push_back(
+        {.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(std::move(truth))}), .op = {}});
+    EXPECT_EQ(compare(here, on_card(right)).at(0).absolute_at, (CellPlace{1, 2999, 7}));
+}
+
+TEST(ParityTest, other_shapes_are_refused_by_name_and_a_comparison_can_be_cancelled) {
+    const Trace a = trace_of({record("scores", {.rows = 1, .columns = 2}, {1, 2})});
+    const Trace b = trace_of({record("scores", {.rows = 2, .columns = 1}, {1, 2})});
+    try {
+        compare(a, b);
+        FAIL() << "nothing was thrown";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+        EXPECT_NE(std::string(error.what()).find("scores"), std::string::npos) << error.what();
+    }
+    std::stop_source stop;
+    stop.request_stop();
+    const Trace other = trace_of({record("scores", {.rows = 1, .columns = 2}, {1, 2})});
+    EXPECT_THROW(compare(a, other, stop.get_token()), Cancelled);
+}
+
+}  // namespace
+}  // namespace attnscope

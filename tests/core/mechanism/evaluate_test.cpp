@@ -1,0 +1,679 @@
+#include "core/mechanism/evaluate.h"
+#include "core/mechanism/build.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "core/error.h"
+#include "core/graph/backend.h"
+#include "core/mechanism/stages.h"
+#include "core/random/initializers.h"
+#include "core/session/examples.h"
+#include "tests/drawn.h"
+#include "tests/fake_backend.h"
+
+namespace attnscope {
+namespace {
+
+const Matrix& random_matrix(int rows, int columns, unsigned seed) {
+    static std::map<std::tuple<int, int, unsigned>, Matrix> kept;
+    auto& matrix = kept[{rows, columns, seed}];
+    if (matrix.size() == 0) {
+        std::mt19937 engine(seed);
+        std::normal_distribution<float> normal;
+        matrix.resize(rows, columns);
+        for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = normal(engine);
+    }
+    return matrix;
+}
+
+std::set<std::string> computed(const Trace& trace) {
+    std::set<std::string> names;
+    for (const StageRecord& record : trace.records)
+        if (record.computed) names.emplace(record.stage->name());
+    return names;
+}
+
+bool identical(const Trace& a, const Trace& b) {
+    if (a.records.size() != b.records.size()) return false;
+    for (std::size_t i = 0; i < a.records.size(); ++i) {
+        const Tensor& x = a.records[i].stage->buffer.host();
+        const Tensor& y = b.records[i].stage->buffer.host();
+        if (a.records[i].stage->info != b.records[i].stage->info || !(x.shape() == y.shape()) ||
+            std::memcmp(x.values().data(), y.values().data(), x.values().size_bytes()) != 0)
+            return false;
+    }
+    return true;
+}
+
+std::string message_of(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+float cell(const Trace& trace, const char* stage, int row, int column, int head = 0) {
+    return trace.find(stage)->buffer.at(head, row, column);
+}
+
+TEST(EvaluateTest, the_default_experiment_gives_the_numbers_printed_in_notebook_1) {
+    const Trace trace = evaluate({});
+    const auto printed = [](float value, const char* format) {
+        char text[32];
+        std::snprintf(text, sizeof text, format, static_cast<double>(value));
+        return std::string(text);
+    };
+    const char* scores[] = {"-25.1623", "9.3602",  "14.3667", "32.1482",
+                            "53.8976",  "46.6626", "-1.2131", "-32.9392"};
+    const char* weights[] = {"2.2317e-09", "1.2499e-05", "4.3696e-05", "3.7242e-03",
+                             "8.5596e-01", "1.4026e-01", "8.8897e-07", "3.1935e-10"};
+    const char* context[] = {"-1.2226", "-3.4387", "-4.3928", "-5.2125", "-1.1249", "-3.3041",
+                             "-1.4316", "-3.2765", "-2.5114", "-2.6105", "-1.5793", "-2.8433",
+                             "-2.4142", "-0.3998", "-1.9917", "-3.3499"};
+    for (int j = 0; j < 8; ++j) {
+        EXPECT_EQ(printed(cell(trace, "scores", 1, j), "%.4f"), scores[j]);
+        EXPECT_EQ(printed(cell(trace, "weights", 1, j), "%.4e"), weights[j]);
+    }
+    for (int j = 0; j < 16; ++j) EXPECT_EQ(printed(cell(trace, "context", 1, j), "%.4f"), context[j]);
+}
+
+TEST(EvaluateTest, the_stages_stand_in_the_order_of_the_computation) {
+    Experiment e;
+    e.heads = 2;
+    e.output_projection = true;
+    std::vector<std::string> names;
+    for (const StagePtr& stage : evaluate(e).stages()) names.emplace_back(stage->name());
+    EXPECT_EQ(names, (std::vector<std::string>{"tokens", "embedding", "query", "key", "value", "query_heads",
+                                               "key_heads", "value_heads", "scores", "scaled", "mask",
+                                               "masked", "weights", "context", "concat", "output"}));
+}
+
+TEST(EvaluateTest, one_head_has_no_split_and_no_concat_and_keeps_its_head_dimension) {
+    const Trace trace = evaluate({});
+    EXPECT_EQ(trace.find("query_heads"), nullptr);
+    EXPECT_EQ(trace.find("concat"), nullptr);
+    EXPECT_EQ(trace.find("output"), nullptr);
+    EXPECT_EQ(trace.find("scores")->shape(), (Shape{1, 8, 8, true}));
+    EXPECT_EQ(trace.find("mask")->shape(), (Shape{1, 8, 8, false}));
+}
+
+/// Which stages each kind of change computes again; everything else is the very same object as before.
+struct Change {
+    const char* name;
+    std::function<void(Experiment&)> make;
+    std::set<std::string> computed;
+};
+
+const std::set<std::string> k_from_scores = {"scores", "scaled", "masked", "weights", "context"};
+std::set<std::string> with(std::set<std::string> more, const std::set<std::string>& base = k_from_scores) {
+    more.insert(base.begin(), base.end());
+    return more;
+}
+
+TEST(EvaluateTest, a_change_computes_the_stages_that_depend_on_it_and_no_others) {
+    const std::vector<Change> changes = {
+        {"nothing", [](Experiment&) {}, {}},
+        {"temperature", [](Experiment& e) { e.temperature = 2; }, {"scaled", "masked", "weights", "context"}},
+        {"scale",
+         [](Experiment& e) { e.scale = {Scale::Kind::none}; },
+         {"scaled", "masked", "weights", "context"}},
+        {"the same scale as a number",
+         [](Experiment& e) {
+             e.scale = {Scale::Kind::number, 0.25};
+         },
+         {}},
+        {"mask",
+         [](Experiment& e) {
+             e.mask = {{MaskForm::causal, {}}};
+         },
+         {"mask", "masked", "weights", "context"}},
+        {"a mask that closes nothing",
+         [](Experiment& e) {
+             e.mask = {{MaskForm::valid, {8}}};
+         },
+         {"mask"}},
+        {"projection seed",
+         [](Experiment& e) {
+             e.projection_seed = {ProjectionSeed::Kind::own, 5};
+         },
+         with({"W_q", "W_k", "W_v", "query", "key", "value"})},
+        {"seed", [](Experiment& e) { e.seed = 124; },
+         with({"table", "embedding", "W_q", "W_k", "W_v", "query", "key", "value"})},
+        {"the case of a word", [](Experiment& e) { e.text[0] = 'c'; }, {}},
+        {"a blank at the end", [](Experiment& e) { e.text += " "; }, {}},
+        {"the word order", [](Experiment& e) { e.text = "you Can help me to translate this sentence"; },
+         with({"tokens", "embedding", "query", "key", "value"})},
+        {"output projection", [](Experiment& e) { e.output_projection = true; }, {"W_o", "output"}},
+        {"heads", [](Experiment& e) { e.heads = 2; },
+         with({"query_heads", "key_heads", "value_heads", "concat"})},
+    };
+    const Trace before = evaluate({});
+    for (const Change& change : changes) {
+        Experiment changed;
+        change.make(changed);
+        const Trace after = evaluate(changed, before);
+        EXPECT_EQ(computed(after), change.computed) << change.name;
+        EXPECT_TRUE(identical(after, evaluate(changed))) << change.name;
+    }
+}
+
+TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long_walk_of_random_changes) {
+    std::mt19937 random(7);
+    const auto pick = [&](auto... values) {
+        const std::array options{values...};
+        return options[random() % options.size()];
+    };
+    Experiment e;
+    Trace trace;
+    int compared = 0;
+    for (int step = 0; step < 1500; ++step) {
+        switch (random() % 24) {
+            case 0: e.seed = pick(1, 123, -5); break;
+            case 1: e.heads = pick(1, 2, 4); break;
+            case 2: e.dim = pick(4, 8, 16); break;
+            case 3: e.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.5}); break;
+            case 4: e.temperature = pick(1.0, 0.1, 10.0); break;
+            case 5:
+                e.mask =
+                    random() % 2 ? std::vector<MaskRule>{} : std::vector<MaskRule>{{MaskForm::causal, {}}};
+                break;
+            case 6: e.mask.push_back({MaskForm::valid, {std::int64_t(random() % 5)}}); break;
+            case 7:
+                e.projection =
+                    pick(Projection::none, Projection::uniform, Projection::mha, Projection::linear);
+                break;
+            case 8: e.output_projection = !e.output_projection; break;
+            case 9: e.text = pick("one", "a b c a", "Can you help me to translate this sentence"); break;
+            case 10:
+                e.vocabulary =
+                    pick(VocabularyOrder::alphabetical, VocabularyOrder::appearance, VocabularyOrder::stable);
+                break;
+            case 11:
+                e.projection_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
+                                         ProjectionSeed{ProjectionSeed::Kind::own, 9});
+                break;
+            case 12:
+                e.embedding = pick(Initialization::normal, Initialization::uniform, Initialization::xavier);
+                break;
+            case 13:
+                e.tokenizer = pick(TokenizerKind::words, TokenizerKind::characters);
+                e.table_size = pick(0, 3, 30);
+                break;
+            case 14:
+                e.score = pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine,
+                               Score::location);
+                break;
+            case 15:
+                e.normalizer = pick(Normalization::softmax, Normalization::hard, Normalization::local_m,
+                                    Normalization::local_p);
+                break;
+            case 16: e.softmax_axis = pick(SoftmaxAxis::keys, SoftmaxAxis::queries); break;
+            case 17:
+                e.position = pick(Position::none, Position::sinusoidal, Position::rope, Position::alibi);
+                break;
+            case 18: e.text2 = pick("", "b c", "Kannst du mir bitte helfen"); break;
+            case 19: e.block = pick(Block::none, Block::post_norm, Block::pre_norm); break;
+            case 20:
+                e.dropout = pick(0.0, 0.5);
+                e.dropout_seed = pick(0, 1);
+                e.training = random() % 2;
+                break;
+            case 21:
+                e.score_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
+                                    ProjectionSeed{ProjectionSeed::Kind::own, 9});
+                e.block_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0});
+                break;
+            case 22:
+                e.hidden = pick(1, 8);
+                e.local_window = pick(1, 3);
+                e.sharpening = pick(1.0, 3.0);
+                e.projection_bias = random() % 2;
+                e.activation = pick(Activation::relu, Activation::gelu);
+                e.rope_layout = pick(RopeLayout::interleaved, RopeLayout::half);
+                break;
+            case 23:
+                if (random() % 2)
+                    e.given.insert_or_assign("mask", GivenMatrix(Matrix::Identity(3, 3)));
+                else
+                    e.given.clear();
+                break;
+        }
+        if (e.mask.size() > 2) e.mask.clear();
+        // What does not fit together is refused alike; the walk goes on from the trace before.
+        try {
+            trace = evaluate(e, trace);
+        } catch (const Error&) {
+            EXPECT_THROW(evaluate(e), Error);
+            continue;
+        }
+        ASSERT_TRUE(identical(trace, evaluate(e))) << "step " << step;
+        ++compared;
+    }
+    EXPECT_GT(compared, 700);
+}
+
+TEST(EvaluateTest, a_stable_word_keeps_its_vector_whatever_else_is_typed) {
+    Experiment e;
+    e.vocabulary = VocabularyOrder::stable;
+    e.text = "help me";
+    const Trace few = evaluate(e);
+    e.text = "please do help somebody else";
+    const Trace many = evaluate(e);
+    EXPECT_EQ(few.find("embedding")->buffer.host().head(0).row(0),
+              many.find("embedding")->buffer.host().head(0).row(2));
+}
+
+TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 300; ++i) e.text += "w" + std::to_string(i % 97) + " ";
+    e.dim = 64;
+    e.heads = 4;
+    e.mask = {{MaskForm::causal, {}}};
+    e.output_projection = true;
+    const Trace one = evaluate(e, {}, {.threads = 1, .memory_limit = 0, .cancel = {}});
+    for (const int threads : {2, 3, 8})
+        EXPECT_TRUE(identical(one, evaluate(e, {}, {.threads = threads, .memory_limit = 0, .cancel = {}})))
+            << threads;
+}
+
+TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_and_is_flagged) {
+    Experiment e;
+    e.mask = {{MaskForm::valid, {8, 0, 3, 8, 8, 8, 8, 1}}};
+    const Trace trace = evaluate(e);
+    EXPECT_TRUE(trace.fully_masked(1));
+    EXPECT_FALSE(trace.fully_masked(2));
+    for (int j = 0; j < 8; ++j) EXPECT_EQ(cell(trace, "weights", 1, j), 0);
+    for (int j = 0; j < 16; ++j) EXPECT_EQ(cell(trace, "context", 1, j), 0);
+    EXPECT_EQ(cell(trace, "weights", 7, 0), 1);
+    EXPECT_EQ(cell(trace, "weights", 7, 1), 0);
+}
+
+TEST(EvaluateTest, a_fully_masked_column_is_flagged_where_its_weights_would_sum_to_one) {
+    Experiment e;
+    e.text2 = "a b c d e f g h i j k";
+    e.mask = {{MaskForm::window, {1, 0}}};
+    EXPECT_FALSE(evaluate(e).fully_masked_column(8));
+    e.softmax_axis = SoftmaxAxis::queries;
+    const Trace trace = evaluate(e);
+    EXPECT_FALSE(trace.fully_masked_column(7));
+    EXPECT_TRUE(trace.fully_masked_column(8));
+    EXPECT_TRUE(trace.fully_masked_column(10));
+    EXPECT_FALSE(trace.fully_masked_column(11)) << "there is none";
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(cell(trace, "weights", i, 8), 0);
+    for (int i = 0; i < 8; ++i) EXPECT_FALSE(trace.fully_masked(i)) << i;
+}
+
+TEST(EvaluateTest, a_row_is_fully_masked_only_where_every_head_closes_it) {
+    Tensor values({.heads = 2, .rows = 2, .columns = 2, .per_head = true});
+    values.head(0).setConstant(-INFINITY);
+    values.head(1).setConstant(-INFINITY);
+    values.head(1)(1, 0) = 0.5f;
+    Trace trace;
+    trace.records.push_back(
+        {StagePtr(new Stage{find_stage_info("masked"), Buffer(std::move(values))}), {}, {}});
+    EXPECT_TRUE(trace.fully_masked(0));
+    EXPECT_FALSE(trace.fully_masked(1));
+}
+
+TEST(EvaluateTest, a_masked_cell_is_minus_infinity_and_its_weight_exactly_zero) {
+    Experiment e;
+    e.mask = {{MaskForm::causal, {}}};
+    const Trace trace = evaluate(e);
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 8; ++j) {
+            EXPECT_EQ(cell(trace, "mask", i, j), j <= i ? 1 : 0);
+            EXPECT_EQ(std::isinf(cell(trace, "masked", i, j)), j > i);
+            if (j > i) {
+                EXPECT_EQ(cell(trace, "weights", i, j), 0);
+                EXPECT_FALSE(std::signbit(cell(trace, "weights", i, j)));
+            }
+        }
+}
+
+Experiment given_qkv(int n, int m, int d) {
+    Experiment e;
+    e.dim = d;
+    e.given.emplace("query", GivenMatrix(random_matrix(n, d, 1)));
+    e.given.emplace("key", GivenMatrix(random_matrix(m, d, 2)));
+    e.given.emplace("value", GivenMatrix(random_matrix(m, d, 3)));
+    return e;
+}
+
+TEST(EvaluateTest, keys_that_are_given_in_another_number_have_no_words) {
+    Experiment e;
+    e.text = "one two three";
+    e.given.emplace("embedding_kv", GivenMatrix(random_matrix(5, e.dim, 4)));
+    Trace trace = evaluate(e);
+    EXPECT_EQ(trace.rows, (std::vector<std::string>{"one", "two", "three"}));
+    EXPECT_EQ(trace.columns, std::vector<std::string>{});
+    EXPECT_EQ(trace.label(Axis::key_token, 0), "1");
+    EXPECT_EQ(trace.find("weights")->shape(), (Shape{1, 3, 5, true}));
+    e.given = {{"query", GivenMatrix(random_matrix(2, e.dim, 5))}};
+    trace = evaluate(e);
+    EXPECT_EQ(trace.rows, std::vector<std::string>{});
+    EXPECT_EQ(trace.columns, (std::vector<std::string>{"one", "two", "three"}));
+}
+
+TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {
+    Experiment e = given_qkv(5, 5, 4);
+    Matrix Q = e.given.at("query").values();
+    Q(2, 1) = NAN;
+    e.given.insert_or_assign("query", GivenMatrix(Q));
+    e.mask = {{MaskForm::causal, {}}};
+    const Trace trace = evaluate(e);
+    for (int i = 0; i < 5; ++i)
+        for (int j = 0; j < 5; ++j)
+            EXPECT_EQ(std::isnan(cell(trace, "weights", i, j)), i == 2 && j <= 2) << i << j;
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isnan(cell(trace, "context", i, 0)), i == 2);
+}
+
+TEST(EvaluateTest, a_masked_key_contributes_nothing_not_even_nan) {
+    Experiment e = given_qkv(5, 5, 4);
+    Matrix K = e.given.at("key").values(), V = e.given.at("value").values();
+    K.row(3).setConstant(NAN);
+    V.row(3).setConstant(INFINITY);
+    e.given.insert_or_assign("key", GivenMatrix(K));
+    e.given.insert_or_assign("value", GivenMatrix(V));
+    e.mask = {{MaskForm::valid, {3, 3, 3, 4, 3}}};
+    const Trace trace = evaluate(e);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isfinite(cell(trace, "context", i, 0)), i != 3) << i;
+}
+
+TEST(EvaluateTest, each_row_of_weights_sums_to_one_and_huge_scores_give_no_nan) {
+    Experiment e = given_qkv(7, 9, 8);
+    for (const double scale : {1e-6, 1.0, 300.0, 1e4}) {
+        e.scale = {Scale::Kind::number, scale};
+        const Trace trace = evaluate(e);
+        // Seven additions of numbers below 1 round by at most 7 · 2⁻²⁴.
+        for (int i = 0; i < 7; ++i)
+            EXPECT_NEAR(trace.find("weights")->buffer.host().head(0).row(i).cast<double>().sum(), 1, 1e-6)
+                << scale;
+    }
+}
+
+TEST(EvaluateTest, several_heads_equal_single_heads_on_their_columns) {
+    Experiment e = given_qkv(6, 6, 8);
+    e.heads = 2;
+    const Trace both = evaluate(e);
+    for (int h = 0; h < 2; ++h) {
+        Experiment one = e;
+        one.heads = 1;
+        one.scale = {Scale::Kind::number, 0.5};  // 1/√4
+        for (const char* name : {"query", "key", "value"})
+            one.given.insert_or_assign(name, GivenMatrix(e.given.at(name).values().middleCols(4 * h, 4)));
+        const Trace alone = evaluate(one);
+        EXPECT_EQ(alone.find("context")->buffer.host().head(0), both.find("context")->buffer.host().head(h));
+        EXPECT_EQ(alone.find("context")->buffer.host().head(0),
+                  both.find("concat")->buffer.host().head(0).middleCols(4 * h, 4));
+    }
+}
+
+TEST(EvaluateTest, one_token_one_dimension_and_one_head_work) {
+    Experiment e;
+    e.text = "word";
+    e.dim = 1;
+    e.output_projection = true;
+    const Trace trace = evaluate(e);
+    EXPECT_EQ(cell(trace, "weights", 0, 0), 1);
+    EXPECT_EQ(trace.find("output")->shape(), (Shape{1, 1, 1, false}));
+}
+
+TEST(EvaluateTest, the_table_has_at_least_the_rows_that_are_asked_for) {
+    Experiment e;
+    e.table_size = 3;
+    EXPECT_EQ(evaluate(e).find("table")->shape().rows, 8);
+    e.table_size = 50;
+    EXPECT_EQ(evaluate(e).find("table")->shape().rows, 50);
+}
+
+TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_do) {
+    struct Bad {
+        std::function<void(Experiment&)> make;
+        const char* says;
+    };
+    const std::vector<Bad> bad = {
+        {[](Experiment& e) { e.text.clear(); }, "no tokens"},
+        {[](Experiment& e) { e.text = "   "; }, "no tokens"},
+        {[](Experiment& e) { e.text = "a\xff"; }, "UTF-8"},
+        {[](Experiment& e) {
+             for (int i = 0; i < 5000; ++i) e.text += " w";
+         },
+         "5008 tokens and the limit is 4096"},
+        {[](Experiment& e) { e.dim = 0; }, "dim 0 is out of range: use 1 to 1024"},
+        {[](Experiment& e) { e.dim = 2000; }, "dim 2000"},
+        {[](Experiment& e) { e.heads = 3; }, "heads 3 does not divide dim 16"},
+        {[](Experiment& e) { e.heads = -1; }, "heads -1"},
+        {[](Experiment& e) { e.temperature = 0; }, "temperature"},
+        {[](Experiment& e) { e.temperature = NAN; }, "temperature"},
+        {[](Experiment& e) {
+             e.scale = {Scale::Kind::number, INFINITY};
+         },
+         "scale"},
+        {[](Experiment& e) {
+             e.mask = {{MaskForm::causal, {3}}};
+         },
+         "takes no numbers"},
+        {[](Experiment& e) {
+             e.mask = {{MaskForm::valid, {1, 2, 3}}};
+         },
+         "3 lengths for 8 queries"},
+        {[](Experiment& e) { e.table_size = -1; }, "table-size -1"},
+        {[](Experiment& e) { e.given.emplace("W_q", GivenMatrix(Matrix::Zero(4, 5))); }, "W_q is 4 × 5"},
+    };
+    for (const Bad& each : bad) {
+        Experiment e;
+        each.make(e);
+        const std::string message = message_of([&] { evaluate(e); });
+        EXPECT_NE(message.find(each.says), std::string::npos) << "got: " << message;
+        EXPECT_EQ(message.find('\n'), std::string::npos);
+    }
+}
+
+TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 4096; ++i) e.text += "w ";
+    e.dim = 1024;
+    e.heads = 64;
+    e.tokenizer = TokenizerKind::whitespace;
+    const std::string message = message_of(
+        [&] { evaluate(e, {}, {.threads = 0, .memory_limit = std::size_t{1} << 30, .cancel = {}}); });
+    EXPECT_NE(message.find("4096 × 4096 tokens with 64 heads need"), std::string::npos) << message;
+    EXPECT_NE(message.find("MiB of this machine's memory and 1024 MiB are free"), std::string::npos)
+        << message;
+}
+
+TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_rest_against_this_machines) {
+    constexpr std::size_t k_mib = std::size_t{1} << 20;
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 512; ++i) e.text += "w ";
+    e.heads = 4;
+    const auto said = [&](std::size_t on_card, std::size_t here) -> std::string {
+        test::FakeBackend backend;
+        backend.free_bytes = on_card;
+        try {
+            evaluate(e, {}, {.threads = 0, .backend = &backend, .memory_limit = here, .cancel = {}});
+            return "";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::too_large);
+            return error.what();
+        }
+    };
+    const std::size_t whole = bytes_of(build(e));
+    ASSERT_GT(whole, 20 * k_mib);
+    EXPECT_EQ(said(2 * whole, k_mib), "") << "scores and weights lie on the card";
+    EXPECT_EQ(
+        said(10 * k_mib, 2 * whole),
+        "512 × 512 tokens with 4 heads need " + std::to_string(whole / k_mib) +
+            " MiB of the graphics card's memory and 9 MiB are free: shorten the sentence or use fewer heads");
+    EXPECT_NE(said(2 * whole, 1000).find("MiB of this machine's memory and 0 MiB are free"),
+              std::string::npos)
+        << said(2 * whole, 1000);
+    EXPECT_NE(said(0, k_mib).find("MiB of this machine's memory and 1 MiB are free"), std::string::npos)
+        << "a backend without memory of its own takes this machine's: " << said(0, k_mib);
+    e.dropout = 0.5;
+    EXPECT_NE(said(4 * whole, 2 * k_mib), "") << "which weights dropout keeps is drawn here";
+}
+
+TEST(EvaluateTest, what_may_be_taken_over_from_a_card_needs_no_room_there) {
+    Experiment e;
+    e.text.clear();
+    for (int i = 0; i < 512; ++i) e.text += "w ";
+    e.heads = 4;
+    const std::size_t whole = bytes_of(build(e));
+    const auto on_card = [](const Op&, const Shape& shape) {
+        return std::make_shared<test::LostValues>(shape);
+    };
+    test::FakeBackend roomy(on_card), full(on_card);
+    const Trace before = evaluate(e, {}, {.backend = &roomy});
+    ASSERT_TRUE(before.find("scores")->buffer.is_on_device());
+    full.free_bytes = whole / 2;
+    e.temperature = 2;
+    EXPECT_NO_THROW(evaluate(e, before, {.backend = &full})) << "the scores stay as they are";
+    EXPECT_THROW(evaluate(e, {}, {.backend = &full}), Error);
+}
+
+TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_alone) {
+    const Trace before = evaluate({});
+    std::stop_source stop;
+    stop.request_stop();
+    Experiment e;
+    e.seed = 5;
+    EXPECT_THROW(evaluate(e, before, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
+                 Cancelled);
+    EXPECT_TRUE(identical(before, evaluate({})));
+}
+
+TEST(StagesTest, the_operands_of_a_stage_stand_where_the_mathematics_puts_them) {
+    Experiment e;
+    e.heads = 4;
+    const Trace trace = evaluate(e);
+    EXPECT_EQ(operand(trace, "query")->name(), "query_heads");
+    EXPECT_EQ(operand(trace, "value")->name(), "value_heads");
+    EXPECT_EQ(operand(trace, "embedding_kv")->name(), "embedding");
+    EXPECT_EQ(operand(evaluate({}), "query")->name(), "query");
+    EXPECT_EQ(operand(trace, ""), nullptr);
+}
+
+std::string refusal(const Experiment& e) {
+    try {
+        evaluate(e);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+        return error.what();
+    }
+    return "";
+}
+
+TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
+    Experiment e;
+    e.score = Score::additive;
+    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
+    EXPECT_EQ(refusal(e),
+              "v_a is 1 × 16, but 1 × 8 (commas were read as separators: write decimals with a point) is "
+              "required");
+    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, -5)));
+    EXPECT_EQ(refusal(e), "v_a is 1 × 16, but 1 × 8 is required");
+    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 15, 5)));
+    EXPECT_EQ(refusal(e), "v_a is 1 × 15, but 1 × 8 is required");
+}
+
+TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
+    Experiment e;
+    e.projection = Projection::mha;
+    e.output_projection = true;
+    e.given.insert_or_assign("value", GivenMatrix(Matrix::Ones(8, 3)));
+    EXPECT_EQ(refusal(e),
+              "value has 3 columns and projection mha draws a W_o for 16: give W_o as out × 3, or choose "
+              "another projection");
+    e.given.insert_or_assign("W_o", GivenMatrix(Matrix::Ones(2, 3)));
+    EXPECT_EQ(evaluate(e).find("output")->shape().columns, 2);
+}
+
+TEST(EvaluateTest, rope_has_heads_of_all_three_also_where_there_is_one) {
+    Experiment e;
+    EXPECT_EQ(evaluate(e).find("value_heads"), nullptr);
+    e.position = Position::rope;
+    const Trace trace = evaluate(e);
+    for (const char* name : {"query_heads", "key_heads", "value_heads"}) {
+        ASSERT_NE(trace.find(name), nullptr) << name;
+        EXPECT_TRUE(trace.find(name)->shape().per_head) << name;
+    }
+    EXPECT_EQ(Matrix(trace.find("value_heads")->buffer.host().head(0)),
+              Matrix(trace.find("value")->buffer.host().head(0)));
+    EXPECT_EQ(formula(e, *find_stage_info("value_heads")), "V");
+}
+
+TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
+    Experiment e;
+    Matrix mask = Matrix::Ones(8, 8);
+    mask(3, 4) = NAN;
+    e.given.insert_or_assign("mask", GivenMatrix(mask));
+    const std::string said = "mask: row 4, column 5 is nan: a mask holds 1 (open) and 0 (closed)";
+    EXPECT_EQ(refusal(e), said);
+    e.mechanism = MechanismKind::seq2seq;
+    EXPECT_EQ(refusal(e), said);
+}
+
+TEST(StagesTest, without_projections_keys_are_of_their_own_side) {
+    Experiment e;
+    EXPECT_EQ(unprojected_text(e), "Q = K = V = X");
+    e.text2 = "two words";
+    EXPECT_EQ(unprojected_text(e), "Q = X, K = V = Y");
+    EXPECT_EQ(unprojected_text(load_example("scalar-cross-attention").experiment), "Q = X, K = V = Y");
+    e.given.insert_or_assign("embedding_v", GivenMatrix(Matrix::Ones(2, 16)));
+    EXPECT_EQ(unprojected_text(e), "Q = X, K = Y, V = Y_v");
+}
+
+TEST(StagesTest, a_formula_follows_the_settings) {
+    Experiment e;
+    EXPECT_EQ(formula(e, *find_stage_info("weights")),
+              "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1");
+    EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X W_qᵀ");
+    e.projection = Projection::none;
+    e.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {3}}};
+    EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X");
+    EXPECT_EQ(formula(e, *find_stage_info("mask")), "open where j ≤ i and j ≤ 3");
+    EXPECT_EQ(caption(e, *find_stage_info("mask")), "causal + valid");
+}
+
+TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
+    Experiment e;
+    e.scale = {Scale::Kind::number, 0.5};
+    e.mask = {{MaskForm::causal, {}}};
+    e.given.emplace("scores", GivenMatrix(Matrix::Zero(2, 2)));
+    for (const Score score : {Score::dot, Score::cosine}) {
+        e.score = score;
+        EXPECT_EQ(formula(e, *find_stage_info("scores")), "custom");
+        EXPECT_EQ(caption(e, *find_stage_info("scores")), "custom");
+        EXPECT_EQ(formula(e, *find_stage_info("scaled")), "S × s");
+        EXPECT_EQ(formula(e, *find_stage_info("weights")),
+                  "softmax( S × s, masked ) over keys, each row sums to 1");
+    }
+}
+
+TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
+    Experiment e;
+    e.projection = Projection::none;
+    e.score = Score::general;
+    e.score_seed.kind = ProjectionSeed::Kind::proceed;
+    e.output_projection = e.projection_bias = true;
+    Generator generator(e.seed);
+    test::drawn_linear(generator, e.dim, e.dim);
+    test::drawn_linear_bias(generator, e.dim, e.dim);
+    const Matrix expected = test::drawn_linear(generator, e.dim, e.dim);
+    EXPECT_EQ(evaluate(e).find("W_score")->buffer.host().head(0), expected);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,544 @@
+// Sequence to sequence: properties of every sentence, and the effect of each setting.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.h"
+#include "core/graph/explain.h"
+#include "core/mechanism/build.h"
+#include "core/mechanism/evaluate.h"
+#include "core/mechanism/stages.h"
+#include "core/op/gru.h"
+#include "tests/translation.h"
+
+namespace attnscope {
+namespace {
+
+Experiment with(const std::function<void(Experiment&)>& change) {
+    Experiment e = translation();
+    change(e);
+    return e;
+}
+
+ConstMatrixView matrix(const Trace& trace, std::string_view stage) {
+    const Stage* found = trace.find(stage);
+    if (!found) throw std::runtime_error("no stage " + std::string(stage));
+    return found->buffer.host().head(0);
+}
+
+std::set<std::string> computed(const Trace& trace) {
+    std::set<std::string> names;
+    for (const StageRecord& record : trace.records)
+        if (record.computed) names.emplace(record.stage->name());
+    return names;
+}
+
+std::string refusal(const Experiment& e) {
+    try {
+        evaluate(e);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool equal(ConstMatrixView a, ConstMatrixView b) {
+    return a.rows() == b.rows() && a.cols() == b.cols() && (a.array() == b.array()).all();
+}
+
+/// The sentences have as many words as the cases' tables have rows.
+TEST(seq2seq_test, the_parameters_are_drawn_as_pytorch_draws_them_bit_for_bit) {
+    const auto expect_drawn = [](const char* id, const Experiment& e) {
+        std::ifstream file(std::string(ATTNSCOPE_SOURCE_DIR "/tests/reference/cases/") + id + ".json");
+        const auto reference = nlohmann::json::parse(file);
+        const Trace trace = evaluate(e);
+        int compared = 0;
+        for (const auto& draw : reference.at("draws")) {
+            if (!draw.contains("name") || draw.at("op") == "values") continue;
+            const std::string name = draw.at("name");
+            const auto data = reference.at("inputs").at(name).at("data").get<std::vector<float>>();
+            const auto drawn = trace.find(name)->buffer.host().values();
+            const float factor = draw.value("mul", 1.f);
+            ASSERT_EQ(drawn.size(), data.size()) << name;
+            for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(drawn[i] * factor, data[i]) << name;
+            ++compared;
+        }
+        EXPECT_EQ(compared, 21);
+    };
+    Experiment e = translation();
+    e.seed = 300;
+    e.text2 = "a b c d e f";
+    e.table_size = 9;
+    e.dim = 4;
+    e.encoder_size = 3;
+    e.decoder_size = 5;
+    e.hidden = 6;
+    expect_drawn("seq2seq-bahdanau", e);
+    e.seed = 301;
+    e.text2 = "a b c d e";
+    e.table_size = 7;
+    e.dim = 3;
+    e.encoder_size = e.decoder_size = 4;
+    e.hidden = 5;
+    e.alignment_state = AlignmentState::current;
+    expect_drawn("seq2seq-current-state", e);
+}
+
+TEST(seq2seq_test, the_stages_stand_in_the_order_of_the_computation) {
+    std::vector<std::string> names;
+    for (const StagePtr& stage : evaluate(translation()).stages()) names.emplace_back(stage->name());
+    EXPECT_EQ(names, (std::vector<std::string>{"source",
+                                               "source_embedding",
+                                               "encoder_r_fwd",
+                                               "encoder_z_fwd",
+                                               "encoder_n_fwd",
+                                               "h_fwd",
+                                               "encoder_r_bwd",
+                                               "encoder_z_bwd",
+                                               "encoder_n_bwd",
+                                               "h_bwd",
+                                               "annotations",
+                                               "initial_state",
+                                               "keys_projected",
+                                               "fed_tokens",
+                                               "target_embedding",
+                                               "alignment_scores",
+                                               "alignment",
+                                               "decoder_context",
+                                               "gate_r",
+                                               "gate_z",
+                                               "gate_n",
+                                               "decoder_state",
+                                               "logits",
+                                               "log_probs",
+                                               "picked_tokens",
+                                               "target_tokens",
+                                               "loss"}));
+}
+
+TEST(seq2seq_test, teacher_forcing_feeds_bos_and_the_words_and_wants_the_words_and_eos) {
+    const Trace trace = evaluate(translation());
+    EXPECT_EQ(trace.columns, (std::vector<std::string>{"I", "am", "a", "student"}));
+    EXPECT_EQ(trace.rows,
+              (std::vector<std::string>{"<bos>→je", "je→suis", "suis→étudiant", "étudiant→<eos>"}));
+    EXPECT_EQ(trace.target_table, (std::vector<std::string>{"<bos>", "<eos>", "je", "suis", "étudiant"}));
+    EXPECT_EQ(matrix(trace, "logits").cols(), 5);
+    EXPECT_EQ(trace.label(Axis::target_row, 1), "<eos>");
+    double loss = 0;
+    for (int i = 0; i < 4; ++i)
+        loss -= matrix(trace, "log_probs")(i, static_cast<int>(matrix(trace, "target_tokens")(i, 0))) / 4;
+    EXPECT_NEAR(matrix(trace, "loss")(0, 0), loss, 1e-6);
+}
+
+TEST(seq2seq_test, without_a_second_sentence_the_target_is_the_source) {
+    const Trace trace = evaluate(with([](Experiment& e) { e.text2.clear(); }));
+    EXPECT_EQ(trace.rows.front(), "<bos>→i");
+    EXPECT_EQ(trace.rows.size(), 5u);
+}
+
+TEST(seq2seq_test, each_row_of_the_alignment_sums_to_one) {
+    for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current})
+        for (const Encoder encoder : {Encoder::bidirectional, Encoder::forward}) {
+            const Trace trace = evaluate(with([&](Experiment& e) {
+                e.alignment_state = state;
+                e.encoder = encoder;
+            }));
+            const auto sums = matrix(trace, "alignment").rowwise().sum().eval();
+            EXPECT_LE((sums.array() - 1).abs().maxCoeff(), 1e-6f);
+            EXPECT_EQ(matrix(trace, "annotations").cols(), encoder == Encoder::forward ? 5 : 10);
+        }
+}
+
+TEST(seq2seq_test, a_forward_encoder_annotates_with_its_forward_states_alone) {
+    const Trace both = evaluate(translation());
+    const Trace forward = evaluate(with([](Experiment& e) { e.encoder = Encoder::forward; }));
+    EXPECT_EQ(forward.find("h_bwd"), nullptr);
+    EXPECT_TRUE(equal(matrix(forward, "annotations"), matrix(forward, "h_fwd")));
+    EXPECT_TRUE(equal(matrix(forward, "h_fwd"), matrix(both, "h_fwd")));
+    // What stands before the first difference in shape is drawn as ever: s_0 reads the last state instead.
+    EXPECT_TRUE(equal(matrix(forward, "W_init"), matrix(both, "W_init")));
+    const Eigen::RowVectorXf expected =
+        (matrix(forward, "h_fwd").row(3) * matrix(forward, "W_init").transpose() + matrix(forward, "b_init"))
+            .array()
+            .tanh();
+    EXPECT_LE((matrix(forward, "initial_state").row(0) - expected).cwiseAbs().maxCoeff(), 1e-6f);
+}
+
+TEST(seq2seq_test, the_last_word_is_read_first_by_the_backward_encoder) {
+    const auto short_source = with([](Experiment& e) { e.text = "student"; });
+    Experiment of_one = short_source;
+    const Trace whole = evaluate(translation());
+    of_one.given.emplace("src", GivenMatrix(Matrix::Constant(1, 1, matrix(whole, "source")(3, 0))));
+    of_one.given.emplace("E_src", GivenMatrix(matrix(whole, "E_src")));
+    for (const char* name : {"enc_bwd.W_ih", "enc_bwd.W_hh", "enc_bwd.b_ih", "enc_bwd.b_hh"})
+        of_one.given.emplace(name, GivenMatrix(matrix(whole, name)));
+    EXPECT_TRUE(
+        (matrix(evaluate(of_one), "h_bwd").row(0).array() == matrix(whole, "h_bwd").row(3).array()).all());
+}
+
+TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_direction) {
+    for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current}) {
+        const Trace trace = evaluate(with([&](Experiment& e) {
+            e.decoder_attention = DecoderAttention::none;
+            e.alignment_state = state;
+        }));
+        for (const char* absent : {"alignment", "alignment_scores", "keys_projected", "W_a", "U_a", "v_a"})
+            EXPECT_EQ(trace.find(absent), nullptr) << absent;
+        const auto context = matrix(trace, "decoder_context");
+        EXPECT_EQ(context.rows(), 4);
+        for (int i = 0; i < 4; ++i) {
+            EXPECT_TRUE((context.row(i).head(5).array() == matrix(trace, "h_fwd").row(3).array()).all());
+            EXPECT_TRUE((context.row(i).tail(5).array() == matrix(trace, "h_bwd").row(0).array()).all());
+        }
+        const Trace with_attention = evaluate(with([&](Experiment& e) { e.alignment_state = state; }));
+        EXPECT_TRUE(equal(matrix(trace, "dec.W_hh"), matrix(with_attention, "dec.W_hh")));
+    }
+}
+
+TEST(seq2seq_test, the_current_state_does_not_depend_on_the_alignment) {
+    const auto current = [](double temperature) {
+        return evaluate(with([&](Experiment& e) {
+            e.alignment_state = AlignmentState::current;
+            e.temperature = temperature;
+        }));
+    };
+    const Trace a = current(1), b = current(0.1);
+    EXPECT_FALSE(equal(matrix(a, "decoder_context"), matrix(b, "decoder_context")));
+    EXPECT_TRUE(equal(matrix(a, "decoder_state"), matrix(b, "decoder_state")));
+    const Trace c = evaluate(translation()), d = evaluate(with([](Experiment&e) { e.temperature = 0.1; }));
+    EXPECT_FALSE(equal(matrix(c, "decoder_state"), matrix(d, "decoder_state")));
+}
+
+TEST(seq2seq_test, greedy_decoding_feeds_what_it_picked) {
+    const Trace trace = evaluate(with([](Experiment& e) {
+        e.decode = Decode::greedy;
+        e.max_steps = 6;
+    }));
+    const auto fed = matrix(trace, "fed_tokens"), picked = matrix(trace, "picked_tokens");
+    EXPECT_EQ(fed(0, 0), 0);
+    for (Eigen::Index i = 1; i < fed.rows(); ++i) EXPECT_EQ(fed(i, 0), picked(i - 1, 0));
+    EXPECT_EQ(trace.find("loss"), nullptr);
+    EXPECT_EQ(trace.rows.size(), std::size_t(fed.rows()));
+    EXPECT_EQ(trace.rows[0], "<bos>→" + trace.target_table[std::size_t(picked(0, 0))]);
+}
+
+TEST(seq2seq_test, greedy_decoding_stops_at_eos_and_at_the_last_step_allowed) {
+    const auto favouring = [](int word) {
+        return with([&](Experiment& e) {
+            e.decode = Decode::greedy;
+            e.max_steps = 3;
+            Matrix bias = Matrix::Zero(1, 5);
+            bias(0, word) = 100;
+            e.given.emplace("b_out", GivenMatrix(bias));
+        });
+    };
+    EXPECT_EQ(matrix(evaluate(favouring(1)), "fed_tokens").rows(), 1);
+    EXPECT_EQ(evaluate(favouring(1)).rows, std::vector<std::string>{"<bos>→<eos>"});
+    EXPECT_EQ(matrix(evaluate(favouring(3)), "fed_tokens").rows(), 3);
+}
+
+TEST(seq2seq_test, greedy_decoding_is_teacher_forcing_with_the_words_that_it_picked) {
+    const Experiment greedy = with([](Experiment& e) { e.decode = Decode::greedy; });
+    const Trace trace = evaluate(greedy);
+    Experiment forced = translation();
+    forced.given.emplace("tgt_in", GivenMatrix(matrix(trace, "fed_tokens").transpose()));
+    const Trace again = evaluate(forced);
+    for (const char* name : {"alignment", "decoder_state", "logits", "picked_tokens"})
+        EXPECT_TRUE(equal(matrix(trace, name), matrix(again, name))) << name;
+    EXPECT_EQ(again.find("loss"), nullptr);
+    EXPECT_EQ(again.rows, trace.rows);
+}
+
+TEST(seq2seq_test, hard_alignment_is_one_at_the_largest_score) {
+    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = Normalization::hard; }));
+    const auto alignment = matrix(trace, "alignment"), scores = matrix(trace, "alignment_scores");
+    for (Eigen::Index i = 0; i < alignment.rows(); ++i) {
+        Eigen::Index best = 0;
+        scores.row(i).maxCoeff(&best);
+        EXPECT_EQ(alignment(i, best), 1);
+        EXPECT_EQ(alignment.row(i).sum(), 1);
+        EXPECT_TRUE((matrix(trace, "decoder_context").row(i).array() ==
+                     matrix(trace, "annotations").row(best).array())
+                        .all());
+    }
+}
+
+TEST(seq2seq_test, local_m_looks_around_the_steps_own_place) {
+    const Trace trace = evaluate(with([](Experiment& e) {
+        e.normalizer = Normalization::local_m;
+        e.local_window = 1;
+    }));
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(matrix(trace, "alignment_center")(i, 0), i);
+        for (int j = 0; j < 4; ++j) {
+            const bool open = std::abs(i - j) <= 1;
+            EXPECT_EQ(matrix(trace, "alignment_mask")(i, j), open);
+            EXPECT_EQ(matrix(trace, "alignment")(i, j) > 0, open);
+            EXPECT_EQ(matrix(trace, "alignment_masked")(i, j) == -INFINITY, !open);
+        }
+    }
+}
+
+TEST(seq2seq_test, local_p_weights_the_softmax_around_a_predicted_place) {
+    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = Normalization::local_p; }));
+    const auto center = matrix(trace, "alignment_center");
+    Row state = matrix(trace, "initial_state").row(0);
+    for (int i = 0; i < 4; ++i) {
+        const Eigen::RowVectorXf units =
+            (matrix(trace, "W_p") * state.transpose()).array().tanh().matrix().transpose();
+        EXPECT_NEAR(center(i, 0), 4 / (1 + std::exp(-units.dot(matrix(trace, "v_p").row(0)))), 1e-5);
+        for (int j = 0; j < 4; ++j) {
+            const double gauss = std::exp(-std::pow(j - center(i, 0), 2) / 2);  // D = 2
+            EXPECT_NEAR(matrix(trace, "alignment_gauss")(i, j), gauss, 1e-6);
+            EXPECT_NEAR(matrix(trace, "alignment")(i, j), matrix(trace, "alignment_softmax")(i, j) * gauss,
+                        1e-6);
+        }
+        state = matrix(trace, "decoder_state").row(i);
+    }
+}
+
+TEST(seq2seq_test, a_mask_closes_source_words_and_nothing_open_gives_zeros) {
+    const Trace trace = evaluate(with([](Experiment& e) { e.mask = {{MaskForm::valid, {0, 1, 2, 4}}}; }));
+    EXPECT_TRUE(trace.fully_masked(0));
+    EXPECT_FALSE(trace.fully_masked(1));
+    EXPECT_TRUE((matrix(trace, "alignment").row(0).array() == 0).all());
+    EXPECT_TRUE((matrix(trace, "decoder_context").row(0).array() == 0).all());
+    EXPECT_EQ(matrix(trace, "alignment")(1, 0), 1);
+    EXPECT_EQ(refusal(with([](Experiment& e) { e.mask = {{MaskForm::valid, {1, 2}}}; })).empty(), false);
+}
+
+TEST(seq2seq_test, one_word_on_each_side_is_a_sentence) {
+    const Trace trace = evaluate(with([](Experiment& e) {
+        e.text = "hello";
+        e.text2 = "bonjour";
+        e.dim = e.encoder_size = e.decoder_size = e.hidden = 1;
+    }));
+    EXPECT_EQ(trace.rows, (std::vector<std::string>{"<bos>→bonjour", "bonjour→<eos>"}));
+    EXPECT_TRUE((matrix(trace, "alignment").array() == 1).all());
+}
+
+/// Everything else is the very same object as before.
+TEST(seq2seq_test, a_change_computes_the_stages_that_depend_on_it_and_no_others) {
+    const std::set<std::string> words = {"logits", "log_probs", "loss", "picked_tokens"};
+    const std::set<std::string> decoder = {"alignment_scores", "alignment", "decoder_context", "gate_r",
+                                           "gate_z",           "gate_n",    "decoder_state"};
+    const auto both = [](std::set<std::string> a, const std::set<std::string>& b) {
+        a.insert(b.begin(), b.end());
+        return a;
+    };
+    struct Change {
+        const char* name;
+        std::function<void(Experiment&)> make;
+        std::set<std::string> computed;
+    };
+    const std::vector<Change> changes = {
+        {"nothing", [](Experiment&) {}, {}},
+        {"what attention alone reads", [](Experiment& e) { e.heads = 3; }, {}},
+        {"the output's bias",
+         [](Experiment& e) { e.given.emplace("b_out", GivenMatrix(Matrix::Zero(1, 5))); },
+         both({"b_out"}, words)},
+        {"the normaliser", [](Experiment& e) { e.normalizer = Normalization::hard; }, both(decoder, words)},
+    };
+    const Trace before = evaluate(translation());
+    EXPECT_EQ(computed(before).size(), before.records.size());
+    for (const Change& change : changes) {
+        const Trace after = evaluate(with(change.make), before);
+        EXPECT_EQ(computed(after), change.computed) << change.name;
+        for (const StageRecord& record : after.records)
+            if (!record.computed) {
+                EXPECT_EQ(record.stage.get(), before.find(record.stage->name()));
+            }
+    }
+}
+
+TEST(seq2seq_test, a_greedy_decoder_that_picks_the_same_words_keeps_its_states) {
+    const auto greedy = [](float bias) {
+        return with([&](Experiment& e) {
+            e.decode = Decode::greedy;
+            e.given.emplace("b_out", GivenMatrix(Matrix::Constant(1, 5, bias)));
+        });
+    };
+    const Trace before = evaluate(greedy(0));
+    // Every logit a little higher, none nearer to another.
+    EXPECT_EQ(computed(evaluate(greedy(0.5), before)),
+              (std::set<std::string>{"b_out", "fed_tokens", "logits", "log_probs", "picked_tokens"}));
+}
+
+TEST(seq2seq_test, what_is_taken_over_equals_what_is_computed_anew) {
+    const std::vector<std::function<void(Experiment&)>> changes = {
+        [](Experiment& e) { e.text2 = "je suis"; },
+        [](Experiment& e) { e.text = "a student"; },
+        [](Experiment& e) { e.decode = Decode::greedy; },
+        [](Experiment& e) { e.encoder = Encoder::forward; },
+        [](Experiment& e) { e.seed = 5; },
+        [](Experiment& e) { e.vocabulary = VocabularyOrder::stable; },
+        [](Experiment& e) { e.temperature = 2; },
+        [](Experiment& e) { e.decoder_attention = DecoderAttention::none; },
+        [](Experiment& e) { e.normalizer = Normalization::local_p; },
+        [](Experiment& e) { e.mechanism = MechanismKind::attention; },
+        [](Experiment& e) { e.alignment_state = AlignmentState::current; }};
+    Trace previous;
+    Experiment e = translation();
+    for (const auto& change : changes) {
+        change(e);
+        const Trace anew = evaluate(e);
+        const Trace taken = evaluate(e, previous);
+        ASSERT_EQ(anew.records.size(), taken.records.size());
+        for (std::size_t i = 0; i < anew.records.size(); ++i)
+            EXPECT_TRUE(equal(anew.records[i].stage->buffer.host().head(0),
+                              taken.records[i].stage->buffer.host().head(0)))
+                << anew.records[i].stage->name();
+        EXPECT_EQ(anew.rows, taken.rows);
+        previous = taken;
+        if (e.mechanism == MechanismKind::attention) e.mechanism = MechanismKind::seq2seq;
+    }
+}
+
+TEST(seq2seq_test, threads_do_not_change_a_bit) {
+    const Experiment large = with([](Experiment& e) {
+        e.dim = e.encoder_size = e.decoder_size = e.hidden = 96;
+        for (int i = 0; i < 6; ++i) e.text += " and " + std::string(1, static_cast<char>('a' + i));
+    });
+    const Trace one = evaluate(large, {}, {.threads = 1, .memory_limit = 0, .cancel = {}});
+    const Trace four = evaluate(large, {}, {.threads = 4, .memory_limit = 0, .cancel = {}});
+    for (const char* name : {"alignment", "decoder_state", "logits"})
+        EXPECT_TRUE(equal(matrix(one, name), matrix(four, name))) << name;
+}
+
+TEST(seq2seq_test, a_stable_vocabulary_keeps_a_words_vector) {
+    const auto stable = [](const char* text) {
+        return evaluate(with([&](Experiment& e) {
+            e.vocabulary = VocabularyOrder::stable;
+            e.text = text;
+        }));
+    };
+    const Trace a = stable("I am a student"), b = stable("a student");
+    EXPECT_TRUE(
+        (matrix(a, "source_embedding").row(3).array() == matrix(b, "source_embedding").row(1).array()).all());
+    EXPECT_TRUE(equal(matrix(a, "dec.W_ih"), matrix(b, "dec.W_ih")));
+}
+
+TEST(seq2seq_test, it_stops_when_asked_to) {
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THROW(evaluate(translation(), {}, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
+                 Cancelled);
+}
+
+TEST(seq2seq_test, too_large_a_trace_is_refused_before_it_is_made) {
+    EXPECT_THROW(evaluate(translation(), {}, {.threads = 0, .memory_limit = 1000, .cancel = {}}), Error);
+    // The estimate is no less than what the stages take.
+    std::size_t bytes = 0;
+    for (const StageRecord& record : evaluate(translation()).records)
+        bytes += record.stage->shape().size() * sizeof(float);
+    EXPECT_GE(bytes_of(build(translation())), bytes);
+}
+
+TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {
+    const std::vector<std::pair<std::function<void(Experiment&)>, std::string>> cases = {
+        {[](Experiment& e) { e.max_steps = 0; }, "max-steps 0 is out of range: use 1 to 4096"},
+        {[](Experiment& e) { e.encoder_size = 0; }, "encoder-size 0 is out of range"},
+        {[](Experiment& e) { e.decoder_size = 2000; }, "decoder-size 2000 is out of range"},
+        {[](Experiment& e) { e.softmax_axis = SoftmaxAxis::queries; },
+         "softmax-axis queries needs all queries at once"},
+        {[](Experiment& e) { e.text = " "; }, "the sentence has no tokens"},
+        {[](Experiment& e) { e.text2 = " "; }, "the target sentence has no tokens"},
+        {[](Experiment& e) { e.given.emplace("U_a", GivenMatrix(Matrix::Zero(7, 9))); },
+         "U_a is 7 × 9, but 7 × 10 is required"},
+        {[](Experiment& e) { e.given.emplace("src", GivenMatrix(Matrix::Constant(1, 2, 10))); },
+         "src 1 is not a row of the table: use 0 to 9"},
+        {[](Experiment& e) { e.given.emplace("tgt_out", GivenMatrix(Matrix::Zero(1, 3))); },
+         "tgt_out is 1 × 3, but 1 × 4 is required"},
+        {[](Experiment& e) { e.given.emplace("E_tgt", GivenMatrix(Matrix::Zero(4, 6))); },
+         "E_tgt is 4 × 6, but a row for each of 5 words is required"},
+    };
+    for (const auto& [make, expected] : cases)
+        EXPECT_EQ(refusal(with(make)).substr(0, expected.size()), expected);
+}
+
+TEST(seq2seq_test, heads_that_do_not_divide_the_embedding_do_not_matter) {
+    EXPECT_EQ(refusal(with([](Experiment& e) { e.heads = 5; })), "");
+}
+
+TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
+    for (const Normalization normalizer :
+         {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
+        for (const StageRecord& record :
+             evaluate(with([&](Experiment& e) { e.normalizer = normalizer; })).records) {
+            const Experiment e = with([&](Experiment& x) { x.normalizer = normalizer; });
+            EXPECT_FALSE(formula(e, *record.stage->info).empty()) << record.stage->name();
+            EXPECT_FALSE(caption(e, *record.stage->info).empty()) << record.stage->name();
+        }
+    const Experiment e = translation();
+    EXPECT_EQ(formula(e, *find_stage_info("gate_z")),
+              "z = sigmoid( W_iz [y; c] + b_iz + W_hz s of the previous step + b_hz )");
+    EXPECT_EQ(formula(e, *find_stage_info("alignment")),
+              "α = softmax( e ) over the source, each row sums to 1");
+}
+
+/// Every cell of every stage: the terms' sum is what they are said to give, the last step is the value.
+TEST(seq2seq_test, every_proof_leads_to_the_value) {
+    const std::vector<std::function<void(Experiment&)>> settings = {
+        [](Experiment&) {},
+        [](Experiment& e) { e.alignment_state = AlignmentState::current; },
+        [](Experiment& e) { e.normalizer = Normalization::local_p; },
+        [](Experiment& e) { e.normalizer = Normalization::hard; },
+        [](Experiment& e) {
+            e.temperature = 0.5;
+            e.mask = {{MaskForm::valid, {0, 1, 2, 4}}};
+        },
+        [](Experiment& e) {
+            e.encoder = Encoder::forward;
+            e.decoder_attention = DecoderAttention::none;
+        },
+        [](Experiment& e) { e.decode = Decode::greedy; }};
+    const std::set<std::string_view> with_terms = {
+        "encoder_r_fwd",  "encoder_z_bwd",    "encoder_n_bwd", "h_fwd",        "h_bwd",
+        "keys_projected", "gate_r",           "gate_z",        "gate_n",       "logits",
+        "decoder_state",  "alignment_scores", "alignment",     "initial_state"};
+    for (const auto& change : settings) {
+        const Trace trace = evaluate(with(change));
+        for (const StagePtr& stage : trace.stages())
+            for (int i = 0; i < stage->shape().rows; ++i)
+                for (int j = 0; j < stage->shape().columns; ++j) {
+                    const Proof proof = explain(trace, *stage, 0, i, j);
+                    const std::string where =
+                        std::string(stage->name()) + " " + std::to_string(i) + "," + std::to_string(j);
+                    EXPECT_EQ(proof.value, stage->buffer.at(0, i, j)) << where;
+                    EXPECT_FALSE(proof.terms.empty() && proof.steps.empty() && proof.remark.empty()) << where;
+                    EXPECT_EQ(!proof.terms.empty(), !proof.terms_title.empty()) << where;
+                    EXPECT_NEAR(proof.terms_sum, proof.terms_result, 1e-5) << where;
+                    if (with_terms.contains(stage->name())) {
+                        EXPECT_FALSE(proof.terms.empty()) << where;
+                    }
+                    if (!proof.steps.empty()) {
+                        EXPECT_EQ(static_cast<float>(proof.steps.back().value), proof.value) << where;
+                    }
+                }
+    }
+}
+
+TEST(seq2seq_test, the_steps_of_a_gate_are_the_formula) {
+    const Trace trace = evaluate(translation());
+    const Proof r = explain(trace, *trace.find("gate_r"), 0, 2, 1);
+    ASSERT_EQ(r.steps.size(), 4u);
+    EXPECT_NEAR(r.steps[0].value + r.steps[1].value, r.steps[2].value, 1e-9);
+    EXPECT_NEAR(1 / (1 + std::exp(-r.steps[2].value)), r.value, 1e-6);
+    const Proof n = explain(trace, *trace.find("encoder_n_bwd"), 0, 1, 3);
+    ASSERT_EQ(n.steps.size(), 5u);
+    EXPECT_NEAR(n.steps[0].value + n.steps[2].value, n.steps[3].value, 1e-9);
+    EXPECT_NEAR(std::tanh(n.steps[3].value), n.value, 1e-6);
+}
+
+TEST(seq2seq_test, only_alignments_are_summed_up_as_weights) {
+    const Trace trace = evaluate(translation());
+    EXPECT_TRUE(explain(trace, *trace.find("alignment"), 0, 0, 0).summary);
+    EXPECT_FALSE(explain(trace, *trace.find("gate_r"), 0, 0, 0).summary);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,245 @@
+// An option that applies changes a stage, and one that does not apply changes none: for every option of the
+// table.
+#include "core/session/applies.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "core/error.h"
+#include "core/mechanism/evaluate.h"
+#include "core/session/examples.h"
+
+namespace attnscope {
+namespace {
+
+struct Base {
+    std::string name;
+    Experiment experiment;
+};
+
+Matrix numbers(int rows, int columns) {
+    Matrix matrix(rows, columns);
+    for (Eigen::Index i = 0; i < matrix.size(); ++i)
+        matrix.data()[i] = 0.3f + 0.7f * static_cast<float>((i * 7 + 3) % 11 - 5);
+    return matrix;
+}
+
+/// Flags as the command line takes them, and what is given, over the default experiment made small.
+Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
+                const std::vector<std::tuple<const char*, int, int>>& given = {}) {
+    Session session;
+    session.experiment.text = "one word and another";
+    session.experiment.dim = 8;
+    for (const auto& [name, value] : flags) set_from_text(session, *find_option(name), value);
+    for (const auto& [name, rows, columns] : given) {
+        Matrix values = numbers(rows, columns);
+        const std::string_view of = name;
+        if (of == "mask" || of == "dropout_keep") values = (values.array() > 0).cast<float>();
+        session.experiment.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+    }
+    return session.experiment;
+}
+
+constexpr std::tuple<const char*, int, int> k_Q{"query", 4, 6}, k_K{"key", 5, 6}, k_V{"value", 5, 4};
+
+std::vector<Base> bases() {
+    std::vector<Base> all = {
+        {"attention", with({})},
+        {"without projections", with({{"projection", "none"}})},
+        {"only W_o is projected",
+         with({{"projection", "none"}, {"output-projection", "true"}, {"projection-bias", "true"}})},
+        {"one dimension", with({{"dim", "1"}})},
+        {"two sentences", with({{"text2", "three keys here"}})},
+        {"stable", with({{"vocabulary", "stable"}})},
+        {"mha with biases", with({{"projection", "mha"}, {"projection-bias", "true"}, {"heads", "2"}})},
+        {"own sizes", with({{"projection", "linear"}, {"key-size", "4"}, {"output-projection", "true"}})},
+        {"rope", with({{"position", "rope"}})},
+        {"alibi", with({{"position", "alibi"}, {"heads", "4"}})},
+        {"additive", with({{"score", "additive"}})},
+        {"additive after the projections", with({{"score", "general"},
+                                                 {"score-seed", "continue"},
+                                                 {"projection", "none"},
+                                                 {"projection-seed", "continue"}})},
+        {"cosine", with({{"score", "cosine"}})},
+        {"seeds of their own",
+         with({{"score", "concat"}, {"projection-seed", "5"}, {"score-seed", "6"}, {"block-seed", "7"}})},
+        {"hard", with({{"normalizer", "hard"}})},
+        {"local-m", with({{"normalizer", "local-m"}})},
+        {"local-p", with({{"normalizer", "local-p"}})},
+        {"dropout", with({{"dropout", "0.5"}})},
+        {"dropout in evaluation", with({{"dropout", "0.5"}, {"training", "false"}})},
+        {"dropout of given cells", with({}, {{"dropout_keep", 4, 4}})},
+        {"block", with({{"block", "pre-norm"}})},
+        {"block that continues",
+         with({{"block", "post-norm"}, {"block-seed", "continue"}, {"score-seed", "continue"}})},
+        {"image", with({{"image", "drawn"}, {"grid", "2"}, {"patch-size", "2"}})},
+        {"image that all continue after", with({{"image", "drawn"},
+                                                {"grid", "2"},
+                                                {"patch-size", "2"},
+                                                {"image-seed", "continue"},
+                                                {"projection-seed", "continue"}})},
+        {"given embedding", with({}, {{"embedding", 4, 6}})},
+        {"given embedding of the keys", with({}, {{"embedding_kv", 5, 8}})},
+        {"given both embeddings",
+         with({{"projection", "none"}, {"scale", "none"}}, {{"embedding", 4, 6}, {"embedding_kv", 5, 6}})},
+        {"given weights", with({}, {{"W_q", 8, 8}, {"W_k", 8, 8}, {"W_v", 8, 8}})},
+        {"given score weights", with({{"score", "general"}}, {{"W_score", 8, 8}})},
+        {"given W_o", with({}, {{"W_o", 8, 8}})},
+        {"given Q, K, V", with({}, {k_Q, k_K, k_V})},
+        {"given Q, K, V, with W_o", with({{"output-projection", "true"}}, {k_Q, k_K, k_V})},
+        {"given Q, K, V, additive", with({{"score", "additive"}}, {k_Q, k_K, k_V})},
+        {"given Q, K, V of one column", with({}, {{"query", 4, 1}, {"key", 5, 1}, {"value", 5, 1}})},
+        {"given query", with({}, {{"query", 3, 8}})},
+        {"given scores", with({{"scale", "none"}}, {{"scores", 4, 5}})},
+        {"given scores and rope", with({{"scale", "none"}, {"position", "rope"}}, {{"scores", 4, 5}})},
+        {"given scores and values",
+         with({{"scale", "none"}, {"output-projection", "true"}}, {{"scores", 4, 5}, k_V})},
+        {"seq2seq", with({{"mechanism", "seq2seq"}})},
+        {"seq2seq of two sentences", with({{"mechanism", "seq2seq"}, {"text2", "three words here"}})},
+        {"seq2seq, greedy", with({{"mechanism", "seq2seq"}, {"decode", "greedy"}, {"max-steps", "4"}})},
+        {"seq2seq without attention",
+         with({{"mechanism", "seq2seq"}, {"decoder-attention", "none"}, {"normalizer", "local-m"}})},
+        {"seq2seq, forward and local",
+         with({{"mechanism", "seq2seq"}, {"encoder", "forward"}, {"normalizer", "local-p"}})},
+        {"seq2seq, stable", with({{"mechanism", "seq2seq"}, {"vocabulary", "stable"}})},
+        {"seq2seq with all that attention has", with({{"block", "pre-norm"},
+                                                      {"score", "cosine"},
+                                                      {"position", "rope"},
+                                                      {"dropout", "0.5"},
+                                                      {"image", "drawn"},
+                                                      {"heads", "2"},
+                                                      {"output-projection", "true"},
+                                                      {"mechanism", "seq2seq"}})},
+        {"seq2seq of given words", with({{"mechanism", "seq2seq"}, {"text2", "three words here"}})},
+    };
+    all.back().experiment.given.insert_or_assign("src", GivenMatrix(Matrix::Constant(1, 3, 2)));
+    for (const std::string& name : example_names()) {
+        Experiment experiment = load_example(name).experiment;
+        if (experiment.dim > 64) continue;  // the same at another size is too slow to try so often
+        all.push_back({name, std::move(experiment)});
+    }
+    return all;
+}
+
+/// Its words the other way round, so that what is given still fits.
+std::string turned(const std::string& text) {
+    std::string result;
+    for (std::size_t end = text.size(), space = 0; space != text.npos && end > 0; end = space) {
+        space = text.rfind(' ', end - 1);
+        const std::size_t begin = space == text.npos ? 0 : space + 1;
+        result += (result.empty() ? "" : " ") + text.substr(begin, end - begin);
+    }
+    return result;
+}
+
+/// Other values to try: the choices that the table names, and some of each kind of number.
+std::vector<std::string> values_of(const Option& option, const Experiment& e) {
+    static const std::map<std::string_view, std::vector<std::string>> k_values = {
+        {"image", {"none", "drawn"}},
+        {"mask", {"none", "causal", "valid:1", "window:1,0"}},
+        {"scale", {"none", "sqrt", "0.25"}},
+        {"dropout", {"0.3", "0"}},
+        {"sharpening", {"3"}},
+        {"temperature", {"2"}},
+        {"local-window", {"0", "1", "1.5", "2", "3", "8", "33"}},
+    };
+    if (option.name == "text") return {turned(e.text), "something else that is typed"};
+    if (option.name == "text2") return {turned(e.text2.empty() ? e.text : e.text2), "", "two keys"};
+    if (const auto found = k_values.find(option.name); found != k_values.end()) return found->second;
+    if (option.type == OptionType::boolean) return {"true", "false"};
+    std::vector<std::string> values;
+    std::string rest(option.argument);
+    for (std::size_t bar = 0; bar != rest.npos; rest = bar == rest.npos ? "" : rest.substr(bar + 1)) {
+        bar = rest.find('|');
+        const std::string value = rest.substr(0, bar);
+        if (value == "N")
+            for (const char* number : {"0", "1", "2", "3", "4", "6", "7", "8", "12", "16", "33"})
+                values.emplace_back(number);
+        else
+            values.push_back(value);
+    }
+    return values;
+}
+
+/// All stages alike, to the bit.
+bool same_numbers(const Trace& a, const Trace& b) {
+    return std::ranges::equal(a.records, b.records, [](const StageRecord& x, const StageRecord& y) {
+        const auto bits = [](const StageRecord& record) {
+            return std::as_bytes(std::span(record.stage->buffer.host().values()));
+        };
+        return x.stage->name() == y.stage->name() && x.stage->shape() == y.stage->shape() &&
+               std::ranges::equal(bits(x), bits(y));
+    });
+}
+
+/// What came of the other values of an option.
+struct Tried {
+    std::string counts;    ///< one that changes a stage, or nothing
+    bool ignored = false;  ///< some change none
+    bool refused = false;  ///< some do not fit what is given, and say so
+};
+
+bool is_valid(const Experiment& experiment) {
+    try {
+        check(experiment);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+Tried try_values(const Option& option, const Base& base, const Trace& trace) {
+    Tried tried;
+    for (const std::string& value : values_of(option, base.experiment)) {
+        Session changed;
+        changed.experiment = base.experiment;
+        set_from_text(changed, option, value);
+        if (changed.experiment == base.experiment || !is_valid(changed.experiment)) continue;
+        try {
+            if (!same_numbers(evaluate(changed.experiment), trace)) return {"\"" + value + "\""};
+            tried.ignored = true;
+        } catch (const Error&) {
+            tried.refused = true;
+        }
+    }
+    return tried;
+}
+
+TEST(applies_test, an_option_applies_exactly_where_it_changes_a_number) {
+    for (const Base& base : bases()) {
+        const Trace trace = evaluate(base.experiment);
+        for (const Option& option : options()) {
+            if (!option.in_experiment() || option.type == OptionType::matrices) continue;
+            const std::string reason = why_unused(option, base.experiment);
+            const Tried tried = try_values(option, base, trace);
+            const std::string what = base.name + ": --" + std::string(option.name);
+            if (!tried.counts.empty()) {
+                EXPECT_EQ(reason, "") << what << " " << tried.counts << " makes a difference";
+            } else if (tried.ignored && !tried.refused) {
+                EXPECT_NE(reason, "") << what << " makes no difference";
+            }
+        }
+    }
+}
+
+TEST(applies_test, the_table_says_always_of_what_always_applies_and_of_nothing_else) {
+    for (const Option& option : options()) {
+        if (!option.in_experiment()) continue;
+        const bool sometimes_not = std::ranges::any_of(
+            bases(), [&](const Base& base) { return !why_unused(option, base.experiment).empty(); });
+        EXPECT_EQ(sometimes_not, !option.applies.empty()) << option.name;
+    }
+}
+
+TEST(applies_test, evaluation_without_dropout_can_be_left) {
+    const Experiment e = with({{"training", "false"}});
+    EXPECT_EQ(why_unused(*find_option("training"), e), "");
+    EXPECT_NE(why_unused(*find_option("dropout"), e), "");
+}
+
+}  // namespace
+}  // namespace attnscope

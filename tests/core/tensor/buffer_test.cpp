@@ -1,0 +1,196 @@
+#include "core/tensor/buffer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <future>
+#include <initializer_list>
+#include <limits>
+#include <thread>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float k_infinity = std::numeric_limits<float>::infinity();
+
+Tensor tensor(Shape shape, std::initializer_list<float> values) {
+    Tensor result(shape);
+    std::copy(values.begin(), values.end(), result.values().begin());
+    return result;
+}
+
+TEST(buffer_test, ranges_count_finite_nan_and_infinite_values_per_head_and_over_all) {
+    const Buffer buffer(tensor({.heads = 2, .rows = 2, .columns = 2, .per_head = true},
+                               {1, -3, k_nan, k_infinity, -k_infinity, 7, 5, 6}));
+    EXPECT_EQ(buffer.range(0).min, -3);
+    EXPECT_EQ(buffer.range(0).max, 1);
+    EXPECT_EQ(buffer.range(0).finite, 2u);
+    EXPECT_EQ(buffer.range(0).nan, 1u);
+    EXPECT_EQ(buffer.range(0).plus_infinity, 1u);
+    EXPECT_EQ(buffer.range(0).minus_infinity, 0u);
+    EXPECT_EQ(buffer.range(0).magnitude(), 3);
+    EXPECT_EQ(buffer.range(1).min, 5);
+    EXPECT_EQ(buffer.range(1).minus_infinity, 1u);
+    EXPECT_EQ(buffer.range().min, -3);
+    EXPECT_EQ(buffer.range().max, 7);
+    EXPECT_EQ(buffer.range().finite, 5u);
+    EXPECT_EQ(buffer.range().zero, 0u);
+    EXPECT_EQ(buffer.range().nan, 1u);
+    EXPECT_THROW(buffer.range(2), std::out_of_range);
+}
+
+TEST(buffer_test, a_range_counts_zeros_of_either_sign) {
+    const Buffer buffer(
+        tensor({.heads = 2, .rows = 1, .columns = 3, .per_head = true}, {0, 1, -0.0f, k_nan, 0, 5}));
+    EXPECT_EQ(buffer.range(0).zero, 2u);
+    EXPECT_EQ(buffer.range(1).zero, 1u);
+    EXPECT_EQ(buffer.range().zero, 3u);
+}
+
+TEST(buffer_test, a_head_without_any_finite_value_leaves_the_range_of_the_others_alone) {
+    const Buffer buffer(tensor({.heads = 3, .rows = 1, .columns = 2, .per_head = true},
+                               {k_nan, -k_infinity, 4, 9, k_nan, k_nan}));
+    for (const int head : {0, 2}) {
+        EXPECT_EQ(buffer.range(head).min, 0);
+        EXPECT_EQ(buffer.range(head).max, 0);
+    }
+    EXPECT_EQ(buffer.range().min, 4);
+    EXPECT_EQ(buffer.range().max, 9);
+}
+
+TEST(buffer_test, an_empty_buffer_has_an_empty_range) {
+    const Buffer buffer(Tensor(Shape{}));
+    EXPECT_EQ(buffer.range().finite, 0u);
+    EXPECT_EQ(buffer.levels(), 0);
+    EXPECT_EQ(buffer.pooled(0, 0).size(), 0);
+}
+
+TEST(buffer_test, the_mean_is_taken_over_the_heads_cell_by_cell) {
+    const Buffer buffer(tensor({.heads = 2, .rows = 1, .columns = 3, .per_head = true},
+                               {1, k_nan, k_infinity, 2, 5, -k_infinity}));
+    const Buffer& mean = buffer.mean();
+    EXPECT_EQ(mean.shape(), (Shape{.heads = 1, .rows = 1, .columns = 3}));
+    EXPECT_EQ(mean.at(0, 0, 0), 1.5f);
+    EXPECT_TRUE(std::isnan(mean.at(0, 0, 1)));
+    EXPECT_TRUE(std::isnan(mean.at(0, 0, 2)));
+    EXPECT_EQ(&buffer.mean(), &mean);
+}
+
+TEST(buffer_test, the_mean_of_equal_heads_is_exactly_their_value) {
+    const Buffer buffer(tensor({.heads = 3, .rows = 1, .columns = 2, .per_head = true},
+                               {0.1f, 0.7f, 0.1f, 0.7f, 0.1f, 0.7f}));
+    EXPECT_EQ(buffer.mean().at(0, 0, 0), 0.1f);
+    EXPECT_EQ(buffer.mean().at(0, 0, 1), 0.7f);
+}
+
+TEST(buffer_test, the_mean_of_one_head_is_the_buffer_itself) {
+    const Buffer buffer(tensor({.heads = 1, .rows = 1, .columns = 1}, {3}));
+    EXPECT_EQ(&buffer.mean(), &buffer);
+}
+
+TEST(buffer_test, a_pooled_cell_is_nan_then_plus_infinity_then_the_largest_magnitude_then_minus_infinity) {
+    // Five columns: the last pooled column stands for one column alone.
+    const Buffer buffer(
+        tensor({.heads = 1, .rows = 3, .columns = 5}, {1, -2, 3, k_infinity, -k_infinity,       //
+                                                       0.5f, -4, -9, -k_infinity, -k_infinity,  //
+                                                       k_nan, 8, -k_infinity, -1, 0}));
+    ASSERT_EQ(buffer.levels(), 3);
+    const ConstMatrixView one = buffer.pooled(0, 1);
+    ASSERT_EQ(one.rows(), 2);
+    ASSERT_EQ(one.cols(), 3);
+    EXPECT_EQ(one(0, 0), -4);
+    EXPECT_EQ(one(0, 1), k_infinity);
+    EXPECT_EQ(one(0, 2), -k_infinity);
+    EXPECT_TRUE(std::isnan(one(1, 0)));
+    EXPECT_EQ(one(1, 1), -1);
+    EXPECT_EQ(one(1, 2), 0);
+    EXPECT_EQ(buffer.pooled(0, 0).data(), buffer.host().head(0).data());
+}
+
+TEST(buffer_test, a_single_peak_is_seen_at_every_level) {
+    for (const int peak : {0, 36, 200, 36 * 67 - 1}) {
+        Tensor values({.heads = 1, .rows = 67, .columns = 36});
+        std::fill(values.values().begin(), values.values().end(), 0.25f);
+        values.values()[static_cast<std::size_t>(peak)] = -5;
+        const Buffer buffer(std::move(values));
+        for (int level = 0; level <= buffer.levels(); ++level) {
+            EXPECT_EQ(buffer.pooled(0, level).minCoeff(), -5) << "level " << level;
+        }
+        EXPECT_EQ(buffer.pooled(0, buffer.levels()).size(), 1);
+    }
+}
+
+TEST(buffer_test, levels_are_aligned_for_vectorised_loops) {
+    Tensor values({.heads = 1, .rows = 9, .columns = 9});
+    std::fill(values.values().begin(), values.values().end(), 1.f);
+    const Buffer buffer(std::move(values));
+    for (int level = 0; level <= buffer.levels(); ++level) {
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.pooled(0, level).data()) % 64, 0u);
+    }
+}
+
+TEST(buffer_test, several_threads_may_ask_at_once) {
+    Tensor values({.heads = 4, .rows = 128, .columns = 128, .per_head = true});
+    for (std::size_t i = 0; i < values.values().size(); ++i) values.values()[i] = static_cast<float>(i);
+    const Buffer buffer(std::move(values));
+    std::vector<std::thread> threads;
+    std::vector<float> seen(8);
+    for (std::size_t t = 0; t < seen.size(); ++t) {
+        threads.emplace_back([&buffer, &seen, t] {
+            const int head = static_cast<int>(t % 4);
+            seen[t] = buffer.range().max + buffer.range(head).min + buffer.mean().range().max +
+                      buffer.pooled(head, buffer.levels())(0, 0);
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (std::size_t t = 0; t < seen.size(); ++t) EXPECT_EQ(seen[t], seen[t % 4]);
+}
+
+/// Values on a card whose thread wants to know something of the buffer before it answers.
+class AskingValues : public DeviceValues {
+public:
+    const Shape& shape() const override { return shape_; }
+    void read(int, int first, int count, float* rows) const override {
+        ++reads;
+        const auto answered = std::make_shared<std::promise<void>>();
+        std::thread([=, this] {
+            buffer->device();
+            answered->set_value();
+        }).detach();
+        blocked = answered->get_future().wait_for(std::chrono::seconds(10)) != std::future_status::ready;
+        for (int i = 0; i < count * shape_.columns; ++i)
+            rows[i] = static_cast<float>(first * shape_.columns + i);
+    }
+    Eigen::VectorXf column(int, int) const override { return {}; }
+    ValueRange range(int) const override { return {}; }
+    std::vector<float> row_largest(int) const override { return {}; }
+    std::vector<float> column_largest(int) const override { return {}; }
+    std::shared_ptr<const DeviceValues> mean() const override { return nullptr; }
+
+    const Buffer* buffer = nullptr;
+    mutable int reads = 0;
+    mutable bool blocked = false;
+
+private:
+    Shape shape_{.heads = 1, .rows = 399, .columns = 300};
+};
+
+TEST(buffer_test, a_row_is_copied_from_the_card_once_and_blocks_nobody) {
+    const auto values = std::make_shared<AskingValues>();
+    const Buffer buffer(values);
+    values->buffer = &buffer;
+    EXPECT_EQ(buffer.at(0, 7, 5), 7 * 300 + 5);
+    EXPECT_EQ(buffer.at(0, 7, 6), 7 * 300 + 6);
+    EXPECT_EQ(buffer.row(0, 7)(299), 7 * 300 + 299);
+    EXPECT_EQ(buffer.at(0, 15, 2), 15 * 300 + 2);
+    EXPECT_EQ(values->reads, 1) << "rows side by side come together";
+    EXPECT_EQ(buffer.at(0, 398, 1), 398 * 300 + 1);
+    EXPECT_EQ(values->reads, 2);
+    EXPECT_FALSE(values->blocked) << "the card's thread waits for the one that waits for it";
+}
+
+}  // namespace
+}  // namespace attnscope
