@@ -93,11 +93,11 @@ BENCHMARK(forward)->Apply(forward_sizes);
 /// N distinct words, with an output projection.
 Experiment experiment_of(int N, int d, int heads) {
     Experiment experiment;
-    experiment.text.clear();
-    for (int i = 0; i < N; ++i) experiment.text += "word" + std::to_string(i) + " ";
-    experiment.dim = d;
-    experiment.heads = heads;
-    experiment.output_projection = true;
+    experiment.input.text.clear();
+    for (int i = 0; i < N; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
+    experiment.input.dim = d;
+    experiment.attention.heads = heads;
+    experiment.attention.output_projection = true;
     return experiment;
 }
 
@@ -127,7 +127,7 @@ void evaluate_seed_drag(benchmark::State& state) {
     std::int64_t seed = 0;
     Trace trace;
     for (auto _ : state) {
-        experiment.seed = ++seed;
+        experiment.weights.seed = ++seed;
         trace = evaluate(experiment, trace);
     }
 }

@@ -76,7 +76,7 @@ protected:
 
     Document& document() { return workspace->document(); }
     Interaction& interaction() { return workspace->interaction(); }
-    const std::string& text() { return document().experiment().text; }
+    const std::string& text() { return document().experiment().input.text; }
 
     /// One frame, drawn only if somebody looks at it.
     void step(bool visible = false) {

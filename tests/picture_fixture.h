@@ -8,81 +8,20 @@
 #include <utility>
 #include <vector>
 
+#include "core/graph/stage_table.h"
 #include "core/graph/trace.h"
+#include "core/op/op.h"
 #include "core/session/session.h"
 
 namespace attnscope::test {
 
-inline constexpr StageInfo k_embedding{.name = "embedding",
-                                       .symbol = "X",
-                                       .caption = "one row per token",
-                                       .rows = Axis::query_token,
-                                       .columns = Axis::feature,
-                                       .unit = Unit::real,
-                                       .per_head = false,
-                                       .left = "",
-                                       .above = "",
-                                       .above_transposed = false};
-inline constexpr StageInfo k_scores{.name = "scores",
-                                    .symbol = "QKᵀ",
-                                    .caption = "query · key",
-                                    .rows = Axis::query_token,
-                                    .columns = Axis::key_token,
-                                    .unit = Unit::real,
-                                    .per_head = true,
-                                    .left = "query",
-                                    .above = "key",
-                                    .above_transposed = true};
-inline constexpr StageInfo k_masked{.name = "masked",
-                                    .symbol = "",
-                                    .caption = "−∞ where closed",
-                                    .rows = Axis::query_token,
-                                    .columns = Axis::key_token,
-                                    .unit = Unit::real,
-                                    .per_head = true,
-                                    .left = "",
-                                    .above = "",
-                                    .above_transposed = false};
-inline constexpr StageInfo k_mask{.name = "mask",
-                                  .symbol = "",
-                                  .caption = "1 = open",
-                                  .rows = Axis::query_token,
-                                  .columns = Axis::key_token,
-                                  .unit = Unit::boolean,
-                                  .per_head = false,
-                                  .left = "",
-                                  .above = "",
-                                  .above_transposed = false};
-inline constexpr StageInfo k_weights{.name = "weights",
-                                     .symbol = "softmax(QKᵀ ÷ √d_k)",
-                                     .caption = "over keys",
-                                     .rows = Axis::query_token,
-                                     .columns = Axis::key_token,
-                                     .unit = Unit::probability,
-                                     .per_head = true,
-                                     .left = "",
-                                     .above = "",
-                                     .above_transposed = false};
-inline constexpr StageInfo k_context{.name = "context",
-                                     .symbol = "A·V",
-                                     .caption = "weighted values",
-                                     .rows = Axis::query_token,
-                                     .columns = Axis::head_feature,
-                                     .unit = Unit::real,
-                                     .per_head = true,
-                                     .left = "",
-                                     .above = "",
-                                     .above_transposed = false};
-inline constexpr StageInfo k_tokens{.name = "tokens",
-                                    .symbol = "",
-                                    .caption = "rows of the table",
-                                    .rows = Axis::query_token,
-                                    .columns = Axis::single,
-                                    .unit = Unit::token_id,
-                                    .per_head = false,
-                                    .left = "",
-                                    .above = "",
-                                    .above_transposed = false};
+inline constexpr const StageInfo& k_embedding = *"embedding"_stage;
+inline constexpr const StageInfo& k_scores = *"scores"_stage;
+inline constexpr const StageInfo& k_masked = *"masked"_stage;
+inline constexpr const StageInfo& k_mask = *"mask"_stage;
+inline constexpr const StageInfo& k_weights = *"weights"_stage;
+inline constexpr const StageInfo& k_context = *"context"_stage;
+inline constexpr const StageInfo& k_tokens = *"tokens"_stage;
 
 inline constexpr float k_infinity = std::numeric_limits<float>::infinity();
 inline constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
@@ -107,9 +46,8 @@ inline Trace make_trace(std::vector<std::string> words, std::vector<StagePtr> st
     trace.rows = words;
     trace.columns = std::move(words);
     for (StagePtr& stage : stages) {
-        StageRecord record;
-        record.stage = std::move(stage);
-        trace.records.push_back(std::move(record));
+        const auto op = std::make_shared<const Op>(op::Custom{nullptr, stage->shape()});
+        trace.records.push_back({std::move(stage), op});
     }
     return trace;
 }

@@ -15,44 +15,45 @@ namespace {
 
 Experiment random_settings(Dice& dice) {
     Experiment e;
-    e.text = random_text(dice);
-    if (dice.one_in(3)) e.text2 = random_text(dice);
-    e.tokenizer = dice.choice_of(tokenizers());
-    e.vocabulary = dice.choice_of(vocabulary_rules());
-    e.table_size = dice.of({0, 10, 40});
-    e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
-    e.heads = dice.of({1, 1, 2, 3});
-    e.dim = e.heads * (dice.one_in(3) ? dice.from_to(1, 5) : 2 * dice.from_to(1, 4));
-    e.embedding = dice.choice_of(initializers());
-    e.position = dice.of({Position::none, Position::sinusoidal, Position::rope, Position::alibi});
-    e.rope_layout = dice.of({RopeLayout::interleaved, RopeLayout::half});
-    e.projection = dice.one_in(6) ? Projection::none : dice.choice_of(projection_rules().subspan(1));
-    e.projection_seed = dice.seed();
-    e.projection_bias = dice.one_in(3);
-    if (dice.one_in(4)) e.key_size = e.heads * 2 * dice.from_to(1, 3);
-    if (dice.one_in(4)) e.value_size = e.heads * dice.from_to(1, 5);
-    e.score = dice.choice_of(score_functions());
-    e.score_seed = dice.seed();
-    e.hidden = dice.from_to(1, 9);
-    e.sharpening = dice.of({1.0, 2.5, 0.1});
-    e.scale = {dice.of({Scale::Kind::sqrt, Scale::Kind::none, Scale::Kind::number}), 0.3};
-    e.normalizer = dice.one_in(2) ? Normalization::softmax : dice.choice_of(normalizers());
-    e.softmax_axis = dice.of({SoftmaxAxis::keys, SoftmaxAxis::keys, SoftmaxAxis::queries});
-    e.temperature = dice.of({1.0, 1.0, 0.7});
-    e.local_window = dice.from_to(1, 8) / 2.0;
-    e.dropout = dice.of({0.0, 0.0, 0.1, 0.5});
-    e.dropout_seed = Seed(dice.below(1000));
-    e.training = !dice.one_in(4);
-    e.output_projection = dice.one_in(2);
-    e.block = dice.of({Block::none, Block::none, Block::post_norm, Block::pre_norm});
-    e.activation = dice.of({Activation::relu, Activation::gelu});
-    e.feed_forward_size = dice.of({0, 5});
-    e.block_seed = dice.seed();
-    if (e.text2.empty() && dice.one_in(4)) {
-        e.image = GivenImage(gradient(dice.from_to(1, 40), dice.from_to(1, 40)));
-        e.grid = dice.from_to(1, 4);
-        e.patch_size = dice.from_to(1, 6);
-        e.image_seed = dice.seed();
+    e.input.text = random_text(dice);
+    if (dice.one_in(3)) e.input.text2 = random_text(dice);
+    e.input.tokenizer = dice.choice_of(tokenizers());
+    e.input.vocabulary = dice.choice_of(vocabulary_rules());
+    e.input.table_size = dice.of({0, 10, 40});
+    e.weights.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
+    e.attention.heads = dice.of({1, 1, 2, 3});
+    e.input.dim = e.attention.heads * (dice.one_in(3) ? dice.from_to(1, 5) : 2 * dice.from_to(1, 4));
+    e.weights.embedding = dice.choice_of(initializers());
+    e.attention.position = dice.of({Position::none, Position::sinusoidal, Position::rope, Position::alibi});
+    e.attention.rope_layout = dice.of({RopeLayout::interleaved, RopeLayout::half});
+    e.attention.projection =
+        dice.one_in(6) ? Projection::none : dice.choice_of(projection_rules().subspan(1));
+    e.weights.projection_seed = dice.seed();
+    e.attention.projection_bias = dice.one_in(3);
+    if (dice.one_in(4)) e.attention.key_size = e.attention.heads * 2 * dice.from_to(1, 3);
+    if (dice.one_in(4)) e.attention.value_size = e.attention.heads * dice.from_to(1, 5);
+    e.attention.score = dice.choice_of(score_functions());
+    e.weights.score_seed = dice.seed();
+    e.weighting.hidden = dice.from_to(1, 9);
+    e.attention.sharpening = dice.of({1.0, 2.5, 0.1});
+    e.attention.scale = {dice.of({Scale::Kind::sqrt, Scale::Kind::none, Scale::Kind::number}), 0.3};
+    e.weighting.normalizer = dice.one_in(2) ? Normalization::softmax : dice.choice_of(normalizers());
+    e.attention.softmax_axis = dice.of({SoftmaxAxis::keys, SoftmaxAxis::keys, SoftmaxAxis::queries});
+    e.weighting.temperature = dice.of({1.0, 1.0, 0.7});
+    e.weighting.local_window = dice.from_to(1, 8) / 2.0;
+    e.attention.dropout = dice.of({0.0, 0.0, 0.1, 0.5});
+    e.attention.dropout_seed = Seed(dice.below(1000));
+    e.attention.training = !dice.one_in(4);
+    e.attention.output_projection = dice.one_in(2);
+    e.attention.block = dice.of({Block::none, Block::none, Block::post_norm, Block::pre_norm});
+    e.attention.activation = dice.of({Activation::relu, Activation::gelu});
+    e.attention.feed_forward_size = dice.of({0, 5});
+    e.weights.block_seed = dice.seed();
+    if (e.input.text2.empty() && dice.one_in(4)) {
+        e.input.image = GivenImage(gradient(dice.from_to(1, 40), dice.from_to(1, 40)));
+        e.input.grid = dice.from_to(1, 4);
+        e.input.patch_size = dice.from_to(1, 6);
+        e.weights.image_seed = dice.seed();
     }
     return e;
 }
@@ -61,7 +62,7 @@ Experiment random_settings(Dice& dice) {
 void give(Dice& dice, const Trace& trace, Experiment& e) {
     const int N = trace.find("weights")->shape().rows, M = trace.find("weights")->shape().columns;
     const auto set = [&](std::string_view name, Matrix values) {
-        e.given.insert_or_assign(std::string(name), GivenMatrix(std::move(values)));
+        e.weights.given.insert_or_assign(std::string(name), GivenMatrix(std::move(values)));
     };
     for (const GivenName& known : given_names())
         if (const Stage* stage = trace.find(known.name); stage && dice.one_in(2)) {
@@ -69,7 +70,7 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
             const int rows = shape.heads * shape.rows;
             const bool zeros_and_ones = known.name == "mask" || known.name == "dropout_keep";
             if (known.name == "value" && dice.one_in(3)) {  // as wide as it likes
-                set(known.name, dice.matrix(rows, e.heads * dice.from_to(1, 5)));
+                set(known.name, dice.matrix(rows, e.attention.heads * dice.from_to(1, 5)));
                 continue;
             }
             set(known.name,
@@ -80,8 +81,9 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
         if (dice.one_in(2)) bias(dice.below(N), dice.below(M)) = -INFINITY;
         set("mask_additive", std::move(bias));
     }
-    if (e.score == Score::additive && dice.one_in(2)) set("b_a", dice.matrix(1, e.hidden));
-    if (dice.one_in(8)) set("embedding_v", dice.matrix(M, e.dim));
+    if (e.attention.score == Score::additive && dice.one_in(2))
+        set("b_a", dice.matrix(1, e.weighting.hidden));
+    if (dice.one_in(8)) set("embedding_v", dice.matrix(M, e.input.dim));
     if (dice.one_in(20)) set("scores", dice.matrix(N, M));
     const int width = [&] {
         for (const char* name : {"norm_2", "residual_2", "output", "concat"})
@@ -102,7 +104,8 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
 Experiment random_attention(Dice& dice) {
     Experiment e = random_settings(dice);
     const int queries = evaluate(e).find("weights")->shape().rows;
-    for (int rules = dice.below(3); rules > 0; --rules) e.mask.push_back(random_rule(dice, queries));
+    for (int rules = dice.below(3); rules > 0; --rules)
+        e.weighting.mask.push_back(random_rule(dice, queries));
     const Trace trace = evaluate(e);
     if (!dice.one_in(3)) give(dice, trace, e);
     evaluate(e);

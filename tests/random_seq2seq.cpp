@@ -13,25 +13,25 @@ namespace {
 Experiment random_settings(Dice& dice) {
     Experiment e;
     e.mechanism = MechanismKind::seq2seq;
-    e.text = random_text(dice);
-    if (!dice.one_in(3)) e.text2 = random_text(dice);
-    e.tokenizer = dice.choice_of(tokenizers());
-    e.vocabulary = dice.choice_of(vocabulary_rules());
-    e.table_size = dice.of({0, 10, 40});
-    e.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
-    e.dim = dice.from_to(1, 9);
-    e.embedding = dice.choice_of(initializers());
-    e.encoder = dice.of({Encoder::bidirectional, Encoder::forward});
-    e.decoder_attention = dice.one_in(4) ? DecoderAttention::none : DecoderAttention::additive;
-    e.alignment_state = dice.of({AlignmentState::previous, AlignmentState::current});
-    e.decode = dice.of({Decode::teacher, Decode::greedy});
-    e.max_steps = dice.from_to(1, 8);
-    e.encoder_size = dice.from_to(1, 9);
-    e.decoder_size = dice.from_to(1, 9);
-    e.hidden = dice.from_to(1, 9);
-    e.normalizer = dice.one_in(3) ? Normalization::softmax : dice.choice_of(normalizers());
-    e.temperature = dice.of({1.0, 1.0, 0.7, 0.1});
-    e.local_window = dice.from_to(1, 8) / 2.0;
+    e.input.text = random_text(dice);
+    if (!dice.one_in(3)) e.input.text2 = random_text(dice);
+    e.input.tokenizer = dice.choice_of(tokenizers());
+    e.input.vocabulary = dice.choice_of(vocabulary_rules());
+    e.input.table_size = dice.of({0, 10, 40});
+    e.weights.seed = dice.of({Seed(0), Seed(-1), Seed(dice.below(100000)), Seed::from_unsigned(~0ull)});
+    e.input.dim = dice.from_to(1, 9);
+    e.weights.embedding = dice.choice_of(initializers());
+    e.seq2seq.encoder = dice.of({Encoder::bidirectional, Encoder::forward});
+    e.seq2seq.decoder_attention = dice.one_in(4) ? DecoderAttention::none : DecoderAttention::additive;
+    e.seq2seq.alignment_state = dice.of({AlignmentState::previous, AlignmentState::current});
+    e.seq2seq.decode = dice.of({Decode::teacher, Decode::greedy});
+    e.seq2seq.max_steps = dice.from_to(1, 8);
+    e.seq2seq.encoder_size = dice.from_to(1, 9);
+    e.seq2seq.decoder_size = dice.from_to(1, 9);
+    e.weighting.hidden = dice.from_to(1, 9);
+    e.weighting.normalizer = dice.one_in(3) ? Normalization::softmax : dice.choice_of(normalizers());
+    e.weighting.temperature = dice.of({1.0, 1.0, 0.7, 0.1});
+    e.weighting.local_window = dice.from_to(1, 8) / 2.0;
     return e;
 }
 
@@ -44,13 +44,14 @@ public:
         const Trace trace = evaluate(e_);
         const int N = trace.find("fed_tokens")->shape().rows;
         int source_rows = trace.find("E_src")->shape().rows, target_rows = trace.find("E_tgt")->shape().rows;
-        if (dice_.one_in(4)) set("E_src", dice_.matrix(source_rows += dice_.below(2), e_.dim));
-        if (dice_.one_in(4)) set("E_tgt", dice_.matrix(target_rows += dice_.below(2), e_.dim));
+        if (dice_.one_in(4)) set("E_src", dice_.matrix(source_rows += dice_.below(2), e_.input.dim));
+        if (dice_.one_in(4)) set("E_tgt", dice_.matrix(target_rows += dice_.below(2), e_.input.dim));
         if (dice_.one_in(4)) set("src", tokens(dice_.from_to(1, 6), source_rows));
         const bool other_length = dice_.one_in(4);
         const int steps = other_length ? dice_.from_to(1, 6) : N;
         if (other_length) set("tgt_in", tokens(steps, target_rows));
-        if (e_.decode == Decode::teacher && dice_.one_in(3)) set("tgt_out", tokens(steps, target_rows));
+        if (e_.seq2seq.decode == Decode::teacher && dice_.one_in(3))
+            set("tgt_out", tokens(steps, target_rows));
     }
     /// Some of the weights that the computation has.
     void give_parameters() {
@@ -62,14 +63,16 @@ public:
     }
     void give_mask() {
         const Trace trace = evaluate(e_);
-        const int steps = e_.decode == Decode::greedy ? e_.max_steps : trace.find("fed_tokens")->shape().rows;
-        for (int rules = dice_.below(3); rules > 0; --rules) e_.mask.push_back(random_rule(dice_, steps));
+        const int steps = e_.seq2seq.decode == Decode::greedy ? e_.seq2seq.max_steps
+                                                              : trace.find("fed_tokens")->shape().rows;
+        for (int rules = dice_.below(3); rules > 0; --rules)
+            e_.weighting.mask.push_back(random_rule(dice_, steps));
         if (dice_.one_in(5)) set("mask", dice_.bits(steps, trace.find("source")->shape().rows));
     }
 
 private:
     void set(const std::string& name, Matrix values) {
-        e_.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+        e_.weights.given.insert_or_assign(name, GivenMatrix(std::move(values)));
     }
     Matrix tokens(int count, int rows) {
         Matrix row(1, count);

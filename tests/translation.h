@@ -9,12 +9,12 @@ namespace attnscope {
 inline Experiment translation() {
     Experiment e;
     e.mechanism = MechanismKind::seq2seq;
-    e.text = "I am a student";
-    e.text2 = "je suis étudiant";
-    e.dim = 6;
-    e.encoder_size = 5;
-    e.decoder_size = 4;
-    e.hidden = 7;
+    e.input.text = "I am a student";
+    e.input.text2 = "je suis étudiant";
+    e.input.dim = 6;
+    e.seq2seq.encoder_size = 5;
+    e.seq2seq.decoder_size = 4;
+    e.weighting.hidden = 7;
     return e;
 }
 

@@ -6,7 +6,7 @@
 
 #include "app/actions/files.h"
 #include "app/document/walk.h"
-#include "core/graph/trace.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
@@ -76,11 +76,11 @@ void focus_step(ActionContext& c, int step) {
 
 void roll_seed(ActionContext& c) {
     const Seed seed = static_cast<std::int64_t>(std::random_device{}() % 1'000'000U);
-    c.document.change([&](Session& s) { s.experiment.seed = seed; });
+    c.document.change([&](Session& s) { s.experiment.weights.seed = seed; });
 }
 
 void next_head(ActionContext& c, int step) {
-    const int heads = c.document.experiment().heads;
+    const int heads = c.document.experiment().attention.heads;
     if (heads == 1) return;
     c.document.change([&](Session& s) {
         HeadChoice& head = s.presentation.head;
@@ -161,7 +161,7 @@ void go_down(ActionContext& c, int step) {
     stage ? walk_cells(c.document, *stage, step, 0) : next_head(c, step);
 }
 
-bool has_image(const ActionContext& c) { return c.document.experiment().image.has_value(); }
+bool has_image(const ActionContext& c) { return c.document.experiment().input.image.has_value(); }
 
 const std::array k_actions = {
     Action{"file.new", "File", "New", {Key::n, k_ctrl}, true, always, new_session},
@@ -240,11 +240,11 @@ const std::array k_actions = {
            {},
            false,
            [](const ActionContext& c) {
-               return c.interaction.second_sentence_open || !c.document.experiment().text2.empty();
+               return c.interaction.second_sentence_open || !c.document.experiment().input.text2.empty();
            },
            [](ActionContext& c) {
                c.interaction.second_sentence_open = false;
-               c.document.change([](Session& s) { s.experiment.text2.clear(); });
+               c.document.change([](Session& s) { s.experiment.input.text2.clear(); });
            }},
     Action{"edit.roll_seed", "Edit", "Roll the seed", {Key::r, k_ctrl}, true, applies<k_seed>, roll_seed},
     Action{"edit.give",

@@ -78,7 +78,7 @@ std::string take(ActionContext& context, const std::string& path, const GivenIma
 }
 
 std::string take(ActionContext& context, const std::string&, const std::string& text) {
-    context.document.change([&](Session& s) { s.experiment.text = text; });
+    context.document.change([&](Session& s) { s.experiment.input.text = text; });
     return "read the sentence from ";
 }
 
@@ -88,14 +88,14 @@ void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
 
 std::string why_no_image(const ActionContext& c) {
     Experiment alone = c.document.experiment();
-    alone.text2.clear();
+    alone.input.text2.clear();
     return why_unused(*find_option("image"), alone);
 }
 
 void look_at(ActionContext& c, const GivenImage& image) {
     c.document.change([&](Session& s) {
-        s.experiment.image = image;
-        s.experiment.text2.clear();
+        s.experiment.input.image = image;
+        s.experiment.input.text2.clear();
         s.presentation.view = ViewKind::image;
         s.presentation.locked.reset();
     });
@@ -105,7 +105,7 @@ void look_at(ActionContext& c, const GivenImage& image) {
 
 void remove_picture(ActionContext& c) {
     c.document.change([](Session& s) {
-        s.experiment.image.reset();
+        s.experiment.input.image.reset();
         s.presentation.view = ViewKind::pipeline;
         s.presentation.locked.reset();
     });

@@ -18,6 +18,7 @@
 #include "core/gpu/choice.h"
 #include "core/gpu/shaders.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/recipe/recipe.h"
 #include "core/session/examples.h"
 #include "core/session/options.h"
@@ -51,7 +52,7 @@ struct HowArguments {
     /// For a command that evaluates once, measuring which backend is faster takes longer than it saves, so
     /// `auto` is the processor.
     EvaluateOptions options(const Session& session) {
-        const bool recurrent = session.experiment.mechanism == MechanismKind::seq2seq;
+        const bool recurrent = mechanism_of(session.experiment).is_recurrent;
         if (backend == "gpu" && recurrent)
             print_error("--backend gpu: sequence to sequence runs on the processor");
         if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
@@ -141,7 +142,7 @@ void print_lines(const std::vector<std::string>& lines) {
 /// Checks that --head and --locked exist in the trace.
 void require_flags(const SessionArguments& given, const Session& session, const Trace& trace) {
     const HeadChoice& head = session.presentation.head;
-    const int heads = session.experiment.heads;
+    const int heads = session.experiment.attention.heads;
     if (given.gives("head") && head.kind == HeadChoice::Kind::one && head.head >= heads)
         throw UsageError("--head: " + head_text(head) + " does not exist; there " +
                          (heads == 1 ? "is 1 head" : "are " + std::to_string(heads) + " heads"));

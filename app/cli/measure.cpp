@@ -110,7 +110,9 @@ using Change = void (*)(Stand& stand, int i);
 
 void drag_seed(Stand& stand, int) {
     stand.workspace.document().change(
-        [](Session& s) { s.experiment.seed = Seed(static_cast<std::int64_t>(s.experiment.seed.bits() + 1)); },
+        [](Session& s) {
+            s.experiment.weights.seed = Seed(static_cast<std::int64_t>(s.experiment.weights.seed.bits() + 1));
+        },
         "drag");
 }
 
@@ -128,9 +130,9 @@ void type(Stand& stand, int i) {
 void change_heads(Stand& stand, int) {
     stand.workspace.document().change([](Session& s) {
         Experiment& e = s.experiment;
-        int next = e.heads + 1;
-        while (next <= e.dim && e.dim % next != 0) ++next;
-        e.heads = next > std::min(e.dim, k_max_heads) ? 1 : next;
+        int next = e.attention.heads + 1;
+        while (next <= e.input.dim && e.input.dim % next != 0) ++next;
+        e.attention.heads = next > std::min(e.input.dim, k_max_heads) ? 1 : next;
     });
 }
 

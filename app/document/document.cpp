@@ -8,7 +8,7 @@ namespace {
 /// Clamps the head to those that exist.
 void clamp_head(Session& session) {
     HeadChoice& head = session.presentation.head;
-    head.head = std::clamp(head.head, 0, std::max(0, session.experiment.heads - 1));
+    head.head = std::clamp(head.head, 0, std::max(0, session.experiment.attention.heads - 1));
 }
 
 Session with_clamped_head(Session session) {

@@ -36,7 +36,8 @@ bool may_look(const Experiment& experiment, int queries, int keys, int query, in
 /// Makes `mask` the custom mask and removes the rules, which it already includes.
 void paint_mask(Document& document, Matrix mask, const std::string& gesture = {});
 
-/// Rows and columns that the matrix `name` (of given_names()) has or must have in this trace.
+/// Rows and columns that the matrix `name` (of given_names()) must have in this trace; 1 × 1 if it is not
+/// used there.
 struct GivenSize {
     int rows;
     int columns;

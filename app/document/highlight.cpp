@@ -61,7 +61,7 @@ std::optional<Cell> same_cell(const Trace& trace, const Stage& from, const Cell&
         if (!is_token(second.rows) || second.columns == Axis::key_hidden) return std::nullopt;
         Highlight highlight = highlight_cell(first, cell, from.shape().depth);
         highlight.two_sides = has_two_sides(trace);
-        highlight.one_head = trace.experiment.heads == 1;
+        highlight.one_head = trace.experiment.attention.heads == 1;
         same = {lit_row(highlight, second),
                 second.columns == Axis::single ? 0 : lit_column(highlight, second)};
     }

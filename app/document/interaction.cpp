@@ -71,7 +71,7 @@ Highlight current_highlight(const Interaction& interaction, const Presentation& 
     const bool two_sides = trace && has_two_sides(*trace);
     Highlight lit = pointed_highlight(interaction, presentation, trace, two_sides);
     lit.two_sides = two_sides;
-    lit.one_head = trace && trace->experiment.heads == 1;
+    lit.one_head = trace && trace->experiment.attention.heads == 1;
     return lit;
 }
 

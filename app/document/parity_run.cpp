@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/gpu/shaders.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -68,7 +69,7 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
 }
 
 void ParityRun::compare_both(ParityReport& report, const Experiment& experiment, std::stop_token cancel) {
-    if (experiment.mechanism == MechanismKind::seq2seq)
+    if (mechanism_of(experiment).is_recurrent)
         throw Error(ErrorKind::backend,
                     "sequence to sequence always runs on the processor: there is nothing to compare");
     const std::shared_ptr<Backend> backend = give_backend_();

@@ -112,10 +112,10 @@ Session read_session(const std::string& folder, const fs::path& file) {
     Experiment& experiment = session.experiment;
     const Json given = kept.value("given", Json::object());
     for (const auto& [name, part] : given.items())
-        experiment.given.insert_or_assign(
+        experiment.weights.given.insert_or_assign(
             name, GivenMatrix(matrix_from_npy(read_part(folder, part.get<std::string>()), file.string())));
     if (kept.contains("image"))
-        experiment.image.emplace(
+        experiment.input.image.emplace(
             decode_image(read_part(folder, kept.at("image").get<std::string>()), file.string()));
     check(experiment);
     check_given_cells(experiment);
@@ -185,12 +185,12 @@ std::string StateWriter::part_of(const std::variant<GivenMatrix, GivenImage>& co
 /// each.
 std::string StateWriter::session_text(Session session) {
     Json kept = Json::object();
-    for (auto& [name, matrix] : session.experiment.given) {
+    for (auto& [name, matrix] : session.experiment.weights.given) {
         if (matrix.values().size() <= k_most_inline) continue;
         kept["given"][name] = part_of(matrix);
         matrix = GivenMatrix(Matrix::Zero(1, 1));
     }
-    if (auto& image = session.experiment.image; image && !(*image == drawn_picture())) {
+    if (auto& image = session.experiment.input.image; image && !(*image == drawn_picture())) {
         kept["image"] = part_of(*image);
         image.reset();
     }

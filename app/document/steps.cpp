@@ -11,16 +11,17 @@ namespace {
 /// What is wrong with the sizes whatever the sentence is; empty: nothing.
 std::string why_not_left(const Experiment& e) {
     if (std::string why = why_sizes_do_not_fit(e); !why.empty()) return why;
-    const int d_k = e.key_columns() / e.heads;
+    const int d_k = e.key_columns() / e.attention.heads;
     const bool given = e.is_given("scores") || (e.is_given("query") && e.is_given("key"));
-    if (e.position == Position::rope && d_k % 2 != 0 && !given)
+    if (e.attention.position == Position::rope && d_k % 2 != 0 && !given)
         return "position rope turns pairs of features and d_k is " + std::to_string(d_k) +
                ": use an even number per head";
-    const bool output = e.output_projection || e.is_given("W_o");
-    if (e.block != Block::none && e.value_columns() != e.dim && !output && !e.is_given("value"))
-        return "block " + std::string(name_of(e.block)) + " adds the output to the embedding and they are " +
-               std::to_string(e.value_columns()) + " and " + std::to_string(e.dim) +
-               " wide: use value-size 0 or an output projection";
+    const bool output = e.attention.output_projection || e.is_given("W_o");
+    if (e.attention.block != Block::none && e.value_columns() != e.input.dim && !output &&
+        !e.is_given("value"))
+        return "block " + std::string(name_of(e.attention.block)) +
+               " adds the output to the embedding and they are " + std::to_string(e.value_columns()) +
+               " and " + std::to_string(e.input.dim) + " wide: use value-size 0 or an output projection";
     return "";
 }
 
@@ -32,16 +33,16 @@ void check_edit(const Experiment& experiment) {
         throw Error(ErrorKind::bad_input, why);
 }
 
-int stepped_size(const Experiment& experiment, int Experiment::*size, int steps) {
+int stepped_size(const Experiment& experiment, SizeField size, int steps) {
     Experiment trial = experiment;
-    const int last = size == &Experiment::heads ? k_max_heads : k_max_dim, direction = steps > 0 ? 1 : -1;
-    int now = experiment.*size > 0 ? experiment.*size : experiment.dim;
+    const int last = size == heads_of ? k_max_heads : k_max_dim, direction = steps > 0 ? 1 : -1;
+    int now = size(trial) > 0 ? size(trial) : experiment.input.dim;
     for (int left = std::abs(steps); left > 0; --left) {
         int next = now;
         do {
             next += direction;
             if (next < 1 || next > last) return now;
-            trial.*size = next;
+            size(trial) = next;
         } while (!why_not_left(trial).empty());
         now = next;
     }

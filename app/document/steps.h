@@ -9,9 +9,16 @@ namespace attnscope {
 /// odd d_k with RoPE, or values that a block cannot add to the embedding.
 void check_edit(const Experiment& experiment);
 
-/// The value `steps` further among the valid values of a size (heads, dim, key_size or value_size), all else
+/// A size that can be dragged.
+using SizeField = int& (*)(Experiment& experiment);
+inline int& dim_of(Experiment& e) { return e.input.dim; }
+inline int& heads_of(Experiment& e) { return e.attention.heads; }
+inline int& key_size_of(Experiment& e) { return e.attention.key_size; }
+inline int& value_size_of(Experiment& e) { return e.attention.value_size; }
+
+/// The value `steps` further among the valid values of a size, all else
 /// being equal; stops at the first and the last. key_size and value_size start from the dimension where they
 /// are 0.
-int stepped_size(const Experiment& experiment, int Experiment::*size, int steps);
+int stepped_size(const Experiment& experiment, SizeField size, int steps);
 
 }  // namespace attnscope

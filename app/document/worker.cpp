@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/graph/backend.h"
-#include "core/graph/trace.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
 #include "core/session/applies.h"
 #include "core/text/tokenizer.h"
@@ -16,10 +16,11 @@ namespace {
 
 /// Whether every sentence that is read has words. A blank one, first or second, is common while typing.
 bool has_tokens(const Experiment& e) {
-    const Tokenizer& tokenizer = tokenizer_of(e.tokenizer);
+    const Tokenizer& tokenizer = tokenizer_of(e.input.tokenizer);
     const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
     const auto blank = [&](const std::string& text) { return tokenize(text, tokenizer).empty(); };
-    return !(is_read("text") && blank(e.text)) && !(is_read("text2") && !e.text2.empty() && blank(e.text2));
+    return !(is_read("text") && blank(e.input.text)) &&
+           !(is_read("text2") && !e.input.text2.empty() && blank(e.input.text2));
 }
 
 /// Means over heads that cost next to nothing are computed before they are requested.

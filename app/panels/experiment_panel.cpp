@@ -6,7 +6,6 @@
 #include "app/panels/panels.h"
 #include "app/panels/setting_rows.h"
 #include "core/mechanism/attention/scores.h"
-#include "core/mechanism/stages.h"
 #include "core/number_text.h"
 #include "core/op/normalizers.h"
 #include "core/random/initializers.h"
@@ -17,7 +16,7 @@ namespace attnscope {
 namespace {
 
 bool predicts_window(const Experiment& e) {
-    return normalizer_of(e.normalizer).window == Normalizer::Window::predicted;
+    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
 }
 
 std::string product(int rows, int columns) { return std::to_string(rows) + " × " + std::to_string(columns); }
@@ -43,17 +42,17 @@ void input_section(Ui& ui) {
 void embedding_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     if (!section_header(ui, "Embedding", derived_shape(ui, "table"))) return;
-    seed_row(ui, "seed", "Seed", e.seed);
-    whole_row(ui, "dim", "Dimension", std::to_string(e.dim), logarithmic_fill(e.dim, k_max_dim),
-              [&](int steps) { return stepped_size(e, &Experiment::dim, steps); });
+    seed_row(ui, "seed", "Seed", e.weights.seed);
+    whole_row(ui, "dim", "Dimension", std::to_string(e.input.dim), logarithmic_fill(e.input.dim, k_max_dim),
+              [&](int steps) { return stepped_size(e, dim_of, steps); });
     choice_row(ui, "embedding", "Init", choices_of(initializers()));
-    whole_row(ui, "table-size", "Table rows", std::to_string(e.table_size), -1,
-              [&](int steps) { return std::clamp(e.table_size + steps, 0, k_max_table_size); });
+    whole_row(ui, "table-size", "Table rows", std::to_string(e.input.table_size), -1,
+              [&](int steps) { return std::clamp(e.input.table_size + steps, 0, k_max_table_size); });
 }
 
 void position_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool biases = e.position == Position::alibi;
+    const bool biases = e.attention.position == Position::alibi;
     if (!section_header(ui, "Position", derived_shape(ui, biases ? "bias" : "position"))) return;
     choice_row(ui, "position", "Encoding",
                choices_of<Position>({"No position: reordered tokens give the same rows",
@@ -66,19 +65,20 @@ void position_section(Ui& ui) {
 }
 
 /// Columns of all heads together; by default those of the embedding.
-void size_row(Ui& ui, std::string_view option, const char* label, int Experiment::*size) {
+void size_row(Ui& ui, std::string_view option, const char* label, SizeField size) {
     const Experiment& e = ui.document.experiment();
-    const int columns = e.*size > 0 ? e.*size : e.dim;
-    whole_row(ui, option, label, e.*size > 0 ? std::to_string(columns) : "d = " + std::to_string(columns),
+    Experiment copy = e;
+    const int own = size(copy), columns = own > 0 ? own : e.input.dim;
+    whole_row(ui, option, label, own > 0 ? std::to_string(columns) : "d = " + std::to_string(columns),
               logarithmic_fill(columns, k_max_dim), [&, size](int steps) {
                   const int next = stepped_size(e, size, steps);
-                  return next == e.dim ? 0 : next;
+                  return next == e.input.dim ? 0 : next;
               });
 }
 
 void projections_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool none = e.projection == Projection::none;
+    const bool none = e.attention.projection == Projection::none;
     if (!section_header(ui, "Projections",
                         none && applies(ui, "projection") ? unprojected_text(e) : derived_shape(ui, "W_q")))
         return;
@@ -87,10 +87,10 @@ void projections_section(Ui& ui) {
     ImGui::PushID("projections");  // the embedding section has a row of the same name
     choice_row(ui, "projection", "Init", rules);
     ImGui::PopID();
-    weight_seed_row(ui, "projection-seed", e.projection_seed, "the embedding table");
-    switch_row(ui, "projection-bias", "Biases", e.projection_bias);
-    size_row(ui, "key-size", "Key size", &Experiment::key_size);
-    size_row(ui, "value-size", "Value size", &Experiment::value_size);
+    weight_seed_row(ui, "projection-seed", e.weights.projection_seed, "the embedding table");
+    switch_row(ui, "projection-bias", "Biases", e.attention.projection_bias);
+    size_row(ui, "key-size", "Key size", key_size_of);
+    size_row(ui, "value-size", "Value size", value_size_of);
 }
 
 std::string head_widths(Ui& ui) {
@@ -103,10 +103,10 @@ std::string head_widths(Ui& ui) {
 void heads_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     if (!section_header(ui, "Heads", head_widths(ui))) return;
-    const int most = std::min(e.dim, k_max_heads);
-    whole_row(ui, "heads", "Heads", std::to_string(e.heads),
-              static_cast<float>(e.heads) / static_cast<float>(most),
-              [&](int steps) { return stepped_size(e, &Experiment::heads, steps); });
+    const int most = std::min(e.input.dim, k_max_heads);
+    whole_row(ui, "heads", "Heads", std::to_string(e.attention.heads),
+              static_cast<float>(e.attention.heads) / static_cast<float>(most),
+              [&](int steps) { return stepped_size(e, heads_of, steps); });
 }
 
 void scale_rows(Ui& ui, double factor, int d_k) {
@@ -117,7 +117,7 @@ void scale_rows(Ui& ui, double factor, int d_k) {
         kinds.insert(kinds.begin(),
                      {"sqrt", "1/√d_k = " + short_text(1 / std::sqrt(double(d_k))), "Divide by √d_k"});
     option_row(ui, "scale", "Scale", [&](float) {
-        const std::string current = e.scale.kind == Scale::Kind::number
+        const std::string current = e.attention.scale.kind == Scale::Kind::number
                                         ? short_text(factor)
                                         : text_of(ui.document.session(), *find_option("scale"));
         if (const auto picked = choice_field(ui, "##kind", kinds, current)) set_option(ui, "scale", *picked);
@@ -128,21 +128,22 @@ void scale_rows(Ui& ui, double factor, int d_k) {
 void score_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
     const int d_k = key_width(e, ui.document.trace().get());
-    const double factor = e.scale.factor(d_k);
+    const double factor = e.attention.scale.factor(d_k);
     if (!section_header(ui, "Score", applies(ui, "scale") ? "× " + short_text(factor) : "")) return;
     choice_row(ui, "score", "Function", choices_of(score_functions()));
-    whole_row(ui, "hidden", "Hidden", std::to_string(e.hidden), logarithmic_fill(e.hidden, k_max_dim),
-              [&](int steps) { return std::clamp(e.hidden + steps, 1, k_max_dim); });
-    weight_seed_row(ui, "score-seed", e.score_seed, "the projections");
-    factor_row(ui, "sharpening", "Sharpening", e.sharpening, -1);
+    whole_row(ui, "hidden", "Hidden", std::to_string(e.weighting.hidden),
+              logarithmic_fill(e.weighting.hidden, k_max_dim),
+              [&](int steps) { return std::clamp(e.weighting.hidden + steps, 1, k_max_dim); });
+    weight_seed_row(ui, "score-seed", e.weights.score_seed, "the projections");
+    factor_row(ui, "sharpening", "Sharpening", e.attention.sharpening, -1);
     scale_rows(ui, factor, d_k);
 }
 
 void dropout_rows(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    share_row(ui, "dropout", "Dropout", e.dropout, 0.95);
-    seed_row(ui, "dropout-seed", "Dropout seed", e.dropout_seed);
-    switch_row(ui, "training", "Training", e.training);
+    share_row(ui, "dropout", "Dropout", e.attention.dropout, 0.95);
+    seed_row(ui, "dropout-seed", "Dropout seed", e.attention.dropout_seed);
+    switch_row(ui, "training", "Training", e.attention.training);
 }
 
 void softmax_section(Ui& ui) {
@@ -152,22 +153,22 @@ void softmax_section(Ui& ui) {
     choice_row(ui, "normalizer", "Normalization", choices_of(normalizers()));
     choice_row(ui, "softmax-axis", "Over",
                choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}));
-    const auto fill = static_cast<float>(0.5 + std::log10(e.temperature) / 4);
-    factor_row(ui, "temperature", "Temperature", e.temperature, std::clamp(fill, 0.0f, 1.0f));
-    const double least = predicts_window(e) ? std::min(e.local_window, 1.0) : 0;
-    number_row(ui, "local-window", "Half-width", e.local_window, least, k_max_tokens);
+    const auto fill = static_cast<float>(0.5 + std::log10(e.weighting.temperature) / 4);
+    factor_row(ui, "temperature", "Temperature", e.weighting.temperature, std::clamp(fill, 0.0f, 1.0f));
+    const double least = predicts_window(e) ? std::min(e.weighting.local_window, 1.0) : 0;
+    number_row(ui, "local-window", "Half-width", e.weighting.local_window, least, k_max_tokens);
     dropout_rows(ui);
 }
 
 void output_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    if (!section_header(ui, "Output", e.output_projection ? derived_shape(ui, "W_o") : "")) return;
-    switch_row(ui, "output-projection", "Projection", e.output_projection);
+    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(ui, "W_o") : "")) return;
+    switch_row(ui, "output-projection", "Projection", e.attention.output_projection);
 }
 
 void block_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const bool on = e.block != Block::none;
+    const bool on = e.attention.block != Block::none;
     if (!section_header(ui, "Block", on ? derived_shape(ui, "W_1") : "")) return;
     choice_row(ui, "block", "Norms",
                choices_of<Block>({"Attention alone", "Each layer norm after adding (Vaswani et al. 2017)",
@@ -176,10 +177,10 @@ void block_section(Ui& ui) {
                choices_of<Activation>({"max(0, x)", "x · Φ(x), Φ the normal distribution function"}));
     const int units = e.feed_forward_columns();
     whole_row(ui, "feed-forward-size", "Feed-forward",
-              e.feed_forward_size > 0 ? std::to_string(units) : "4 d = " + std::to_string(units),
+              e.attention.feed_forward_size > 0 ? std::to_string(units) : "4 d = " + std::to_string(units),
               logarithmic_fill(units, 4 * k_max_dim),
               [&](int steps) { return std::clamp(units + steps, 1, 4 * k_max_dim); });
-    weight_seed_row(ui, "block-seed", e.block_seed, "the score weights");
+    weight_seed_row(ui, "block-seed", e.weights.block_seed, "the score weights");
 }
 
 void translation_section(Ui& ui) {
@@ -202,9 +203,9 @@ void translation_section(Ui& ui) {
         whole_row(ui, option, label, std::to_string(value), logarithmic_fill(value, most),
                   [value, most](int steps) { return std::clamp(value + steps, 1, most); });
     };
-    size_row("max-steps", "Max steps", e.max_steps, 100);
-    size_row("encoder-size", "Encoder size", e.encoder_size, k_max_dim);
-    size_row("decoder-size", "Decoder size", e.decoder_size, k_max_dim);
+    size_row("max-steps", "Max steps", e.seq2seq.max_steps, 100);
+    size_row("encoder-size", "Encoder size", e.seq2seq.encoder_size, k_max_dim);
+    size_row("decoder-size", "Decoder size", e.seq2seq.decoder_size, k_max_dim);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "app/panels/dialog_parts.h"
 #include "core/export/export.h"
-#include "core/graph/trace.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 
@@ -73,7 +73,7 @@ void what_to_export(Ui& ui) {
         button("all", What::all);
         tooltip(ui, "Every stage of the computation, and the picture of the view");
     });
-    const int heads = ui.document.trace()->experiment.heads;
+    const int heads = ui.document.trace()->experiment.attention.heads;
     if (heads > 1) {
         std::vector<Choice> choices = {{"all", "all heads", ""}, {"mean", "mean of the heads", ""}};
         for (int h = 1; h <= heads; ++h)

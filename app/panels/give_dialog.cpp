@@ -7,7 +7,7 @@
 #include "app/panels/dialog_parts.h"
 #include "core/experiment/given_values.h"
 #include "core/files/read_matrix.h"
-#include "core/graph/trace.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -221,7 +221,7 @@ void grid(Ui& ui, GiveForm& form) {
 void apply(Ui& ui, GiveForm& form) {
     form.problem.clear();
     Experiment trial = ui.document.experiment();
-    trial.given.insert_or_assign(form.name, GivenMatrix(form.values));
+    trial.weights.given.insert_or_assign(form.name, GivenMatrix(form.values));
     try {
         check_edit(trial);
         check_given_cells(trial);

@@ -9,8 +9,8 @@ namespace attnscope {
 namespace {
 
 std::string shown_choice(const Experiment& e) {
-    if (!e.image) return "none";
-    return *e.image == drawn_picture() ? "drawn" : "a file";
+    if (!e.input.image) return "none";
+    return *e.input.image == drawn_picture() ? "drawn" : "a file";
 }
 
 void picture_row(Ui& ui) {
@@ -34,12 +34,12 @@ void number_row(Ui& ui, std::string_view option, const char* label, int value, i
 
 void image_section(Ui& ui) {
     const Experiment& e = ui.document.experiment();
-    const std::string side = std::to_string(e.grid * e.patch_size);
+    const std::string side = std::to_string(e.input.grid * e.input.patch_size);
     if (!section_header(ui, "Image", applies(ui, "grid") ? side + " × " + side + " pixels" : "")) return;
     picture_row(ui);
-    number_row(ui, "grid", "Patches a side", e.grid, k_max_grid);
-    number_row(ui, "patch-size", "Pixels a side", e.patch_size, k_max_patch_size);
-    weight_seed_row(ui, "image-seed", e.image_seed, "the embedding table");
+    number_row(ui, "grid", "Patches a side", e.input.grid, k_max_grid);
+    number_row(ui, "patch-size", "Pixels a side", e.input.patch_size, k_max_patch_size);
+    weight_seed_row(ui, "image-seed", e.weights.image_seed, "the embedding table");
 }
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@ int token_count(Ui& ui) {
 /// Sets the rules; if they are rejected, the reason becomes the notice and nothing changes.
 void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = {}) {
     Experiment trial = ui.document.experiment();
-    trial.mask = std::move(rules);
+    trial.weighting.mask = std::move(rules);
     try {
         check(trial);
     } catch (const std::exception& error) {
@@ -31,7 +31,8 @@ void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = 
         return;
     }
     ui.state.notice = {};
-    ui.document.change([&](Session& session) { session.experiment.mask = trial.mask; }, gesture);
+    ui.document.change([&](Session& session) { session.experiment.weighting.mask = trial.weighting.mask; },
+                       gesture);
 }
 
 /// The rules with one added, in the order of the table of kinds.
@@ -50,7 +51,7 @@ std::string arguments_text(const MaskRule& rule) {
 
 /// The arguments of the rule at `index`: a single one can be dragged, any number can be typed.
 void arguments_field(Ui& ui, std::size_t index, float width) {
-    std::vector<MaskRule> rules = ui.document.experiment().mask;
+    std::vector<MaskRule> rules = ui.document.experiment().weighting.mask;
     MaskRule& rule = rules[index];
     const bool single = rule.arguments.size() == 1;
     const int tokens = token_count(ui);
@@ -76,7 +77,7 @@ void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optio
         const bool pressed = switch_field(ui, "on", index.has_value());
         tooltip(ui, std::string(kind.summary));
         if (pressed) {
-            std::vector<MaskRule> rules = ui.document.experiment().mask;
+            std::vector<MaskRule> rules = ui.document.experiment().weighting.mask;
             if (index)
                 rules.erase(rules.begin() + static_cast<std::ptrdiff_t>(*index));
             else
@@ -131,7 +132,7 @@ void begin_painting(Ui& ui) {
 
 /// The painted mask, or a button that starts painting one.
 void painted_row(Ui& ui) {
-    const auto& given = ui.document.experiment().given;
+    const auto& given = ui.document.experiment().weights.given;
     const auto mask = given.find("mask");
     const auto control = [&](float width) {
         if (mask != given.end()) return given_fields(ui, "mask", GivenMatrix(mask->second), width);
@@ -157,13 +158,13 @@ void mask_section(Ui& ui) {
     if (!section_header(ui, "Mask", open_cells(ui))) return;
     for (const MaskKind& kind : mask_kinds()) {
         const std::string name = label_of(kind);
-        const std::vector<MaskRule> rules = ui.document.experiment().mask;
+        const std::vector<MaskRule> rules = ui.document.experiment().weighting.mask;
         int shown = 0;
         for (std::size_t i = 0; i < rules.size(); ++i)
             if (rules[i].kind == kind.choice) {
                 ++shown;
                 mask_row(ui, kind, shown == 1 ? name : name + " " + std::to_string(shown), i);
-                if (ui.document.experiment().mask != rules) return;
+                if (ui.document.experiment().weighting.mask != rules) return;
             }
         if (!shown) mask_row(ui, kind, name, std::nullopt);
     }
@@ -171,7 +172,7 @@ void mask_section(Ui& ui) {
 }
 
 void given_section(Ui& ui) {
-    const auto given = ui.document.experiment().given;  // copied, as a button changes it
+    const auto given = ui.document.experiment().weights.given;  // copied, as a button changes it
     const auto others = given.size() - given.count("mask");
     if (!section_header(ui, "Custom matrices", others ? std::to_string(others) : "")) return;
     for (const auto& [name, matrix] : given)

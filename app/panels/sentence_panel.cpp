@@ -2,7 +2,7 @@
 
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
-#include "core/graph/trace.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/session/applies.h"
 #include "core/text/tokenizer.h"
 
@@ -31,7 +31,7 @@ struct Sentence {
     bool second;
     bool of_keys;  ///< the keys' sentence: the second one, but in sequence to sequence the source
     bool beside_another;
-    std::string Experiment::*text;
+    std::string Input::*text;
     const char* hint;
     const char* id;
 };
@@ -44,17 +44,17 @@ std::string why_unread(const Ui& ui, const Sentence& sentence) {
 bool translates(const Experiment& e) { return e.mechanism == MechanismKind::seq2seq; }
 
 Sentence first_sentence(const Experiment& e, bool beside_another) {
-    return {false, translates(e), beside_another, &Experiment::text, "Type a sentence", "sentence"};
+    return {false, translates(e), beside_another, &Input::text, "Type a sentence", "sentence"};
 }
 
 Sentence second_sentence(const Experiment& e) {
     const char* hint =
         translates(e) ? "Target sentence (the decoder's words)" : "Second sentence (keys and values)";
-    return {true, !translates(e), true, &Experiment::text2, hint, "second sentence"};
+    return {true, !translates(e), true, &Input::text2, hint, "second sentence"};
 }
 
 bool shows_second(const Ui& ui) {
-    return ui.state.second_sentence_open || !ui.document.experiment().text2.empty();
+    return ui.state.second_sentence_open || !ui.document.experiment().input.text2.empty();
 }
 
 /// Its tokens in the newest trace; the keys' sentence has none if the trace has no second sentence.
@@ -62,7 +62,7 @@ const std::vector<std::string>& tokens_of(const Trace& trace, const Sentence& se
     static const std::vector<std::string> k_none;
     if (translates(trace.experiment)) return sentence.of_keys ? trace.columns : trace.rows;
     if (!sentence.of_keys) return trace.rows;
-    return trace.experiment.text2.empty() ? k_none : trace.columns;
+    return trace.experiment.input.text2.empty() ? k_none : trace.columns;
 }
 
 /// The chips of the newest trace, broken into lines.
@@ -106,15 +106,16 @@ int undo_run(Interaction& state, const std::string& before, const std::string& a
 bool is_behind(const Ui& ui, const Sentence& sentence) {
     const Trace* trace = ui.document.trace().get();
     const Experiment& typed = ui.document.experiment();
-    return trace && !(trace->experiment.*sentence.text == typed.*sentence.text &&
-                      trace->experiment.tokenizer == typed.tokenizer &&
-                      trace->experiment.vocabulary == typed.vocabulary);
+    return trace && !(trace->experiment.input.*sentence.text == typed.input.*sentence.text &&
+                      trace->experiment.input.tokenizer == typed.input.tokenizer &&
+                      trace->experiment.input.vocabulary == typed.input.vocabulary);
 }
 
 /// The number of tokens, or why it is unknown.
 std::string count_text(const Ui& ui, const Sentence& sentence) {
     if (is_behind(ui, sentence)) {
-        if ((ui.document.experiment().*sentence.text).empty()) return sentence.of_keys ? "" : "no tokens";
+        if ((ui.document.experiment().input.*sentence.text).empty())
+            return sentence.of_keys ? "" : "no tokens";
         return ui.document.busy() ? "computing…" : "not shown";
     }
     const Trace* trace = ui.document.trace().get();
@@ -128,8 +129,8 @@ std::string facts(Ui& ui, const Sentence& sentence) {
     if (const std::string reason = why_unread(ui, sentence); !reason.empty()) return reason;
     const std::string tokens = count_text(ui, sentence);
     if (!sentence.beside_another)
-        return tokens + (tokens.empty() ? "" : " · ") + std::string(name_of(e.tokenizer)) + " · " +
-               std::string(name_of(e.vocabulary)) + " vocabulary";
+        return tokens + (tokens.empty() ? "" : " · ") + std::string(name_of(e.input.tokenizer)) + " · " +
+               std::string(name_of(e.input.vocabulary)) + " vocabulary";
     const char* const keys = translates(e) ? "source" : "keys, values";
     const char* const queries = translates(e) ? "decoder's steps" : "queries";
     return (sentence.of_keys ? keys : queries) + (tokens.empty() ? "" : " · " + tokens);
@@ -147,14 +148,15 @@ bool text_input(Ui& ui, const Sentence& sentence, TextField& field, const Area& 
     if (edit) ImGui::SetKeyboardFocusHere();
     edit = false;
     ImGui::SetNextItemWidth(width);
-    const std::string before = ui.document.experiment().*sentence.text;
+    const std::string before = ui.document.experiment().input.*sentence.text;
     std::string text = before;
     if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.hint, text)) {
         const std::string gesture =
             (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(ui.state, before, text));
         // The field stays open when its last letter is deleted.
         if (sentence.second) ui.state.second_sentence_open = true;
-        ui.document.change([&](Session& session) { session.experiment.*sentence.text = text; }, gesture);
+        ui.document.change([&](Session& session) { session.experiment.input.*sentence.text = text; },
+                           gesture);
     }
     const bool active = ImGui::IsItemActive();
     if (sentence.second && ImGui::IsItemDeactivated() && text.empty()) ui.state.second_sentence_open = false;

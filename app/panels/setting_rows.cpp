@@ -49,7 +49,7 @@ void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& se
 }
 
 void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before) {
-    const std::string fresh = ui.document.experiment().seed.text();
+    const std::string fresh = ui.document.experiment().weights.seed.text();
     const bool own = seed.kind == ProjectionSeed::Kind::own;
     const std::vector<Choice> kinds = {
         {"same", "same", "The embedding's seed, as in notebook 1"},

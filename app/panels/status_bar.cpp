@@ -6,7 +6,7 @@
 
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
-#include "core/graph/trace.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -163,7 +163,7 @@ std::string sizes_text(const Trace& trace) {
     for (const char* name : {"embedding", "source_embedding"})
         if (const Stage* stage = trace.find(name)) text += " · d " + std::to_string(stage->shape().columns);
     const bool heads = trace.experiment.mechanism == MechanismKind::attention;
-    return text + (heads ? " · " + counted(trace.experiment.heads, "head") : "");
+    return text + (heads ? " · " + counted(trace.experiment.attention.heads, "head") : "");
 }
 
 void status_bar(Ui& ui, const Area& area, ActionContext& context,

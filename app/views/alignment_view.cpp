@@ -8,7 +8,7 @@
 #include "app/views/focus_layout.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
-#include "core/graph/trace.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
 #include "core/picture/view_figure.h"
@@ -327,7 +327,7 @@ std::string summary(const AlignmentScene& scene) {
                 : "  ·  looks most at “" + scene.word(most.column) + "” " + cell_text(weight);
     if (const Stage* center = trace.find("alignment_center"))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
-    if (trace.experiment.encoder == Encoder::forward)
+    if (trace.experiment.seq2seq.encoder == Encoder::forward)
         text += "  ·  forward encoder: no word sees those after it";
     return text;
 }

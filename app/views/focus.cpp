@@ -7,7 +7,8 @@
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
-#include "core/mechanism/stages.h"
+#include "core/graph/formula.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -68,8 +69,7 @@ void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, co
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
                                   stage_heading(*stage.info), Align::left, right - left);
     const HeadChoice head = head_on_screen(stage, ui.document.presentation().head);
-    const std::string facts =
-        shown ? formula_shown(trace.experiment, stage, head) : formula(trace.experiment, *stage.info);
+    const std::string facts = shown ? formula_shown(trace, stage, head) : formula(trace, stage);
     const float room = right - left - width - ui.px(16);
     const bool fits = text_width(ui.fonts.body, facts) <= room;
     if (room > ui.px(24))
@@ -161,7 +161,7 @@ void operands(Ui& ui, const FocusLayout& layout, const StageInfo& info, const Hi
     }
     if (layout.above) {
         const Area& area = layout.above_area;
-        const bool transposed = info.above_transposed;
+        const bool transposed = layout.above_transposed;
         list->PushClipRect({layout.view.min.x - 2, area.min.y - 2}, {layout.view.max.x + 2, area.max.y + 2},
                            true);
         paint_matrix(ui, *list, *layout.above, area, transposed);
@@ -354,7 +354,7 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
               index(mouse.x, layout.left_area.min.x, layout.left_area.width(), layout.left->columns()));
     if (layout.above && layout.above_area.contains(mouse) && mouse.x < layout.view.max.x &&
         mouse.x >= layout.view.min.x) {
-        const bool transposed = shown.stage->info->above_transposed;
+        const bool transposed = layout.above_transposed;
         const int inner = index(mouse.y, layout.above_area.min.y, layout.above_area.height(),
                                 transposed ? layout.above->columns() : layout.above->rows());
         // All hidden units of a key share that key's column.

@@ -30,7 +30,7 @@ void change_mask(Ui& ui, const ShownStage& shown, const std::function<void(Matri
     try {
         Matrix mask = mask_now(ui, shown);
         edit(mask);
-        if (!ui.document.experiment().mask.empty())
+        if (!ui.document.experiment().weighting.mask.empty())
             ui.state.notice = {"the rules are now cells of the painted mask; undo restores them", false};
         paint_mask(ui.document, std::move(mask), gesture);
     } catch (const std::exception& error) {
@@ -161,7 +161,7 @@ void presets_popup(Ui& ui, const ShownStage& shown, const char* name) {
     }
     ImGui::Separator();
     const Experiment& e = ui.document.experiment();
-    if (ImGui::MenuItem("Turn rules into cells", nullptr, false, !e.mask.empty()))
+    if (ImGui::MenuItem("Turn rules into cells", nullptr, false, !e.weighting.mask.empty()))
         change_mask(ui, shown, [](Matrix&) {});
     if (ImGui::MenuItem("Discard painted mask", nullptr, false, e.is_given("mask")))
         take_back(ui.document, "mask");

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/platform/imgui_compat.h"
-#include "core/graph/trace.h"
+#include "core/graph/formula.h"
 
 namespace attnscope {
 namespace {
@@ -50,15 +50,10 @@ float column_mark_width(Ui& ui, const ShownStage& shown) {
     return marked ? text_width(ui.fonts.strong, "∅ ") : 0;
 }
 
-std::optional<ShownStage> operand_of(const ShownStage& shown, std::string_view name,
-                                     const Presentation& presentation) {
-    if (shown.trace->experiment.is_given(shown.stage->name()))
-        return std::nullopt;  // not computed from operands
-    // A location score is computed from the query and its weights, regardless of the keys.
-    const bool located = name == "key" && shown.trace->experiment.score == Score::location;
-    const Stage* stage = located ? shown.trace->find("W_loc") : operand(*shown.trace, name);
-    if (!stage || shown.head_index() < 0) return std::nullopt;
-    return shown_stage(*shown.trace, stage->name(), presentation);
+std::optional<ShownStage> operand_shown(const ShownStage& shown, const Stage* operand,
+                                        const Presentation& presentation) {
+    if (!operand || shown.head_index() < 0) return std::nullopt;
+    return shown_stage(*shown.trace, operand->name(), presentation);
 }
 
 /// Fits `count` cells of at most `cell` pixels into the room, zoomed around `center`.
@@ -113,17 +108,19 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
     const StageInfo& info = *shown.stage->info;
     const Presentation& presentation = ui.document.presentation();
     FocusLayout layout{};
-    layout.left = operand_of(shown, info.left, presentation);
-    layout.above = operand_of(shown, info.above, presentation);
+    const StageOperands of = operands(*shown.trace, *shown.stage);
+    layout.left = operand_shown(shown, of.left, presentation);
+    layout.above = operand_shown(shown, of.above, presentation);
+    layout.above_transposed = of.is_transposed;
 
     layout.row_label_width = std::min(longest_label(ui, shown, info.rows, shown.rows()), ui.px(130));
     const float left_width = layout.left
                                  ? std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9),
                                               ui.px(40), std::max(ui.px(40), body.width() * space.left_share))
                                  : 0;
-    const int above_depth = !layout.above           ? 0
-                            : info.above_transposed ? layout.above->columns()
-                                                    : layout.above->rows();
+    const int above_depth = !layout.above             ? 0
+                            : layout.above_transposed ? layout.above->columns()
+                                                      : layout.above->rows();
     const float above_height = layout.above
                                    ? std::clamp(static_cast<float>(above_depth) * ui.px(6), ui.px(30),
                                                 std::max(ui.px(30), body.height() * space.above_share))

@@ -28,6 +28,7 @@ struct FocusLayout {
     AxisPlace rows, columns;
     Area view;  ///< the part of the screen that shows the matrix
     std::optional<ShownStage> left, above;
+    bool above_transposed;
     Area left_area,
         above_area;  ///< of whole operands, possibly beyond the area; clipped to the view along the tokens
     ColumnLabels column_labels;

@@ -180,7 +180,7 @@ void tiles(Ui& ui, const Scene& scene, const Area& area, int chosen) {
 
 std::string why_no_image(const Ui& ui) {
     const Trace* trace = ui.document.trace().get();
-    if (!ui.document.experiment().image) return "No picture: open one, or use the built-in one (Edit)";
+    if (!ui.document.experiment().input.image) return "No picture: open one, or use the built-in one (Edit)";
     if (!trace || !trace->find("patches")) return "A custom matrix replaces the picture";
     return "";
 }
@@ -191,8 +191,8 @@ void image_view(Ui& ui, const Area& area) {
     auto shown = shown_stage(trace, "weights_dropped", presentation);
     if (!shown) shown = shown_stage(trace, "weights", presentation);
     const Experiment& e = trace.experiment;
-    const Scene scene{*shown, *e.image, e.grid, scale_of(*shown, presentation),
-                      e.normalizer == Normalization::hard};
+    const Scene scene{*shown, *e.input.image, e.input.grid, scale_of(*shown, presentation),
+                      e.weighting.normalizer == Normalization::hard};
     const int query = chosen_query(ui, scene.queries());
     header(ui, scene, area, query);
 

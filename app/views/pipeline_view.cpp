@@ -47,7 +47,7 @@ void presentation_item(Ui& ui, const std::string& shown, std::string_view option
 
 std::string head_words(const Ui& ui) {
     const HeadChoice& head = ui.document.presentation().head;
-    const int heads = ui.document.experiment().heads;
+    const int heads = ui.document.experiment().attention.heads;
     if (head.kind != HeadChoice::Kind::one && heads > 1)
         return "mean of " + std::to_string(heads) + " heads ▾";
     return "head " + std::to_string(std::min(head.head, heads - 1) + 1) + " of " + std::to_string(heads) +
@@ -55,9 +55,10 @@ std::string head_words(const Ui& ui) {
 }
 
 void head_items(Ui& ui) {
-    for (int h = 1; h <= ui.document.experiment().heads; ++h)
+    for (int h = 1; h <= ui.document.experiment().attention.heads; ++h)
         presentation_item(ui, "head " + std::to_string(h), "head", std::to_string(h));
-    if (ui.document.experiment().heads > 1) presentation_item(ui, "mean of the heads", "head", "mean");
+    if (ui.document.experiment().attention.heads > 1)
+        presentation_item(ui, "mean of the heads", "head", "mean");
 }
 
 std::string range_words(const Ui& ui) {

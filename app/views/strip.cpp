@@ -6,7 +6,8 @@
 #include "app/ui/widgets.h"
 #include "app/views/matrix_painter.h"
 #include "app/views/views.h"
-#include "core/mechanism/stages.h"
+#include "core/graph/formula.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
 namespace attnscope {
@@ -87,7 +88,7 @@ std::string shape_text(const Stage& stage) {
 }
 
 float caption_width(Ui& ui, const Slot& slot) {
-    return text_width(ui.fonts.caption, caption(slot.trace->experiment, *slot.stage->info)) + ui.px(5) +
+    return text_width(ui.fonts.caption, caption(*slot.trace, *slot.stage)) + ui.px(5) +
            text_width(ui.fonts.mono_small, shape_text(*slot.stage));
 }
 
@@ -239,7 +240,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
                       ink(focused ? ui.theme.accent : ui.theme.line), ui.px(6), 0, ui.px(focused ? 1.5f : 1));
 
     draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text), stage_heading(info));
-    const std::string words = caption(slot.trace->experiment, info);
+    const std::string words = caption(*slot.trace, *slot.stage);
     const std::string shape = shape_text(*slot.stage);
     const float room =
         text_right - left - text_width(ui.fonts.caption, words) - text_width(ui.fonts.mono_small, shape);

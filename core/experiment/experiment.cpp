@@ -38,10 +38,10 @@ void check_name(const char* field, const std::string& value, const Table& table)
 }
 
 void check_seq2seq(const Experiment& e) {
-    check_whole("max-steps", e.max_steps, 1, k_max_tokens);
-    check_whole("encoder-size", e.encoder_size, 1, k_max_dim);
-    check_whole("decoder-size", e.decoder_size, 1, k_max_dim);
-    if (e.mechanism == MechanismKind::seq2seq && e.softmax_axis == SoftmaxAxis::queries)
+    check_whole("max-steps", e.seq2seq.max_steps, 1, k_max_tokens);
+    check_whole("encoder-size", e.seq2seq.encoder_size, 1, k_max_dim);
+    check_whole("decoder-size", e.seq2seq.decoder_size, 1, k_max_dim);
+    if (e.mechanism == MechanismKind::seq2seq && e.attention.softmax_axis == SoftmaxAxis::queries)
         refuse(
             "softmax-axis queries needs all queries at once and mechanism seq2seq decodes step by "
             "step: use keys");
@@ -49,21 +49,24 @@ void check_seq2seq(const Experiment& e) {
 
 void check_numbers(const Experiment& e) {
     // The scores are scaled in float32, so that is the type in which the value must be finite.
-    if (e.scale.kind == Scale::Kind::number && !std::isfinite(static_cast<float>(e.scale.number)))
+    if (e.attention.scale.kind == Scale::Kind::number &&
+        !std::isfinite(static_cast<float>(e.attention.scale.number)))
         refuse("scale is not finite in float32: use sqrt, none or a number up to 3.4e38");
-    const auto temperature = static_cast<float>(e.temperature);
+    const auto temperature = static_cast<float>(e.weighting.temperature);
     if (!(temperature > 0) || !std::isfinite(temperature))
         refuse("temperature must be above 0 and finite in float32: use 1 for the plain softmax");
-    if (!std::isfinite(static_cast<float>(e.sharpening)))
+    if (!std::isfinite(static_cast<float>(e.attention.sharpening)))
         refuse("sharpening is not finite in float32: use 1 for the plain cosine");
-    if (!(e.local_window >= 0 && e.local_window <= k_max_tokens))
-        refuse("local-window " + fmt::format("{}", e.local_window) + " is out of range: use 0 to " +
+    if (!(e.weighting.local_window >= 0 && e.weighting.local_window <= k_max_tokens))
+        refuse("local-window " + fmt::format("{}", e.weighting.local_window) + " is out of range: use 0 to " +
                std::to_string(k_max_tokens));
-    const auto bell = static_cast<float>(e.local_window * e.local_window / 2);  // 2 (D ÷ 2)²
-    if (e.normalizer == Normalization::local_p && !std::isnormal(bell))
-        refuse("local-window " + fmt::format("{}", e.local_window) +
+    const auto bell =
+        static_cast<float>(e.weighting.local_window * e.weighting.local_window / 2);  // 2 (D ÷ 2)²
+    if (e.weighting.normalizer == Normalization::local_p && !std::isnormal(bell))
+        refuse("local-window " + fmt::format("{}", e.weighting.local_window) +
                " leaves local-p's Gaussian no width: use 0.001 or more");
-    if (!(e.dropout >= 0 && e.dropout < 1)) refuse("dropout must be at least 0 and below 1: use 0 for none");
+    if (!(e.attention.dropout >= 0 && e.attention.dropout < 1))
+        refuse("dropout must be at least 0 and below 1: use 0 for none");
 }
 
 void check_text(const char* field, const std::string& text) {
@@ -75,23 +78,23 @@ void check_text(const char* field, const std::string& text) {
 }
 
 void check_mask(const Experiment& e) {
-    if (e.mask.size() > k_max_mask_rules)
-        refuse("mask has " + std::to_string(e.mask.size()) + " rules, and up to " +
+    if (e.weighting.mask.size() > k_max_mask_rules)
+        refuse("mask has " + std::to_string(e.weighting.mask.size()) + " rules, and up to " +
                std::to_string(k_max_mask_rules) + " are supported: use fewer");
-    for (const MaskRule& rule : e.mask) mask_kind(rule.kind).check(rule);
+    for (const MaskRule& rule : e.weighting.mask) mask_kind(rule.kind).check(rule);
 }
 
 void check_image(const Experiment& e) {
-    check_whole("grid", e.grid, 1, k_max_grid);
-    check_whole("patch-size", e.patch_size, 1, k_max_patch_size);
-    if (!e.image) return;
-    const Image& image = e.image->image();
+    check_whole("grid", e.input.grid, 1, k_max_grid);
+    check_whole("patch-size", e.input.patch_size, 1, k_max_patch_size);
+    if (!e.input.image) return;
+    const Image& image = e.input.image->image();
     if (image.width < 1 || image.height < 1 ||
         image.rgb.size() !=
             3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
         refuse("image is " + std::to_string(image.width) + " × " + std::to_string(image.height) +
                " pixels of " + std::to_string(image.rgb.size()) + " bytes: use three bytes a pixel");
-    if (!e.text2.empty() && e.mechanism == MechanismKind::attention)
+    if (!e.input.text2.empty() && e.mechanism == MechanismKind::attention)
         refuse("text2 and image both define the keys: leave text2 empty or use image none");
 }
 
@@ -130,37 +133,44 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
 std::string why_sizes_do_not_fit(const Experiment& e) {
     if (e.mechanism != MechanismKind::attention) return "";
     const auto undivided = [&](const char* field, int size) {
-        return "heads " + std::to_string(e.heads) + " does not divide " + field + " " + std::to_string(size) +
-               ": use a divisor";
+        return "heads " + std::to_string(e.attention.heads) + " does not divide " + field + " " +
+               std::to_string(size) + ": use a divisor";
     };
-    if (e.key_columns() % e.heads != 0 && !e.is_given("query"))
-        return undivided(e.key_size > 0 ? "key-size" : "dim", e.key_columns());
-    if (e.value_columns() % e.heads != 0 && !e.is_given("value"))
-        return undivided(e.value_size > 0 ? "value-size" : "dim", e.value_columns());
-    const bool own_sizes = e.key_columns() != e.dim || e.value_columns() != e.dim;
-    if (own_sizes && (e.projection == Projection::none || e.projection == Projection::mha))
-        return "projection " + std::string(name_of(e.projection)) + " keeps the size " +
-               std::to_string(e.dim) +
+    if (e.key_columns() % e.attention.heads != 0 && !e.is_given("query"))
+        return undivided(e.attention.key_size > 0 ? "key-size" : "dim", e.key_columns());
+    if (e.value_columns() % e.attention.heads != 0 && !e.is_given("value"))
+        return undivided(e.attention.value_size > 0 ? "value-size" : "dim", e.value_columns());
+    const bool own_sizes = e.key_columns() != e.input.dim || e.value_columns() != e.input.dim;
+    if (own_sizes &&
+        (e.attention.projection == Projection::none || e.attention.projection == Projection::mha))
+        return "projection " + std::string(name_of(e.attention.projection)) + " keeps the size " +
+               std::to_string(e.input.dim) +
                " of the embedding: set key-size and value-size to 0 or choose another projection";
     return "";
 }
 
+std::string unprojected_text(const Experiment& e) {
+    const bool two_sides = !e.input.text2.empty() || e.input.image || e.is_given("embedding_kv");
+    if (e.is_given("embedding_v")) return std::string("Q = X, K = ") + (two_sides ? "Y" : "X") + ", V = Y_v";
+    return two_sides ? "Q = X, K = V = Y" : "Q = K = V = X";
+}
+
 void check(const Experiment& e) {
-    check_text("text", e.text);
-    check_text("text2", e.text2);
-    check_whole("table-size", e.table_size, 0, k_max_table_size);
-    check_whole("dim", e.dim, 1, k_max_dim);
-    check_whole("heads", e.heads, 1, k_max_heads);
-    check_whole("key-size", e.key_size, 0, k_max_dim);
-    check_whole("value-size", e.value_size, 0, k_max_dim);
-    check_whole("hidden", e.hidden, 1, k_max_dim);
-    check_whole("feed-forward-size", e.feed_forward_size, 0, 4 * k_max_dim);
+    check_text("text", e.input.text);
+    check_text("text2", e.input.text2);
+    check_whole("table-size", e.input.table_size, 0, k_max_table_size);
+    check_whole("dim", e.input.dim, 1, k_max_dim);
+    check_whole("heads", e.attention.heads, 1, k_max_heads);
+    check_whole("key-size", e.attention.key_size, 0, k_max_dim);
+    check_whole("value-size", e.attention.value_size, 0, k_max_dim);
+    check_whole("hidden", e.weighting.hidden, 1, k_max_dim);
+    check_whole("feed-forward-size", e.attention.feed_forward_size, 0, 4 * k_max_dim);
     check_seq2seq(e);
     if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
     check_image(e);
     check_mask(e);
     check_numbers(e);
-    for (const auto& [name, matrix] : e.given) check_name("given", name, given_names());
+    for (const auto& [name, matrix] : e.weights.given) check_name("given", name, given_names());
 }
 
 std::span<const GivenName> given_names() {

@@ -69,51 +69,62 @@ private:
     std::shared_ptr<const Matrix> values_;
 };
 
-/// The defaults are the example `scaled-dot-product`: notebook 1's sentence and seed.
-struct Experiment {
+/// What attention is computed over.
+struct Input {
     std::string text = "Can you help me to translate this sentence";
     std::string text2;  ///< the sentence of the keys and values; empty: the same one (self-attention)
     TokenizerKind tokenizer = TokenizerKind::words;
     VocabularyOrder vocabulary = VocabularyOrder::alphabetical;
-    int table_size = 10;  ///< minimum number of rows of the table; 0 … 1,000,000
-    Seed seed = 123;
-    int dim = 16;  ///< d, 1 … 1024
-    Initialization embedding = Initialization::normal;
+    int table_size = 10;              ///< minimum number of rows of the table; 0 … 1,000,000
+    int dim = 16;                     ///< d, the width of an embedding, 1 … 1024
     std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
     int grid = 7;                     ///< patches per side, 1 … 32: M = grid²
     int patch_size = 8;               ///< pixels per side of a patch, 1 … 64
-    ProjectionSeed image_seed;        ///< for W_patch; the previous draw is the embedding table
+
+    /// Numbers per patch.
+    int patch_columns() const { return 3 * patch_size * patch_size; }
+    bool operator==(const Input&) const = default;
+};
+
+/// How scores become weights, in every mechanism.
+struct Weighting {
+    int hidden = 8;              ///< width of the hidden layer of the score and of local-p, 1 … 1024
+    std::vector<MaskRule> mask;  ///< empty: all open
+    Normalization normalizer = Normalization::softmax;
+    double temperature = 1;   ///< T > 0
+    double local_window = 2;  ///< D of local-m and local-p, 0 … 4096; above 0 for local-p
+
+    bool operator==(const Weighting&) const = default;
+};
+
+/// All queries at once (core/mechanism/attention).
+struct Attention {
     Position position = Position::none;
     RopeLayout rope_layout = RopeLayout::interleaved;
     Projection projection = Projection::uniform;
-    ProjectionSeed projection_seed;  ///< the previous draw is W_patch with an image, else the table
     bool projection_bias = false;
     int key_size = 0;    ///< columns of Q and K, all heads together, 0 … 1024; 0: d
     int value_size = 0;  ///< columns of V, all heads together, 0 … 1024; 0: d
     int heads = 1;       ///< h, 1 … 64, divides d
     Score score = Score::dot;
-    ProjectionSeed
-        score_seed;  ///< for the weights of the score and of local-p; the previous draw is the projections
-    int hidden = 8;  ///< width of the hidden layer of the score and of local-p, 1 … 1024
     double sharpening = 1;  ///< factor of the cosine score
     Scale scale;
-    std::vector<MaskRule> mask;  ///< empty: all open
-    Normalization normalizer = Normalization::softmax;
     SoftmaxAxis softmax_axis = SoftmaxAxis::keys;
-    double temperature = 1;   ///< T > 0
-    double local_window = 2;  ///< D of local-m and local-p, 0 … 4096; above 0 for local-p
-    double dropout = 0;       ///< p, 0 ≤ p < 1
+    double dropout = 0;  ///< p, 0 ≤ p < 1
     Seed dropout_seed = 0;
     bool training = true;  ///< false: dropout is not applied
     bool output_projection = false;
     Block block = Block::none;
     Activation activation = Activation::relu;
     int feed_forward_size = 0;  ///< units of the hidden layer, 0 … 4096; 0: 4 d
-    ProjectionSeed block_seed;  ///< for the block's weights; the previous draw is the score's weights
-    /// In seq2seq, `text` is the source sentence and `text2` the target sentence (empty: the source again),
-    /// `dim` the width of both embeddings and `hidden` that of the alignment. Mask, normalizer and
-    /// temperature apply to the alignment, whose queries are the steps.
-    MechanismKind mechanism = MechanismKind::attention;
+
+    bool operator==(const Attention&) const = default;
+};
+
+/// Bahdanau's encoder and decoder (core/mechanism/seq2seq): `text` is the source sentence and `text2` the
+/// target sentence (empty: the source again), `dim` the width of both embeddings and `hidden` that of the
+/// alignment. The weighting applies to the alignment, whose queries are the steps.
+struct Seq2seq {
     Encoder encoder = Encoder::bidirectional;
     DecoderAttention decoder_attention = DecoderAttention::additive;
     AlignmentState alignment_state = AlignmentState::previous;
@@ -121,20 +132,47 @@ struct Experiment {
     int max_steps = 10;    ///< limit of greedy decoding, 1 … 4096
     int encoder_size = 8;  ///< states per direction, 1 … 1024
     int decoder_size = 8;  ///< 1 … 1024
+
+    bool operator==(const Seq2seq&) const = default;
+};
+
+/// Where the parameters come from: drawn from seeds, or custom.
+struct Weights {
+    Seed seed = 123;
+    Initialization embedding = Initialization::normal;
+    ProjectionSeed image_seed;       ///< for W_patch; the previous draw is the embedding table
+    ProjectionSeed projection_seed;  ///< the previous draw is W_patch with an image, else the table
+    ProjectionSeed
+        score_seed;  ///< for the weights of the score and of local-p; the previous draw is the projections
+    ProjectionSeed block_seed;  ///< for the block's weights; the previous draw is the score's weights
     /// Custom matrices, by their names in given_names().
     std::map<std::string, GivenMatrix> given;
 
-    bool is_given(std::string_view name) const { return given.contains(std::string(name)); }
+    bool operator==(const Weights&) const = default;
+};
+
+/// The mechanism's own settings are kept while another one is chosen. The defaults are the example
+/// `scaled-dot-product`: notebook 1's sentence and seed.
+struct Experiment {
+    Input input;
+    MechanismKind mechanism = MechanismKind::attention;
+    Attention attention;
+    Seq2seq seq2seq;
+    Weighting weighting;
+    Weights weights;
+
+    bool is_given(std::string_view name) const { return weights.given.contains(std::string(name)); }
     /// Whether the weights of each key sum to 1 over the queries.
     bool over_queries() const {
-        return normalizer == Normalization::softmax && softmax_axis == SoftmaxAxis::queries;
+        return weighting.normalizer == Normalization::softmax &&
+               attention.softmax_axis == SoftmaxAxis::queries;
     }
     /// Columns of Q and K, and of V, when they are projected.
-    int key_columns() const { return key_size > 0 ? key_size : dim; }
-    int value_columns() const { return value_size > 0 ? value_size : dim; }
-    /// Numbers per patch.
-    int patch_columns() const { return 3 * patch_size * patch_size; }
-    int feed_forward_columns() const { return feed_forward_size > 0 ? feed_forward_size : 4 * dim; }
+    int key_columns() const { return attention.key_size > 0 ? attention.key_size : input.dim; }
+    int value_columns() const { return attention.value_size > 0 ? attention.value_size : input.dim; }
+    int feed_forward_columns() const {
+        return attention.feed_forward_size > 0 ? attention.feed_forward_size : 4 * input.dim;
+    }
 
     bool operator==(const Experiment&) const = default;
 };
@@ -162,6 +200,9 @@ struct GivenName {
 ///   row 1
 ///   `<eos>`.
 std::span<const GivenName> given_names();
+
+/// What queries, keys and values are without projections: "Q = K = V = X".
+std::string unprojected_text(const Experiment& experiment);
 
 /// Why heads, projection and sizes, all at least 1, do not fit together, in check()'s words; empty if they
 /// do.

@@ -43,7 +43,8 @@ void check_given_cells(std::string_view name, const Matrix& values, std::string_
 }
 
 void check_given_cells(const Experiment& experiment) {
-    for (const auto& [name, matrix] : experiment.given) check_given_cells(name, matrix.values(), name);
+    for (const auto& [name, matrix] : experiment.weights.given)
+        check_given_cells(name, matrix.values(), name);
 }
 
 }  // namespace attnscope

@@ -100,15 +100,6 @@ std::string known_kinds() {
     return text;
 }
 
-std::string join(std::span<const MaskRule> rules, std::string_view separator,
-                 std::string (*spell)(const MaskRule&)) {
-    std::string text;
-    for (const MaskRule& rule : rules) text += (text.empty() ? "" : std::string(separator)) + spell(rule);
-    return text;
-}
-
-std::string condition(const MaskRule& rule) { return mask_kind(rule.kind).condition(rule); }
-
 }  // namespace
 
 std::span<const MaskKind> mask_kinds() { return k_kinds; }
@@ -169,17 +160,6 @@ Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys) {
                 if (!kind.open(rule, i, j)) open(i, j) = 0;
     }
     return mask;
-}
-
-std::string mask_formula(std::span<const MaskRule> rules) {
-    return rules.empty() ? "all open: every query may look at every key"
-                         : "open where " + join(rules, " and ", condition);
-}
-
-std::string mask_caption(std::span<const MaskRule> rules) {
-    return rules.empty()
-               ? "open"
-               : join(rules, " + ", [](const MaskRule& rule) { return std::string(name_of(rule.kind)); });
 }
 
 }  // namespace attnscope

@@ -50,9 +50,4 @@ std::string mask_rule_text(const MaskRule& rule);
 /// The N × M mask: 1 where all rules allow, else 0; all ones without a rule. Throws as MaskKind::check_fit.
 Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys);
 
-/// "open where j ≤ i and j ≤ 5", for a title; i and j are counted from 1 as on screen.
-std::string mask_formula(std::span<const MaskRule> rules);
-/// "open", "causal", "causal + valid", for a thumbnail.
-std::string mask_caption(std::span<const MaskRule> rules);
-
 }  // namespace attnscope

@@ -8,7 +8,7 @@ namespace attnscope {
 
 std::vector<std::string> sentence_tokens(const Experiment& experiment, const std::string& text,
                                          const char* which, const char* flag) {
-    std::vector<std::string> tokens = tokenize(text, tokenizer_of(experiment.tokenizer));
+    std::vector<std::string> tokens = tokenize(text, tokenizer_of(experiment.input.tokenizer));
     if (tokens.empty())
         throw Error(ErrorKind::bad_input,
                     std::string(which) + " has no tokens: type at least one word (" + flag + " \"…\")");

@@ -62,6 +62,12 @@ void GraphBuilder::require_shape(Value value, int rows, int columns) const {
     refuse_shape(name(value), is.rows, is.columns, expected);
 }
 
+void GraphBuilder::may_give(std::string_view name, int rows, int columns) {
+    const auto known = std::ranges::find(given_names(), name, &GivenName::name);
+    if (std::ranges::find(graph.givable, name, &Givable::name) == graph.givable.end())
+        graph.givable.push_back({known->name, rows, columns});
+}
+
 void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns,
                   const std::string& expected) {
     throw Error(ErrorKind::bad_input, std::string(what) + " is " + std::to_string(rows) + " × " +

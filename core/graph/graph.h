@@ -31,6 +31,7 @@ struct Graph {
     std::vector<GraphNode> nodes;
     std::vector<GraphValue> values;
     std::vector<std::string> rows, columns, table, target_table;  ///< as in Trace
+    std::vector<Givable> givable;                                 ///< the same, under these settings
 
     const Op& op_of(const GraphValue& value) const { return *nodes[static_cast<std::size_t>(value.node)].op; }
     /// nullptr if there is no such stage.
@@ -69,6 +70,9 @@ public:
 
     const Shape& shape(Value value) const { return at(value).shape; }
     std::string_view name(Value value) const { return at(value).key.stage->name; }
+    /// Records that a matrix of given_names() may be overridden, as one of this size.
+    void may_give(std::string_view name, int rows, int columns);
+
     /// Throws Error(bad_input), naming the stage and both shapes, unless the value has this shape.
     void require_shape(Value value, int rows, int columns) const;
 

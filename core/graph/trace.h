@@ -42,9 +42,6 @@ struct StageInfo {
     Axis columns;
     Unit unit;
     bool per_head;
-    std::string_view left;   ///< the operand whose rows give the rows, or empty
-    std::string_view above;  ///< the operand whose columns give the columns, or empty
-    bool above_transposed;   ///< the upper operand is transposed: Kᵀ, W_qᵀ
 };
 
 /// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
@@ -93,6 +90,13 @@ struct StageRecord {
     bool computed = false;              ///< computed by the run that made this trace
 };
 
+/// A matrix of given_names() that may be overridden, and the size that it must have.
+struct Givable {
+    std::string_view name;
+    int rows;  ///< with heads, those of all heads
+    int columns;
+};
+
 /// The result of evaluate(): a plain value, cheap to copy, its stages immutable.
 struct Trace {
     Experiment experiment;
@@ -101,8 +105,9 @@ struct Trace {
     std::vector<std::string> columns;  ///< M key tokens as typed; empty if they do not come from the text
     std::vector<std::string> table;    ///< the vocabulary, by table row
     std::vector<std::string> target_table;  ///< the words that can be predicted, by row of their table
-    std::vector<StageRecord> records;       ///< stages, then parameters, each in order of computation
-    double milliseconds = 0;                ///< the time of the whole evaluate()
+    std::vector<Givable> givable;
+    std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
+    double milliseconds = 0;           ///< the time of the whole evaluate()
     std::string backend = "cpu";  ///< the backend that computed it: "cpu", or "gpu" with help from the CPU
 
     /// nullptr if the experiment has no such stage.
@@ -123,17 +128,7 @@ struct Trace {
     bool fully_masked_column(int column) const;
 };
 
-/// The main result: `weights`; in seq2seq `alignment`, or `decoder_context` without attention.
-const Stage& main_stage(const Trace& trace);
-
-/// The stage in focus: the one named `wanted`, or the main stage if this experiment does not have it.
-const Stage& focused_stage(const Trace& trace, std::string_view wanted);
-
 /// The name of the mask whose closed pairs are empty cells of this stage; empty for other stages.
 std::string_view mask_of(const StageInfo& info);
-
-/// The stage that StageInfo::left or ::above names, the per-head one where there are heads, or the stage that
-/// replaces it (the embedding for the keys' embedding, the context for concat). nullptr if there is none.
-const Stage* operand(const Trace& trace, std::string_view name);
 
 }  // namespace attnscope

@@ -8,8 +8,7 @@
 #include "core/graph/backend.h"
 #include "core/graph/run.h"
 #include "core/graph/stage_table.h"
-#include "core/mechanism/build.h"
-#include "core/mechanism/seq2seq/build.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/memory.h"
 
 namespace attnscope {
@@ -60,7 +59,7 @@ Trace evaluate(const Experiment& experiment, const Trace& previous, const Evalua
     const Graph graph = build(experiment);
     EvaluateOptions how = options;
     // A recurrence runs step by step, so the CPU computes it.
-    if (experiment.mechanism == MechanismKind::seq2seq) how.backend = nullptr;
+    if (mechanism_of(experiment).is_recurrent) how.backend = nullptr;
     const std::string backend(how.backend ? how.backend->name() : "cpu");
     // Backends differ in the last bits, so neither reuses the other's results.
     const Trace nothing;
@@ -68,8 +67,8 @@ Trace evaluate(const Experiment& experiment, const Trace& previous, const Evalua
     require_memory(graph, before, how);
     Trace trace;
     with_threads(options.threads, [&] { trace = run(graph, before, how); });
-    if (experiment.mechanism == MechanismKind::seq2seq) trace.rows = step_labels(trace);
     trace.experiment = experiment;
+    if (const auto labels = mechanism_of(experiment).row_labels) trace.rows = labels(trace);
     trace.backend = backend;
     return trace;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/experiment/choices.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -12,6 +13,8 @@ struct Activate {
     Activation activation;
 
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols&) const { return std::string(name_of(activation)); }
+    std::string caption(const Symbols&) const { return std::string(name_of(activation)); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Activate&) const = default;

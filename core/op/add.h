@@ -1,6 +1,7 @@
 // Sums, cell by cell.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -9,6 +10,7 @@ namespace attnscope::op {
 /// x: the same numbers under another name, as where there are no projections.
 struct Identity {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const { return in.own + " = " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Identity&) const = default;
@@ -18,6 +20,7 @@ struct Identity {
 /// et al. 2017, §3.5) and residual connections (He et al. 2016).
 struct Add {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const { return in.of(0) + " + " + in.of(1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Add&) const = default;
@@ -26,6 +29,10 @@ struct Add {
 /// Scores (h × N × M) and one or two biases, each N × M or with heads: their sum, added in that order.
 struct AddBias {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const {
+        return in.formula_of(0) + " + " + in.of(1) + (in.count > 2 ? " + " + in.of(2) : "");
+    }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const AddBias&) const = default;

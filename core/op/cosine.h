@@ -1,6 +1,7 @@
 // The cosine of the angle between query and key.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -9,6 +10,8 @@ namespace attnscope::op {
 /// Q (h × N × d), K (h × M × d): q · k / max(|q| |k|, 1e-8) (Graves et al. 2014, eq. 6); h × N × M.
 struct Cosine {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
+    std::string formula(const Symbols&) const { return "q · k ÷ max( |q| |k|, 1e-8 )"; }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Cosine&) const = default;
@@ -19,6 +22,9 @@ struct Sharpen {
     float factor;
 
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols&) const { return "β q · k ÷ |q| |k|"; }
+    std::string caption(const Symbols& in) const { return "β·" + in.of(0); }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Sharpen&) const = default;

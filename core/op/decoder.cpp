@@ -1,11 +1,15 @@
 #include "core/op/decoder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "core/op/gru_proof.h"
+#include "core/op/local_window.h"
+#include "core/op/mask.h"
 #include "core/op/normalizers.h"
+#include "core/op/recurrent.h"
 
 namespace attnscope::op {
 namespace {
@@ -283,6 +287,87 @@ void OutputLogits::explain(Proof& proof, const Cell& cell) const {
     }
     proof.terms_result = proof.terms_sum;
     proof.add_step("+ b_out " + number_text(cell.at(4, 0, cell.column)), cell.value);
+}
+
+namespace {
+
+const char* window_center(const DecoderRule& rule) {
+    return rule.predicts_window() ? "p = S · sigmoid( v_p · tanh( W_p s ) )"
+                                  : "p = i, the step's own position";
+}
+
+bool is_local(const DecoderRule& rule) {
+    return normalizer_of(rule.normalizer).window != Normalizer::Window::none;
+}
+
+/// The argument of the alignment's softmax.
+std::string argument_formula(const DecoderRule& rule) {
+    const bool masked = !rule.mask.empty() || rule.custom_mask || is_local(rule);
+    return std::string("( e") + (rule.temperature == 1 ? "" : " ÷ T") + (masked ? ", masked )" : " )");
+}
+
+/// The alignment's mask in words.
+std::string mask_words(const DecoderRule& rule, std::string (Mask::*words)(const Symbols&) const) {
+    const Mask mask{.queries = 0,
+                    .keys = 0,
+                    .rules = rule.mask,
+                    .window = rule.window,
+                    .custom = rule.custom_mask,
+                    .bias = nullptr};
+    return (mask.*words)({.count = is_local(rule) ? 1U : 0U});
+}
+
+std::string context_formula(const DecoderRule& rule) {
+    if (rule.aligns) return "c = α h, the annotations weighted by each row";
+    return rule.encoder == Encoder::forward
+               ? "c = h→ at the last word, the same in each step"
+               : "c = [h→ at the last word; h← at the first], the same in each step";
+}
+
+}  // namespace
+
+std::string Decode::formula(const Symbols& in) const {
+    const bool current = rule.asks == AlignmentState::current;
+    const std::string input = current ? "y" : "[y; c]", state = "s of the previous step";
+    switch (parts[in.result]) {
+        case DecoderPart::scores:
+            return std::string("e = v_a · tanh( W_a s") + (current ? "" : " of the previous step") +
+                   " + U_a h )";
+        case DecoderPart::scaled: return "e ÷ T";
+        case DecoderPart::center: return window_center(rule);
+        case DecoderPart::mask: return mask_words(rule, &Mask::formula);
+        case DecoderPart::masked: return "the scores before the softmax, −∞ where masked";
+        case DecoderPart::softmax: return "softmax" + argument_formula(rule) + " over the source";
+        case DecoderPart::gauss: return GaussianWindow{0, rule.window}.formula({});
+        case DecoderPart::weights:
+            if (rule.normalizer == Normalization::hard)
+                return "α = 1 at the row's maximum of " + argument_formula(rule);
+            return rule.predicts_window()
+                       ? "α = softmax ∘ gauss"
+                       : "α = softmax" + argument_formula(rule) + " over the source, each row sums to 1";
+        case DecoderPart::context: return context_formula(rule);
+        case DecoderPart::gate_r: return gate_formula('r', input, state);
+        case DecoderPart::gate_z: return gate_formula('z', input, state);
+        case DecoderPart::gate_n: return gate_formula('n', input, state);
+        case DecoderPart::state: return "s = (1 − z) ∘ n + z ∘ " + state;
+    }
+    return "";
+}
+
+std::string Decode::caption(const Symbols& in) const {
+    switch (parts[in.result]) {
+        case DecoderPart::mask: return mask_words(rule, &Mask::caption);
+        case DecoderPart::weights:
+            return rule.normalizer == Normalization::softmax ? "" : std::string(name_of(rule.normalizer));
+        case DecoderPart::context: return rule.aligns ? "" : "last state";
+        default: return "";
+    }
+}
+
+Operands Decode::operands(std::size_t result) const {
+    const auto weights = std::ranges::find(parts, DecoderPart::weights);
+    if (parts[result] != DecoderPart::context || weights == parts.end()) return {};
+    return {.above = 1, .left_result = static_cast<int>(weights - parts.begin())};
 }
 
 }  // namespace attnscope::op

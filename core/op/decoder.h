@@ -7,6 +7,7 @@
 #include "core/experiment/choices.h"
 #include "core/experiment/masks.h"
 #include "core/op/decoder_step.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -54,6 +55,9 @@ struct Decode {
     std::vector<DecoderPart> parts;
 
     std::vector<Shape> shapes(Shapes in) const;
+    std::string formula(const Symbols& in) const;
+    std::string caption(const Symbols& in) const;  ///< empty: as usual
+    Operands operands(std::size_t result) const;
     std::vector<Tensor> results(const Work& in) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Decode&) const = default;
@@ -69,6 +73,7 @@ struct DecodeGreedily {
     int max_steps;
 
     std::vector<Shape> shapes(Shapes) const { return {matrix(max_steps, 1)}; }
+    std::string formula(const Symbols&) const { return "<bos>, then the previous step's most likely word"; }
     std::vector<Tensor> results(const Work& in) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const DecodeGreedily&) const = default;
@@ -78,6 +83,9 @@ struct DecodeGreedily {
 /// each row; N × V.
 struct OutputLogits {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[3].rows); }
+    std::string formula(const Symbols& in) const {
+        return fmt::format("{} [s; y; c] + {}", in.of(3), in.of(4));
+    }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const OutputLogits&) const = default;

@@ -1,6 +1,7 @@
 // The dot product of query and key.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -10,6 +11,8 @@ namespace attnscope::op {
 /// follows); h × N × M.
 struct DotProduct {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
+    std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(1) + "ᵀ"; }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const DotProduct&) const = default;

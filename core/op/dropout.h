@@ -1,6 +1,7 @@
 // Dropout of weights.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -12,6 +13,10 @@ struct Dropout {
     float keep_probability;  ///< 1 − p
 
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const {
+        return fmt::format("{} ∘ kept ÷ (1 − p), p = {:.6g}", in.of(0), 1 - keep_probability);
+    }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Dropout&) const = default;

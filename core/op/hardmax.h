@@ -1,6 +1,7 @@
 // Hard attention: all weight on one key.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -11,6 +12,11 @@ namespace attnscope::op {
 /// is all zeros.
 struct Hardmax {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const {
+        return "1 at the row's maximum of ( " + in.formula_of(0) + " )";
+    }
+    std::string caption(const Symbols&) const { return "hard"; }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Hardmax&) const = default;

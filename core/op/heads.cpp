@@ -52,4 +52,9 @@ void JoinHeads::explain(Proof& proof, const Cell& cell) const {
         fmt::format("context of head {}, column {}", cell.column / width + 1, cell.column % width + 1);
 }
 
+std::string SplitHeads::formula(const Symbols& in) const {
+    return in.of(0) + (heads > 1 ? " cut into h blocks of columns" : "") +
+           (rotary ? ", each pair rotated by p · 10000^(−2k ÷ d_k)" : "");
+}
+
 }  // namespace attnscope::op

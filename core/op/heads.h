@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/experiment/choices.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -16,6 +17,7 @@ struct SplitHeads {
     std::optional<RopeLayout> rotary = {};
 
     Shape shape(Shapes in) const { return per_head(heads, in[0].rows, in[0].columns / heads); }
+    std::string formula(const Symbols& in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const SplitHeads&) const = default;
@@ -24,6 +26,7 @@ struct SplitHeads {
 /// x (h × n × w): n × h·w, the heads side by side.
 struct JoinHeads {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[0].heads * in[0].columns); }
+    std::string formula(const Symbols&) const { return "the heads' contexts side by side"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const JoinHeads&) const = default;

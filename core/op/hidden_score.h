@@ -1,6 +1,7 @@
 // Scores with a hidden layer over query and key.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -11,6 +12,10 @@ namespace attnscope::op {
 /// key side by side.
 struct AdditiveHidden {
     Shape shape(Shapes in) const;
+    std::string formula(const Symbols& in) const {
+        return "tanh( W_aq q + W_ak k" + std::string(in.count > 4 ? " + b_a )" : " )");
+    }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const AdditiveHidden&) const = default;
@@ -20,6 +25,8 @@ struct AdditiveHidden {
 /// h × N × (M · hidden), the hidden units of a key side by side.
 struct ConcatHidden {
     Shape shape(Shapes in) const;
+    std::string formula(const Symbols&) const { return "tanh( W_c [q; k] )"; }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const ConcatHidden&) const = default;
@@ -28,6 +35,9 @@ struct ConcatHidden {
 /// hidden (h × N × (M · hidden)), v (1 × hidden): v · (a key's hidden units); h × N × M.
 struct HiddenScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[0].columns / in[0].depth); }
+    std::string formula(const Symbols& in) const { return in.of(1) + " · " + in.formula_of(0); }
+    std::string caption(const Symbols& in) const { return in.of(1) + "·" + in.of(0); }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const HiddenScore&) const = default;

@@ -1,6 +1,7 @@
 // Layer normalization.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -12,6 +13,7 @@ inline constexpr double k_layer_norm_epsilon = 1e-5;
 /// variance divided by d (Ba et al. 2016, eq. 4), in double; n × d.
 struct LayerNorm {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const { return "layer norm of each row of " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const LayerNorm&) const = default;

@@ -1,6 +1,7 @@
 // Linear projections.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -9,6 +10,10 @@ namespace attnscope::op {
 /// x (n × in), W (out × in)[, b (1 × out)]: x Wᵀ + b, as in torch.nn.Linear; n × out.
 struct Linear {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].rows); }
+    std::string formula(const Symbols& in) const {
+        return in.own + " = " + in.of(0) + " " + in.of(1) + "ᵀ" + (in.count > 2 ? " + " + in.of(2) : "");
+    }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Linear&) const = default;

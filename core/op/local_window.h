@@ -1,6 +1,7 @@
 // Luong's local attention: a window around a position for each query.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -12,6 +13,7 @@ struct QueryPlaces {
     int queries;
 
     Shape shape(Shapes) const { return matrix(queries, 1); }
+    std::string formula(const Symbols&) const { return "p = i, the query's own position"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const QueryPlaces&) const = default;
@@ -23,6 +25,7 @@ struct PredictedCenters {
     int keys;  ///< M
 
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, 1); }
+    std::string formula(const Symbols&) const { return "p = M · sigmoid( v_p · tanh( W_p q ) )"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const PredictedCenters&) const = default;
@@ -34,6 +37,9 @@ struct GaussianWindow {
     double window;  ///< D > 0
 
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, keys); }
+    std::string formula(const Symbols&) const {
+        return fmt::format("exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = {}", window);
+    }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const GaussianWindow&) const = default;
@@ -43,6 +49,9 @@ struct GaussianWindow {
 /// NaN.
 struct ApplyWindow {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const { return in.of(0) + " ∘ " + in.of(1); }
+    std::string caption(const Symbols&) const { return "local-p"; }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const ApplyWindow&) const = default;

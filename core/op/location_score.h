@@ -1,6 +1,7 @@
 // Luong's location score.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -9,6 +10,9 @@ namespace attnscope::op {
 /// Q (h × N × d), W (M × d): entry j of W q, independent of the keys (Luong et al. 2015, eq. 8); h × N × M.
 struct LocationScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
+    std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(1) + "ᵀ"; }
+    std::string caption(const Symbols&) const { return "location"; }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const LocationScore&) const = default;

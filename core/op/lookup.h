@@ -1,6 +1,7 @@
 // Looking up rows of a table.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -9,6 +10,7 @@ namespace attnscope::op {
 /// tokens (n × 1, rows from 0), table (words × d): each token's row; n × d.
 struct Lookup {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].columns); }
+    std::string formula(const Symbols& in) const { return in.own + " = " + in.of(1) + "[" + in.of(0) + "]"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Lookup&) const = default;

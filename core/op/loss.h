@@ -1,6 +1,7 @@
 // The losses, and the predicted words.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -10,6 +11,7 @@ namespace attnscope::op {
 /// row's target, summed in double; 1 × 1.
 struct CrossEntropy {
     Shape shape(Shapes) const { return matrix(1, 1); }
+    std::string formula(const Symbols&) const { return "mean of −log p at the targets"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const CrossEntropy&) const = default;
@@ -18,6 +20,7 @@ struct CrossEntropy {
 /// x (n × d), weights (n × d): Σ weights ∘ x, summed in double; 1 × 1.
 struct WeightedTotal {
     Shape shape(Shapes) const { return matrix(1, 1); }
+    std::string formula(const Symbols& in) const { return "Σ " + in.of(1) + " ∘ " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const WeightedTotal&) const = default;
@@ -26,6 +29,7 @@ struct WeightedTotal {
 /// x (n × m): the column of each row's maximum, the first if several tie; n × 1.
 struct ArgMax {
     Shape shape(Shapes in) const { return matrix(in[0].rows, 1); }
+    std::string formula(const Symbols&) const { return "the word with the largest logit"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const ArgMax&) const = default;

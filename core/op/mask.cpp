@@ -60,7 +60,7 @@ void Mask::explain(Proof& proof, const Cell& cell) const {
     const int i = cell.row, j = cell.column;
     std::vector<std::string> closing;
     for (const MaskRule& rule : rules)
-        if (!mask_kind(rule.kind).open(rule, i, j)) closing.push_back(mask_caption({&rule, 1}));
+        if (!mask_kind(rule.kind).open(rule, i, j)) closing.emplace_back(name_of(rule.kind));
     if (custom && (*custom)(i, j) == 0) closing.emplace_back("custom mask");
     if (bias && (*bias)(i, j) == -INFINITY) closing.emplace_back("bias −∞");
     if (!cell.inputs.empty() && !(std::abs(j - static_cast<double>(cell.at(0, i, 0))) <= window))
@@ -74,6 +74,24 @@ void MaskedFill::explain(Proof& proof, const Cell& cell) const {
     if (cell.value != -INFINITY) return;
     proof.remark = cell.at(1) != 0 ? "closed: the score is −∞" : cell.words.prove(1).remark;
     proof.add_step("masked", cell.value);
+}
+
+std::string Mask::formula(const Symbols& in) const {
+    std::vector<std::string> conditions;
+    for (const MaskRule& rule : rules) conditions.push_back(mask_kind(rule.kind).condition(rule));
+    if (custom) conditions.emplace_back("painted by hand");
+    if (bias) conditions.emplace_back("the custom bias is not −∞");
+    if (in.count > 0) conditions.push_back(fmt::format("|j − p| ≤ {}", window));
+    return conditions.empty() ? std::string(k_all_open)
+                              : fmt::format("open where {}", fmt::join(conditions, " and "));
+}
+
+std::string Mask::caption(const Symbols& in) const {
+    std::vector<std::string_view> names;
+    for (const MaskRule& rule : rules) names.push_back(name_of(rule.kind));
+    if (rules.empty() && custom) names.emplace_back("custom");
+    if (in.count > 0) names.emplace_back("local");
+    return names.empty() ? "open" : fmt::format("{}", fmt::join(names, " + "));
 }
 
 }  // namespace attnscope::op

@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "core/experiment/masks.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
+
+/// Mask::formula() where nothing is closed.
+inline constexpr std::string_view k_all_open = "all open: every query may look at every key";
 
 /// No input, or the centers of local windows (h × N × 1): 1 where every rule allows, no custom matrix closes
 /// and key j is within `window` of the query's center; N × M, or h × N × M if each head has its own centers.
@@ -21,6 +25,8 @@ struct Mask {
     std::shared_ptr<const Matrix> bias = nullptr;    ///< N × M, closed where it is −∞; may be null
 
     Shape shape(Shapes in) const;
+    std::string formula(const Symbols& in) const;
+    std::string caption(const Symbols&) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Mask&) const = default;
@@ -29,6 +35,10 @@ struct Mask {
 /// x (h × N × M), mask: x where the mask is 1, else −∞ (Vaswani et al. 2017, §3.2.3).
 struct MaskedFill {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const {
+        return in.formula_of(0) + (in.formula_of(1) == k_all_open ? "" : ", masked");
+    }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const MaskedFill&) const = default;

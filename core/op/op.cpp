@@ -45,4 +45,32 @@ Proof explain(const Op& op, const op::Cell& cell) {
     return proof;
 }
 
+std::string formula(const Op& op, const op::Symbols& symbols) {
+    return std::visit([&](const auto& one) { return one.formula(symbols); }, op);
+}
+
+std::string caption(const Op& op, const op::Symbols& symbols) {
+    return std::visit(
+        [&](const auto& one) -> std::string {
+            if constexpr (requires { one.caption(symbols); })
+                return one.caption(symbols);
+            else
+                return "";
+        },
+        op);
+}
+
+op::Operands operands(const Op& op, std::size_t result) {
+    return std::visit(
+        [&](const auto& one) -> op::Operands {
+            if constexpr (requires { one.operands(result); })
+                return one.operands(result);
+            else if constexpr (requires { one.operands(); })
+                return one.operands();
+            else
+                return {};
+        },
+        op);
+}
+
 }  // namespace attnscope

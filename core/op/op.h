@@ -61,6 +61,13 @@ std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
 /// The results, computed on the CPU. Throws Cancelled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
 
+/// The formula of a result, over the symbols of its inputs: "softmax( Q Kᵀ ÷ √d_k ) over keys, …".
+std::string formula(const Op& op, const op::Symbols& symbols);
+/// A few words on a result under these settings: "÷ √d_k"; empty if the stage's own caption tells it.
+std::string caption(const Op& op, const op::Symbols& symbols);
+/// The operands of a result; none if its cells are not a product of a row and a column.
+op::Operands operands(const Op& op, std::size_t result);
+
 /// Explains a cell: the terms and steps of its proof, without the summary of its row.
 Proof explain(const Op& op, const op::Cell& cell);
 

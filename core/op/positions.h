@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/experiment/choices.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -13,6 +14,7 @@ struct SinusoidalPositions {
     int rows, columns;
 
     Shape shape(Shapes) const { return matrix(rows, columns); }
+    std::string formula(const Symbols&) const { return "sin and cos of p ÷ 10000^(2k ÷ d)"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const SinusoidalPositions&) const = default;
@@ -23,6 +25,7 @@ struct AlibiSlopes {
     int heads;
 
     Shape shape(Shapes) const { return matrix(heads, 1); }
+    std::string formula(const Symbols&) const { return "m = 2^(−8 head ÷ h)"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const AlibiSlopes&) const = default;
@@ -33,6 +36,7 @@ struct AlibiBias {
     int queries, keys;
 
     Shape shape(Shapes in) const { return per_head(in[0].rows, queries, keys); }
+    std::string formula(const Symbols&) const { return "−m |i − j|"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const AlibiBias&) const = default;

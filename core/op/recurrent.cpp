@@ -87,4 +87,16 @@ void LinearInDouble::explain(Proof& proof, const Cell& cell) const {
     proof.terms_result = cell.value;
 }
 
+std::string gate_formula(char gate, const std::string& input, const std::string& state) {
+    if (gate == 'n') return fmt::format("n = tanh( W_in {} + b_in + r ∘ (W_hn {} + b_hn) )", input, state);
+    return fmt::format("{0} = sigmoid( W_i{0} {1} + b_i{0} + W_h{0} {2} + b_h{0} )", gate, input, state);
+}
+
+std::string GruEncoder::formula(const Symbols& in) const {
+    const std::string neighbor =
+        direction == Direction::forward ? "h of the previous word" : "h of the next word";
+    if (in.result == 3) return "h = (1 − z) ∘ n + z ∘ " + neighbor;
+    return gate_formula("rzn"[in.result], "x", neighbor);
+}
+
 }  // namespace attnscope::op

@@ -1,6 +1,7 @@
 // The encoder of sequence to sequence.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/gru.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
@@ -14,14 +15,22 @@ struct GruEncoder {
 
     static constexpr std::size_t k_results = 4;
     std::vector<Shape> shapes(Shapes in) const;
+    std::string formula(const Symbols& in) const;
     std::vector<Tensor> results(const Work& in) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const GruEncoder&) const = default;
 };
 
+/// One of the formulas of a GRU (core/op/gru.h): gate r, z or n, with its input and its state.
+std::string gate_formula(char gate, const std::string& input, const std::string& state);
+
 /// One or two matrices of n rows: their columns side by side.
 struct JoinColumns {
     Shape shape(Shapes in) const;
+    std::string formula(const Symbols& in) const {
+        return in.count > 1 ? fmt::format("{} = [{}; {}], side by side", in.own, in.of(0), in.of(1))
+                            : in.own + " = " + in.of(0);
+    }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const JoinColumns&) const = default;
@@ -33,6 +42,10 @@ struct InitialState {
     enum class Of { first, last } word;
 
     Shape shape(Shapes in) const { return matrix(1, in[1].rows); }
+    std::string formula(const Symbols& in) const {
+        return fmt::format("{} = tanh( {} {} at the {} word + {} )", in.own, in.of(1), in.of(0),
+                           word == Of::first ? "first" : "last", in.of(2));
+    }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const InitialState&) const = default;
@@ -41,6 +54,8 @@ struct InitialState {
 /// x (n × in), W (out × in): x Wᵀ, summed in double; n × out.
 struct LinearInDouble {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].rows); }
+    std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(1) + "ᵀ"; }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const LinearInDouble&) const = default;

@@ -32,4 +32,10 @@ void Scale::explain(Proof& proof, const Cell& cell) const {
                    cell.value);
 }
 
+std::string Scale::caption(const Symbols&) const {
+    const char* const factor[] = {"÷ √d_k", "× 1", "× s"};
+    if (by.kind == attnscope::Scale::Kind::none && temperature != 1) return "÷ T";
+    return factor[static_cast<int>(by.kind)] + std::string(temperature == 1 ? "" : "÷T");
+}
+
 }  // namespace attnscope::op

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/experiment/experiment.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -14,6 +15,12 @@ struct Scale {
     double temperature;  ///< T
 
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const {
+        const char* const factor[] = {" ÷ √d_k", "", " × s"};
+        return in.formula_of(0) + factor[static_cast<int>(by.kind)] + (temperature == 1 ? "" : " ÷ T");
+    }
+    std::string caption(const Symbols&) const;
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     float factor() const { return static_cast<float>(by.factor(d_k)); }

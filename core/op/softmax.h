@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/experiment/choices.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -14,6 +15,11 @@ struct Softmax {
     SoftmaxAxis axis = SoftmaxAxis::keys;  ///< keys: each row sums to 1; queries: each column does
 
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const {
+        return "softmax( " + in.formula_of(0) + " ) over " +
+               (axis == SoftmaxAxis::keys ? "keys, each row sums to 1" : "queries, each column sums to 1");
+    }
+    Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Softmax&) const = default;
@@ -22,6 +28,7 @@ struct Softmax {
 /// x: x − log Σ exp x of each row, summed in double.
 struct LogSoftmax {
     Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols&) const { return "log softmax of each row"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const LogSoftmax&) const = default;

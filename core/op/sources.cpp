@@ -53,4 +53,10 @@ void DropoutMask::explain(Proof& proof, const Cell&) const {
         fmt::format("1 with probability 1 − p = {}, drawn with seed {}", number_text(1 - p), seed.text());
 }
 
+std::string Drawn::formula(const Symbols&) const {
+    const Draw& draw = draws.back();
+    return draw.rule == Draw::Rule::fan ? fmt::format("drawn from U(−1 ÷ √{0}, 1 ÷ √{0})", draw.fan)
+                                        : "drawn by " + std::string(name_of(draw.initialization));
+}
+
 }  // namespace attnscope::op

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/image/image.h"
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -16,6 +17,7 @@ struct TokenRows {
     std::vector<int> rows;
 
     Shape shape(Shapes) const { return matrix(static_cast<int>(rows.size()), 1); }
+    std::string formula(const Symbols&) const { return "each token's row in its table"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const TokenRows&) const = default;
@@ -27,6 +29,8 @@ struct Custom {
     Shape as;  ///< the heads of `values` are stacked
 
     Shape shape(Shapes) const { return as; }
+    std::string formula(const Symbols&) const { return "custom"; }
+    std::string caption(const Symbols&) const { return "custom"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Custom&) const = default;
@@ -40,6 +44,7 @@ struct Drawn {
     int rows = 0;  ///< 0: all
 
     Shape shape(Shapes) const { return matrix(rows > 0 ? rows : draws.back().rows, draws.back().columns); }
+    std::string formula(const Symbols& in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Drawn&) const = default;
@@ -54,6 +59,7 @@ struct StableTable {
     Initialization initialization;
 
     Shape shape(Shapes) const { return matrix(static_cast<int>(words.size()), columns); }
+    std::string formula(const Symbols&) const { return "one row per word, drawn by a generator of its own"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const StableTable&) const = default;
@@ -65,6 +71,9 @@ struct Constant {
     float value;
 
     Shape shape(Shapes) const { return matrix(rows, columns); }
+    std::string formula(const Symbols&) const {
+        return value == 1 ? "ones" : value == 0 ? "zeros" : fmt::format("{:.6g}", value);
+    }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Constant&) const = default;
@@ -77,6 +86,7 @@ struct Patches {
     int patch_size;
 
     Shape shape(Shapes) const { return matrix(grid * grid, 3 * patch_size * patch_size); }
+    std::string formula(const Symbols&) const { return "red, green and blue of each patch's pixels, 0 … 1"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const Patches&) const = default;
@@ -89,6 +99,9 @@ struct DropoutMask {
     Shape as;
 
     Shape shape(Shapes) const { return as; }
+    std::string formula(const Symbols&) const {
+        return fmt::format("1 (kept) with probability 1 − p = {:.6g}", 1 - p);
+    }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const DropoutMask&) const = default;

@@ -1,6 +1,7 @@
 // The weighted sum of the values.
 #pragma once
 
+#include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/work.h"
 
@@ -11,6 +12,10 @@ namespace attnscope::op {
 /// h × N × d_v.
 struct WeightedSum {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[2].columns); }
+    std::string formula(const Symbols& in) const {
+        return in.of(0) + " " + in.of(2) + ", the values weighted by each row";
+    }
+    Operands operands() const { return {.left = 0, .above = 2}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     bool operator==(const WeightedSum&) const = default;

@@ -1,12 +1,14 @@
 #include "core/picture/axis_labels.h"
 
+#include "core/mechanism/mechanisms.h"
+
 namespace attnscope {
 
 std::string_view axis_name(const Experiment& experiment, Axis axis) {
-    const bool decodes = experiment.mechanism == MechanismKind::seq2seq;
+    const Mechanism& mechanism = mechanism_of(experiment);
     switch (axis) {
-        case Axis::query_token: return decodes ? "steps" : "queries";
-        case Axis::key_token: return decodes ? "source words" : "keys";
+        case Axis::query_token: return mechanism.queries;
+        case Axis::key_token: return mechanism.keys;
         case Axis::feature:
         case Axis::head_feature: return "features";
         case Axis::key_hidden: return "keys · hidden units";

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/graph/trace.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/figure_cells.h"
@@ -32,7 +32,7 @@ std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatri
     const Experiment& e = trace.experiment;
     const std::string rows(axis_name(e, stage.info->rows)), columns(axis_name(e, stage.info->columns));
     return side_by_side(
-        formula_shown(e, stage, head),
+        formula_shown(trace, stage, head),
         {std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()),
          rows + (rows.empty() || columns.empty() ? "" : " × ") + columns, head_fact(stage, head)});
 }

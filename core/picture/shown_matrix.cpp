@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/mechanism/stages.h"
+#include "core/graph/formula.h"
 
 namespace attnscope {
 namespace {
@@ -50,8 +50,8 @@ HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen) {
     return {HeadChoice::Kind::one, std::clamp(chosen.head, 0, heads - 1)};
 }
 
-std::string formula_shown(const Experiment& experiment, const Stage& stage, const HeadChoice& choice) {
-    const std::string whole = formula(experiment, *stage.info);
+std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoice& choice) {
+    const std::string whole = formula(trace, stage);
     const int heads = stage.shape().heads;
     if (choice.kind != HeadChoice::Kind::mean || heads == 1) return whole;
     return "mean over " + std::to_string(heads) + " heads of " + whole;

@@ -37,6 +37,6 @@ ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen);
 
 /// The formula() of what is shown: the stage's, or that of the mean of its heads.
-std::string formula_shown(const Experiment& experiment, const Stage& stage, const HeadChoice& choice);
+std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoice& choice);
 
 }  // namespace attnscope

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "core/graph/trace.h"
 #include "core/image/patches.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/step_words.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
@@ -22,7 +22,7 @@ std::optional<int> find_locked_query(const Presentation& presentation) {
 }
 
 const Stage* patch_weights(const Trace& trace) {
-    if (!trace.experiment.image || !trace.find("patches")) return nullptr;
+    if (!trace.experiment.input.image || !trace.find("patches")) return nullptr;
     const Stage* dropped = trace.find("weights_dropped");
     return dropped ? dropped : trace.find("weights");
 }
@@ -59,21 +59,21 @@ void cut_into_patches(Figure& figure, int query, int grid) {
 Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                          const Presentation& presentation) {
     const Experiment& e = trace.experiment;
-    const int cell_size = cell_size_of(presentation, e.grid, e.grid);
-    require_drawable("image", e.grid, e.grid, cell_size);
+    const int cell_size = cell_size_of(presentation, e.input.grid, e.input.grid);
+    require_drawable("image", e.input.grid, e.input.grid, cell_size);
     Presentation all = presentation;
     all.cell_size = 1;  // only one row of this figure is drawn
     Figure figure = make_figure(trace, stage, head, all);
     figure.cell_size = cell_size;
     const int query = locked_query(presentation, stage.shape().rows);
-    cut_into_patches(figure, query, e.grid);
+    cut_into_patches(figure, query, e.input.grid);
     const std::string word = "“" + trace.label(Axis::query_token, query) + "”";
-    const std::string side = std::to_string(e.grid);
+    const std::string side = std::to_string(e.input.grid);
     set_title(figure, presentation, std::string(stage.name()) + " of " + word,
-              side_by_side(formula_shown(e, stage, head),
+              side_by_side(formula_shown(trace, stage, head),
                            {side + " × " + side + " patches of a picture", head_fact(stage, head)}));
-    figure.image = FigureImage{*e.image, patch_colors(e.image->image(), e.grid)};
-    if (e.normalizer == Normalization::hard)
+    figure.image = FigureImage{*e.input.image, patch_colors(e.input.image->image(), e.input.grid)};
+    if (e.weighting.normalizer == Normalization::hard)
         for (std::size_t i = 0; i < figure.values.size(); ++i)
             if (figure.values[i] == 1) figure.marks[i] = CellMark::chosen;
     return figure;

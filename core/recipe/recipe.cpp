@@ -11,17 +11,20 @@ namespace {
 
 std::string title(const Experiment& e) {
     if (e.mechanism == MechanismKind::seq2seq)
-        return std::string("Sequence to sequence ") + (e.decoder_attention == DecoderAttention::none
+        return std::string("Sequence to sequence ") + (e.seq2seq.decoder_attention == DecoderAttention::none
                                                            ? "without attention"
                                                            : "by additive attention");
-    std::string name =
-        e.score == Score::dot ? "Dot-product attention" : std::string(name_of(e.score)) + " attention";
-    if (e.score == Score::dot && e.scale.kind == Scale::Kind::sqrt) name = "Scaled dot-product attention";
+    std::string name = e.attention.score == Score::dot
+                           ? "Dot-product attention"
+                           : std::string(name_of(e.attention.score)) + " attention";
+    if (e.attention.score == Score::dot && e.attention.scale.kind == Scale::Kind::sqrt)
+        name = "Scaled dot-product attention";
     if (e.is_given("scores")) name = "Attention from custom scores";
-    if (e.block != Block::none) name = "A " + std::string(name_of(e.block)) + " transformer block: " + name;
-    if (e.image && !e.is_given("embedding_kv")) name += " over a picture";
+    if (e.attention.block != Block::none)
+        name = "A " + std::string(name_of(e.attention.block)) + " transformer block: " + name;
+    if (e.input.image && !e.is_given("embedding_kv")) name += " over a picture";
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    return name + (e.heads > 1 ? " with " + std::to_string(e.heads) + " heads" : "");
+    return name + (e.attention.heads > 1 ? " with " + std::to_string(e.attention.heads) + " heads" : "");
 }
 
 /// Whether the script may have to write nan: for a custom number, or for a weight that PyTorch would turn
@@ -29,7 +32,8 @@ std::string title(const Experiment& e) {
 bool has_nan(const Trace& trace) {
     const auto given = [](const auto& each) { return each.second.values().array().isNaN().any(); };
     const auto computed = [](const StageRecord& record) { return record.stage->buffer.range().nan > 0; };
-    return std::ranges::any_of(trace.experiment.given, given) || std::ranges::any_of(trace.records, computed);
+    return std::ranges::any_of(trace.experiment.weights.given, given) ||
+           std::ranges::any_of(trace.records, computed);
 }
 
 bool adds_head(const Stage& stage) { return stage.shape().per_head && stage.shape().heads == 1; }

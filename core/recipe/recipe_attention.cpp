@@ -70,7 +70,7 @@ void AttentionRecipe::layer_norm(const std::string& name, const std::string& x, 
 }
 
 GeneratorState AttentionRecipe::block_start() const {
-    if (e_.block_seed.kind != ProjectionSeed::Kind::proceed) return start(e_.block_seed);
+    if (e_.weights.block_seed.kind != ProjectionSeed::Kind::proceed) return start(e_.weights.block_seed);
     GeneratorState state = score_start();
     for (const DrawLine& each : score_draws()) state.draws.push_back(each);
     return state;
@@ -87,7 +87,7 @@ void AttentionRecipe::block_weights() {
     block_is_drawn_ = true;
     const bool drawn = is_drawn("W_1") || is_drawn("b_1") || is_drawn("W_2") || is_drawn("b_2");
     section("The feed-forward layer's weights" +
-            (drawn ? ", " + seed_text(e_.block_seed) + "." : std::string(".")));
+            (drawn ? ", " + seed_text(e_.weights.block_seed) + "." : std::string(".")));
     if (drawn) {
         script_.reach(block_start());
         for (const DrawLine& each : block_draws()) script_.draw(each);
@@ -97,8 +97,8 @@ void AttentionRecipe::block_weights() {
 
 /// Vaswani et al. 2017, §3.1, or the variant with the norms first.
 void AttentionRecipe::block() {
-    if (e_.block == Block::none) return;
-    const bool first = e_.block == Block::pre_norm;
+    if (e_.attention.block == Block::none) return;
+    const bool first = e_.attention.block == Block::pre_norm;
     section(first ? "The block: the output of attention is added to its input before the norm."
                   : "The block: the output of attention is added to its input and normalized.");
     line("residual_1 = " + x_ + " + " + output_);
@@ -108,7 +108,7 @@ void AttentionRecipe::block() {
         layer_norm("norm_1", "residual_1", "ln1");
     block_weights();
     line("feed_forward_hidden = " + affine(first ? "norm_2" : "norm_1", "W_1", "b_1"));
-    line("feed_forward_active = torch.nn.functional." + std::string(name_of(e_.activation)) +
+    line("feed_forward_active = torch.nn.functional." + std::string(name_of(e_.attention.activation)) +
          "(feed_forward_hidden)");
     line("feed_forward = " + affine("feed_forward_active", "W_2", "b_2"));
     line(std::string("residual_2 = ") + (first ? "residual_1" : "norm_1") + " + feed_forward");
@@ -132,7 +132,7 @@ void AttentionRecipe::loss() {
     if (has("targets")) {
         section("The loss: the mean of −log p at the targets.");
         std::vector<std::string> targets;
-        for (const float target : e_.given.at("targets").values().reshaped())
+        for (const float target : e_.weights.given.at("targets").values().reshaped())
             targets.push_back(text(static_cast<int>(target)));
         script_.list("targets = torch.tensor([", targets, "])");
         line("loss = torch.nn.functional.nll_loss(log_probs, targets)");

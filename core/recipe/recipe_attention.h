@@ -23,16 +23,17 @@ private:
     bool has(std::string_view name) const { return trace_.find(name) != nullptr; }
     bool is_drawn(std::string_view name) const { return has(name) && !e_.is_given(name); }
     const Shape& shape(std::string_view name) const { return trace_.find(name)->shape(); }
-    int columns(const std::string& name) const { return has(name) ? shape(name).columns : e_.dim; }
+    int columns(const std::string& name) const { return has(name) ? shape(name).columns : e_.input.dim; }
     int queries() const { return shape("weights").rows; }
     int keys() const { return shape("weights").columns; }
-    bool is_stable() const { return vocabulary_rule(e_.vocabulary).stable; }
+    bool is_stable() const { return vocabulary_rule(e_.input.vocabulary).stable; }
 
     // Repeated pieces of code.
     void section(const std::string& comment) { script_.section(comment); }
     void line(const std::string& code) { script_.line(code); }
     void given(const std::string& name) {
-        script_.tensor(name, e_.given.at(name).values(), trace_.find(name)->info->rows == Axis::single);
+        script_.tensor(name, e_.weights.given.at(name).values(),
+                       trace_.find(name)->info->rows == Axis::single);
     }
     /// Writes the custom matrices among `names`.
     void given_among(std::initializer_list<const char*> names) {
@@ -40,12 +41,13 @@ private:
             if (has(name) && e_.is_given(name)) given(name);
     }
     /// Xᵀ of a matrix, or of each head's matrix.
-    std::string transposed(const std::string& x) const { return x + (e_.heads > 1 ? ".mT" : ".T"); }
+    std::string transposed(const std::string& x) const { return x + (e_.attention.heads > 1 ? ".mT" : ".T"); }
     std::string affine(const std::string& x, const std::string& W, const std::string& b) const {
         return x + " @ " + W + ".T" + (has(b) ? " + " + b : "");
     }
     std::string matrix_size() const {
-        return (e_.heads > 1 ? text(e_.heads) + ", " : "") + text(queries()) + ", " + text(keys());
+        return (e_.attention.heads > 1 ? text(e_.attention.heads) + ", " : "") + text(queries()) + ", " +
+               text(keys());
     }
 
     // recipe steps
@@ -82,7 +84,7 @@ private:
 
     // The states of the generator, as in the computation.
     GeneratorState start(const ProjectionSeed& seed) const {
-        return {seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.seed, {}};
+        return {seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.weights.seed, {}};
     }
     DrawLine table_draw() const;
     GeneratorState start_after_table(const ProjectionSeed& seed) const;
@@ -93,11 +95,13 @@ private:
     std::vector<DrawLine> score_draws() const;
     GeneratorState block_start() const;
     std::vector<DrawLine> block_draws() const;
-    int rows_of_table() const { return has("table") ? shape("table").rows : has(X_) ? e_.table_size : 0; }
+    int rows_of_table() const {
+        return has("table") ? shape("table").rows : has(X_) ? e_.input.table_size : 0;
+    }
     int value_columns() const {
-        return e_.is_given("value")                ? static_cast<int>(e_.given.at("value").values().cols())
-               : e_.projection != Projection::none ? e_.value_columns()
-                                                   : columns(Y_v_);
+        return e_.is_given("value") ? static_cast<int>(e_.weights.given.at("value").values().cols())
+               : e_.attention.projection != Projection::none ? e_.value_columns()
+                                                             : columns(Y_v_);
     }
 
     Script& script_;

@@ -75,12 +75,12 @@ std::string small_pixels(const Image& image, int side) {
 }  // namespace
 
 void write_patches(Script& script, const Experiment& e) {
-    const Image square = central_square(e.image->image(), std::numeric_limits<int>::max());
-    const std::string grid = std::to_string(e.grid), patch = std::to_string(e.patch_size);
-    const std::string small = std::to_string(e.grid * e.patch_size);
+    const Image square = central_square(e.input.image->image(), std::numeric_limits<int>::max());
+    const std::string grid = std::to_string(e.input.grid), patch = std::to_string(e.input.patch_size);
+    const std::string small = std::to_string(e.input.grid * e.input.patch_size);
     // For a photograph, the few pixels that attention uses are the shorter text.
     const std::string bytes = packed(row_differences(square));
-    const std::string pixels = packed(small_pixels(square, e.grid * e.patch_size));
+    const std::string pixels = packed(small_pixels(square, e.input.grid * e.input.patch_size));
     if (bytes.size() <= pixels.size()) {
         write_picture(script, bytes, std::to_string(square.width), small);
     } else {
@@ -91,8 +91,8 @@ void write_patches(Script& script, const Experiment& e) {
 
     script.section("Cut into " + grid + " × " + grid + " patches; each row is a patch, pixel by pixel.");
     script.line("patches = pixels.view(" + grid + ", " + patch + ", " + grid + ", " + patch +
-                ", 3).transpose(1, 2).reshape(" + std::to_string(e.grid * e.grid) + ", " +
-                std::to_string(e.patch_columns()) + ")");
+                ", 3).transpose(1, 2).reshape(" + std::to_string(e.input.grid * e.input.grid) + ", " +
+                std::to_string(e.input.patch_columns()) + ")");
 }
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ void AttentionRecipe::tokens() {
     section(comment + ", " + cut_text(e_) +
             ". Each token is the row of its word in the table, whose words are in " + order_text(e_) + ".");
     if (!is_stable()) write_words(script_, "words", trace_.table);
-    for (const auto& [name, sentence] : {std::pair{"tokens", e_.text}, {"tokens_kv", e_.text2}}) {
+    for (const auto& [name, sentence] : {std::pair{"tokens", e_.input.text}, {"tokens_kv", e_.input.text2}}) {
         if (!has(name)) continue;
         write_sentence(script_, sentence);
         write_tokens(script_, name, *trace_.find(name));
@@ -20,7 +20,7 @@ void AttentionRecipe::tokens() {
 }
 
 DrawLine AttentionRecipe::table_draw() const {
-    return {"table", drawn_matrix(name_of(e_.embedding), rows_of_table(), e_.dim)};
+    return {"table", drawn_matrix(name_of(e_.weights.embedding), rows_of_table(), e_.input.dim)};
 }
 
 void AttentionRecipe::embedding() {
@@ -28,9 +28,9 @@ void AttentionRecipe::embedding() {
         section("The embedding table. " + stable_text(e_));
         write_stable_table(script_, "table", e_, trace_.table);
     } else if (has("table")) {
-        section("The embedding table, a row of " + text(e_.dim) + " numbers for each word" +
+        section("The embedding table, a row of " + text(e_.input.dim) + " numbers for each word" +
                 (static_cast<int>(trace_.table.size()) < rows_of_table() ? " (and some unused rows)." : "."));
-        script_.reach({e_.seed, {}});
+        script_.reach({e_.weights.seed, {}});
         script_.draw(table_draw());
     }
     if (!has("embedding")) return;
@@ -48,7 +48,7 @@ void AttentionRecipe::embedding() {
 }
 
 DrawLine AttentionRecipe::patch_draw() const {
-    return {"W_patch", linear_weight(e_.dim, e_.patch_columns())};
+    return {"W_patch", linear_weight(e_.input.dim, e_.input.patch_columns())};
 }
 
 void AttentionRecipe::annotations() {
@@ -56,10 +56,10 @@ void AttentionRecipe::annotations() {
     write_patches(script_, e_);
     const bool drawn = is_drawn("W_patch");
     section("The annotations: each patch, projected" +
-            (drawn ? ". The weight is " + seed_text(e_.image_seed) + ", as by torch.nn.Linear."
+            (drawn ? ". The weight is " + seed_text(e_.weights.image_seed) + ", as by torch.nn.Linear."
                    : std::string(".")));
     if (drawn) {
-        script_.reach(start_after_table(e_.image_seed));
+        script_.reach(start_after_table(e_.weights.image_seed));
         script_.draw(patch_draw());
     }
     given_among({"W_patch"});
@@ -89,7 +89,7 @@ void AttentionRecipe::positions() {
 }
 
 void AttentionRecipe::normalize_first() {
-    if (e_.block != Block::pre_norm) return;
+    if (e_.attention.block != Block::pre_norm) return;
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     section("Layer norm before attention: each row with mean 0 and variance 1, times gain plus shift.");
     layer_norm("norm_1", X_, "ln1");

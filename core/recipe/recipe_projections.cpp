@@ -22,39 +22,39 @@ GeneratorState AttentionRecipe::start_after_table(const ProjectionSeed& seed) co
 }
 
 GeneratorState AttentionRecipe::projection_start() const {
-    if (e_.projection_seed.kind != ProjectionSeed::Kind::proceed || !has("patches"))
-        return start_after_table(e_.projection_seed);
-    GeneratorState state = start_after_table(e_.image_seed);
+    if (e_.weights.projection_seed.kind != ProjectionSeed::Kind::proceed || !has("patches"))
+        return start_after_table(e_.weights.projection_seed);
+    GeneratorState state = start_after_table(e_.weights.image_seed);
     state.draws.push_back(patch_draw());
     return state;
 }
 
 std::vector<DrawLine> AttentionRecipe::projection_draws(bool with_output) const {
-    if (e_.projection == Projection::mha) {
+    if (e_.attention.projection == Projection::mha) {
         const int d = columns(X_), kdim = columns(Y_), vdim = columns(Y_v_);
-        std::string sizes = text(d) + ", " + text(d % e_.heads == 0 ? e_.heads : 1);
+        std::string sizes = text(d) + ", " + text(d % e_.attention.heads == 0 ? e_.attention.heads : 1);
         if (kdim != d || vdim != d) sizes += ", kdim=" + text(kdim) + ", vdim=" + text(vdim);
         return {{"mha", "torch.nn.MultiheadAttention(" + sizes + ")"}};
     }
-    const bool projected = e_.projection != Projection::none;
-    const std::string initializer = std::string(projected ? name_of(e_.projection) : "linear");
+    const bool projected = e_.attention.projection != Projection::none;
+    const std::string initializer = std::string(projected ? name_of(e_.attention.projection) : "linear");
     std::vector<DrawLine> draws;
     const auto draw = [&](const std::string& letter, int out, int in) {
         const std::string W = "W_" + letter, b = "b_" + letter;
-        if (e_.projection_bias && initializer == "linear") {
+        if (e_.attention.projection_bias && initializer == "linear") {
             draws.push_back(
                 {W + ", " + b, "torch.nn.Linear(" + text(in) + ", " + text(out) + ").parameters()"});
             return;
         }
         draws.push_back({W, drawn_matrix(initializer, out, in)});
-        if (e_.projection_bias) draws.push_back({b, drawn_bias(out, in)});
+        if (e_.attention.projection_bias) draws.push_back({b, drawn_bias(out, in)});
     };
     if (projected) {
         draw("q", e_.key_columns(), columns(X_));
         draw("k", e_.key_columns(), columns(Y_));
         draw("v", value_columns(), columns(Y_v_));
     }
-    if (with_output) draw("o", e_.dim, value_columns());
+    if (with_output) draw("o", e_.input.dim, value_columns());
     return draws;
 }
 
@@ -84,12 +84,12 @@ void AttentionRecipe::projections() {
     const bool drawn_input = any_drawn({"W_q", "W_k", "W_v", "b_q", "b_k", "b_v"});
     std::string comment = has("query") ? "Queries, keys and values" : has("value") ? "Values" : "Weights";
     if (drawn_output || drawn_input) {
-        comment += ". The weights are " + seed_text(e_.projection_seed);
-        comment += e_.projection == Projection::mha ? ", as by torch.nn.MultiheadAttention." : ".";
+        comment += ". The weights are " + seed_text(e_.weights.projection_seed);
+        comment += e_.attention.projection == Projection::mha ? ", as by torch.nn.MultiheadAttention." : ".";
         section(comment);
         script_.reach(projection_start());
         for (const DrawLine& each : projection_draws(drawn_output)) script_.draw(each);
-        if (e_.projection == Projection::mha)
+        if (e_.attention.projection == Projection::mha)
             take_from_multihead(columns(Y_) == columns(X_) && columns(Y_v_) == columns(X_));
     } else if (has("query") || has("value")) {
         section(comment + ".");
@@ -102,9 +102,9 @@ void AttentionRecipe::projections() {
 
 void AttentionRecipe::heads() {
     if (!has("query_heads")) return;
-    const bool rotate = e_.position == Position::rope, cut = e_.heads > 1;
+    const bool rotate = e_.attention.position == Position::rope, cut = e_.attention.heads > 1;
     if (rotate) {
-        const bool half = e_.rope_layout == RopeLayout::half;
+        const bool half = e_.attention.rope_layout == RopeLayout::half;
         section("RoPE rotates each pair of features of a query or key by the angle of its position.");
         line("def rotate(x):");
         line("    n, d = x.shape[-2:]");
@@ -117,7 +117,7 @@ void AttentionRecipe::heads() {
                   : "    return torch.stack(rotated, dim=-1).flatten(-2).float()\n");
     }
     if (cut) {
-        const std::string comment = text(e_.heads) + " heads: each takes its block of the columns.";
+        const std::string comment = text(e_.attention.heads) + " heads: each takes its block of the columns.";
         if (rotate)
             line("\n# " + comment);
         else
@@ -125,7 +125,7 @@ void AttentionRecipe::heads() {
     }
     const auto split = [&](std::string& variable, bool turned) {
         std::string code = variable;
-        if (cut) code = "torch.stack(" + code + ".chunk(" + text(e_.heads) + ", dim=-1))";
+        if (cut) code = "torch.stack(" + code + ".chunk(" + text(e_.attention.heads) + ", dim=-1))";
         if (turned) code = "rotate(" + code + ")";
         variable += "_heads";
         line(variable + " = " + code);

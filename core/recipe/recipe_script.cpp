@@ -155,18 +155,18 @@ void write_stable_table(Script& script, const std::string& table, const Experime
                         std::span<const std::string> words) {
     std::vector<std::string> seeds;
     for (const std::string& word : words)
-        seeds.push_back(string_literal(word) + ": " + word_seed(e.seed, word).text());
+        seeds.push_back(string_literal(word) + ": " + word_seed(e.weights.seed, word).text());
     script.list("seeds = {", seeds, "}");
     script.line("rows = []");
     script.line("for seed in seeds.values():");
     script.line("    torch.manual_seed(seed)");
-    script.line("    rows.append(" + drawn_matrix(name_of(e.embedding), 1, e.dim) + ")");
+    script.line("    rows.append(" + drawn_matrix(name_of(e.weights.embedding), 1, e.input.dim) + ")");
     script.line(table + " = torch.cat(rows)");
     script.forget_generator();
 }
 
 void write_mask_rules(Script& script, const Experiment& e) {
-    for (const MaskRule& rule : e.mask) {
+    for (const MaskRule& rule : e.weighting.mask) {
         if (has_argument_for_each(rule)) {
             std::vector<std::string> each;
             for (const std::int64_t argument : rule.arguments) each.push_back(std::to_string(argument));
@@ -175,23 +175,23 @@ void write_mask_rules(Script& script, const Experiment& e) {
         script.line("mask &= " + mask_kind(rule.kind).torch(rule));
     }
     if (!e.is_given("mask")) return;
-    script.tensor("custom_mask", e.given.at("mask").values(), false);
+    script.tensor("custom_mask", e.weights.given.at("mask").values(), false);
     script.line("mask &= custom_mask != 0");
 }
 
 std::string cut_text(const Experiment& e) {
-    const std::string pieces = e.tokenizer == TokenizerKind::characters   ? "into characters"
-                               : e.tokenizer == TokenizerKind::whitespace ? "at blanks"
-                                                                          : "into words";
+    const std::string pieces = e.input.tokenizer == TokenizerKind::characters   ? "into characters"
+                               : e.input.tokenizer == TokenizerKind::whitespace ? "at blanks"
+                                                                                : "into words";
     return "cut " + pieces + " and case-folded";
 }
 
 std::string order_text(const Experiment& e) {
-    return e.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order" : "order of appearance";
+    return e.input.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order" : "order of appearance";
 }
 
 std::string stable_text(const Experiment& e) {
-    return "Each word has its own seed (a hash of " + e.seed.text() +
+    return "Each word has its own seed (a hash of " + e.weights.seed.text() +
            " and the word), so that its row does not depend on the rest of the text.";
 }
 

@@ -39,7 +39,7 @@ public:
         : script_(script),
           trace_(trace),
           e_(trace.experiment),
-          window_(normalizer_of(e_.normalizer).window) {}
+          window_(normalizer_of(e_.weighting.normalizer).window) {}
 
     void write() {
         tokens();
@@ -61,14 +61,14 @@ private:
     const ValueRange& range(std::string_view name) const { return trace_.find(name)->buffer.range(); }
     int words() const { return shape("source").rows; }
     /// The largest possible number of steps.
-    int steps() const { return is_greedy() ? e_.max_steps : shape("fed_tokens").rows; }
+    int steps() const { return is_greedy() ? e_.seq2seq.max_steps : shape("fed_tokens").rows; }
     int annotation() const { return shape("annotations").columns; }
-    bool is_greedy() const { return e_.decode == Decode::greedy; }
-    bool is_stable() const { return vocabulary_rule(e_.vocabulary).stable; }
-    bool reads_backward() const { return e_.encoder == Encoder::bidirectional; }
+    bool is_greedy() const { return e_.seq2seq.decode == Decode::greedy; }
+    bool is_stable() const { return vocabulary_rule(e_.input.vocabulary).stable; }
+    bool reads_backward() const { return e_.seq2seq.encoder == Encoder::bidirectional; }
     bool aligns() const { return has("alignment"); }
-    bool asks_first() const { return e_.alignment_state == AlignmentState::previous; }
-    bool has_rules() const { return aligns() && (!e_.mask.empty() || e_.is_given("mask")); }
+    bool asks_first() const { return e_.seq2seq.alignment_state == AlignmentState::previous; }
+    bool has_rules() const { return aligns() && (!e_.weighting.mask.empty() || e_.is_given("mask")); }
     /// The argument of the normalizer: the stage, and the variable of a step.
     StepValue masked() const {
         for (const StepValue& value :
@@ -133,7 +133,8 @@ std::vector<std::string> parameters_of(const std::string& target) {
 
 /// As listed by seq2seq_parameters(): all are drawn, including those that are custom or not used.
 std::vector<DrawLine> Seq2seqRecipe::draws() const {
-    const int d = e_.dim, E = e_.encoder_size, C = annotation(), D = e_.decoder_size, A = e_.hidden;
+    const int d = e_.input.dim, E = e_.seq2seq.encoder_size, C = annotation(), D = e_.seq2seq.decoder_size,
+              A = e_.weighting.hidden;
     const int V = shape("E_tgt").rows;
     const auto cell = [](int in, int states) {
         return "torch.nn.GRUCell(" + text(in) + ", " + text(states) + ")";
@@ -143,8 +144,8 @@ std::vector<DrawLine> Seq2seqRecipe::draws() const {
     };
     std::vector<DrawLine> list;
     if (!is_stable())
-        list = {{"E_src", drawn_matrix(name_of(e_.embedding), shape("E_src").rows, d)},
-                {"E_tgt", drawn_matrix(name_of(e_.embedding), V, d)}};
+        list = {{"E_src", drawn_matrix(name_of(e_.weights.embedding), shape("E_src").rows, d)},
+                {"E_tgt", drawn_matrix(name_of(e_.weights.embedding), V, d)}};
     const std::vector<DrawLine> weights = {{"enc_fwd", cell(d, E)},
                                            {"enc_bwd", cell(d, E)},
                                            {"W_init, b_init", linear(E, D)},
@@ -161,7 +162,7 @@ std::vector<DrawLine> Seq2seqRecipe::draws() const {
 
 void Seq2seqRecipe::given(const std::string& name) {
     const bool of_unit = name.find('.') != std::string::npos;
-    script_.tensor(python_name(name) + (of_unit ? ".data" : ""), e_.given.at(name).values(),
+    script_.tensor(python_name(name) + (of_unit ? ".data" : ""), e_.weights.given.at(name).values(),
                    trace_.find(name)->info->rows == Axis::single);
 }
 
@@ -169,7 +170,7 @@ void Seq2seqRecipe::given(const std::string& name) {
 void Seq2seqRecipe::parameters(const std::string& target) {
     const std::vector<std::string> names = parameters_of(target);
     if (!has(names.front())) return;
-    GeneratorState state{e_.seed, draws()};
+    GeneratorState state{e_.weights.seed, draws()};
     const auto found = std::ranges::find(state.draws, target, &DrawLine::target);
     const DrawLine draw = *found;
     if (std::ranges::any_of(names, [&](const std::string& name) { return is_drawn(name); })) {
@@ -208,10 +209,10 @@ void Seq2seqRecipe::tokens() {
         section("The words are custom: rows of the tables.");
     }
     words_of("source", "E_src", trace_.table);
-    if (source) write_sentence(script_, e_.text);
+    if (source) write_sentence(script_, e_.input.text);
     write_tokens(script_, "source", *trace_.find("source"));
     words_of("target", "E_tgt", trace_.target_table);
-    if (target) write_sentence(script_, e_.text2.empty() ? e_.text : e_.text2);
+    if (target) write_sentence(script_, e_.input.text2.empty() ? e_.input.text : e_.input.text2);
     if (!is_greedy()) write_tokens(script_, "fed_tokens", *trace_.find("fed_tokens"));
     if (has("target_tokens")) write_tokens(script_, "target_tokens", *trace_.find("target_tokens"));
 }
@@ -220,13 +221,13 @@ void Seq2seqRecipe::table(const std::string& name, const std::vector<std::string
     if (e_.is_given(name)) return given(name);
     if (!is_stable()) return parameters(name);
     if (!words.empty()) return write_stable_table(script_, name, e_, words);
-    script_.reach({e_.seed, {}});
-    script_.draw({name, drawn_matrix(name_of(e_.embedding), shape(name).rows, e_.dim)});
+    script_.reach({e_.weights.seed, {}});
+    script_.draw({name, drawn_matrix(name_of(e_.weights.embedding), shape(name).rows, e_.input.dim)});
 }
 
 void Seq2seqRecipe::tables() {
     const auto spare = shape("E_src").rows - static_cast<int>(trace_.table.size());
-    std::string comment = "The embedding tables, a row of " + text(e_.dim) + " numbers for each word";
+    std::string comment = "The embedding tables, a row of " + text(e_.input.dim) + " numbers for each word";
     if (is_drawn("E_src") && !trace_.table.empty() && spare > 0) comment += " (and some unused rows)";
     comment += ".";
     const bool drawn = is_drawn("E_src") || is_drawn("E_tgt");
@@ -262,7 +263,7 @@ void Seq2seqRecipe::encoder() {
     section(std::string("The encoder reads the words from the first to the last") +
             (reads_backward() ? ", a second one from the last to the first." : "."));
     line("def read(cell, words):");
-    line("    h, steps = torch.zeros(" + text(e_.encoder_size) + "), []");
+    line("    h, steps = torch.zeros(" + text(e_.seq2seq.encoder_size) + "), []");
     line("    for x in words:");
     line("        steps.append(gru(cell, x, h))");
     line("        h = steps[-1][-1]");
@@ -300,7 +301,7 @@ void Seq2seqRecipe::mask() {
     if (!has_rules() && !is_local) return;
     section(has_rules() ? "Mask: which step i may look at which source word j."
                         : "The positions of the source words.");
-    if (!e_.mask.empty())
+    if (!e_.weighting.mask.empty())
         line("i, j = torch.arange(" + text(steps()) + ")[:, None], torch.arange(" + text(words()) + ")");
     else if (is_local)
         line("j = torch.arange(" + text(words()) + ")");
@@ -311,7 +312,7 @@ void Seq2seqRecipe::mask() {
 
 /// Which words are open to step i, of those that the rules and the window leave.
 std::string Seq2seqRecipe::open_words() const {
-    const std::string near = "(j - p).abs() <= " + python_number(e_.local_window);
+    const std::string near = "(j - p).abs() <= " + python_number(e_.weighting.local_window);
     if (window_ == Window::none) return "mask[i]";
     return has_rules() ? "mask[i] & (" + near + ")" : near;
 }
@@ -333,8 +334,8 @@ bool Seq2seqRecipe::context_meets_closed() const {
 
 void Seq2seqRecipe::normalize() {
     const std::string name = has("alignment_softmax") ? "softmax" : "alpha", scores = masked().variable;
-    const std::string S = text(words()), D = python_number(e_.local_window);
-    if (e_.normalizer == Normalization::hard) {
+    const std::string S = text(words()), D = python_number(e_.weighting.local_window);
+    if (e_.weighting.normalizer == Normalization::hard) {
         step(name + " = torch.nn.functional.one_hot(" + scores + ".argmax(), " + S + ").float()");
         if (range(masked().stage).nan > 0)
             step(name + " = " + name + ".masked_fill(" + scores + ".isnan().any(), nan)");
@@ -363,7 +364,7 @@ void Seq2seqRecipe::look() {
     if (!aligns()) return;
     step("e = torch.tanh(W_a @ s + keys_projected) @ v_a");
     if (has("alignment_scaled"))
-        step("scaled = e / " + python_number(e_.temperature) + "  # the temperature");
+        step("scaled = e / " + python_number(e_.weighting.temperature) + "  # the temperature");
     if (window_ == Window::at_query) step("p = torch.tensor(float(i))  # near the step's own position");
     if (window_ == Window::predicted)
         step("p = " + text(words()) +
@@ -418,7 +419,7 @@ void Seq2seqRecipe::decode() {
     line("s, steps = initial_state, []");
     if (is_greedy()) {
         line("fed, word = [], torch.tensor(0)  # <bos>");
-        line("for i in range(" + text(e_.max_steps) + "):");
+        line("for i in range(" + text(e_.seq2seq.max_steps) + "):");
         step("fed.append(word)");
         step("y = E_tgt[word]");
     } else {

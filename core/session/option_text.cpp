@@ -83,7 +83,8 @@ void give(Session& s, std::string_view text) {
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
     if (std::ranges::find(known, name) == known.end())
         refuse(quoted_value(name) + " cannot be overridden" + instead_of(name, known));
-    s.experiment.given.insert_or_assign(name, given_from_file(name, std::string(text.substr(equals + 1))));
+    s.experiment.weights.given.insert_or_assign(name,
+                                                given_from_file(name, std::string(text.substr(equals + 1))));
 }
 
 /// A whole number if it is one; else a number or the text itself, so that the setter reports what it expects.
@@ -159,15 +160,15 @@ void set_from_json(Session& session, const Option& option, const Json& value, st
 void set_from_text(Session& session, const Option& option, std::string_view argument) {
     try {
         if (option.type == matrices) {
-            if (argument == "none") return session.experiment.given.clear();
+            if (argument == "none") return session.experiment.weights.given.clear();
             return give(session, argument);
         }
         if (option.type == picture && !is_image_word(argument)) {
-            session.experiment.image = from_file([&] { return read_image(std::string(argument)); });
+            session.experiment.input.image = from_file([&] { return read_image(std::string(argument)); });
             return;
         }
         if (option.type == list) {
-            session.experiment.given.erase("mask");
+            session.experiment.weights.given.erase("mask");
             option.set(session, Json::array());
             return add_from_text(session, option, argument);
         }
@@ -179,11 +180,11 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
 
 void add_from_text(Session& session, const Option& option, std::string_view argument) {
     if (argument == "none") {
-        session.experiment.given.erase("mask");
+        session.experiment.weights.given.erase("mask");
         return option.set(session, Json::array());
     }
     if (argument.starts_with(k_file_rule)) {
-        session.experiment.given.insert_or_assign(
+        session.experiment.weights.given.insert_or_assign(
             "mask", given_from_file("mask", std::string(argument.substr(k_file_rule.size()))));
         return;
     }

@@ -71,33 +71,33 @@ std::optional<std::pair<double, double>> parse_pair(std::string_view text) {
 
 /// A whole number is written without a decimal point.
 Json local_window_json(const Session& s) {
-    const double D = s.experiment.local_window;
+    const double D = s.experiment.weighting.local_window;
     return D == std::floor(D) && std::abs(D) <= k_max_tokens ? Json(static_cast<int>(D)) : Json(D);
 }
 
 Json scale_json(const Session& s) {
-    switch (s.experiment.scale.kind) {
+    switch (s.experiment.attention.scale.kind) {
         case Scale::Kind::sqrt: return "sqrt";
         case Scale::Kind::none: return "none";
-        case Scale::Kind::number: return s.experiment.scale.number;
+        case Scale::Kind::number: return s.experiment.attention.scale.number;
     }
     return nullptr;
 }
 
 void set_scale(Session& s, const Json& value) {
     if (value.is_number())
-        s.experiment.scale = {Scale::Kind::number, as_double(value)};
+        s.experiment.attention.scale = {Scale::Kind::number, as_double(value)};
     else if (value == "sqrt")
-        s.experiment.scale = {};
+        s.experiment.attention.scale = {};
     else if (value == "none")
-        s.experiment.scale = {Scale::Kind::none};
+        s.experiment.attention.scale = {Scale::Kind::none};
     else
         refuse("expected sqrt, none or a number, not " + quoted_value(value));
 }
 
-template <ProjectionSeed Experiment::*member>
+template <ProjectionSeed Weights::*member>
 Json weight_seed_json(const Session& s) {
-    const ProjectionSeed& seed = s.experiment.*member;
+    const ProjectionSeed& seed = s.experiment.weights.*member;
     switch (seed.kind) {
         case ProjectionSeed::Kind::same: return "same";
         case ProjectionSeed::Kind::proceed: return "continue";
@@ -106,9 +106,9 @@ Json weight_seed_json(const Session& s) {
     return nullptr;
 }
 
-template <ProjectionSeed Experiment::*member>
+template <ProjectionSeed Weights::*member>
 void set_weight_seed(Session& s, const Json& value) {
-    ProjectionSeed& seed = s.experiment.*member;
+    ProjectionSeed& seed = s.experiment.weights.*member;
     if (value == "same")
         seed = {};
     else if (value == "continue")
@@ -121,7 +121,7 @@ void set_weight_seed(Session& s, const Json& value) {
 
 Json mask_json(const Session& s) {
     Json rules = Json::array();
-    for (const MaskRule& rule : s.experiment.mask) rules.push_back(mask_rule_text(rule));
+    for (const MaskRule& rule : s.experiment.weighting.mask) rules.push_back(mask_rule_text(rule));
     return rules;
 }
 
@@ -134,17 +134,17 @@ void set_mask(Session& s, const Json& value) {
     std::vector<MaskRule> rules;
     for (const Json& rule : value)
         if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
-    s.experiment.mask = std::move(rules);
+    s.experiment.weighting.mask = std::move(rules);
 }
 
 Json given_json(const Session& s) {
     Json names = Json::array();
-    for (const auto& [name, matrix] : s.experiment.given) names.push_back(name);
+    for (const auto& [name, matrix] : s.experiment.weights.given) names.push_back(name);
     return names;
 }
 
 Json image_json(const Session& s) {
-    const auto& image = s.experiment.image;
+    const auto& image = s.experiment.input.image;
     if (!image) return "none";
     if (*image == drawn_picture()) return "drawn";
     return image_to_data_url(image->image());
@@ -153,11 +153,11 @@ Json image_json(const Session& s) {
 void set_image(Session& s, const Json& value) {
     const std::string text = as_text(value);
     if (text == "none")
-        s.experiment.image.reset();
+        s.experiment.input.image.reset();
     else if (text == "drawn")
-        s.experiment.image = drawn_picture();
+        s.experiment.input.image = drawn_picture();
     else if (text.starts_with("data:"))
-        s.experiment.image = image_from_data_url(text);
+        s.experiment.input.image = image_from_data_url(text);
     else
         refuse("expected none, drawn or \"data:image/png;base64,…\", not " + quoted_value(value));
 }
@@ -246,85 +246,91 @@ constexpr std::string_view k_block = "mechanism is attention and block is not no
 constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
 
 const std::array k_options = {
-    Option{"text", "Input", "", "TEXT", "The sentence", k_words, text, FIELD(experiment, text, as_text)},
+    Option{"text", "Input", "", "TEXT", "The sentence", k_words, text,
+           FIELD(experiment, input.text, as_text)},
     Option{"text2", "Input", "", "TEXT",
            "The sentence that provides keys and values, or the target sentence of seq2seq; empty: the same "
            "as text",
            "no custom matrix replaces its words, and there is no image", text,
-           FIELD(experiment, text2, as_text)},
+           FIELD(experiment, input.text2, as_text)},
     Option{"mechanism", "Input", "", k_arguments<decltype(Experiment::mechanism)>,
            "attention: all queries at once; seq2seq: an encoder and a decoder that aligns step by step, with "
            "text as its source and text2 as its target",
            "", text, CHOICE(experiment, mechanism)},
-    Option{"tokenizer", "Input", "", k_arguments<decltype(Experiment::tokenizer)>,
-           "How the sentence is cut into tokens", k_words, text, CHOICE(experiment, tokenizer)},
-    Option{"vocabulary", "Input", "", k_arguments<decltype(Experiment::vocabulary)>,
+    Option{"tokenizer", "Input", "", k_arguments<decltype(Input::tokenizer)>,
+           "How the sentence is cut into tokens", k_words, text, CHOICE(experiment, input.tokenizer)},
+    Option{"vocabulary", "Input", "", k_arguments<decltype(Input::vocabulary)>,
            "The order of the words in the table; stable: a word keeps its vector whatever else is typed",
-           k_words, text, CHOICE(experiment, vocabulary)},
+           k_words, text, CHOICE(experiment, input.vocabulary)},
     Option{"table-size", "Embedding", "", "N", "Minimum number of rows of the embedding table, 0 to 1000000",
-           "vocabulary is not stable, and a table is drawn", whole, FIELD(experiment, table_size, as_int)},
+           "vocabulary is not stable, and a table is drawn", whole,
+           FIELD(experiment, input.table_size, as_int)},
     Option{"seed", "Embedding", "", "N",
            "Seed of the random numbers, as in torch.manual_seed: -2^63 to 2^64-1",
-           "something is drawn with it", whole, [](const Session& s) { return seed_json(s.experiment.seed); },
-           [](Session& s, const Json& v) { s.experiment.seed = as_seed(v); }},
+           "something is drawn with it", whole,
+           [](const Session& s) { return seed_json(s.experiment.weights.seed); },
+           [](Session& s, const Json& v) { s.experiment.weights.seed = as_seed(v); }},
     Option{"dim", "Embedding", "d", "N", "Dimensions per token, 1 to 1024, a multiple of heads",
-           "a table or weights of this width are drawn", whole, FIELD(experiment, dim, as_int)},
-    Option{"embedding", "Embedding", "", k_arguments<decltype(Experiment::embedding)>,
-           "How the embedding table is drawn", "a table is drawn", text, CHOICE(experiment, embedding)},
+           "a table or weights of this width are drawn", whole, FIELD(experiment, input.dim, as_int)},
+    Option{"embedding", "Embedding", "", k_arguments<decltype(Weights::embedding)>,
+           "How the embedding table is drawn", "a table is drawn", text,
+           CHOICE(experiment, weights.embedding)},
     Option{"image", "Image", "", "PATH|drawn|none",
            "A picture whose patches provide keys and values: a PNG or JPEG, read at once; its central "
            "square is kept, at most 448 pixels per side; drawn: the built-in picture",
            k_sentences, picture, image_json, set_image},
     Option{"grid", "Image", "", "N", "Patches per side, 1 to 32", k_image, whole,
-           FIELD(experiment, grid, as_int)},
+           FIELD(experiment, input.grid, as_int)},
     Option{"patch-size", "Image", "", "N",
            "Pixels per side of a patch, 1 to 64: the picture is resampled to (grid × patch-size)² pixels",
-           k_image, whole, FIELD(experiment, patch_size, as_int)},
+           k_image, whole, FIELD(experiment, input.patch_size, as_int)},
     Option{"image-seed", "Image", "", "same|continue|N",
            "Seed of the patches' projection. same: reuse the seed; continue: continue after the embedding "
            "table; N: a separate seed",
-           k_image, word_or_number, weight_seed_json<&Experiment::image_seed>,
-           set_weight_seed<&Experiment::image_seed>},
-    Option{"position", "Position", "", k_arguments<decltype(Experiment::position)>,
+           k_image, word_or_number, weight_seed_json<&Weights::image_seed>,
+           set_weight_seed<&Weights::image_seed>},
+    Option{"position", "Position", "", k_arguments<decltype(Attention::position)>,
            "Positional encoding: added to X (sinusoidal), applied by rotating Q and K (rope), or a bias on "
            "the scores (alibi)",
-           k_attention, text, CHOICE(experiment, position)},
-    Option{"rope-layout", "Position", "", k_arguments<decltype(Experiment::rope_layout)>,
+           k_attention, text, CHOICE(experiment, attention.position)},
+    Option{"rope-layout", "Position", "", k_arguments<decltype(Attention::rope_layout)>,
            "Which features are rotated as a pair", "mechanism is attention and position is rope", text,
-           CHOICE(experiment, rope_layout)},
-    Option{"projection", "Projections", "W", k_arguments<decltype(Experiment::projection)>,
+           CHOICE(experiment, attention.rope_layout)},
+    Option{"projection", "Projections", "W", k_arguments<decltype(Attention::projection)>,
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
-           "mechanism is attention and the projections are not custom", text, CHOICE(experiment, projection)},
+           "mechanism is attention and the projections are not custom", text,
+           CHOICE(experiment, attention.projection)},
     Option{"projection-seed", "Projections", "", "same|continue|N",
            "Seed of the projections. same: reuse the seed; continue: continue after the embedding table "
            "(with an image, after its "
            "projection); N: a separate seed",
-           k_weights, word_or_number, weight_seed_json<&Experiment::projection_seed>,
-           set_weight_seed<&Experiment::projection_seed>},
+           k_weights, word_or_number, weight_seed_json<&Weights::projection_seed>,
+           set_weight_seed<&Weights::projection_seed>},
     Option{"projection-bias", "Projections", "b", "", "Add biases, drawn as by torch.nn.Linear (mha: zeros)",
            "mechanism is attention, and projection is not none or output-projection is on", boolean,
-           FIELD(experiment, projection_bias, as_boolean)},
+           FIELD(experiment, attention.projection_bias, as_boolean)},
     Option{"key-size", "Projections", "h·d_k", "N",
            "Columns of Q and K, all heads together, 1 to 1024, a multiple of heads; 0: dim", k_own_sizes,
-           whole, FIELD(experiment, key_size, as_int)},
+           whole, FIELD(experiment, attention.key_size, as_int)},
     Option{"value-size", "Projections", "h·d_v", "N",
            "Columns of V, all heads together, 1 to 1024, a multiple of heads; 0: dim", k_own_sizes, whole,
-           FIELD(experiment, value_size, as_int)},
+           FIELD(experiment, attention.value_size, as_int)},
     Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
-           FIELD(experiment, heads, as_int)},
-    Option{"score", "Score", "", k_arguments<decltype(Experiment::score)>,
-           "How a query is compared with a key", k_scores, text, CHOICE(experiment, score)},
+           FIELD(experiment, attention.heads, as_int)},
+    Option{"score", "Score", "", k_arguments<decltype(Attention::score)>,
+           "How a query is compared with a key", k_scores, text, CHOICE(experiment, attention.score)},
     Option{"hidden", "Score", "", "N",
            "Units of the hidden layer of the score, of local-p and of seq2seq's alignment, 1 to 1024",
            "score is additive or concat, normalizer is local-p, or mechanism is seq2seq", whole,
-           FIELD(experiment, hidden, as_int)},
+           FIELD(experiment, weighting.hidden, as_int)},
     Option{"score-seed", "Score", "", "same|continue|N",
            "Seed of the score's weights. same: reuse the seed; continue: continue after the projections; N: "
            "a separate seed",
            "mechanism is attention, and the score has weights or normalizer is local-p", word_or_number,
-           weight_seed_json<&Experiment::score_seed>, set_weight_seed<&Experiment::score_seed>},
+           weight_seed_json<&Weights::score_seed>, set_weight_seed<&Weights::score_seed>},
     Option{"sharpening", "Score", "β", "NUMBER", "Factor of the cosine",
-           "mechanism is attention and score is cosine", number, FIELD(experiment, sharpening, as_double)},
+           "mechanism is attention and score is cosine", number,
+           FIELD(experiment, attention.sharpening, as_double)},
     Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_attention,
            word_or_number, scale_json, set_scale},
     Option{"mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
@@ -332,67 +338,68 @@ const std::array k_options = {
            "padding; a file (CSV, NPY) of 0 "
            "(closed) and 1 (open) is read at once",
            k_aligns, list, mask_json, set_mask},
-    Option{"normalizer", "Softmax", "", k_arguments<decltype(Experiment::normalizer)>,
-           "How masked scores become weights", k_aligns, text, CHOICE(experiment, normalizer)},
-    Option{"softmax-axis", "Softmax", "", k_arguments<decltype(Experiment::softmax_axis)>,
+    Option{"normalizer", "Softmax", "", k_arguments<decltype(Weighting::normalizer)>,
+           "How masked scores become weights", k_aligns, text, CHOICE(experiment, weighting.normalizer)},
+    Option{"softmax-axis", "Softmax", "", k_arguments<decltype(Attention::softmax_axis)>,
            "The direction in which the weights sum to 1: each row over the keys, or each column over the "
            "queries",
-           "mechanism is attention and normalizer is softmax", text, CHOICE(experiment, softmax_axis)},
+           "mechanism is attention and normalizer is softmax", text,
+           CHOICE(experiment, attention.softmax_axis)},
     Option{"temperature", "Softmax", "T", "T", "Divides the scaled scores; above 0", k_aligns, number,
-           FIELD(experiment, temperature, as_double)},
+           FIELD(experiment, weighting.temperature, as_double)},
     Option{"local-window", "Softmax", "D", "NUMBER",
            "How far local attention looks to either side, 0 to 4096; local-p: above 0",
            "normalizer is local-m or local-p, and there is an alignment", number, local_window_json,
-           [](Session& s, const Json& v) { s.experiment.local_window = as_double(v); }},
+           [](Session& s, const Json& v) { s.experiment.weighting.local_window = as_double(v); }},
     Option{"dropout", "Softmax", "p", "P",
            "Probability that dropout sets a weight to 0; at least 0 and below 1", k_dropout, number,
-           FIELD(experiment, dropout, as_double)},
+           FIELD(experiment, attention.dropout, as_double)},
     Option{"dropout-seed", "Softmax", "", "N", "Seed of dropout",
            "mechanism is attention, training is on and dropout > 0", whole,
-           [](const Session& s) { return seed_json(s.experiment.dropout_seed); },
-           [](Session& s, const Json& v) { s.experiment.dropout_seed = as_seed(v); }},
+           [](const Session& s) { return seed_json(s.experiment.attention.dropout_seed); },
+           [](Session& s, const Json& v) { s.experiment.attention.dropout_seed = as_seed(v); }},
     Option{"training", "Softmax", "", "",
            "Training mode, in which dropout is applied; off: evaluation mode, in which it is not",
-           "mechanism is attention and dropout > 0", boolean, FIELD(experiment, training, as_boolean)},
+           "mechanism is attention and dropout > 0", boolean,
+           FIELD(experiment, attention.training, as_boolean)},
     Option{"output-projection", "Output", "W_o", "", "Project the result with W_oᵀ",
            "mechanism is attention and there are values", boolean,
-           FIELD(experiment, output_projection, as_boolean)},
+           FIELD(experiment, attention.output_projection, as_boolean)},
 
-    Option{"block", "Block", "", k_arguments<decltype(Experiment::block)>,
+    Option{"block", "Block", "", k_arguments<decltype(Attention::block)>,
            "Transformer block around attention: residuals, layer norms and a feed-forward layer",
-           "mechanism is attention and there is an embedding", text, CHOICE(experiment, block)},
-    Option{"activation", "Block", "", k_arguments<decltype(Experiment::activation)>,
-           "Activation of the feed-forward layer", k_block, text, CHOICE(experiment, activation)},
+           "mechanism is attention and there is an embedding", text, CHOICE(experiment, attention.block)},
+    Option{"activation", "Block", "", k_arguments<decltype(Attention::activation)>,
+           "Activation of the feed-forward layer", k_block, text, CHOICE(experiment, attention.activation)},
     Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
-           k_block, whole, FIELD(experiment, feed_forward_size, as_int)},
+           k_block, whole, FIELD(experiment, attention.feed_forward_size, as_int)},
     Option{"block-seed", "Block", "", "same|continue|N",
            "Seed of the block's weights. same: reuse the seed; continue: continue after the score's weights; "
            "N: a separate seed",
-           k_block, word_or_number, weight_seed_json<&Experiment::block_seed>,
-           set_weight_seed<&Experiment::block_seed>},
-    Option{"encoder", "Sequence to sequence", "", k_arguments<decltype(Experiment::encoder)>,
+           k_block, word_or_number, weight_seed_json<&Weights::block_seed>,
+           set_weight_seed<&Weights::block_seed>},
+    Option{"encoder", "Sequence to sequence", "", k_arguments<decltype(Seq2seq::encoder)>,
            "How the source is read: in both directions, or forward only", k_seq2seq, text,
-           CHOICE(experiment, encoder)},
-    Option{"decoder-attention", "Sequence to sequence", "",
-           k_arguments<decltype(Experiment::decoder_attention)>,
+           CHOICE(experiment, seq2seq.encoder)},
+    Option{"decoder-attention", "Sequence to sequence", "", k_arguments<decltype(Seq2seq::decoder_attention)>,
            "Source of each step's context: the annotations weighted by the alignment, or only the last state "
            "of the encoder",
-           k_seq2seq, text, CHOICE(experiment, decoder_attention)},
+           k_seq2seq, text, CHOICE(experiment, seq2seq.decoder_attention)},
     Option{
-        "alignment-state", "Sequence to sequence", "", k_arguments<decltype(Experiment::alignment_state)>,
+        "alignment-state", "Sequence to sequence", "", k_arguments<decltype(Seq2seq::alignment_state)>,
         "The decoder state used as the query: the previous step's (Bahdanau) or the current step's (Luong)",
-        k_seq2seq, text, CHOICE(experiment, alignment_state)},
-    Option{"decode", "Sequence to sequence", "", k_arguments<decltype(Experiment::decode)>,
+        k_seq2seq, text, CHOICE(experiment, seq2seq.alignment_state)},
+    Option{"decode", "Sequence to sequence", "", k_arguments<decltype(Seq2seq::decode)>,
            "What each step is fed: the target's words, or the most likely word of the previous step",
-           k_seq2seq, text, CHOICE(experiment, decode)},
+           k_seq2seq, text, CHOICE(experiment, seq2seq.decode)},
     Option{"max-steps", "Sequence to sequence", "", "N",
            "Maximum number of steps of greedy decoding, which ends earlier at <eos>; 1 to 4096",
-           "mechanism is seq2seq and decode is greedy", whole, FIELD(experiment, max_steps, as_int)},
+           "mechanism is seq2seq and decode is greedy", whole, FIELD(experiment, seq2seq.max_steps, as_int)},
     Option{"encoder-size", "Sequence to sequence", "E", "N",
            "Hidden units of the encoder per direction, 1 to 1024", k_seq2seq, whole,
-           FIELD(experiment, encoder_size, as_int)},
+           FIELD(experiment, seq2seq.encoder_size, as_int)},
     Option{"decoder-size", "Sequence to sequence", "D", "N", "Hidden units of the decoder, 1 to 1024",
-           k_seq2seq, whole, FIELD(experiment, decoder_size, as_int)},
+           k_seq2seq, whole, FIELD(experiment, seq2seq.decoder_size, as_int)},
     Option{"given", "Given", "", "NAME=PATH",
            "Override a matrix from a file (CSV or NPY, read at once): a stage such as scores, query, "
            "embedding, mask or mask_additive, or a weight such as W_q; repeatable",

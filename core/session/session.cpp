@@ -105,8 +105,8 @@ void read_given(Session& session, const Json& json, std::string_view source) {
     for (const auto& [name, value] : json.items()) {
         if (std::ranges::find(known, name) == known.end())
             refuse_unknown(source, "experiment.given.", name, known);
-        session.experiment.given.emplace(name,
-                                         GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
+        session.experiment.weights.given.emplace(
+            name, GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
     }
 }
 
@@ -236,7 +236,7 @@ private:
 
 void require_readable_again(const Session& session) {
     std::size_t numbers = 0;
-    for (const auto& [name, matrix] : session.experiment.given)
+    for (const auto& [name, matrix] : session.experiment.weights.given)
         numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
     if (numbers + k_max_json_fields > k_max_json_elements)
         throw Error(ErrorKind::too_large, "the custom matrices have " + std::to_string(numbers) +
@@ -265,7 +265,8 @@ std::string to_json(const Session& session) {
         if (option.type != OptionType::matrices)
             (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
     Json& given = experiment["given"] = Json::object();
-    for (const auto& [name, matrix] : session.experiment.given) given[name] = matrix_json(matrix.values());
+    for (const auto& [name, matrix] : session.experiment.weights.given)
+        given[name] = matrix_json(matrix.values());
     const Json json = {{"version", k_version},
                        {"experiment", std::move(experiment)},
                        {"presentation", std::move(presentation)},

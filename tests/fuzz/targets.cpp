@@ -199,7 +199,8 @@ void require_weights(const Trace& trace) {
                 require(sum == 0, "the weights of a closed row are 0");
             } else {
                 require(sum <= 1 + rounding, "weights sum to 1 at most");
-                require(e.normalizer == Normalization::local_p || sum >= 1 - rounding, "weights sum to 1");
+                require(e.weighting.normalizer == Normalization::local_p || sum >= 1 - rounding,
+                        "weights sum to 1");
             }
         }
     }

@@ -36,9 +36,18 @@ Value AttentionBuilder::linear(StageKey key, Value x, Value W, Value b) {
     return builder_.add(key, op::Linear{}, {x, W, b});
 }
 
+/// Records that a projection of x to y, and y itself, may be overridden.
+void AttentionBuilder::may_give_projection(std::string_view name, const std::string& letter, Value x,
+                                           Value y) {
+    const Shape& to = builder_.shape(y);
+    if (!name.empty()) builder_.may_give(name, to.rows, to.columns);
+    if (x) builder_.may_give("W_" + letter, to.columns, builder_.shape(x).columns);
+    if (x) builder_.may_give("b_" + letter, 1, to.columns);
+}
+
 Value AttentionBuilder::projected(const std::string& name, const std::string& letter, Value x) {
     if (is_given(name)) return custom(name);
-    if (e_.projection == Projection::none && !is_given("W_" + letter))
+    if (e_.attention.projection == Projection::none && !is_given("W_" + letter))
         return builder_.add(find_in_table(name), op::Identity{}, {x});
     const Value W = parameter("W_" + letter);
     return linear(find_in_table(name), x, W, bias("b_" + letter));
@@ -52,31 +61,34 @@ void AttentionBuilder::project() {
     Q_ = projected("query", "q", X_);
     K_ = projected("key", "k", Y_);
     V_ = projected("value", "v", Y_v_);
+    may_give_projection("query", "q", X_, Q_);
+    may_give_projection("key", "k", Y_, K_);
+    may_give_projection("value", "v", Y_v_, V_);
     const Shape q = builder_.shape(Q_), k = builder_.shape(K_);
-    if (q.columns != k.columns && score_function(e_.score).equal_widths)
+    if (q.columns != k.columns && score_function(e_.attention.score).equal_widths)
         refuse_shape("key", k.rows, k.columns, "rows × " + std::to_string(q.columns));
 }
 
 Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
     const int columns = builder_.shape(x).columns;
     const std::string name(builder_.name(x));
-    if (columns % e_.heads != 0)
-        throw Error(ErrorKind::bad_input, "heads " + std::to_string(e_.heads) + " does not divide the " +
-                                              std::to_string(columns) + " columns of " + name +
-                                              ": use a divisor");
-    const int width = columns / e_.heads;
+    if (columns % e_.attention.heads != 0)
+        throw Error(ErrorKind::bad_input, "heads " + std::to_string(e_.attention.heads) +
+                                              " does not divide the " + std::to_string(columns) +
+                                              " columns of " + name + ": use a divisor");
+    const int width = columns / e_.attention.heads;
     if (rotate && width % 2 != 0)
         throw Error(ErrorKind::bad_input, "position rope rotates pairs of features and a head of " + name +
                                               " has width " + std::to_string(width) + ": use an even d_k");
-    op::SplitHeads split{e_.heads};
-    if (rotate) split.rotary = e_.rope_layout;
+    op::SplitHeads split{e_.attention.heads};
+    if (rotate) split.rotary = e_.attention.rope_layout;
     return builder_.add(key, split, {x});
 }
 
 void AttentionBuilder::split_heads() {
     if (is_given("scores")) return;
-    const bool rotate = e_.position == Position::rope;
-    if (e_.heads == 1 && !rotate) return;
+    const bool rotate = e_.attention.position == Position::rope;
+    if (e_.attention.heads == 1 && !rotate) return;
     Q_ = split("query_heads"_stage, Q_, rotate);
     K_ = split("key_heads"_stage, K_, rotate);
     V_ = split("value_heads"_stage, V_, false);
@@ -84,38 +96,42 @@ void AttentionBuilder::split_heads() {
 
 Value AttentionBuilder::scored() {
     if (is_given("scores")) {
-        if (e_.heads > 1)
+        if (e_.attention.heads > 1)
             throw Error(ErrorKind::bad_input, "scores are custom for one head and heads is " +
-                                                  std::to_string(e_.heads) + ": use heads 1");
-        if (e_.scale.kind == Scale::Kind::sqrt)
+                                                  std::to_string(e_.attention.heads) + ": use heads 1");
+        if (e_.attention.scale.kind == Scale::Kind::sqrt)
             throw Error(ErrorKind::bad_input,
                         "scale sqrt needs keys and the scores are custom: use none or a number");
         return custom("scores", true);
     }
-    const ScoreFunction& function = score_function(e_.score);
+    builder_.may_give("scores", N_, M_);
+    const ScoreFunction& function = score_function(e_.attention.score);
     std::vector<Value> parameters;
     for (const ScoreParameter& each : function.parameters) {
         Value& value = parameters.emplace_back();
+        builder_.may_give(each.name, each.rows(score_sizes()), each.columns(score_sizes()));
         if (!each.drawn && !is_given(each.name)) continue;
         value = parameter(each.name);
         builder_.require_shape(value, each.rows(score_sizes()), each.columns(score_sizes()));
     }
-    return function.add(builder_, {Q_, K_, parameters, e_.sharpening});
+    return function.add(builder_, {Q_, K_, parameters, e_.attention.sharpening});
 }
 
 void AttentionBuilder::score() {
     scores_ = scored();
     const int d_k = K_ ? builder_.shape(K_).columns : 1;
-    scaled_ = builder_.add("scaled"_stage, op::Scale{e_.scale, d_k, e_.temperature}, {scores_});
+    scaled_ =
+        builder_.add("scaled"_stage, op::Scale{e_.attention.scale, d_k, e_.weighting.temperature}, {scores_});
 }
 
 /// The bias on the scaled scores: ALiBi's distances, a custom matrix, or both.
 void AttentionBuilder::add_biases() {
     Value alibi, given;
-    if (e_.position == Position::alibi) {
-        const Value slopes = builder_.add("slopes"_stage, op::AlibiSlopes{e_.heads});
+    if (e_.attention.position == Position::alibi) {
+        const Value slopes = builder_.add("slopes"_stage, op::AlibiSlopes{e_.attention.heads});
         alibi = builder_.add("bias"_stage, op::AlibiBias{N_, M_}, {slopes});
     }
+    builder_.may_give("mask_additive", N_, M_);
     if (is_given("mask_additive")) {
         given = custom("mask_additive");
         builder_.require_shape(given, N_, M_);
@@ -125,7 +141,7 @@ void AttentionBuilder::add_biases() {
 
 /// The center of each query's local window: N × 1 for local-m, h × N × 1 for local-p; absent otherwise.
 Value AttentionBuilder::window_centers() {
-    const Normalizer::Window window = normalizer_of(e_.normalizer).window;
+    const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
     if (window == Normalizer::Window::none) return {};
     if (window == Normalizer::Window::at_query) return builder_.add("center"_stage, op::QueryPlaces{N_});
     if (!Q_)
@@ -134,9 +150,11 @@ Value AttentionBuilder::window_centers() {
             "normalizer local-p predicts from the queries and the scores are custom: use another normalizer");
     const int width = builder_.shape(Q_).columns;
     const Value W = parameter("W_p");
-    if (builder_.shape(W).columns != width) builder_.require_shape(W, e_.hidden, width);
+    if (builder_.shape(W).columns != width) builder_.require_shape(W, e_.weighting.hidden, width);
     const Value v = parameter("v_p");
     builder_.require_shape(v, 1, builder_.shape(W).rows);
+    builder_.may_give("W_p", builder_.shape(W).rows, width);
+    builder_.may_give("v_p", 1, builder_.shape(W).rows);
     return builder_.add("center"_stage, op::PredictedCenters{M_}, {Q_, W, v});
 }
 
@@ -145,17 +163,18 @@ void AttentionBuilder::mask() {
     centers_ = window_centers();
     const auto given = [&](const char* name) -> std::shared_ptr<const Matrix> {
         if (!is_given(name)) return nullptr;
-        const Matrix& matrix = e_.given.at(name).values();
+        const Matrix& matrix = e_.weights.given.at(name).values();
         if (matrix.rows() != N_ || matrix.cols() != M_)
             refuse_shape(name, matrix.rows(), matrix.cols(), std::to_string(N_) + " × " + std::to_string(M_));
-        return e_.given.at(name).shared();
+        return e_.weights.given.at(name).shared();
     };
-    for (const MaskRule& rule : e_.mask) mask_kind(rule.kind).check_fit(rule, N_);
+    builder_.may_give("mask", N_, M_);
+    for (const MaskRule& rule : e_.weighting.mask) mask_kind(rule.kind).check_fit(rule, N_);
     mask_ = builder_.add("mask"_stage,
                          op::Mask{.queries = N_,
                                   .keys = M_,
-                                  .rules = e_.mask,
-                                  .window = centers_ ? e_.local_window : 0,
+                                  .rules = e_.weighting.mask,
+                                  .window = centers_ ? e_.weighting.local_window : 0,
                                   .custom = given("mask"),
                                   .bias = given("mask_additive")},
                          {centers_});
@@ -163,31 +182,33 @@ void AttentionBuilder::mask() {
 
 void AttentionBuilder::weigh() {
     masked_ = builder_.add("masked"_stage, op::MaskedFill{}, {scaled_, mask_});
-    const Normalizer& rule = normalizer_of(e_.normalizer);
+    const Normalizer& rule = normalizer_of(e_.weighting.normalizer);
     const Op normalize = rule.op(e_.over_queries() ? SoftmaxAxis::queries : SoftmaxAxis::keys);
     if (rule.window != Normalizer::Window::predicted) {
         weights_ = builder_.add("weights"_stage, normalize, {masked_});
         return;
     }
     const Value align = builder_.add("align"_stage, normalize, {masked_});
-    const Value gauss = builder_.add("gauss"_stage, op::GaussianWindow{M_, e_.local_window}, {centers_});
+    const Value gauss =
+        builder_.add("gauss"_stage, op::GaussianWindow{M_, e_.weighting.local_window}, {centers_});
     weights_ = builder_.add("weights"_stage, op::ApplyWindow{}, {align, gauss});
 }
 
 void AttentionBuilder::drop() {
-    if (!e_.training || (e_.dropout == 0 && !is_given("dropout_keep"))) return;
     const Shape shape = builder_.shape(weights_);
-    Op keep = op::DropoutMask{e_.dropout_seed, e_.dropout, shape};
+    if (e_.attention.training) builder_.may_give("dropout_keep", shape.heads * N_, M_);
+    if (!e_.attention.training || (e_.attention.dropout == 0 && !is_given("dropout_keep"))) return;
+    Op keep = op::DropoutMask{e_.attention.dropout_seed, e_.attention.dropout, shape};
     if (is_given("dropout_keep")) {
-        const Matrix& matrix = e_.given.at("dropout_keep").values();
+        const Matrix& matrix = e_.weights.given.at("dropout_keep").values();
         if (matrix.rows() != Eigen::Index{shape.heads} * N_ || matrix.cols() != M_)
             refuse_shape("dropout_keep", matrix.rows(), matrix.cols(),
                          std::to_string(shape.heads * N_) + " × " + std::to_string(M_));
-        keep = op::Custom{e_.given.at("dropout_keep").shared(), shape};
+        keep = op::Custom{e_.weights.given.at("dropout_keep").shared(), shape};
     }
     const Value kept = builder_.add("dropout_keep"_stage, std::move(keep));
-    weights_ = builder_.add("weights_dropped"_stage, op::Dropout{static_cast<float>(1 - e_.dropout)},
-                            {weights_, kept});
+    weights_ = builder_.add("weights_dropped"_stage,
+                            op::Dropout{static_cast<float>(1 - e_.attention.dropout)}, {weights_, kept});
 }
 
 void AttentionBuilder::sum_values() {
@@ -200,16 +221,19 @@ void AttentionBuilder::sum_values() {
 
 void AttentionBuilder::join_heads() {
     if (!context_) return;
-    if (e_.heads > 1) output_ = builder_.add("concat"_stage, op::JoinHeads{}, {context_});
-    if (!e_.output_projection && !is_given("W_o")) return;
+    if (e_.attention.heads > 1) output_ = builder_.add("concat"_stage, op::JoinHeads{}, {context_});
+    builder_.may_give("W_o", e_.input.dim, builder_.shape(output_).columns);
+    if (!e_.attention.output_projection && !is_given("W_o")) return;
     const Value W = parameter("W_o");
     const int width = builder_.shape(output_).columns, drawn = builder_.shape(W).columns;
     if (width != drawn && !is_given("W_o"))
         throw Error(ErrorKind::bad_input, "value has " + std::to_string(width) + " columns and projection " +
-                                              std::string(name_of(e_.projection)) + " draws a W_o for " +
-                                              std::to_string(drawn) + ": give W_o as out × " +
-                                              std::to_string(width) + ", or choose another projection");
+                                              std::string(name_of(e_.attention.projection)) +
+                                              " draws a W_o for " + std::to_string(drawn) +
+                                              ": give W_o as out × " + std::to_string(width) +
+                                              ", or choose another projection");
     output_ = linear("output"_stage, output_, W, bias("b_o"));
+    builder_.may_give("b_o", 1, builder_.shape(output_).columns);
 }
 
 }  // namespace attnscope

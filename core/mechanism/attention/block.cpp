@@ -16,12 +16,12 @@ Value AttentionBuilder::normed(StageKey key, Value x, const std::string& prefix)
 /// The layer norm before attention (Xiong et al. 2020, pre-LN): attention reads the normalized input, the
 /// residual the original.
 void AttentionBuilder::normalize_first() {
-    if (e_.block == Block::none) return;
+    if (e_.attention.block == Block::none) return;
     if (!X_)
         throw Error(ErrorKind::bad_input,
-                    "block " + std::string(name_of(e_.block)) +
+                    "block " + std::string(name_of(e_.attention.block)) +
                         " adds to the embedding and Q, K, V or the scores are custom: use block none");
-    if (e_.block != Block::pre_norm) return;
+    if (e_.attention.block != Block::pre_norm) return;
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     X_ = normed("norm_1"_stage, x_, "ln1");
     if (one_side) Y_ = X_;
@@ -30,21 +30,24 @@ void AttentionBuilder::normalize_first() {
 
 /// Vaswani et al. 2017, §3.1: residual, norm, feed-forward, residual, norm.
 void AttentionBuilder::surround() {
-    if (e_.block == Block::none) return;
+    if (e_.attention.block == Block::none) return;
     const int queries = builder_.shape(x_).rows, d = builder_.shape(x_).columns;
     if (!output_ || builder_.shape(output_).columns != d || builder_.shape(output_).rows != queries)
         refuse_shape(output_ ? builder_.name(output_) : "the output", N_,
                      output_ ? builder_.shape(output_).columns : 0,
                      std::to_string(queries) + " × " + std::to_string(d) + " to add to the embedding");
-    const bool first = e_.block == Block::pre_norm;
+    const bool first = e_.attention.block == Block::pre_norm;
     const Value residual_1 = builder_.add("residual_1"_stage, op::Add{}, {x_, output_});
     const Value norm_1 = first ? Value{} : normed("norm_1"_stage, residual_1, "ln1");
     const Value to_add = first ? residual_1 : norm_1;
     const Value read = first ? normed("norm_2"_stage, residual_1, "ln2") : norm_1;
     const Value W_1 = parameter("W_1"), b_1 = parameter("b_1");
     const Value pre = linear("feed_forward_hidden"_stage, read, W_1, b_1);
-    const Value active = builder_.add("feed_forward_active"_stage, op::Activate{e_.activation}, {pre});
+    const Value active =
+        builder_.add("feed_forward_active"_stage, op::Activate{e_.attention.activation}, {pre});
     const Value W_2 = parameter("W_2"), b_2 = parameter("b_2");
+    for (const Value each : {W_1, b_1, W_2, b_2})
+        builder_.may_give(builder_.name(each), builder_.shape(each).rows, builder_.shape(each).columns);
     const Value feed_forward = linear("feed_forward"_stage, active, W_2, b_2);
     if (builder_.shape(feed_forward).columns != d)
         refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns,
@@ -54,19 +57,24 @@ void AttentionBuilder::surround() {
 }
 
 void AttentionBuilder::add_logits() {
-    if (!output_ || !is_given("W_out")) return;
+    if (!output_) return;
+    builder_.may_give("W_out", std::max(table_rows_, 1), builder_.shape(output_).columns);
+    if (!is_given("W_out")) return;
     const Value W = custom("W_out");
     const Value logits = linear("logits"_stage, output_, W, is_given("b_out") ? custom("b_out") : Value{});
+    builder_.may_give("b_out", 1, builder_.shape(logits).columns);
     output_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
 }
 
 /// The mean of −log p of each row's target, or Σ loss_weights ∘ output.
 void AttentionBuilder::add_loss() {
     if (!output_) return;
+    if (is_given("W_out")) builder_.may_give("targets", 1, N_);
+    builder_.may_give("loss_weights", N_, builder_.shape(output_).columns);
     if (is_given("targets") && is_given("W_out")) {
         const Value targets = custom("targets");
         builder_.require_shape(targets, 1, N_);
-        const Matrix& rows = e_.given.at("targets").values();
+        const Matrix& rows = e_.weights.given.at("targets").values();
         const int words = builder_.shape(output_).columns;
         for (int i = 0; i < N_; ++i)
             if (const float target = rows(0, i);

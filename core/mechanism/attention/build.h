@@ -48,7 +48,7 @@ private:
     Sequence scores() const;
     Sequence block() const;
     Draw patch_draw() const;
-    int columns_of(Value x) const { return x ? builder_.shape(x).columns : e_.dim; }
+    int columns_of(Value x) const { return x ? builder_.shape(x).columns : e_.input.dim; }
     int value_columns() const;
     std::vector<ScoreParameter> score_parameters() const;
     ScoreSizes score_sizes() const;
@@ -60,6 +60,7 @@ private:
 
     // attention.cpp: from the inputs of the projections to the output.
     void project();
+    void may_give_projection(std::string_view name, const std::string& letter, Value x, Value y);
     Value projected(const std::string& name, const std::string& letter, Value x);
     Value linear(StageKey key, Value x, Value W, Value b);
     void split_heads();

@@ -19,19 +19,19 @@ void AttentionBuilder::read_tokens() {
     if (!needs_embedding(e_)) return;
     Graph& graph = builder_.graph;
     std::vector<std::string> tokens, tokens_kv;
-    if (!is_given("embedding")) tokens = sentence_tokens(e_, e_.text, "the sentence", "--text");
-    if (!e_.text2.empty() && !is_given("embedding_kv"))
-        tokens_kv = sentence_tokens(e_, e_.text2, "the second sentence", "--text2");
+    if (!is_given("embedding")) tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
+    if (!e_.input.text2.empty() && !is_given("embedding_kv"))
+        tokens_kv = sentence_tokens(e_, e_.input.text2, "the second sentence", "--text2");
     graph.rows = display_tokens(tokens);
     graph.columns = tokens_kv.empty() && !is_given("embedding_kv") ? graph.rows : display_tokens(tokens_kv);
-    pictured_ = e_.image && !is_given("embedding_kv");
+    pictured_ = e_.input.image && !is_given("embedding_kv");
     if (pictured_) {
         graph.columns.clear();
-        for (int patch = 0; patch < e_.grid * e_.grid; ++patch)
-            graph.columns.push_back(patch_label(patch, e_.grid));
+        for (int patch = 0; patch < e_.input.grid * e_.input.grid; ++patch)
+            graph.columns.push_back(patch_label(patch, e_.input.grid));
     }
 
-    const VocabularyRule& rule = vocabulary_rule(e_.vocabulary);
+    const VocabularyRule& rule = vocabulary_rule(e_.input.vocabulary);
     std::vector<std::string> all = tokens;
     all.insert(all.end(), tokens_kv.begin(), tokens_kv.end());
     vocabulary_ = make_vocabulary(all, rule);
@@ -39,23 +39,23 @@ void AttentionBuilder::read_tokens() {
     ids_.assign(vocabulary_.ids.begin(), split);
     ids_kv_.assign(split, vocabulary_.ids.end());
     const int needed = static_cast<int>(vocabulary_.words.size());
-    table_rows_ = rule.stable ? needed : std::max(e_.table_size, needed);
+    table_rows_ = rule.stable ? needed : std::max(e_.input.table_size, needed);
     graph.table = vocabulary_.words;
 }
 
 void AttentionBuilder::count_tokens() {
     const auto rows_of = [&](std::initializer_list<const char*> names, std::size_t otherwise) {
         for (const char* name : names)
-            if (is_given(name)) return static_cast<int>(e_.given.at(name).values().rows());
+            if (is_given(name)) return static_cast<int>(e_.weights.given.at(name).values().rows());
         return static_cast<int>(otherwise);
     };
     N_ = rows_of({"scores", "query", "embedding"}, ids_.size());
     if (is_given("scores"))
-        M_ = static_cast<int>(e_.given.at("scores").values().cols());
+        M_ = static_cast<int>(e_.weights.given.at("scores").values().cols());
     else if (!ids_kv_.empty() && !is_given("key"))
         M_ = static_cast<int>(ids_kv_.size());
     else if (pictured_ && !is_given("key"))
-        M_ = e_.grid * e_.grid;
+        M_ = e_.input.grid * e_.input.grid;
     else
         M_ = rows_of({"key", "embedding_kv", "embedding"}, ids_.size());
     // A custom matrix with another number of rows than the sentence has tokens does not get their labels.
@@ -68,16 +68,18 @@ void AttentionBuilder::count_tokens() {
 }
 
 Op AttentionBuilder::table_op() const {
-    if (vocabulary_rule(e_.vocabulary).stable)
-        return op::StableTable{e_.seed, vocabulary_.words, e_.dim, e_.embedding};
-    return op::Drawn{e_.seed, {Draw::by(e_.embedding, table_rows_, e_.dim)}};
+    if (vocabulary_rule(e_.input.vocabulary).stable)
+        return op::StableTable{e_.weights.seed, vocabulary_.words, e_.input.dim, e_.weights.embedding};
+    return op::Drawn{e_.weights.seed, {Draw::by(e_.weights.embedding, table_rows_, e_.input.dim)}};
 }
 
 /// The patches of an image, projected (the annotation vectors of Xu et al. 2015, §3.1.1).
 Value AttentionBuilder::annotations() {
-    const Value patches =
-        builder_.add("patches"_stage, op::Patches{e_.image->shared(), e_.grid, e_.patch_size});
-    return linear("embedding_kv"_stage, patches, parameter("W_patch"), {});
+    const Value patches = builder_.add(
+        "patches"_stage, op::Patches{e_.input.image->shared(), e_.input.grid, e_.input.patch_size});
+    const Value W = parameter("W_patch");
+    builder_.may_give("W_patch", builder_.shape(W).rows, builder_.shape(W).columns);
+    return linear("embedding_kv"_stage, patches, W, {});
 }
 
 void AttentionBuilder::embed() {
@@ -93,10 +95,14 @@ void AttentionBuilder::embed() {
                                     : X_;
     Y_v_ = is_given("embedding_v") ? custom("embedding_v") : Y_;
     x_ = X_;
+    const int d = builder_.shape(X_).columns;
+    builder_.may_give("embedding", N_, d);
+    builder_.may_give("embedding_kv", M_, d);
+    builder_.may_give("embedding_v", M_, d);
 }
 
 void AttentionBuilder::add_positions() {
-    if (e_.position != Position::sinusoidal || !X_) return;
+    if (e_.attention.position != Position::sinusoidal || !X_) return;
     const Shape x = builder_.shape(X_), y = builder_.shape(Y_);
     if (y.columns != x.columns)
         refuse_shape("embedding_kv", y.rows, y.columns,

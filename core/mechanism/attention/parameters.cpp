@@ -20,7 +20,7 @@ bool is_projection(std::string_view name) {
 }  // namespace
 
 Value AttentionBuilder::custom(std::string_view name, bool has_heads) {
-    const GivenMatrix& matrix = e_.given.at(std::string(name));
+    const GivenMatrix& matrix = e_.weights.given.at(std::string(name));
     Shape shape =
         op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
     shape.per_head = has_heads;
@@ -28,55 +28,56 @@ Value AttentionBuilder::custom(std::string_view name, bool has_heads) {
 }
 
 Seed AttentionBuilder::seed_of(const ProjectionSeed& seed) const {
-    return seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.seed;
+    return seed.kind == ProjectionSeed::Kind::own ? seed.seed : e_.weights.seed;
 }
 
 /// The embedding table, where it is drawn as a whole.
 void AttentionBuilder::add_table_draw(Sequence& sequence) const {
-    if (!vocabulary_rule(e_.vocabulary).stable && table_rows_ > 0)
-        sequence.draws.push_back(Draw::by(e_.embedding, table_rows_, e_.dim));
+    if (!vocabulary_rule(e_.input.vocabulary).stable && table_rows_ > 0)
+        sequence.draws.push_back(Draw::by(e_.weights.embedding, table_rows_, e_.input.dim));
 }
 
 /// nn.Linear's weight, d × 3·patch².
 Draw AttentionBuilder::patch_draw() const {
-    return Draw::by(Initialization::linear, e_.dim, e_.patch_columns());
+    return Draw::by(Initialization::linear, e_.input.dim, e_.input.patch_columns());
 }
 
 AttentionBuilder::Sequence AttentionBuilder::image_sequence() const {
-    Sequence sequence{seed_of(e_.image_seed), {}};
-    if (e_.image_seed.kind == ProjectionSeed::Kind::proceed) add_table_draw(sequence);
+    Sequence sequence{seed_of(e_.weights.image_seed), {}};
+    if (e_.weights.image_seed.kind == ProjectionSeed::Kind::proceed) add_table_draw(sequence);
     sequence.draws.push_back(patch_draw());
     return sequence;
 }
 
 AttentionBuilder::Sequence AttentionBuilder::projection_start() const {
-    const bool proceeds = e_.projection_seed.kind == ProjectionSeed::Kind::proceed;
+    const bool proceeds = e_.weights.projection_seed.kind == ProjectionSeed::Kind::proceed;
     if (proceeds && pictured_) return image_sequence();
-    Sequence sequence{seed_of(e_.projection_seed), {}};
+    Sequence sequence{seed_of(e_.weights.projection_seed), {}};
     if (proceeds) add_table_draw(sequence);
     return sequence;
 }
 
 int AttentionBuilder::value_columns() const {
-    if (is_given("value")) return static_cast<int>(e_.given.at("value").values().cols());
-    return e_.projection != Projection::none ? e_.value_columns() : columns_of(Y_v_);
+    if (is_given("value")) return static_cast<int>(e_.weights.given.at("value").values().cols());
+    return e_.attention.projection != Projection::none ? e_.value_columns() : columns_of(Y_v_);
 }
 
 std::vector<ProjectionDraw> AttentionBuilder::projection_list(bool with_output) const {
-    return projection_draws(e_.projection, {.query_in = columns_of(X_),
-                                            .key_in = columns_of(Y_),
-                                            .value_in = columns_of(Y_v_),
-                                            .key_out = e_.key_columns(),
-                                            .value_out = value_columns(),
-                                            .output_out = e_.dim,
-                                            .with_output = with_output,
-                                            .with_bias = e_.projection_bias});
+    return projection_draws(e_.attention.projection, {.query_in = columns_of(X_),
+                                                      .key_in = columns_of(Y_),
+                                                      .value_in = columns_of(Y_v_),
+                                                      .key_out = e_.key_columns(),
+                                                      .value_out = value_columns(),
+                                                      .output_out = e_.input.dim,
+                                                      .with_output = with_output,
+                                                      .with_bias = e_.attention.projection_bias});
 }
 
 AttentionBuilder::Sequence AttentionBuilder::score_start() const {
-    if (e_.score_seed.kind != ProjectionSeed::Kind::proceed) return {seed_of(e_.score_seed), {}};
+    if (e_.weights.score_seed.kind != ProjectionSeed::Kind::proceed)
+        return {seed_of(e_.weights.score_seed), {}};
     Sequence sequence = projection_start();
-    for (const ProjectionDraw& each : projection_list(e_.output_projection))
+    for (const ProjectionDraw& each : projection_list(e_.attention.output_projection))
         sequence.draws.push_back(each.draw);
     return sequence;
 }
@@ -85,15 +86,15 @@ ScoreSizes AttentionBuilder::score_sizes() const {
     return {.query = builder_.shape(Q_).columns,
             .key = builder_.shape(K_).columns,
             .keys = M_,
-            .hidden = e_.hidden};
+            .hidden = e_.weighting.hidden};
 }
 
 /// The parameters of the score function, then those of local-p.
 std::vector<ScoreParameter> AttentionBuilder::score_parameters() const {
     if (!Q_ || !K_) return {};
-    const auto of_function = score_function(e_.score).parameters;
+    const auto of_function = score_function(e_.attention.score).parameters;
     std::vector<ScoreParameter> parameters(of_function.begin(), of_function.end());
-    if (e_.normalizer == Normalization::local_p) {
+    if (e_.weighting.normalizer == Normalization::local_p) {
         parameters.push_back({"W_p", hidden_rows, query_columns});
         parameters.push_back({"v_p", one_row, hidden_rows});
     }
@@ -111,8 +112,9 @@ AttentionBuilder::Sequence AttentionBuilder::scores() const {
 
 /// W_1, b_1, W_2, b_2 as two nn.Linear layers draw them, one after the other.
 AttentionBuilder::Sequence AttentionBuilder::block() const {
-    Sequence sequence =
-        e_.block_seed.kind == ProjectionSeed::Kind::proceed ? scores() : Sequence{seed_of(e_.block_seed), {}};
+    Sequence sequence = e_.weights.block_seed.kind == ProjectionSeed::Kind::proceed
+                            ? scores()
+                            : Sequence{seed_of(e_.weights.block_seed), {}};
     const int d = builder_.shape(x_).columns, hidden = e_.feed_forward_columns();
     sequence.draws.insert(sequence.draws.end(),
                           {Draw::by(Initialization::linear, hidden, d), Draw::by_fan(d, 1, hidden),
@@ -155,7 +157,8 @@ Value AttentionBuilder::parameter(std::string_view name) {
 /// A projection's bias; absent unless it is custom or biases are drawn.
 Value AttentionBuilder::bias(std::string_view name) {
     if (is_given(name)) return custom(name);
-    if (!e_.projection_bias || (e_.projection == Projection::none && name != "b_o")) return {};
+    if (!e_.attention.projection_bias || (e_.attention.projection == Projection::none && name != "b_o"))
+        return {};
     return builder_.add(find_in_table(name), drawn(name));
 }
 
@@ -163,6 +166,7 @@ Value AttentionBuilder::norm_parameter(const std::string& name, int columns, flo
     const Value found =
         is_given(name) ? custom(name) : builder_.add(find_in_table(name), op::Constant{1, columns, value});
     builder_.require_shape(found, 1, columns);
+    builder_.may_give(name, 1, columns);
     return found;
 }
 

@@ -19,6 +19,10 @@ constexpr int k_no_word = -1;  ///< a custom table without words has no <eos>
 Graph Seq2seqBuilder::build() {
     read_source();
     read_target();
+    builder_.may_give("src", 1, static_cast<int>(source_.size()));
+    if (!is_greedy()) builder_.may_give("tgt_in", 1, steps());
+    if (!is_greedy()) builder_.may_give("tgt_out", 1, steps());
+    if (aligns()) builder_.may_give("mask", steps(), static_cast<int>(source_.size()));
     const Value source = builder_.add("source"_stage, op::TokenRows{source_});
     X_ = builder_.add("source_embedding"_stage, op::Lookup{}, {source, parameter("E_src")});
     encode_source();
@@ -31,33 +35,34 @@ Graph Seq2seqBuilder::build() {
 }
 
 Seq2seqSizes Seq2seqBuilder::sizes() const {
-    const int annotation = reads_backward() ? 2 * e_.encoder_size : e_.encoder_size;
-    const bool current = e_.alignment_state == AlignmentState::current;
+    const int annotation = reads_backward() ? 2 * e_.seq2seq.encoder_size : e_.seq2seq.encoder_size;
+    const bool current = e_.seq2seq.alignment_state == AlignmentState::current;
     return {.source_words = source_rows_,
             .target_words = target_rows_,
-            .embedding = e_.dim,
-            .encoder = e_.encoder_size,
+            .embedding = e_.input.dim,
+            .encoder = e_.seq2seq.encoder_size,
             .annotation = annotation,
-            .decoder = e_.decoder_size,
-            .decoder_input = current ? e_.dim : e_.dim + annotation,
-            .hidden = e_.hidden};
+            .decoder = e_.seq2seq.decoder_size,
+            .decoder_input = current ? e_.input.dim : e_.input.dim + annotation,
+            .hidden = e_.weighting.hidden};
 }
 
 /// All parameters are one sequence, in the order of seq2seq_parameters(); a `stable` table has generators of
 /// its own.
 Op Seq2seqBuilder::drawn(std::string_view name) const {
-    const bool stable = vocabulary_rule(e_.vocabulary).stable;
+    const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
     const bool is_table = name == "E_src" || name == "E_tgt";
     if (stable && is_table) {
         const std::vector<std::string>& words = name == "E_src" ? source_words_ : target_words_;
         const int rows = name == "E_src" ? source_rows_ : target_rows_;
-        if (words.empty()) return op::Drawn{e_.seed, {Draw::by(e_.embedding, rows, e_.dim)}};
-        return op::StableTable{e_.seed, words, e_.dim, e_.embedding};
+        if (words.empty())
+            return op::Drawn{e_.weights.seed, {Draw::by(e_.weights.embedding, rows, e_.input.dim)}};
+        return op::StableTable{e_.weights.seed, words, e_.input.dim, e_.weights.embedding};
     }
-    op::Drawn drawn{e_.seed, {}};
+    op::Drawn drawn{e_.weights.seed, {}};
     for (const Seq2seqParameter& each : seq2seq_parameters()) {
         if (stable && each.draw == Seq2seqParameter::Draw::table) continue;
-        drawn.draws.push_back(draw_of(each, sizes(), e_.embedding));
+        drawn.draws.push_back(draw_of(each, sizes(), e_.weights.embedding));
         if (each.name == name) break;
     }
     return drawn;
@@ -66,13 +71,14 @@ Op Seq2seqBuilder::drawn(std::string_view name) const {
 Value Seq2seqBuilder::parameter(std::string_view name) {
     if (const auto found = parameters_.find(name); found != parameters_.end()) return found->second;
     const StageInfo* stage = find_in_table(name);
+    const Seq2seqParameter& known = *find_seq2seq_parameter(name);
+    builder_.may_give(name, known.rows(sizes()), known.columns(sizes()));
     Value value;
     if (is_given(name)) {
-        const GivenMatrix& matrix = e_.given.at(std::string(name));
+        const GivenMatrix& matrix = e_.weights.given.at(std::string(name));
         const Shape shape =
             op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
         value = builder_.add(stage, op::Custom{matrix.shared(), shape});
-        const Seq2seqParameter& known = *find_seq2seq_parameter(name);
         builder_.require_shape(value, known.rows(sizes()), known.columns(sizes()));
     } else {
         value = builder_.add(stage, drawn(name));
@@ -115,21 +121,22 @@ void Seq2seqBuilder::start_decoder() {
 }
 
 op::DecoderRule Seq2seqBuilder::decoder_rule() const {
-    op::DecoderRule rule{.asks = e_.alignment_state, .aligns = aligns(), .encoder = e_.encoder};
+    op::DecoderRule rule{
+        .asks = e_.seq2seq.alignment_state, .aligns = aligns(), .encoder = e_.seq2seq.encoder};
     if (!aligns()) return rule;
     const int words = builder_.shape(annotations_).rows;
-    rule.normalizer = e_.normalizer;
-    rule.temperature = e_.temperature;
-    rule.window = e_.local_window;
-    rule.mask = e_.mask;
+    rule.normalizer = e_.weighting.normalizer;
+    rule.temperature = e_.weighting.temperature;
+    rule.window = e_.weighting.local_window;
+    rule.mask = e_.weighting.mask;
     rule.mask_steps = steps();
-    for (const MaskRule& each : e_.mask) mask_kind(each.kind).check_fit(each, steps());
+    for (const MaskRule& each : e_.weighting.mask) mask_kind(each.kind).check_fit(each, steps());
     if (!is_given("mask")) return rule;
-    const Matrix& mask = e_.given.at("mask").values();
+    const Matrix& mask = e_.weights.given.at("mask").values();
     if (mask.rows() != steps() || mask.cols() != words)
         refuse_shape("mask", mask.rows(), mask.cols(),
                      std::to_string(steps()) + " × " + std::to_string(words));
-    rule.custom_mask = e_.given.at("mask").shared();
+    rule.custom_mask = e_.weights.given.at("mask").shared();
     return rule;
 }
 
@@ -151,8 +158,9 @@ void Seq2seqBuilder::feed() {
     if (is_greedy()) {
         inputs.insert(inputs.end(), {table, W, b});
         const int last = target_words_.empty() ? k_no_word : k_eos;
-        fed_tokens_ = builder_.add("fed_tokens"_stage,
-                                   op::DecodeGreedily{decoder_rule(), k_bos, last, e_.max_steps}, inputs);
+        fed_tokens_ =
+            builder_.add("fed_tokens"_stage,
+                         op::DecodeGreedily{decoder_rule(), k_bos, last, e_.seq2seq.max_steps}, inputs);
     } else {
         fed_tokens_ = builder_.add("fed_tokens"_stage, op::TokenRows{fed_});
     }
@@ -162,9 +170,9 @@ void Seq2seqBuilder::feed() {
 /// The stages of the decoder under these settings.
 std::vector<std::pair<op::DecoderPart, StageKey>> Seq2seqBuilder::decoder_stages() const {
     using enum op::DecoderPart;
-    const Normalizer::Window window = normalizer_of(e_.normalizer).window;
+    const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
     const bool local = window != Normalizer::Window::none,
-               masks = local || !e_.mask.empty() || is_given("mask");
+               masks = local || !e_.weighting.mask.empty() || is_given("mask");
     const bool predicted = window == Normalizer::Window::predicted;
     struct PartStage {
         op::DecoderPart part;
@@ -173,7 +181,7 @@ std::vector<std::pair<op::DecoderPart, StageKey>> Seq2seqBuilder::decoder_stages
     };
     const PartStage rows[] = {
         {scores, "alignment_scores"_stage, aligns()},
-        {scaled, "alignment_scaled"_stage, aligns() && e_.temperature != 1},
+        {scaled, "alignment_scaled"_stage, aligns() && e_.weighting.temperature != 1},
         {center, "alignment_center"_stage, aligns() && local},
         {mask, "alignment_mask"_stage, aligns() && masks},
         {masked, "alignment_masked"_stage, aligns() && masks},

@@ -23,11 +23,11 @@ public:
 
 private:
     bool is_given(std::string_view name) const { return e_.is_given(name); }
-    bool is_greedy() const { return e_.decode == Decode::greedy; }
-    bool aligns() const { return e_.decoder_attention == DecoderAttention::additive; }
-    bool reads_backward() const { return e_.encoder == Encoder::bidirectional; }
+    bool is_greedy() const { return e_.seq2seq.decode == Decode::greedy; }
+    bool aligns() const { return e_.seq2seq.decoder_attention == DecoderAttention::additive; }
+    bool reads_backward() const { return e_.seq2seq.encoder == Encoder::bidirectional; }
     /// The largest possible number of steps.
-    int steps() const { return is_greedy() ? e_.max_steps : static_cast<int>(fed_.size()); }
+    int steps() const { return is_greedy() ? e_.seq2seq.max_steps : static_cast<int>(fed_.size()); }
 
     // words.cpp: from text to rows of the tables.
     void read_source();

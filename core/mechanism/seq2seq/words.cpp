@@ -16,7 +16,7 @@ constexpr int k_bos = 0, k_eos = 1, k_special_words = 2;
 }  // namespace
 
 std::vector<int> Seq2seqBuilder::given_words(const char* name, int rows) const {
-    const Matrix& matrix = e_.given.at(name).values();
+    const Matrix& matrix = e_.weights.given.at(name).values();
     if (matrix.rows() != 1 || matrix.cols() > k_max_tokens)
         refuse_shape(name, matrix.rows(), matrix.cols(), "1 × up to " + std::to_string(k_max_tokens));
     std::vector<int> words;
@@ -32,9 +32,9 @@ std::vector<int> Seq2seqBuilder::given_words(const char* name, int rows) const {
 }
 
 void Seq2seqBuilder::read_source() {
-    const VocabularyRule& rule = vocabulary_rule(e_.vocabulary);
+    const VocabularyRule& rule = vocabulary_rule(e_.input.vocabulary);
     if (!is_given("src")) {
-        const std::vector<std::string> tokens = sentence_tokens(e_, e_.text, "the sentence", "--text");
+        const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
         builder_.graph.columns = display_tokens(tokens);
         Vocabulary vocabulary = make_vocabulary(tokens, rule);
         source_words_ = std::move(vocabulary.words);
@@ -42,14 +42,14 @@ void Seq2seqBuilder::read_source() {
     }
     const int needed = std::max(1, static_cast<int>(source_words_.size()));
     if (is_given("E_src")) {
-        const Matrix& table = e_.given.at("E_src").values();
+        const Matrix& table = e_.weights.given.at("E_src").values();
         source_rows_ = static_cast<int>(table.rows());
         if (source_rows_ < needed)
             refuse_shape("E_src", table.rows(), table.cols(),
                          "a row for each of " + std::to_string(needed) + " words");
     } else {
         const bool own_rows = rule.stable && !source_words_.empty();
-        source_rows_ = own_rows ? needed : std::max(e_.table_size, needed);
+        source_rows_ = own_rows ? needed : std::max(e_.input.table_size, needed);
     }
     if (is_given("src")) source_ = given_words("src", source_rows_);
     builder_.graph.table = source_words_;
@@ -59,16 +59,17 @@ void Seq2seqBuilder::read_source() {
 void Seq2seqBuilder::read_target() {
     const bool fed_is_given = is_given("tgt_in") && !is_greedy();
     const bool needs_text = !is_given("E_tgt") || (!is_greedy() && !fed_is_given);
-    const std::string& text = e_.text2.empty() ? e_.text : e_.text2;
+    const std::string& text = e_.input.text2.empty() ? e_.input.text : e_.input.text2;
     const std::vector<std::string> tokens =
-        needs_text ? sentence_tokens(e_, text, "the target sentence", e_.text2.empty() ? "--text" : "--text2")
-                   : tokenize(text, tokenizer_of(e_.tokenizer));
-    Vocabulary vocabulary = make_vocabulary(tokens, vocabulary_rule(e_.vocabulary));
+        needs_text
+            ? sentence_tokens(e_, text, "the target sentence", e_.input.text2.empty() ? "--text" : "--text2")
+            : tokenize(text, tokenizer_of(e_.input.tokenizer));
+    Vocabulary vocabulary = make_vocabulary(tokens, vocabulary_rule(e_.input.vocabulary));
     target_words_ = {"<bos>", "<eos>"};
     target_words_.insert(target_words_.end(), vocabulary.words.begin(), vocabulary.words.end());
     target_rows_ = static_cast<int>(target_words_.size());
     if (is_given("E_tgt")) {
-        const Matrix& table = e_.given.at("E_tgt").values();
+        const Matrix& table = e_.weights.given.at("E_tgt").values();
         if (needs_text && table.rows() < target_rows_)
             refuse_shape("E_tgt", table.rows(), table.cols(),
                          "a row for each of " + std::to_string(target_rows_) + " words");

@@ -119,7 +119,7 @@ protected:
     }
     ActionContext context() { return {document, interaction, saved, copy}; }
     void set_heads(int heads) {
-        document.change([&](Session& s) { s.experiment.heads = heads; });
+        document.change([&](Session& s) { s.experiment.attention.heads = heads; });
         document.settle();
     }
 
@@ -138,7 +138,7 @@ TEST_F(ActionTest, EveryActionRunsOnAFreshDocument) {
 
 TEST_F(ActionTest, EveryActionRunsOrIsDisabledWithoutATrace) {
     Session empty;
-    empty.experiment.text.clear();
+    empty.experiment.input.text.clear();
     Document nothing(empty, {}, {});
     for (const Action& action : actions()) {
         ActionContext c{nothing, interaction, saved, copy};
@@ -156,7 +156,7 @@ TEST_F(ActionTest, UndoIsEnabledWhenThereIsSomethingToUndo) {
     set_heads(2);
     EXPECT_TRUE(find_action("edit.undo")->enabled(c));
     run("edit.undo");
-    EXPECT_EQ(document.experiment().heads, 1);
+    EXPECT_EQ(document.experiment().attention.heads, 1);
     EXPECT_TRUE(find_action("edit.redo")->enabled(c));
 }
 
@@ -276,7 +276,7 @@ TEST_F(ActionTest, WhatTheDialogListsCanBeOpened) {
         EXPECT_TRUE(can_be_opened(name)) << name;
         write_file(folder.file(name), std::string("words of ") + name);
         take_opened(c, read_to_open(folder.file(name)));
-        EXPECT_EQ(document.experiment().text, std::string("words of ") + name);
+        EXPECT_EQ(document.experiment().input.text, std::string("words of ") + name);
     }
     EXPECT_TRUE(can_be_opened("a.json"));
     EXPECT_TRUE(can_be_opened("a.png"));
@@ -333,7 +333,7 @@ TEST_F(ActionTest, CopiesTheHeadOrTheMeanThatIsShown) {
 }
 
 TEST_F(ActionTest, SavesAndOpensASession) {
-    document.change([](Session& s) { s.experiment.text = "kept 👍"; });
+    document.change([](Session& s) { s.experiment.input.text = "kept 👍"; });
     const std::string file = folder.file("a session.json");
     ActionContext c = context();
     save_file(c, file);
@@ -347,9 +347,9 @@ TEST_F(ActionTest, SavesAndOpensASession) {
     take_opened(c, read_to_open(file));
     EXPECT_EQ(document.session(), kept);
     EXPECT_EQ(document.file(), file);
-    document.change([](Session& s) { s.experiment.seed = 4; });
+    document.change([](Session& s) { s.experiment.weights.seed = 4; });
     run("file.save");
-    EXPECT_EQ(load_session(file).experiment.seed, Seed(4));
+    EXPECT_EQ(load_session(file).experiment.weights.seed, Seed(4));
     EXPECT_EQ(interaction.dialog, Dialog::none);
 }
 
@@ -370,7 +370,7 @@ TEST_F(ActionTest, SavingWithoutAFileAsksForOne) {
 
 TEST_F(ActionTest, SavingThatFailsIsANoticeAndKeepsTheSessionModified) {
     document.belongs_to(folder.file("nowhere/file.json"), Session{});
-    document.change([](Session& s) { s.experiment.seed = 4; });
+    document.change([](Session& s) { s.experiment.weights.seed = 4; });
     run("file.save");
     EXPECT_TRUE(interaction.notice.problem);
     EXPECT_NE(interaction.notice.text.find("nowhere"), std::string::npos) << interaction.notice.text;
@@ -379,7 +379,7 @@ TEST_F(ActionTest, SavingThatFailsIsANoticeAndKeepsTheSessionModified) {
 
 TEST_F(ActionTest, APictureOpensItsSessionAndIsNotWrittenOver) {
     Session session;
-    session.experiment.seed = 77;
+    session.experiment.weights.seed = 77;
     const Trace trace = evaluate(session.experiment);
     const auto files = export_files(trace, session, {{"weights"}, {}, {"png"}}, folder.path());
     ActionContext c = context();
@@ -392,7 +392,7 @@ TEST_F(ActionTest, ATextFileBecomesTheSentence) {
     write_file(folder.file("a.txt"), "one\r\ntwo\nthree");
     ActionContext c = context();
     take_opened(c, read_to_open(folder.file("a.txt")));
-    EXPECT_EQ(document.experiment().text, "one two three");
+    EXPECT_EQ(document.experiment().input.text, "one two three");
     run("edit.undo");
     EXPECT_EQ(document.session(), Session{});
 }

@@ -39,7 +39,7 @@ protected:
 };
 
 TEST_F(FilesTest, ExportingWritesTheBytesThatRenderGives) {
-    document().change([](Session& s) { s.experiment.mask = {{MaskForm::causal, {}}}; });
+    document().change([](Session& s) { s.experiment.weighting.mask = {{MaskForm::causal, {}}}; });
     settle();
     export_by_keys();
     EXPECT_EQ(interaction().dialog, Dialog::none);
@@ -114,8 +114,8 @@ TEST_F(FilesTest, ErrorsNameTheControlAndNoFlag) {
 
 TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {
     Session session = document().session();
-    session.experiment.text.clear();
-    for (int i = 0; i < 200; ++i) session.experiment.text += "word ";
+    session.experiment.input.text.clear();
+    for (int i = 0; i < 200; ++i) session.experiment.input.text += "word ";
     const auto trace = std::make_shared<const Trace>(evaluate(session.experiment));
     workspace->exporter().start(trace, session, {{}, {}, {"svg", "pdf"}}, folder.path());
     while (workspace->exporter().running() && !workspace->exporter().takes_long()) step(true);
@@ -188,8 +188,8 @@ TEST_F(FilesTest, ADialogOpensAgainAfterEscape) {
 }
 
 TEST_F(FilesTest, ADialogKeepsTheKeysThatEditFromWhatIsBehind) {
-    document().change([](Session& s) { s.experiment.seed = 5; });
-    document().change([](Session& s) { s.experiment.seed = 6; });
+    document().change([](Session& s) { s.experiment.weights.seed = 5; });
+    document().change([](Session& s) { s.experiment.weights.seed = 6; });
     document().undo();
     settle();
     for (const Key key : {Key::e, Key::o, Key::p}) {
@@ -198,20 +198,20 @@ TEST_F(FilesTest, ADialogKeepsTheKeysThatEditFromWhatIsBehind) {
         push(typing("ab"));
         for (const Key edit : {Key::z, Key::y, Key::r, Key::n}) press(edit, k_ctrl);
         press(Key::z, k_ctrl_shift);
-        EXPECT_EQ(document().experiment().seed, Seed(5));
+        EXPECT_EQ(document().experiment().weights.seed, Seed(5));
         press(Key::escape);
     }
     press(Key::z, k_ctrl);
-    EXPECT_EQ(document().experiment().seed, Seed(123));
+    EXPECT_EQ(document().experiment().weights.seed, Seed(123));
 }
 
 TEST_F(FilesTest, ANumberThatIsTypedHasUndoOfItsOwn) {
-    document().change([](Session& s) { s.experiment.seed = 5; });
+    document().change([](Session& s) { s.experiment.weights.seed = 5; });
     settle();
     click(field_of("Seed", {"seed", "drag"}));
     push(typing("77"));
     press(Key::z, k_ctrl);
-    EXPECT_EQ(document().experiment().seed, Seed(5));
+    EXPECT_EQ(document().experiment().weights.seed, Seed(5));
 }
 
 TEST_F(FilesTest, ADialogBeginsAtHome) {
@@ -238,8 +238,8 @@ TEST_F(FilesTest, ThePaletteRunsWhatIsFound) {
 
 TEST_F(FilesTest, AnExportedPictureBringsItsSessionBack) {
     document().change([](Session& s) {
-        s.experiment.text = "bring me back 👍";
-        s.experiment.heads = 2;
+        s.experiment.input.text = "bring me back 👍";
+        s.experiment.attention.heads = 2;
         s.presentation.colormap = ColormapKind::magma;
     });
     settle();
@@ -258,7 +258,7 @@ TEST_F(FilesTest, AnExportedPictureBringsItsSessionBack) {
 TEST_F(FilesTest, ADroppedSessionIsOpenedAndOneUndoTakesItBack) {
     const Session before = document().session();
     Session other;
-    other.experiment.seed = 99;
+    other.experiment.weights.seed = 99;
     write_file(folder.file("other.json"), to_json(other));
     play({Drop{{folder.file("other.json")}}});
     EXPECT_EQ(document().experiment(), other.experiment);
@@ -305,10 +305,10 @@ TEST_F(FilesTest, SavingByKeysAsksOnceThenWrites) {
     play(pressing(Key::enter));
     EXPECT_EQ(interaction().dialog, Dialog::none);
     EXPECT_EQ(load_session(folder.file("mine.json")), document().session());
-    document().change([](Session& s) { s.experiment.seed = 5; });
+    document().change([](Session& s) { s.experiment.weights.seed = 5; });
     press(Key::s, k_ctrl);
     EXPECT_EQ(interaction().dialog, Dialog::none);
-    EXPECT_EQ(load_session(folder.file("mine.json")).experiment.seed, Seed(5));
+    EXPECT_EQ(load_session(folder.file("mine.json")).experiment.weights.seed, Seed(5));
     EXPECT_EQ(workspace->title(), "mine.json — attnscope");
 }
 
@@ -333,7 +333,7 @@ TEST_F(FilesTest, CopyAsPyTorchPutsTheRecipeOnTheClipboardByKeysAndFromThePalett
 }
 
 TEST_F(FilesTest, TheStateOfTheWorkspaceComesBack) {
-    document().change([](Session& s) { s.experiment.seed = 1234; });
+    document().change([](Session& s) { s.experiment.weights.seed = 1234; });
     press(Key::equal, k_ctrl);
     const SavedState state = workspace->state();
     EXPECT_EQ(state.session, document().session());
@@ -347,7 +347,7 @@ TEST_F(FilesTest, TheStateOfTheWorkspaceComesBack) {
 TEST_F(FilesTest, AStateWithAFileThatChangedSinceIsModified) {
     write_file(folder.file("a.json"), to_json(Session{}));
     SavedState state;
-    state.session.experiment.seed = 5;
+    state.session.experiment.weights.seed = 5;
     state.file = folder.file("a.json");
     Workspace changed(state, {}, [] {});
     EXPECT_EQ(changed.document().file(), state.file);

@@ -209,8 +209,8 @@ TEST_F(command_line_test, the_defaults_are_the_example) {
 
 TEST_F(command_line_test, flags_stand_over_the_file_and_the_example) {
     Session session;
-    session.experiment.text = "one two three";
-    session.experiment.dim = 8;
+    session.experiment.input.text = "one two three";
+    session.experiment.input.dim = 8;
     const std::string name = file("a.json", to_json(session));
     nlohmann::json experiment = trace({name})["experiment"];
     EXPECT_EQ(experiment["text"], "one two three");
@@ -224,7 +224,7 @@ TEST_F(command_line_test, flags_stand_over_the_file_and_the_example) {
 
 TEST_F(command_line_test, a_dash_is_standard_input) {
     Session session;
-    session.experiment.text = "from the pipe";
+    session.experiment.input.text = "from the pipe";
     EXPECT_EQ(trace({"-"}, {.environment = {}, .input = to_json(session), .output = {}})["rows"],
               nlohmann::json({"from", "the", "pipe"}));
     expect_both_fail(1, {"-"}, {"standard input", "no valid JSON at line 1, column 1"});
@@ -493,16 +493,16 @@ TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit
 
 TEST_F(command_line_test, what_a_file_holds_is_exit_code_1_and_a_flag_over_it_2) {
     Session session;
-    session.experiment.mask = {{MaskForm::valid, {1, 2, 3}}};
+    session.experiment.weighting.mask = {{MaskForm::valid, {1, 2, 3}}};
     expect_both_fail(1, {file("mask.json", to_json(session))}, {"valid has 3 lengths for 8 queries"});
     expect_both_fail(1, {path("mask.json"), "--seed", "5"}, {"valid has 3 lengths for 8 queries"});
-    session.experiment.text = "one two three";
+    session.experiment.input.text = "one two three";
     const std::string good = file("good.json", to_json(session));
     EXPECT_EQ(trace({good})["rows"].size(), 3u);
     expect_both_fail(2, {good, "--text", "one two"}, {"valid has 3 lengths for 2 queries"});
     expect_both_fail(2, {"-", "--text", "one two"}, {"valid has 3 lengths for 2 queries"},
                      {.environment = {}, .input = to_json(session), .output = {}});
-    session.experiment.heads = 4;
+    session.experiment.attention.heads = 4;
     session.presentation.head.head = 8;
     expect_failure(1, run({"render", "--out", path("out"), file("head.json", to_json(session))}),
                    {"head 9", "4 heads"});

@@ -23,7 +23,7 @@ TEST_F(DocumentTest, IsStaleUntilItsTraceIsThere) {
     ASSERT_TRUE(document.trace());
     EXPECT_FALSE(document.stale());
     EXPECT_EQ(document.trace()->experiment, document.experiment());
-    set([](Experiment& e) { e.seed = 124; });
+    set([](Experiment& e) { e.weights.seed = 124; });
     EXPECT_TRUE(document.stale());
     settle();
     EXPECT_FALSE(document.stale());
@@ -47,14 +47,14 @@ TEST_F(DocumentTest, AnEmptySentenceKeepsTheLastTraceAndIsNoError) {
     settle();
     const auto before = document.trace();
     for (const char* nothing : {"", "   ", "\t"}) {
-        set([&](Experiment& e) { e.text = nothing; });
+        set([&](Experiment& e) { e.input.text = nothing; });
         settle();
         EXPECT_EQ(document.trace(), before);
         EXPECT_TRUE(document.stale());
         EXPECT_FALSE(document.busy());
         EXPECT_EQ(document.problem(), "");
     }
-    set([](Experiment& e) { e.text = "back"; });
+    set([](Experiment& e) { e.input.text = "back"; });
     settle();
     EXPECT_FALSE(document.stale());
     EXPECT_EQ(document.trace()->rows, std::vector<std::string>{"back"});
@@ -62,10 +62,10 @@ TEST_F(DocumentTest, AnEmptySentenceKeepsTheLastTraceAndIsNoError) {
 
 TEST_F(DocumentTest, WhatIsOnShowIsComputedAgainWhileTheSentenceIsEmpty) {
     settle();
-    set([](Experiment& e) { e.heads = 2; });
+    set([](Experiment& e) { e.attention.heads = 2; });
     settle();
     const auto before = document.trace();
-    set([](Experiment& e) { e.text = " "; });
+    set([](Experiment& e) { e.input.text = " "; });
     settle();
     document.compute_again();
     settle();
@@ -74,7 +74,7 @@ TEST_F(DocumentTest, WhatIsOnShowIsComputedAgainWhileTheSentenceIsEmpty) {
 }
 
 TEST_F(DocumentTest, MeansOfFewCellsAreThereWhenTheyAreChosen) {
-    set([](Experiment& e) { e.heads = 2; });
+    set([](Experiment& e) { e.attention.heads = 2; });
     settle();
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     EXPECT_TRUE(document.ready());
@@ -82,9 +82,9 @@ TEST_F(DocumentTest, MeansOfFewCellsAreThereWhenTheyAreChosen) {
 
 TEST_F(DocumentTest, MeansThatAreMissingAreNotReady) {
     set([](Experiment& e) {
-        e.heads = 2;
-        e.text.clear();
-        for (int i = 0; i < 600; ++i) e.text += "w ";
+        e.attention.heads = 2;
+        e.input.text.clear();
+        for (int i = 0; i < 600; ++i) e.input.text += "w ";
     });
     settle();
     ASSERT_TRUE(document.trace());
@@ -103,7 +103,7 @@ TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
     EXPECT_EQ(document.proof(weights, 0, {2, 2}).value, weights.buffer.at(0, 2, 2));
     EXPECT_EQ(document.proof(*document.trace()->find("scores"), 0, {2, 2}).value,
               document.trace()->find("scores")->buffer.at(0, 2, 2));
-    set([](Experiment& e) { e.seed = 9; });
+    set([](Experiment& e) { e.weights.seed = 9; });
     settle();
     const Stage& other = *document.trace()->find("weights");
     EXPECT_EQ(document.proof(other, 0, {2, 2}).value, other.buffer.at(0, 2, 2));
@@ -111,7 +111,7 @@ TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
 
 TEST_F(DocumentTest, StartsWithAnEmptySentence) {
     Session empty;
-    empty.experiment.text.clear();
+    empty.experiment.input.text.clear();
     Document nothing(empty, {}, {});
     nothing.settle();
     EXPECT_FALSE(nothing.trace());
@@ -121,13 +121,13 @@ TEST_F(DocumentTest, StartsWithAnEmptySentence) {
 
 TEST_F(DocumentTest, BytesThatAreNoTextAreAProblemFromTheStart) {
     Session broken;
-    broken.experiment.text = "one \xFF two";
+    broken.experiment.input.text = "one \xFF two";
     Document document_of_bytes(broken, {}, {});
     document_of_bytes.settle();
     EXPECT_NE(document_of_bytes.problem().find("UTF-8"), std::string::npos) << document_of_bytes.problem();
     settle();
     const auto before = document.trace();
-    set([](Experiment& e) { e.text = "one \xFF two"; });
+    set([](Experiment& e) { e.input.text = "one \xFF two"; });
     settle();
     EXPECT_EQ(document.trace(), before);
     EXPECT_NE(document.problem().find("UTF-8"), std::string::npos) << document.problem();
@@ -137,7 +137,7 @@ TEST_F(DocumentTest, MaskLengthsThatDoNotFitKeepTheLastPictureAndSayBothShapes) 
     settle();
     const auto before = document.trace();
     ASSERT_EQ(before->rows.size(), 8U);
-    set([](Experiment& e) { e.mask = {{MaskForm::valid, {3, 2, 1}}}; });
+    set([](Experiment& e) { e.weighting.mask = {{MaskForm::valid, {3, 2, 1}}}; });
     settle();
     EXPECT_EQ(document.trace(), before);
     EXPECT_TRUE(document.stale());
@@ -146,11 +146,11 @@ TEST_F(DocumentTest, MaskLengthsThatDoNotFitKeepTheLastPictureAndSayBothShapes) 
 }
 
 TEST_F(DocumentTest, AMaskThatNoLongerFitsTheSentenceKeepsTheLastPicture) {
-    set([](Experiment& e) { e.mask = {{MaskForm::valid, {1, 2, 3, 4, 5, 6, 7, 8}}}; });
+    set([](Experiment& e) { e.weighting.mask = {{MaskForm::valid, {1, 2, 3, 4, 5, 6, 7, 8}}}; });
     settle();
     ASSERT_EQ(document.problem(), "");
     const auto before = document.trace();
-    set([](Experiment& e) { e.text += " today"; });
+    set([](Experiment& e) { e.input.text += " today"; });
     settle();
     EXPECT_EQ(document.trace(), before);
     EXPECT_NE(document.problem().find("8 lengths"), std::string::npos) << document.problem();
@@ -162,7 +162,7 @@ TEST_F(DocumentTest, AMaskThatNoLongerFitsTheSentenceKeepsTheLastPicture) {
 }
 
 TEST_F(DocumentTest, AProblemGoesWithItsExperiment) {
-    set([](Experiment& e) { e.mask = {{MaskForm::valid, {3, 2, 1}}}; });
+    set([](Experiment& e) { e.weighting.mask = {{MaskForm::valid, {3, 2, 1}}}; });
     settle();
     ASSERT_NE(document.problem(), "");
     document.undo();
@@ -175,15 +175,15 @@ TEST_F(DocumentTest, AProblemGoesWithItsExperiment) {
 }
 
 TEST_F(DocumentTest, AnOlderErrorIsNotTheCurrentExperiments) {
-    set([](Experiment& e) { e.mask = {{MaskForm::valid, {3, 2, 1}}}; });
-    set([](Experiment& e) { e.mask.clear(); });
+    set([](Experiment& e) { e.weighting.mask = {{MaskForm::valid, {3, 2, 1}}}; });
+    set([](Experiment& e) { e.weighting.mask.clear(); });
     settle();
     EXPECT_EQ(document.problem(), "");
     EXPECT_FALSE(document.stale());
 }
 
 TEST_F(DocumentTest, UndoTakesBackTheExperimentTheHeadAndTheStage) {
-    set([](Experiment& e) { e.heads = 4; });
+    set([](Experiment& e) { e.attention.heads = 4; });
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 3}; });
     document.change([](Session& s) { s.presentation.stage = "scores"; });
     document.undo();
@@ -191,12 +191,12 @@ TEST_F(DocumentTest, UndoTakesBackTheExperimentTheHeadAndTheStage) {
     document.undo();
     EXPECT_EQ(document.presentation().head, HeadChoice{});
     document.undo();
-    EXPECT_EQ(document.experiment().heads, 1);
+    EXPECT_EQ(document.experiment().attention.heads, 1);
     EXPECT_FALSE(document.can_undo());
     document.redo();
     document.redo();
     document.redo();
-    EXPECT_EQ(document.experiment().heads, 4);
+    EXPECT_EQ(document.experiment().attention.heads, 4);
     EXPECT_EQ(document.presentation().head.head, 3);
     EXPECT_EQ(document.presentation().stage, "scores");
     settle();
@@ -213,39 +213,39 @@ TEST_F(DocumentTest, TheLookIsNoUndoStep) {
         s.presentation.cell_size = 10;
     });
     EXPECT_FALSE(document.can_undo());
-    set([](Experiment& e) { e.seed = 9; });
+    set([](Experiment& e) { e.weights.seed = 9; });
     document.undo();
     EXPECT_EQ(document.presentation().theme, ThemeKind::light);
     EXPECT_EQ(document.presentation().colormap, ColormapKind::magma);
 }
 
 TEST_F(DocumentTest, AGestureIsOneUndoStep) {
-    for (int seed = 1; seed <= 30; ++seed) set([&](Experiment& e) { e.seed = seed; }, "drag 1");
+    for (int seed = 1; seed <= 30; ++seed) set([&](Experiment& e) { e.weights.seed = seed; }, "drag 1");
     document.undo();
-    EXPECT_EQ(document.experiment().seed, Seed(123));
+    EXPECT_EQ(document.experiment().weights.seed, Seed(123));
     EXPECT_FALSE(document.can_undo());
 }
 
 TEST_F(DocumentTest, AHeadThatIsGoneIsTheLastOne) {
-    set([](Experiment& e) { e.heads = 8; });
+    set([](Experiment& e) { e.attention.heads = 8; });
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 7}; });
-    set([](Experiment& e) { e.heads = 2; });
+    set([](Experiment& e) { e.attention.heads = 2; });
     EXPECT_EQ(document.presentation().head.head, 1);
 }
 
 TEST_F(DocumentTest, ClampingAHeadIsNoStepOfItsOwn) {
-    set([](Experiment& e) { e.heads = 8; });
+    set([](Experiment& e) { e.attention.heads = 8; });
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 7}; });
-    set([](Experiment& e) { e.heads = 2; });
+    set([](Experiment& e) { e.attention.heads = 2; });
     document.change([](Session& s) { s.presentation.theme = ThemeKind::light; });
     document.undo();
-    EXPECT_EQ(document.experiment().heads, 8);
+    EXPECT_EQ(document.experiment().attention.heads, 8);
     EXPECT_EQ(document.presentation().head.head, 7);
 }
 
 TEST_F(DocumentTest, ASessionWithAHeadItLacksOpensWithItsLast) {
     Session session;
-    session.experiment.heads = 2;
+    session.experiment.attention.heads = 2;
     session.presentation.head = {HeadChoice::Kind::one, 5};
     EXPECT_EQ(Document(session, {}, {}).presentation().head.head, 1);
     document.open(session, "");
@@ -259,7 +259,7 @@ TEST_F(DocumentTest, ASessionWithAHeadItLacksOpensWithItsLast) {
 TEST_F(DocumentTest, ALockedCellBeyondTheMatrixComesBackWithItsPlace) {
     settle();
     document.change([](Session& s) { s.presentation.locked = Cell{7, 6}; });
-    set([](Experiment& e) { e.text = "one two three"; });
+    set([](Experiment& e) { e.input.text = "one two three"; });
     settle();
     EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
     document.undo();
@@ -272,7 +272,7 @@ TEST_F(DocumentTest, ALockedCellBeyondTheMatrixComesBackWithItsPlace) {
 TEST_F(DocumentTest, ALockedCellSurvivesWhatKeepsItsMatrix) {
     settle();
     document.change([](Session& s) { s.presentation.locked = Cell{7, 6}; });
-    set([](Experiment& e) { e.seed = 3; });
+    set([](Experiment& e) { e.weights.seed = 3; });
     settle();
     EXPECT_EQ(document.presentation().locked, (Cell{7, 6}));
 }
@@ -288,23 +288,23 @@ TEST_F(DocumentTest, UndoOfAStageLeavesItsLockThere) {
 }
 
 TEST_F(DocumentTest, OpeningIsAnUndoStepAndUnmodified) {
-    set([](Experiment& e) { e.text = "mine"; }, "type 1");
+    set([](Experiment& e) { e.input.text = "mine"; }, "type 1");
     Session other;
-    other.experiment.text = "another";
+    other.experiment.input.text = "another";
     document.open(other, "/somewhere/other.json");
     EXPECT_EQ(document.file(), "/somewhere/other.json");
     EXPECT_FALSE(document.modified());
     document.undo();
-    EXPECT_EQ(document.experiment().text, "mine");
+    EXPECT_EQ(document.experiment().input.text, "mine");
     EXPECT_TRUE(document.modified());
 }
 
 TEST_F(DocumentTest, UndoAcrossAnOpeningBringsTheFileBack) {
     document.saved_as("/somewhere/mine.json");
     Session other;
-    other.experiment.text = "another";
+    other.experiment.input.text = "another";
     document.open(other, "/somewhere/other.json");
-    set([](Experiment& e) { e.seed = 5; });
+    set([](Experiment& e) { e.weights.seed = 5; });
     document.undo();
     EXPECT_EQ(document.file(), "/somewhere/other.json");
     EXPECT_FALSE(document.modified());
@@ -316,7 +316,7 @@ TEST_F(DocumentTest, UndoAcrossAnOpeningBringsTheFileBack) {
 }
 
 TEST_F(DocumentTest, UndoAfterSavingKeepsTheFile) {
-    set([](Experiment& e) { e.seed = 5; });
+    set([](Experiment& e) { e.weights.seed = 5; });
     document.saved_as("/somewhere/mine.json");
     document.undo();
     EXPECT_EQ(document.file(), "/somewhere/mine.json");
@@ -325,17 +325,17 @@ TEST_F(DocumentTest, UndoAfterSavingKeepsTheFile) {
 
 TEST_F(DocumentTest, TypingAfterOpeningIsAStepOfItsOwn) {
     Session other;
-    other.experiment.text = "another";
-    set([](Experiment& e) { e.text = "mine"; }, "type 1");
+    other.experiment.input.text = "another";
+    set([](Experiment& e) { e.input.text = "mine"; }, "type 1");
     document.open(other, "");
-    set([](Experiment& e) { e.text = "another!"; }, "type 1");
+    set([](Experiment& e) { e.input.text = "another!"; }, "type 1");
     document.undo();
-    EXPECT_EQ(document.experiment().text, "another");
+    EXPECT_EQ(document.experiment().input.text, "another");
 }
 
 TEST_F(DocumentTest, IsModifiedUntilSaved) {
     EXPECT_FALSE(document.modified());
-    set([](Experiment& e) { e.seed = 5; });
+    set([](Experiment& e) { e.weights.seed = 5; });
     EXPECT_TRUE(document.modified());
     document.saved_as("/somewhere/a.json");
     EXPECT_FALSE(document.modified());
@@ -345,11 +345,11 @@ TEST_F(DocumentTest, IsModifiedUntilSaved) {
 
 TEST_F(DocumentTest, IsModifiedWhereItsFileHoldsSomethingElse) {
     Session on_disk;
-    on_disk.experiment.seed = 99;
+    on_disk.experiment.weights.seed = 99;
     document.belongs_to("/somewhere/a.json", on_disk);
     EXPECT_EQ(document.file(), "/somewhere/a.json");
     EXPECT_TRUE(document.modified());
-    set([](Experiment& e) { e.seed = 99; });
+    set([](Experiment& e) { e.weights.seed = 99; });
     EXPECT_FALSE(document.modified());
 }
 

@@ -31,7 +31,7 @@ protected:
 
 TEST_F(ExporterTest, WritesTheBytesThatExportBytesGives) {
     Session session;
-    session.experiment.heads = 2;
+    session.experiment.attention.heads = 2;
     session.presentation.theme = ThemeKind::light;
     const ExportRequest request{
         {"weights"}, {HeadChoice::Kind::mean}, {"png", "svg", "pdf", "csv", "npy", "json"}};
@@ -49,15 +49,15 @@ TEST_F(ExporterTest, WritesTheBytesThatExportBytesGives) {
 
 TEST_F(ExporterTest, APictureCarriesTheSessionOfWhatItShows) {
     Session session;
-    session.experiment.seed = 1;
+    session.experiment.weights.seed = 1;
     const auto shown = trace_of(session);
-    session.experiment.seed = 2;  // changed, and not yet computed
+    session.experiment.weights.seed = 2;  // changed, and not yet computed
     exporter.start(shown, session, {{"weights"}, {}, {"png"}}, folder.path());
     exporter.wait();
     const auto outcome = exporter.take();
     ASSERT_TRUE(outcome);
     ASSERT_EQ(outcome->problem, "");
-    EXPECT_EQ(load_session(outcome->files.front()).experiment.seed, Seed(1));
+    EXPECT_EQ(load_session(outcome->files.front()).experiment.weights.seed, Seed(1));
 }
 
 TEST_F(ExporterTest, AFolderThatIsNotThereIsAProblem) {
@@ -101,7 +101,7 @@ TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
 
 TEST_F(ExporterTest, CancellingStopsWithinAFile) {
     Session session;
-    for (int i = 0; i < 4; ++i) session.experiment.text += " " + session.experiment.text;
+    for (int i = 0; i < 4; ++i) session.experiment.input.text += " " + session.experiment.input.text;
     Exporter* cancelled = nullptr;
     Exporter stopped([&] {
         if (cancelled->part() > 0) cancelled->cancel();
@@ -137,7 +137,7 @@ TEST_F(ExporterTest, AnOutcomeWakes) {
 
 TEST_F(ExporterTest, EndingStopsALongExport) {
     Session session;
-    session.experiment.heads = 8;
+    session.experiment.attention.heads = 8;
     std::promise<void> begun;
     std::atomic<bool> told = false;
     {

@@ -16,10 +16,10 @@ constexpr Mods k_shift{.shift = true};
 
 TEST(GivenTest, RulesAndAGivenMaskAreOneMaskToEdit) {
     Experiment e;
-    e.mask = {{MaskForm::causal, {}}};
+    e.weighting.mask = {{MaskForm::causal, {}}};
     Matrix given = Matrix::Ones(3, 3);
     given(2, 0) = 0;
-    e.given.insert_or_assign("mask", GivenMatrix(given));
+    e.weights.given.insert_or_assign("mask", GivenMatrix(given));
     Matrix wanted(3, 3);
     wanted << 1, 0, 0, 1, 1, 0, 0, 1, 1;
     EXPECT_EQ(editable_mask(e, 3, 3), wanted);
@@ -52,11 +52,11 @@ TEST(GivenTest, ACellIsOneNumberOrNan) {
 TEST(GivenTest, GivenScoresKeepTheScaleOfTheGivenKeys) {
     Session session;
     for (const char* name : {"query", "key", "value"})
-        session.experiment.given.insert_or_assign(name, GivenMatrix(Matrix::Ones(3, 4)));
+        session.experiment.weights.given.insert_or_assign(name, GivenMatrix(Matrix::Ones(3, 4)));
     Document document(session, {}, [] {});
     document.settle();
     give(document, "scores", Matrix::Ones(3, 3));
-    EXPECT_EQ(document.experiment().scale, (Scale{Scale::Kind::number, 0.5})) << "1/√4";
+    EXPECT_EQ(document.experiment().attention.scale, (Scale{Scale::Kind::number, 0.5})) << "1/√4";
 }
 
 class PaintingTest : public InterfaceTest {
@@ -72,11 +72,11 @@ protected:
     void say_words(int count) {
         std::string words;
         for (int i = 0; i < count; ++i) words += "word ";
-        document().change([&](Session& s) { s.experiment.text = words; });
+        document().change([&](Session& s) { s.experiment.input.text = words; });
         settle();
     }
     bool painted() { return document().experiment().is_given("mask"); }
-    const Matrix& mask() { return document().experiment().given.at("mask").values(); }
+    const Matrix& mask() { return document().experiment().weights.given.at("mask").values(); }
     float open(int row, int column) { return document().trace()->find("mask")->buffer.at(0, row, column); }
 };
 
@@ -112,13 +112,13 @@ TEST_F(PaintingTest, AFrameAddsCellsAndTheMaskIsCopiedOnceForEachPicture) {
     for (int i = 1; i <= 40; ++i) {
         const bool was_painted = painted();
         const void* const before =
-            was_painted ? document().experiment().given.at("mask").identity() : nullptr;
+            was_painted ? document().experiment().weights.given.at("mask").identity() : nullptr;
         const float part = static_cast<float>(i) / 40;
         push({MouseMove{from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)}});
         const bool busy_before = document().busy();
         step();
         if (!was_painted || !busy_before || !document().busy()) continue;
-        const bool same = document().experiment().given.at("mask").identity() == before;
+        const bool same = document().experiment().weights.given.at("mask").identity() == before;
         held_back += same;
     }
     EXPECT_GT(held_back, 0);
@@ -147,17 +147,17 @@ TEST_F(PaintingTest, AStrokeIsKeptWhenTheFocusLeavesTheMask) {
 }
 
 TEST_F(PaintingTest, TheFirstCellDecidesForAllOfTheDrag) {
-    document().change([](Session& s) { s.experiment.mask = {{MaskForm::causal, {}}}; });
+    document().change([](Session& s) { s.experiment.weighting.mask = {{MaskForm::causal, {}}}; });
     settle();
     // From a closed cell over open ones: all are open.
     const ImVec2 from = cell_place(0, 7), to = cell_place(7, 0);
     drag(from, {to.x - from.x, to.y - from.y});
-    EXPECT_TRUE(document().experiment().mask.empty()) << "the rules stand in the painted mask";
+    EXPECT_TRUE(document().experiment().weighting.mask.empty()) << "the rules stand in the painted mask";
     for (int i = 0; i < 8; ++i) EXPECT_EQ(open(i, 7 - i), 1) << i;
     EXPECT_EQ(open(0, 6), 0);
     EXPECT_EQ(open(3, 3), 1);
     press(Key::z, k_ctrl);
-    EXPECT_EQ(document().experiment().mask.size(), 1U);
+    EXPECT_EQ(document().experiment().weighting.mask.size(), 1U);
     EXPECT_FALSE(painted());
 }
 
@@ -218,7 +218,7 @@ TEST_F(PaintingTest, TheKeyboardPaints) {
 TEST_F(PaintingTest, AMaskThatNoLongerFitsKeepsThePictureAndSaysBothShapes) {
     click(cell_place(2, 5));
     const auto before = document().trace();
-    document().change([](Session& s) { s.experiment.text += " again"; });
+    document().change([](Session& s) { s.experiment.input.text += " again"; });
     settle();
     EXPECT_EQ(document().trace(), before);
     EXPECT_NE(document().problem().find("8 × 8"), std::string::npos) << document().problem();
@@ -234,7 +234,7 @@ protected:
         Session session = load_example("bahdanau-alignment");
         session.presentation.view = ViewKind::pipeline;
         session.presentation.stage = "alignment_mask";
-        session.experiment.mask = {{MaskForm::causal, {}}};
+        session.experiment.weighting.mask = {{MaskForm::causal, {}}};
         start(session);
     }
     float open(int step, int word) {
@@ -276,7 +276,7 @@ TEST_F(AlignmentPaintingTest, PresetsAreOffered) {
 
 TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
     document().change([](Session& s) {
-        s.experiment.mask.clear();
+        s.experiment.weighting.mask.clear();
         s.presentation.view = ViewKind::alignment;
         s.presentation.stage = "alignment";
     });
@@ -293,8 +293,8 @@ TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
 
 TEST_F(AlignmentPaintingTest, AGreedyDecodersMaskIsForAllOfItsSteps) {
     document().change([](Session& s) {
-        s.experiment.decode = Decode::greedy;
-        s.experiment.max_steps = 20;
+        s.experiment.seq2seq.decode = Decode::greedy;
+        s.experiment.seq2seq.max_steps = 20;
     });
     settle();
     ASSERT_EQ(document().problem(), "");
@@ -314,8 +314,8 @@ TEST_F(AlignmentPaintingTest, GivingItGivesTheMask) {
 
 TEST_F(PaintingTest, WhatTheWindowClosesIsLeftAloneAndSaidSo) {
     document().change([](Session& s) {
-        s.experiment.normalizer = Normalization::local_m;
-        s.experiment.local_window = 2;
+        s.experiment.weighting.normalizer = Normalization::local_m;
+        s.experiment.weighting.local_window = 2;
     });
     settle();
     ASSERT_EQ(open(1, 6), 0);
@@ -334,10 +334,10 @@ TEST_F(PaintingTest, WhatTheWindowClosesIsLeftAloneAndSaidSo) {
 
 TEST(GivenTest, WhatAGivenBiasClosesIsKnown) {
     Session session;
-    session.experiment.text = "one two three";
+    session.experiment.input.text = "one two three";
     Matrix bias = Matrix::Zero(3, 3);
     bias(0, 1) = -INFINITY;
-    session.experiment.given.insert_or_assign("mask_additive", GivenMatrix(bias));
+    session.experiment.weights.given.insert_or_assign("mask_additive", GivenMatrix(bias));
     Document document(session, {}, [] {});
     document.settle();
     EXPECT_EQ(closed_beyond_mask(*document.trace(), 0, 0, 1), "the custom bias of −∞");
@@ -357,7 +357,7 @@ protected:
         play(pressing(Key::enter));
     }
     float value(const char* name, int row, int column) {
-        return document().experiment().given.at(name).values()(row, column);
+        return document().experiment().weights.given.at(name).values()(row, column);
     }
     ImVec2 button(const char* label) { return place_of("Custom matrix##dialog", {label}); }
     ImVec2 grid_cell(int row, int column) {
@@ -383,7 +383,7 @@ TEST_F(GivingTest, GivenScoresKeepTheScaleAsANumber) {
     const Matrix before = document().trace()->find("weights")->buffer.host().head(0);
     give_now("scores");
     EXPECT_EQ(document().problem(), "");
-    EXPECT_EQ(document().experiment().scale.number, 0.25);
+    EXPECT_EQ(document().experiment().attention.scale.number, 0.25);
     EXPECT_EQ(Matrix(document().trace()->find("weights")->buffer.host().head(0)), before);
 }
 

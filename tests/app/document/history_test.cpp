@@ -7,7 +7,7 @@ namespace {
 
 Session with_seed(std::int64_t seed) {
     Session session;
-    session.experiment.seed = seed;
+    session.experiment.weights.seed = seed;
     return session;
 }
 
@@ -117,12 +117,12 @@ TEST(HistoryTest, KeepsTheNewestSteps) {
 
 TEST(HistoryTest, UndoCoversTheExperimentTheHeadAndTheStage) {
     Session session;
-    session.experiment.heads = 4;
+    session.experiment.attention.heads = 4;
     session.presentation.head = {HeadChoice::Kind::one, 2};
     session.presentation.stage = "query";
     const UndoPoint point = undo_point(session);
     for (const auto& change : std::initializer_list<void (*)(Session&)>{
-             [](Session& s) { s.experiment.text = "other"; },
+             [](Session& s) { s.experiment.input.text = "other"; },
              [](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; },
              [](Session& s) { s.presentation.stage = "key"; }}) {
         Session changed = session;

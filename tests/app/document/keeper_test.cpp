@@ -55,14 +55,14 @@ TEST(KeepingTimesTest, AFailureIsTriedAgainWhateverChanges) {
 class KeeperTest : public ::testing::Test {
 protected:
     SavedState typed(const std::string& text) {
-        state.session.experiment.text = text;
+        state.session.experiment.input.text = text;
         return state;
     }
     std::string on_disk() {
         std::string problem;
         const auto loaded = load_state(path(), problem);
         EXPECT_EQ(problem, "");
-        return loaded ? loaded->session.experiment.text : "";
+        return loaded ? loaded->session.experiment.input.text : "";
     }
     std::string path() { return (fs::path(folder.path()) / "state").string(); }
 
@@ -128,7 +128,7 @@ TEST_F(KeeperTest, WhoeverCallsExitLosesNothing) {
         testing::ExitedWithCode(1), "");
     std::string problem;
     const auto loaded = load_state(shared, problem);
-    EXPECT_TRUE(loaded && loaded->session.experiment.text == "typed a moment before") << problem;
+    EXPECT_TRUE(loaded && loaded->session.experiment.input.text == "typed a moment before") << problem;
     fs::remove_all(shared);
 }
 

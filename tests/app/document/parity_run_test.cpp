@@ -66,8 +66,8 @@ public:
 
 Experiment two_heads() {
     Experiment e;
-    e.text = "the cat sat";
-    e.heads = 2;
+    e.input.text = "the cat sat";
+    e.attention.heads = 2;
     return e;
 }
 
@@ -144,7 +144,7 @@ TEST(ParityRunTest, sequence_to_sequence_is_the_processors_on_both_sides) {
         {}, {});
     Experiment e;
     e.mechanism = MechanismKind::seq2seq;
-    e.text2 = "le chat";
+    e.input.text2 = "le chat";
     const auto report = report_of(run, e);
     ASSERT_NE(report, nullptr);
     EXPECT_NE(report->problem.find("always runs on the processor"), std::string::npos) << report->problem;

@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 SavedState some_state() {
     SavedState state;
-    state.session.experiment.text = "naïve 👍 e\u0301";
-    state.session.experiment.seed = Seed::parse("18446744073709551615");
-    state.session.experiment.heads = 4;
+    state.session.experiment.input.text = "naïve 👍 e\u0301";
+    state.session.experiment.weights.seed = Seed::parse("18446744073709551615");
+    state.session.experiment.attention.heads = 4;
     state.session.presentation.theme = ThemeKind::light;
     state.session.presentation.stage = "scores";
     state.session.presentation.locked = Cell{1, 2};
@@ -149,14 +149,14 @@ Matrix large_matrix(int seed) {
 SavedState with_parts() {
     SavedState state = some_state();
     Experiment& e = state.session.experiment;
-    e.given.emplace("scores", GivenMatrix(large_matrix(1)));
-    e.given.emplace("query", GivenMatrix(Matrix::Ones(60, 70)));
-    e.given.emplace("mask", GivenMatrix(Matrix::Ones(60, 70)));
-    e.given.emplace("W_q", GivenMatrix(Matrix::Ones(5, 7)));
-    e.key_size = 4 * 33 + 1;  // of a query that is given, which the heads need not divide
+    e.weights.given.emplace("scores", GivenMatrix(large_matrix(1)));
+    e.weights.given.emplace("query", GivenMatrix(Matrix::Ones(60, 70)));
+    e.weights.given.emplace("mask", GivenMatrix(Matrix::Ones(60, 70)));
+    e.weights.given.emplace("W_q", GivenMatrix(Matrix::Ones(5, 7)));
+    e.attention.key_size = 4 * 33 + 1;  // of a query that is given, which the heads need not divide
     Image image{.width = 30, .height = 30, .rgb = {}};
     for (int i = 0; i < 2700; ++i) image.rgb.push_back(static_cast<std::uint8_t>(i * 31));
-    e.image = GivenImage(std::move(image));
+    e.input.image = GivenImage(std::move(image));
     return state;
 }
 
@@ -175,7 +175,7 @@ TEST_F(SavedStateTest, PicturesAndLargeMatricesStandApartAndComeBack) {
     const auto parts = names_in(folder.file("parts"));
     EXPECT_EQ(parts.size(), 3U);
     const auto written = fs::last_write_time(folder.file("parts/" + *parts.begin()));
-    state.session.experiment.text += "!";
+    state.session.experiment.input.text += "!";
     writer.write(state);
     EXPECT_EQ(load(), state);
     EXPECT_EQ(names_in(folder.file("parts")), parts);
@@ -189,8 +189,8 @@ TEST_F(SavedStateTest, PartsThatNothingRefersToAreRemoved) {
     SavedState state = with_parts();
     writer.write(state);
     write_file(folder.file("parts/.torn.part"), "left by a process that was killed");
-    state.session.experiment.given.insert_or_assign("scores", GivenMatrix(large_matrix(2)));
-    state.session.experiment.image.reset();
+    state.session.experiment.weights.given.insert_or_assign("scores", GivenMatrix(large_matrix(2)));
+    state.session.experiment.input.image.reset();
     writer.write(state);
     EXPECT_EQ(names_in(folder.file("parts")).size(), 2U);
     EXPECT_EQ(load(), state);
@@ -221,7 +221,7 @@ TEST_F(SavedStateTest, AMissingPartSetsTheSessionAside) {
 
 TEST_F(SavedStateTest, APartIsNeverAFileElsewhere) {
     SavedState state = some_state();
-    state.session.experiment.given.emplace("scores", GivenMatrix(large_matrix(1)));
+    state.session.experiment.weights.given.emplace("scores", GivenMatrix(large_matrix(1)));
     StateWriter(folder.path()).write(state);
     const std::string part = *names_in(folder.file("parts")).begin();
     fs::rename(folder.file("parts/" + part), folder.file(part));

@@ -17,11 +17,11 @@ TEST(StepsTest, HeadsStepThroughTheDivisors) {
             if (dim % h == 0) divisors.push_back(h);
         const int last = static_cast<int>(divisors.size()) - 1;
         Experiment e;
-        e.dim = dim;
+        e.input.dim = dim;
         for (int at = 0; at <= last; ++at) {
-            e.heads = divisors[std::size_t(at)];
+            e.attention.heads = divisors[std::size_t(at)];
             for (const int steps : {-100, -2, -1, 0, 1, 2, 100})
-                ASSERT_EQ(stepped_size(e, &Experiment::heads, steps),
+                ASSERT_EQ(stepped_size(e, heads_of, steps),
                           divisors[std::size_t(std::clamp(at + steps, 0, last))])
                     << dim << " " << at << " " << steps;
         }
@@ -30,59 +30,59 @@ TEST(StepsTest, HeadsStepThroughTheDivisors) {
 
 TEST(StepsTest, HeadsDivideEverySize) {
     Experiment e;
-    e.key_size = 12;
-    e.value_size = 18;
-    EXPECT_EQ(stepped_size(e, &Experiment::heads, 1), 2);
-    EXPECT_EQ(stepped_size(e, &Experiment::heads, 100), 6);
-    e.value_size = 0;  // as the dimension, 16
-    EXPECT_EQ(stepped_size(e, &Experiment::heads, 100), 4);
+    e.attention.key_size = 12;
+    e.attention.value_size = 18;
+    EXPECT_EQ(stepped_size(e, heads_of, 1), 2);
+    EXPECT_EQ(stepped_size(e, heads_of, 100), 6);
+    e.attention.value_size = 0;  // as the dimension, 16
+    EXPECT_EQ(stepped_size(e, heads_of, 100), 4);
 }
 
 TEST(StepsTest, SizesAreMultiplesOfTheHeads) {
     Experiment e;
-    e.heads = 4;
-    EXPECT_EQ(stepped_size(e, &Experiment::dim, 3), 28);
-    EXPECT_EQ(stepped_size(e, &Experiment::dim, -100), 4);
-    EXPECT_EQ(stepped_size(e, &Experiment::dim, 1000), 1024);
-    EXPECT_EQ(stepped_size(e, &Experiment::key_size, 1), 20) << "0 is the dimension";
-    e.value_size = 8;
-    EXPECT_EQ(stepped_size(e, &Experiment::value_size, -1), 4);
-    e.key_size = 8;
-    EXPECT_EQ(stepped_size(e, &Experiment::dim, 3), 19) << "nothing is divided that is d wide";
+    e.attention.heads = 4;
+    EXPECT_EQ(stepped_size(e, dim_of, 3), 28);
+    EXPECT_EQ(stepped_size(e, dim_of, -100), 4);
+    EXPECT_EQ(stepped_size(e, dim_of, 1000), 1024);
+    EXPECT_EQ(stepped_size(e, key_size_of, 1), 20) << "0 is the dimension";
+    e.attention.value_size = 8;
+    EXPECT_EQ(stepped_size(e, value_size_of, -1), 4);
+    e.attention.key_size = 8;
+    EXPECT_EQ(stepped_size(e, dim_of, 3), 19) << "nothing is divided that is d wide";
 }
 
 TEST(StepsTest, HeadsThatRopeTurnsAreEven) {
     Experiment e;
-    e.position = Position::rope;
-    e.dim = 12;
-    EXPECT_EQ(stepped_size(e, &Experiment::heads, 100), 6);
-    e.heads = 3;
-    EXPECT_EQ(stepped_size(e, &Experiment::heads, 1), 6) << "12 / 4 is odd";
-    EXPECT_EQ(stepped_size(e, &Experiment::dim, 1), 18);
+    e.attention.position = Position::rope;
+    e.input.dim = 12;
+    EXPECT_EQ(stepped_size(e, heads_of, 100), 6);
+    e.attention.heads = 3;
+    EXPECT_EQ(stepped_size(e, heads_of, 1), 6) << "12 / 4 is odd";
+    EXPECT_EQ(stepped_size(e, dim_of, 1), 18);
 }
 
 TEST(StepsTest, WhatElseIsWrongDoesNotHoldASize) {
     Experiment e;
-    e.temperature = -1;
-    e.text = "no UTF-8: \xFF";
-    EXPECT_EQ(stepped_size(e, &Experiment::heads, 1), 2);
-    EXPECT_EQ(stepped_size(e, &Experiment::dim, 1), 17);
+    e.weighting.temperature = -1;
+    e.input.text = "no UTF-8: \xFF";
+    EXPECT_EQ(stepped_size(e, heads_of, 1), 2);
+    EXPECT_EQ(stepped_size(e, dim_of, 1), 17);
 }
 
 TEST(StepsTest, AnEditThatNoSentenceFitsIsRefused) {
     Experiment e;
-    e.dim = 6;
-    e.heads = 2;
+    e.input.dim = 6;
+    e.attention.heads = 2;
     EXPECT_NO_THROW(check_edit(e));
-    e.position = Position::rope;
+    e.attention.position = Position::rope;
     EXPECT_THROW(check_edit(e), Error);
     e = {};
-    e.block = Block::pre_norm;
-    e.value_size = 8;
+    e.attention.block = Block::pre_norm;
+    e.attention.value_size = 8;
     EXPECT_THROW(check_edit(e), Error);
-    e.output_projection = true;
+    e.attention.output_projection = true;
     EXPECT_NO_THROW(check_edit(e));
-    e.heads = 3;
+    e.attention.heads = 3;
     EXPECT_THROW(check_edit(e), Error);
 }
 

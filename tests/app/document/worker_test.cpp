@@ -18,17 +18,17 @@ using namespace std::chrono_literals;
 
 Experiment with_seed(std::int64_t seed) {
     Experiment experiment;
-    experiment.seed = seed;
+    experiment.weights.seed = seed;
     return experiment;
 }
 
 /// Takes long enough to be overtaken.
 Experiment slow(std::int64_t seed) {
     Experiment experiment = with_seed(seed);
-    experiment.text.clear();
-    for (int i = 0; i < 1000; ++i) experiment.text += "word" + std::to_string(i) + " ";
-    experiment.dim = 256;
-    experiment.heads = 8;
+    experiment.input.text.clear();
+    for (int i = 0; i < 1000; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
+    experiment.input.dim = 256;
+    experiment.attention.heads = 8;
     return experiment;
 }
 
@@ -61,7 +61,7 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
     Experiment e = with_seed(1);
-    e.heads = 2;
+    e.attention.heads = 2;
     worker.request(e);
     worker.wait();
     const auto before = worker.take();
@@ -114,7 +114,7 @@ TEST(WorkerTest, TheNewestRequestWins) {
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
-    EXPECT_EQ(result->trace->experiment.seed, Seed(199));
+    EXPECT_EQ(result->trace->experiment.weights.seed, Seed(199));
     EXPECT_FALSE(worker.take());
 }
 
@@ -141,7 +141,7 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
 TEST(WorkerTest, AnErrorIsAResult) {
     Worker worker({}, {});
     Experiment wrong = with_seed(1);
-    wrong.table_size = -7;
+    wrong.input.table_size = -7;
     worker.request(wrong);
     worker.wait();
     const auto result = worker.take();
@@ -154,7 +154,7 @@ TEST(WorkerTest, AnErrorIsAResult) {
 TEST(WorkerTest, GoesOnAfterAnError) {
     Worker worker({}, {});
     Experiment wrong;
-    wrong.text.clear();
+    wrong.input.text.clear();
     worker.request(wrong);
     worker.wait();
     worker.request(with_seed(2));
@@ -218,7 +218,7 @@ TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
     worker.wait();
     const auto first = worker.take();
     Experiment hotter = with_seed(1);
-    hotter.temperature = 2;
+    hotter.weighting.temperature = 2;
     worker.request(hotter);
     worker.wait();
     const auto second = worker.take();

@@ -40,10 +40,10 @@ protected:
             if (i % 503 == 9) S.data()[i] = k_closed_cell;
         }
         Experiment e;
-        e.given.emplace("scores", GivenMatrix(S));
-        e.given.emplace("value", GivenMatrix(Matrix::Ones(keys, 3)));
-        e.mask = {{MaskForm::window, {20, 9}}};
-        e.scale = Scale{Scale::Kind::none, 1};
+        e.weights.given.emplace("scores", GivenMatrix(S));
+        e.weights.given.emplace("value", GivenMatrix(Matrix::Ones(keys, 3)));
+        e.weighting.mask = {{MaskForm::window, {20, 9}}};
+        e.attention.scale = Scale{Scale::Kind::none, 1};
         return evaluate(e, {}, {.backend = gpu_.get()});
     }
 
@@ -124,9 +124,9 @@ TEST_F(CardTilesTest, WhatDoesNotLieThereIsLeft) {
 
 TEST_F(CardTilesTest, MeansAndLargestOfRowsAreTheProcessors) {
     Experiment e;
-    e.dim = 12;
-    e.heads = 3;
-    e.mask = {{MaskForm::valid, {0, 3, 8, 1, 2, 3, 4, 5}}};
+    e.input.dim = 12;
+    e.attention.heads = 3;
+    e.weighting.mask = {{MaskForm::valid, {0, 3, 8, 1, 2, 3, 4, 5}}};
     const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
     const Buffer &a = there.find("weights")->buffer, &b = here.find("weights")->buffer;
     ASSERT_TRUE(a.is_on_device());
@@ -146,10 +146,10 @@ TEST_F(CardTilesTest, MeansAndLargestOfRowsAreTheProcessors) {
 
 TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
     Experiment e;
-    e.dim = 12;
-    e.heads = 3;
-    e.mask = {{MaskForm::valid, {5}}};
-    e.softmax_axis = SoftmaxAxis::queries;
+    e.input.dim = 12;
+    e.attention.heads = 3;
+    e.weighting.mask = {{MaskForm::valid, {5}}};
+    e.attention.softmax_axis = SoftmaxAxis::queries;
     const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
     ASSERT_TRUE(there.find("masked")->buffer.is_on_device());
     EXPECT_FALSE(there.fully_masked_column(4));
@@ -168,8 +168,8 @@ TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
     scores(2, 2) = INFINITY;
     scores.col(3).setConstant(-INFINITY);
     e = {};
-    e.scale.kind = Scale::Kind::none;
-    e.given.emplace("scores", GivenMatrix(scores));
+    e.attention.scale.kind = Scale::Kind::none;
+    e.weights.given.emplace("scores", GivenMatrix(scores));
     const Trace odd = evaluate(e, {}, {.backend = gpu_.get()});
     ASSERT_TRUE(odd.find("masked")->buffer.is_on_device());
     const std::vector<float> largest = odd.find("masked")->buffer.column_largest(0);

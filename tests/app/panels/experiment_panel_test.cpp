@@ -16,15 +16,15 @@ constexpr Mods k_ctrl_shift{.ctrl = true, .shift = true};
 class ExperimentPanelTest : public InterfaceTest {};
 
 TEST_F(ExperimentPanelTest, DraggingTheSeedIsOneUndoStep) {
-    const Seed before = document().experiment().seed;
+    const Seed before = document().experiment().weights.seed;
     drag(field_of("Seed", {"seed", "drag"}), {60, 0});
-    EXPECT_NE(document().experiment().seed, before);
+    EXPECT_NE(document().experiment().weights.seed, before);
     EXPECT_FALSE(document().stale());
     press(Key::z, k_ctrl);
-    EXPECT_EQ(document().experiment().seed, before);
+    EXPECT_EQ(document().experiment().weights.seed, before);
     EXPECT_FALSE(document().can_undo());
     press(Key::z, k_ctrl_shift);
-    EXPECT_NE(document().experiment().seed, before);
+    EXPECT_NE(document().experiment().weights.seed, before);
 }
 
 TEST_F(ExperimentPanelTest, AKindOfMaskIsExplainedInAFewWords) {
@@ -39,11 +39,11 @@ TEST_F(ExperimentPanelTest, AKindOfMaskIsExplainedInAFewWords) {
 TEST_F(ExperimentPanelTest, TwoDragsAreTwoSteps) {
     const ImVec2 seed = field_of("Seed", {"seed", "drag"});
     drag(seed, {40, 0});
-    const Seed after_one = document().experiment().seed;
+    const Seed after_one = document().experiment().weights.seed;
     drag(seed, {40, 0});
-    EXPECT_NE(document().experiment().seed, after_one);
+    EXPECT_NE(document().experiment().weights.seed, after_one);
     press(Key::z, k_ctrl);
-    EXPECT_EQ(document().experiment().seed, after_one);
+    EXPECT_EQ(document().experiment().weights.seed, after_one);
 }
 
 TEST_F(ExperimentPanelTest, ADragThatComesBackIsNoStep) {
@@ -64,7 +64,7 @@ TEST_F(ExperimentPanelTest, ASeedIsTypedAfterAClick) {
     push(pressing(Key::a, k_ctrl));
     push(typing("18446744073709551615"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().experiment().seed, Seed::parse("18446744073709551615"));
+    EXPECT_EQ(document().experiment().weights.seed, Seed::parse("18446744073709551615"));
 }
 
 TEST_F(ExperimentPanelTest, ASeedThatIsNoneIsANoticeAndChangesNothing) {
@@ -80,52 +80,52 @@ TEST_F(ExperimentPanelTest, ASeedThatIsNoneIsANoticeAndChangesNothing) {
 
 TEST_F(ExperimentPanelTest, DraggingTheHeadsStepsThroughTheDivisors) {
     drag(field_of("Heads", {"number", "drag"}), {40, 0});
-    const int heads = document().experiment().heads;
+    const int heads = document().experiment().attention.heads;
     EXPECT_GT(heads, 1);
-    EXPECT_EQ(document().experiment().dim % heads, 0);
+    EXPECT_EQ(document().experiment().input.dim % heads, 0);
     EXPECT_EQ(document().trace()->find("weights")->shape().heads, heads);
     press(Key::z, k_ctrl);
-    EXPECT_EQ(document().experiment().heads, 1);
+    EXPECT_EQ(document().experiment().attention.heads, 1);
 }
 
 TEST_F(ExperimentPanelTest, DraggingTheDimensionKeepsItAMultipleOfTheHeads) {
-    document().change([](Session& s) { s.experiment.heads = 4; });
+    document().change([](Session& s) { s.experiment.attention.heads = 4; });
     settle();
     drag(field_of("Dimension", {"number", "drag"}), {37, 0});
-    EXPECT_GT(document().experiment().dim, 16);
-    EXPECT_EQ(document().experiment().dim % 4, 0);
+    EXPECT_GT(document().experiment().input.dim, 16);
+    EXPECT_EQ(document().experiment().input.dim % 4, 0);
     EXPECT_EQ(document().problem(), "");
 }
 
 TEST_F(ExperimentPanelTest, ThePointerLeavingDoesNotEndADrag) {
     const ImVec2 seed = field_of("Seed", {"seed", "drag"});
     drag(seed, {500, 400});
-    EXPECT_NE(document().experiment().seed, Seed(123));
+    EXPECT_NE(document().experiment().weights.seed, Seed(123));
     EXPECT_EQ(document().presentation().stage, load_example("scaled-dot-product").presentation.stage);
 }
 
 TEST_F(ExperimentPanelTest, ACausalMaskIsSwitchedOn) {
     click(field_of("Causal", {"on"}));
-    ASSERT_EQ(document().experiment().mask, (std::vector<MaskRule>{{MaskForm::causal, {}}}));
+    ASSERT_EQ(document().experiment().weighting.mask, (std::vector<MaskRule>{{MaskForm::causal, {}}}));
     const Stage& weights = *document().trace()->find("weights");
     EXPECT_EQ(weights.buffer.at(0, 0, 1), 0.0f);
     press(Key::z, k_ctrl);
-    EXPECT_TRUE(document().experiment().mask.empty());
+    EXPECT_TRUE(document().experiment().weighting.mask.empty());
 }
 
 TEST_F(ExperimentPanelTest, SwitchingAMaskKeepsTheOtherRules) {
     const MaskRule first{MaskForm::valid, {6}}, second{MaskForm::valid, {5}}, causal{MaskForm::causal, {}};
-    document().change([&](Session& s) { s.experiment.mask = {first, second}; });
+    document().change([&](Session& s) { s.experiment.weighting.mask = {first, second}; });
     settle();
     click(field_of("Causal", {"on"}));
-    EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{causal, first, second}));
+    EXPECT_EQ(document().experiment().weighting.mask, (std::vector<MaskRule>{causal, first, second}));
     drag(field_of("Padding 2", {"numbers", "drag"}), {-14, 0});
-    ASSERT_EQ(document().experiment().mask.size(), 3U);
-    EXPECT_EQ(document().experiment().mask[1], first);
-    EXPECT_LT(document().experiment().mask[2].arguments[0], 5);
-    const MaskRule dragged = document().experiment().mask[2];
+    ASSERT_EQ(document().experiment().weighting.mask.size(), 3U);
+    EXPECT_EQ(document().experiment().weighting.mask[1], first);
+    EXPECT_LT(document().experiment().weighting.mask[2].arguments[0], 5);
+    const MaskRule dragged = document().experiment().weighting.mask[2];
     click(field_of("Padding", {"on"}));
-    EXPECT_EQ(document().experiment().mask, (std::vector<MaskRule>{causal, dragged}));
+    EXPECT_EQ(document().experiment().weighting.mask, (std::vector<MaskRule>{causal, dragged}));
 }
 
 TEST_F(ExperimentPanelTest, EveryKindOfMaskHasARow) {
@@ -133,11 +133,11 @@ TEST_F(ExperimentPanelTest, EveryKindOfMaskHasARow) {
         std::string label(kind.choice == MaskForm::valid ? "padding" : name_of(kind.choice));
         label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
         click(field_of(label, {"on"}));
-        ASSERT_EQ(document().experiment().mask.size(), 1U) << label;
-        EXPECT_EQ(document().experiment().mask[0].kind, kind.choice);
+        ASSERT_EQ(document().experiment().weighting.mask.size(), 1U) << label;
+        EXPECT_EQ(document().experiment().weighting.mask[0].kind, kind.choice);
         EXPECT_EQ(document().problem(), "");
         click(field_of(label, {"on"}));
-        EXPECT_TRUE(document().experiment().mask.empty());
+        EXPECT_TRUE(document().experiment().weighting.mask.empty());
     }
 }
 
@@ -147,22 +147,22 @@ TEST_F(ExperimentPanelTest, TheNumbersOfAMaskAreTyped) {
     push(pressing(Key::a, k_ctrl));
     push(typing("1,2,3,4,5,6,7,8"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().experiment().mask,
+    EXPECT_EQ(document().experiment().weighting.mask,
               (std::vector<MaskRule>{{MaskForm::valid, {1, 2, 3, 4, 5, 6, 7, 8}}}));
 }
 
 TEST_F(ExperimentPanelTest, ARightClickResetsASetting) {
-    document().change([](Session& s) { s.experiment.temperature = 3; });
+    document().change([](Session& s) { s.experiment.weighting.temperature = 3; });
     settle();
     click(field_of("Temperature", {"label"}), 1);
-    EXPECT_EQ(document().experiment().temperature, 1);
+    EXPECT_EQ(document().experiment().weighting.temperature, 1);
 }
 
 TEST_F(ExperimentPanelTest, TheDieRollsASeedAndIsOneStep) {
     click(field_of("Seed", {"die", "⚄"}));
     EXPECT_TRUE(document().can_undo());
     press(Key::z, k_ctrl);
-    EXPECT_EQ(document().experiment().seed, Seed(123));
+    EXPECT_EQ(document().experiment().weights.seed, Seed(123));
 }
 
 TEST_F(ExperimentPanelTest, EverySettingHasARow) {
@@ -233,29 +233,29 @@ TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {
         EXPECT_EQ(document().problem(), "");
     }
     const Experiment& e = document().experiment();
-    EXPECT_EQ(e.position, Position::sinusoidal);
-    EXPECT_EQ(e.score, Score::additive);
-    EXPECT_EQ(e.normalizer, Normalization::local_p);
-    EXPECT_EQ(e.block, Block::pre_norm);
+    EXPECT_EQ(e.attention.position, Position::sinusoidal);
+    EXPECT_EQ(e.attention.score, Score::additive);
+    EXPECT_EQ(e.weighting.normalizer, Normalization::local_p);
+    EXPECT_EQ(e.attention.block, Block::pre_norm);
     for (const char* stage : {"positioned", "score_hidden", "gauss", "residual_2"})
         EXPECT_NE(document().trace()->find(stage), nullptr) << stage;
 }
 
 TEST_F(ExperimentPanelTest, AWindowsReachIsDraggedByOnesAndTypedAsAnyNumber) {
     document().change([](Session& s) {
-        s.experiment.normalizer = Normalization::local_m;
-        s.experiment.local_window = 1.5;
+        s.experiment.weighting.normalizer = Normalization::local_m;
+        s.experiment.weighting.local_window = 1.5;
     });
     settle();
     drag(field_of("Half-width", {"number", "drag"}), {60, 0});
-    const double dragged = document().experiment().local_window;
+    const double dragged = document().experiment().weighting.local_window;
     EXPECT_GT(dragged, 1.5);
     EXPECT_EQ(dragged - std::floor(dragged), 0.5);
     click(field_of("Half-width", {"number", "drag"}));
     push(pressing(Key::a, k_ctrl));
     push(typing("0.75"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().experiment().local_window, 0.75);
+    EXPECT_EQ(document().experiment().weighting.local_window, 0.75);
     EXPECT_EQ(document().problem(), "");
 }
 
@@ -266,10 +266,10 @@ TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
         drag({at.x + 120, at.y}, {60, 0});
         EXPECT_EQ(document().session(), before) << label;
     }
-    document().change([](Session& s) { s.experiment.score = Score::additive; });
+    document().change([](Session& s) { s.experiment.attention.score = Score::additive; });
     settle();
     drag(field_of("Hidden", {"number", "drag"}), {60, 0});
-    EXPECT_GT(document().experiment().hidden, 8);
+    EXPECT_GT(document().experiment().weighting.hidden, 8);
 }
 
 TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
@@ -284,8 +284,8 @@ TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
         EXPECT_FALSE(compat::popup_is_open()) << label;
     }
     drag(field_of("Temperature", {"factor", "drag"}), {60, 0});
-    EXPECT_GT(document().experiment().temperature, before.experiment.temperature);
-    document().change([](Session& s) { s.experiment.decoder_attention = DecoderAttention::none; });
+    EXPECT_GT(document().experiment().weighting.temperature, before.experiment.weighting.temperature);
+    document().change([](Session& s) { s.experiment.seq2seq.decoder_attention = DecoderAttention::none; });
     settle();
     const Session without = document().session();
     for (const char* label : {"Causal", "By hand", "Normalization", "Temperature"}) {
@@ -297,32 +297,32 @@ TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
 
 TEST_F(ExperimentPanelTest, AHeadThatRopeCannotTurnIsRefusedAndTheHeadsStepOverIt) {
     document().change([](Session& s) {
-        s.experiment.dim = 12;
-        s.experiment.heads = 4;
+        s.experiment.input.dim = 12;
+        s.experiment.attention.heads = 4;
     });
     settle();
     click(field_of("Encoding", {"##choice"}));
     choose("rope");
-    EXPECT_EQ(document().experiment().position, Position::none);
+    EXPECT_EQ(document().experiment().attention.position, Position::none);
     EXPECT_TRUE(interaction().notice.problem);
     EXPECT_EQ(document().problem(), "");
     drag(field_of("Heads", {"number", "drag"}), {-14, 0});
     click(field_of("Encoding", {"##choice"}));
     choose("rope");
-    EXPECT_EQ(document().experiment().position, Position::rope);
+    EXPECT_EQ(document().experiment().attention.position, Position::rope);
     drag(field_of("Heads", {"number", "drag"}), {300, 0});
-    EXPECT_EQ(document().experiment().heads, 6);
+    EXPECT_EQ(document().experiment().attention.heads, 6);
     EXPECT_EQ(document().problem(), "");
 }
 
 TEST_F(ExperimentPanelTest, ASizeOfItsOwnIsAMultipleOfTheHeads) {
-    document().change([](Session& s) { s.experiment.heads = 4; });
+    document().change([](Session& s) { s.experiment.attention.heads = 4; });
     settle();
     drag(field_of("Key size", {"number", "drag"}), {14, 0});
-    EXPECT_EQ(document().experiment().key_size, 20);
+    EXPECT_EQ(document().experiment().attention.key_size, 20);
     EXPECT_EQ(document().trace()->find("query")->shape().columns, 20);
     drag(field_of("Key size", {"number", "drag"}), {-14, 0});
-    EXPECT_EQ(document().experiment().key_size, 0) << "as wide as the embedding again";
+    EXPECT_EQ(document().experiment().attention.key_size, 0) << "as wide as the embedding again";
 }
 
 TEST_F(ExperimentPanelTest, ASectionFoldsAndUnfolds) {

@@ -44,7 +44,7 @@ TEST_F(NoteTest, CloseWithTheCrossAndStaysClosed) {
     ASSERT_TRUE(is_shown());
     click(place_of("attnscope", {"close note"}));
     EXPECT_FALSE(is_shown());
-    document().change([](Session& session) { session.experiment.seed = 7; });
+    document().change([](Session& session) { session.experiment.weights.seed = 7; });
     settle();
     EXPECT_FALSE(is_shown());
     EXPECT_EQ(workspace->state().closed_note, load_example("bahdanau-alignment").note);

@@ -14,7 +14,7 @@ class ParityDialogTest : public InterfaceTest {
 protected:
     void SetUp() override {
         Session session = load_example("multi-head");
-        session.experiment.text = "the cat sat on the mat";
+        session.experiment.input.text = "the cat sat on the mat";
         start(session);
     }
 
@@ -77,9 +77,9 @@ TEST_F(ParityDialogTest, ItRunsAgainForAnotherExperimentAndWhenAskedTo) {
     const auto second = workspace->parity().report();
     EXPECT_NE(second, first);
     press(Key::escape);
-    document().change([](Session& s) { s.experiment.seed = 77; });
+    document().change([](Session& s) { s.experiment.weights.seed = 77; });
     settle();
-    EXPECT_EQ(open()->experiment().seed, Seed(77));
+    EXPECT_EQ(open()->experiment().weights.seed, Seed(77));
 }
 
 TEST_F(ParityDialogTest, ItRunsAgainAfterAShaderWasSaved) {

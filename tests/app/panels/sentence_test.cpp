@@ -93,7 +93,7 @@ TEST_F(SentenceTest, EscapeLetsGoOfTheKeyboardAndKeepsTheText) {
 /// Two sentences: the second asked for, typed, pointed at and taken away.
 class SecondSentenceTest : public SentenceTest {
 protected:
-    const std::string& second() { return document().experiment().text2; }
+    const std::string& second() { return document().experiment().input.text2; }
     void add(std::string_view sentence) {
         click(place_of("attnscope", {"add sentence"}));
         play(typing(sentence));
@@ -112,7 +112,7 @@ TEST_F(SecondSentenceTest, IsTypedIntoItsOwnField) {
     EXPECT_EQ(document().trace()->columns, (std::vector<std::string>{"je", "te", "vois"}));
     EXPECT_EQ(document().trace()->rows.size(), 8U);
     EXPECT_EQ(focused().drawn.columns, 3);
-    EXPECT_EQ(text(), load_example("scaled-dot-product").experiment.text);
+    EXPECT_EQ(text(), load_example("scaled-dot-product").experiment.input.text);
 }
 
 TEST_F(SecondSentenceTest, EachOfItsWordsIsAnUndoStep) {
@@ -206,12 +206,12 @@ TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     play(typing("x"));
     EXPECT_FALSE(ImGui::GetIO().WantTextInput);
     EXPECT_EQ(document().session(), before);
-    document().change([](Session& s) { s.experiment.given.clear(); });
+    document().change([](Session& s) { s.experiment.weights.given.clear(); });
     settle();
     EXPECT_GT(interaction().control.drawn.size(), controls) << "Tab passes it";
     press(Key::l, k_ctrl);
     play(typing("x"));
-    EXPECT_NE(text(), before.experiment.text);
+    EXPECT_NE(text(), before.experiment.input.text);
 }
 
 TEST_F(SentenceTest, EmptiedItLeavesTheMatricesFaint) {
@@ -228,7 +228,7 @@ TEST_F(SentenceTest, EmptiedItLeavesTheMatricesFaint) {
         return sum;
     };
     const double before = brightness();
-    document().change([](Session& s) { s.experiment.text.clear(); });
+    document().change([](Session& s) { s.experiment.input.text.clear(); });
     settle();
     EXPECT_LT(brightness(), 0.7 * before);
 }
@@ -248,14 +248,14 @@ TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {
     const auto sizes = [](const Experiment& e) { return sizes_text(evaluate(e)); };
     Experiment e;
     EXPECT_EQ(sizes(e), "8 tokens · d 16 · 1 head");
-    e.text2 = "three keys here";
-    e.heads = 2;
+    e.input.text2 = "three keys here";
+    e.attention.heads = 2;
     EXPECT_EQ(sizes(e), "8 queries · 3 keys · d 16 · 2 heads");
     e = load_example("scalar-cross-attention").experiment;
     EXPECT_EQ(sizes(e), "3 queries · 3 keys · d 1 · 1 head");
-    e.given.clear();
-    e.scale = {Scale::Kind::none};
-    e.given.insert_or_assign("scores", GivenMatrix(Matrix::Ones(1, 6)));
+    e.weights.given.clear();
+    e.attention.scale = {Scale::Kind::none};
+    e.weights.given.insert_or_assign("scores", GivenMatrix(Matrix::Ones(1, 6)));
     EXPECT_EQ(sizes(e), "1 query · 6 keys · 1 head");
     EXPECT_EQ(sizes(load_example("bahdanau-alignment").experiment), "13 steps · 12 words · d 16");
 }

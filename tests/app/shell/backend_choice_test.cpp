@@ -11,7 +11,7 @@ protected:
     /// `backend` is chosen, with contexts that share the window's.
     void start_on(const std::string& backend, int dim = 16) {
         Session session = load_example("scaled-dot-product");
-        session.experiment.dim = dim;
+        session.experiment.input.dim = dim;
         SavedState state;
         state.backend = backend;
         state.closed_note = session.note;
@@ -113,7 +113,7 @@ TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
     start_on("cpu");
     if (!window || IsSkipped()) return;
     document().change([](Session& s) {
-        s.experiment.heads = 2;
+        s.experiment.attention.heads = 2;
         s.presentation.head = {HeadChoice::Kind::one, 0};
     });
     std::promise<void> allowed;

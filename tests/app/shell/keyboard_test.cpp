@@ -53,40 +53,41 @@ TEST_F(KeyboardTest, TabGoesThroughEveryControlAndBack) {
 
 TEST_F(KeyboardTest, ArrowsStepTheControlAndElseTheStrip) {
     const std::string stage = document().presentation().stage;
-    ASSERT_TRUE(tab_until([&] { return document().experiment().dim == 17; }));
+    ASSERT_TRUE(tab_until([&] { return document().experiment().input.dim == 17; }));
     press(Key::left, {.shift = true});
-    EXPECT_EQ(document().experiment().dim, 7);
+    EXPECT_EQ(document().experiment().input.dim, 7);
     EXPECT_EQ(document().presentation().stage, stage);
     press(Key::escape);
     EXPECT_EQ(interaction().control.id, 0U);
     press(Key::left);
     EXPECT_NE(document().presentation().stage, stage);
-    EXPECT_EQ(document().experiment().dim, 7);
+    EXPECT_EQ(document().experiment().input.dim, 7);
 }
 
 TEST_F(KeyboardTest, EnterTypesANumber) {
-    ASSERT_TRUE(tab_until([&] { return document().experiment().seed == Seed(124); }));
+    ASSERT_TRUE(tab_until([&] { return document().experiment().weights.seed == Seed(124); }));
     press(Key::enter);
     push(pressing(Key::a, {.ctrl = true}));
     push(typing("55"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().experiment().seed, Seed(55));
+    EXPECT_EQ(document().experiment().weights.seed, Seed(55));
     press(Key::right);
-    EXPECT_EQ(document().experiment().seed, Seed(56)) << "the keyboard is on the field still";
+    EXPECT_EQ(document().experiment().weights.seed, Seed(56)) << "the keyboard is on the field still";
 }
 
 TEST_F(KeyboardTest, ArrowsTakeTheNextChoice) {
-    EXPECT_TRUE(tab_until([&] { return document().experiment().tokenizer == TokenizerKind::whitespace; }));
+    EXPECT_TRUE(
+        tab_until([&] { return document().experiment().input.tokenizer == TokenizerKind::whitespace; }));
     press(Key::left);
-    EXPECT_EQ(document().experiment().tokenizer, TokenizerKind::words);
+    EXPECT_EQ(document().experiment().input.tokenizer, TokenizerKind::words);
 }
 
 TEST_F(KeyboardTest, SpaceSwitches) {
     interaction().control.id = id_of(*find_window("/experiment_"), {"Projection", "on"});
     press(Key::space);
-    EXPECT_TRUE(document().experiment().output_projection);
+    EXPECT_TRUE(document().experiment().attention.output_projection);
     press(Key::enter);
-    EXPECT_FALSE(document().experiment().output_projection);
+    EXPECT_FALSE(document().experiment().attention.output_projection);
 }
 
 TEST_F(KeyboardTest, AMenuIsOpenedAndWalked) {
@@ -102,14 +103,14 @@ TEST_F(KeyboardTest, AMenuIsOpenedAndWalked) {
 TEST_F(KeyboardTest, EnterChoosesInAListThatTheMouseOpened) {
     for (const Key chooses : {Key::enter, Key::keypad_enter, Key::space}) {
         start(load_example("scaled-dot-product"));
-        const Score before = document().experiment().score;
+        const Score before = document().experiment().attention.score;
         click(field_of("Function", {"##choice"}));
         ASSERT_TRUE(compat::popup_is_open());
         press(Key::down);
         press(Key::down);
         press(chooses);
         EXPECT_FALSE(compat::popup_is_open());
-        EXPECT_NE(document().experiment().score, before);
+        EXPECT_NE(document().experiment().attention.score, before);
     }
 }
 
@@ -119,7 +120,7 @@ TEST_F(KeyboardTest, EnterTakesWhatFastArrowsHaveReached) {
     for (const Key key : {Key::down, Key::down, Key::enter})
         for (const InputEvent& event : pressing(key)) keys.push_back(event);
     play(keys);
-    EXPECT_EQ(document().experiment().score, Score::additive);
+    EXPECT_EQ(document().experiment().attention.score, Score::additive);
 }
 
 TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
@@ -235,7 +236,7 @@ TEST_F(KeyboardTest, AFileIsChosenByKeysAlone) {
     const test::TemporaryFolder folder;
     std::filesystem::create_directory(folder.file("inner"));
     Session session;
-    session.experiment.seed = 77;
+    session.experiment.weights.seed = 77;
     write_file(folder.file("inner/a.json"), to_json(Session{}));
     write_file(folder.file("inner/b.json"), to_json(session));
     interaction().file_form.folder = folder.path();
@@ -255,7 +256,7 @@ TEST_F(KeyboardTest, AFileIsChosenByKeysAlone) {
     EXPECT_EQ(interaction().dialog, Dialog::open) << "not before Enter";
     press(Key::enter);
     EXPECT_EQ(interaction().dialog, Dialog::none);
-    EXPECT_EQ(document().experiment().seed, Seed(77));
+    EXPECT_EQ(document().experiment().weights.seed, Seed(77));
 }
 
 TEST_F(KeyboardTest, AMatrixIsGivenByKeysAlone) {

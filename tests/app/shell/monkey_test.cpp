@@ -100,8 +100,8 @@ TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
 SavedState state_number(int n) {
     SavedState state;
     Experiment& e = state.session.experiment;
-    e.text = std::to_string(n);
-    e.given.emplace("scores", GivenMatrix(Matrix::Constant(50, 50, static_cast<float>(n))));
+    e.input.text = std::to_string(n);
+    e.weights.given.emplace("scores", GivenMatrix(Matrix::Constant(50, 50, static_cast<float>(n))));
     return state;
 }
 
@@ -123,7 +123,7 @@ TEST(KillTest, KilledAtAnyMomentLeavesAStateThatIsWhole) {
         const auto state = load_state(folder.path(), problem);
         ASSERT_EQ(problem, "");
         if (!state) continue;  // before the first one was written
-        const int n = std::atoi(state->session.experiment.text.c_str());
+        const int n = std::atoi(state->session.experiment.input.text.c_str());
         EXPECT_EQ(state->session, state_number(n).session) << "of two states";
         EXPECT_GE(n, written) << "an older state came back";
         written = n;

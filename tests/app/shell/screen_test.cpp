@@ -19,7 +19,7 @@ class ScreenTest : public InterfaceTest, public ::testing::WithParamInterface<Sc
 protected:
     void SetUp() override {
         Session session = load_example("multi-head");
-        session.experiment.mask = {{MaskForm::causal, {}}};
+        session.experiment.weighting.mask = {{MaskForm::causal, {}}};
         start(session, GetParam().width, GetParam().height, GetParam().scale);
     }
 };
@@ -117,12 +117,12 @@ TEST_F(SmallScreenTest, TheFocusedThumbnailStaysInSightWhenStagesComeBeforeIt) {
     for (const int width : {1024, 1280, 1600})
         for (const char* stage : {"embedding", "scores", "weights", "output"}) {
             Session session = load_example("multi-head");
-            session.experiment.heads = 1;
-            session.experiment.dim = 64;
+            session.experiment.attention.heads = 1;
+            session.experiment.input.dim = 64;
             session.presentation.stage = stage;
             start(session, width, 700);
             for (const int heads : {2, 4, 8, 16, 1, 16}) {
-                document().change([&](Session& s) { s.experiment.heads = heads; }, "drag heads");
+                document().change([&](Session& s) { s.experiment.attention.heads = heads; }, "drag heads");
                 document().settle();
                 for (int frame = 0; frame < 3; ++frame) step();
                 ASSERT_FALSE(document().stale()) << document().problem();
@@ -162,7 +162,7 @@ class LengthTest : public InterfaceTest {
 protected:
     void show(const std::string& sentence) {
         Session session = load_example("scaled-dot-product");
-        session.experiment.text = sentence;
+        session.experiment.input.text = sentence;
         start(session);
         ASSERT_FALSE(document().stale()) << document().problem();
         for (const StagePtr& stage : document().trace()->stages()) {
@@ -199,7 +199,7 @@ TEST_F(LengthTest, OneTokenDraws) {
 
 TEST_F(LengthTest, NoTokenDraws) {
     Session session;
-    session.experiment.text.clear();
+    session.experiment.input.text.clear();
     start(session);
     picture();
     EXPECT_FALSE(document().trace());
@@ -210,7 +210,7 @@ TEST_F(LengthTest, NoTokenDraws) {
 
 TEST_F(LengthTest, AFullyMaskedRowDraws) {
     Session session = load_example("scaled-dot-product");
-    session.experiment.mask = {{MaskForm::valid, {0}}};
+    session.experiment.weighting.mask = {{MaskForm::valid, {0}}};
     start(session);
     click(cell_place(0, 0));
     picture();

@@ -61,7 +61,7 @@ TEST_F(ShapedTextTest, ASentenceOfManyScriptsIsEditedAndShownEverywhere) {
 
 TEST_F(ShapedTextTest, ALongUprightLabelStaysBelowTheOperand) {
     Session session = load_example("scaled-dot-product");
-    session.experiment.text = "Can you help me to translate this 👩‍🏫";
+    session.experiment.input.text = "Can you help me to translate this 👩‍🏫";
     start(std::move(session));
     step();
     float operand_bottom = 0;

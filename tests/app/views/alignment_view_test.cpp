@@ -101,7 +101,7 @@ TEST_F(AlignmentViewTest, ASourceWordLightsItsColumnAndIsLockedForTheChosenStep)
 }
 
 TEST_F(AlignmentViewTest, ALineIsItsCell) {
-    change([](Session& s) { s.experiment.normalizer = Normalization::hard; });
+    change([](Session& s) { s.experiment.weighting.normalizer = Normalization::hard; });
     const ImRect lines = area_of("attnscope", {"lines"});
     for (const int i : {2, 8}) {
         click({lines.Max.x - 3, row_of("steps", i, 13).y});
@@ -172,7 +172,7 @@ TEST_F(AlignmentViewTest, TheWordsThatAStepFindsLikelyAreCellsOfLogProbs) {
 TEST_F(AlignmentViewTest, ADecoderThatAlignsWithItsCurrentStateMakesItBefore) {
     const auto state = [&] { return area_of("attnscope", {"s₁", "vector"}).Min.x; };
     EXPECT_GT(state(), area_of("attnscope", {"scores"}).Min.x);
-    change([](Session& s) { s.experiment.alignment_state = AlignmentState::current; });
+    change([](Session& s) { s.experiment.seq2seq.alignment_state = AlignmentState::current; });
     EXPECT_LT(state(), area_of("attnscope", {"scores"}).Min.x);
 }
 
@@ -193,7 +193,7 @@ TEST_F(AlignmentViewTest, TheChosenStepIsSeen) {
     change([](Session& s) { s.presentation.locked = Cell{6, 1}; });
     const gl::Pixels sixth = picture();
     EXPECT_NE(first, sixth);
-    change([](Session& s) { s.experiment.encoder = Encoder::forward; });
+    change([](Session& s) { s.experiment.seq2seq.encoder = Encoder::forward; });
     EXPECT_NE(picture(), sixth);
 }
 
@@ -202,11 +202,11 @@ TEST_F(AlignmentViewTest, EverySizeOfWindowAndSentenceIsDrawn) {
         for (const int words : {1, 4, 300})
             for (const DecoderAttention decoder : {DecoderAttention::additive, DecoderAttention::none}) {
                 Session session = load_example("bahdanau-alignment");
-                session.experiment.text.clear();
-                for (int i = 0; i < words; ++i) session.experiment.text += " w" + std::to_string(i);
-                session.experiment.text2 = session.experiment.text;
-                session.experiment.decoder_attention = decoder;
-                session.experiment.mask = {{MaskForm::valid, {words / 2}}};
+                session.experiment.input.text.clear();
+                for (int i = 0; i < words; ++i) session.experiment.input.text += " w" + std::to_string(i);
+                session.experiment.input.text2 = session.experiment.input.text;
+                session.experiment.seq2seq.decoder_attention = decoder;
+                session.experiment.weighting.mask = {{MaskForm::valid, {words / 2}}};
                 start(std::move(session), width, height);
                 press(Key::down);
                 picture();

@@ -138,14 +138,15 @@ TEST_F(FocusTest, AThumbnailIsFocusedByAClick) {
 
 TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
     Session session = load_example("scaled-dot-product");
-    session.experiment.score = Score::additive;
-    session.experiment.given.insert_or_assign("mask_additive", GivenMatrix(Matrix::Constant(8, 8, NAN)));
+    session.experiment.attention.score = Score::additive;
+    session.experiment.weights.given.insert_or_assign("mask_additive",
+                                                      GivenMatrix(Matrix::Constant(8, 8, NAN)));
     session.presentation.stage = "score_hidden";
     start(std::move(session));
     const SeenMatrix hidden = focused();
     click(hidden.at(0.5f, 0.5f));
     EXPECT_EQ(document().presentation().locked, (Cell{0, 0}));
-    document().change([](Session& s) { s.experiment.score = Score::dot; });
+    document().change([](Session& s) { s.experiment.attention.score = Score::dot; });
     settle();
     const gl::Pixels vanished = picture();
     // Below stand the times, which differ, and the count of what is not finite.
@@ -182,7 +183,7 @@ TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
 }
 
 TEST_F(FocusTest, UpAndDownGoThroughTheHeads) {
-    document().change([](Session& s) { s.experiment.heads = 2; });
+    document().change([](Session& s) { s.experiment.attention.heads = 2; });
     settle();
     press(Key::down);
     EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
@@ -221,8 +222,8 @@ TEST_F(FocusTest, EveryCellOnScreenHasTheColorOfItsValue) {
 
 TEST_F(FocusTest, AKeyThatIsClosedToAllQueriesIsMarkedWhereTheSoftmaxIsOverThem) {
     Session session = load_example("scaled-dot-product");
-    session.experiment.text2 = "a b c d e f g h i j k";
-    session.experiment.mask = {{MaskForm::window, {1, 0}}};  // closes the keys from the ninth on
+    session.experiment.input.text2 = "a b c d e f g h i j k";
+    session.experiment.weighting.mask = {{MaskForm::window, {1, 0}}};  // closes the keys from the ninth on
     session.presentation.stage = "weights";
     start(session);
     // Pixels in the hue of a warning, which is orange among greys.
@@ -245,7 +246,7 @@ TEST_F(FocusTest, AKeyThatIsClosedToAllQueriesIsMarkedWhereTheSoftmaxIsOverThem)
     const auto in_status_bar = [&] { return marked({0, 974}, {1600, 1000}); };
     EXPECT_EQ(above(0, 10), 0);
     EXPECT_EQ(in_status_bar(), 0);
-    document().change([](Session& s) { s.experiment.softmax_axis = SoftmaxAxis::queries; });
+    document().change([](Session& s) { s.experiment.attention.softmax_axis = SoftmaxAxis::queries; });
     settle();
     EXPECT_EQ(above(0, 7), 0);
     for (int j = 8; j < 11; ++j) EXPECT_GT(above(j, j), 0) << j;
@@ -259,7 +260,7 @@ TEST_F(FocusTest, InTheStripKeysOfAnotherSentenceHaveLabelsOfTheirOwn) {
     start(load_example("scaled-dot-product"), 2400, 1000);
     const float key = gap("query", "key"), value = gap("key", "value"), scores = gap("value", "scores");
     Session session = load_example("scaled-dot-product");
-    session.experiment.text2 = "wholly different words";
+    session.experiment.input.text2 = "wholly different words";
     start(session, 2400, 1000);
     EXPECT_GT(gap("query", "key"), key + 30);
     EXPECT_NEAR(gap("key", "value"), value, 20) << "of the same words";

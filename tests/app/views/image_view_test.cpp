@@ -63,7 +63,7 @@ TEST_F(ImageViewTest, ThePictureIsDrawnAndCoveredByTheWeights) {
     step(true);
     step(true);
     const gl::Pixels soft = window->pixels();
-    document().change([](Session& s) { s.experiment.normalizer = Normalization::hard; });
+    document().change([](Session& s) { s.experiment.weighting.normalizer = Normalization::hard; });
     settle();
     const gl::Pixels hard = picture();
     EXPECT_NE(soft, hard);
@@ -97,20 +97,20 @@ TEST_F(ImageViewTest, WithoutAPictureTheTabIsDisabled) {
 
 TEST_F(ImageViewTest, ActionsUseAndRemoveThePicture) {
     Session session;
-    session.experiment.text2 = "its place is taken";
+    session.experiment.input.text2 = "its place is taken";
     start(session);
     ASSERT_FALSE(find_action("edit.remove_picture")
                      ->enabled({document(), interaction(), *std::make_unique<SavedState>(), {}}));
     runs("edit.drawn_picture");
-    EXPECT_TRUE(document().experiment().image == drawn_picture());
-    EXPECT_EQ(document().experiment().text2, "");
+    EXPECT_TRUE(document().experiment().input.image == drawn_picture());
+    EXPECT_EQ(document().experiment().input.text2, "");
     EXPECT_EQ(document().presentation().view, ViewKind::image);
     EXPECT_EQ(document().problem(), "");
     runs("edit.remove_picture");
-    EXPECT_FALSE(document().experiment().image);
+    EXPECT_FALSE(document().experiment().input.image);
     EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
     press(Key::z, {.ctrl = true});
-    EXPECT_TRUE(document().experiment().image);
+    EXPECT_TRUE(document().experiment().input.image);
 }
 
 TEST_F(ImageViewTest, WhereNothingLooksAPictureIsRefusedWithTheReason) {
@@ -122,7 +122,7 @@ TEST_F(ImageViewTest, WhereNothingLooksAPictureIsRefusedWithTheReason) {
     const std::string photo = folder.file("photo.png");
     write_file(photo, png_of(gradient(4, 4)));
     play({Drop{{photo}}});
-    EXPECT_FALSE(document().experiment().image);
+    EXPECT_FALSE(document().experiment().input.image);
     EXPECT_NE(interaction().notice.text.find("embedding of the keys is custom"), std::string::npos)
         << interaction().notice.text;
 }
@@ -131,18 +131,18 @@ TEST_F(ImageViewTest, ThePanelChoosesAndCutsThePicture) {
     start(load_example("scaled-dot-product"));
     click(field_of("Picture", {"##choice"}));
     choose("drawn");
-    EXPECT_TRUE(document().experiment().image == drawn_picture());
+    EXPECT_TRUE(document().experiment().input.image == drawn_picture());
     click(field_of("Patches a side", {"number", "drag"}));
     push(pressing(Key::a, {.ctrl = true}));
     push(typing("5"));
     play(pressing(Key::enter));
-    EXPECT_EQ(document().experiment().grid, 5);
+    EXPECT_EQ(document().experiment().input.grid, 5);
     EXPECT_EQ(document().trace()->columns.size(), 25U);
     drag(field_of("Pixels a side", {"number", "drag"}), {60, 0});
-    EXPECT_GT(document().experiment().patch_size, 8);
+    EXPECT_GT(document().experiment().input.patch_size, 8);
     click(field_of("Picture", {"##choice"}));
     choose("none");
-    EXPECT_FALSE(document().experiment().image);
+    EXPECT_FALSE(document().experiment().input.image);
 }
 
 TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
@@ -153,8 +153,8 @@ TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
     write_file(photo, png_of(image));
     start(load_example("scaled-dot-product"));
     play({Drop{{photo}}});
-    ASSERT_TRUE(document().experiment().image);
-    EXPECT_EQ(document().experiment().image->image(), central_square(image));
+    ASSERT_TRUE(document().experiment().input.image);
+    EXPECT_EQ(document().experiment().input.image->image(), central_square(image));
     EXPECT_EQ(document().presentation().view, ViewKind::image);
     EXPECT_EQ(interaction().notice.text, "loaded the picture " + photo);
 
@@ -169,12 +169,12 @@ TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
     SavedState saved;
     ActionContext context{document(), interaction(), saved, copy};
     take_opened(context, read_to_open(exported, true));
-    EXPECT_EQ(document().experiment().image->image(), central_square(image));
+    EXPECT_EQ(document().experiment().input.image->image(), central_square(image));
 
     write_file(photo, png_of(image).substr(0, 60));
     play({Drop{{photo}}});
     EXPECT_TRUE(interaction().notice.problem);
-    EXPECT_EQ(document().experiment().image->image(), central_square(image)) << "nothing is lost";
+    EXPECT_EQ(document().experiment().input.image->image(), central_square(image)) << "nothing is lost";
 }
 
 TEST_F(ImageViewTest, EverySizeOfWindowAndGridIsDrawn) {
@@ -182,9 +182,9 @@ TEST_F(ImageViewTest, EverySizeOfWindowAndGridIsDrawn) {
         for (const int grid : {1, 7, 32}) {
             Session session = load_example("image-attention");
             session.presentation.view = ViewKind::image;
-            session.experiment.grid = grid;
-            session.experiment.patch_size = 2;
-            session.experiment.mask = {{MaskForm::window, {2, 2}}};
+            session.experiment.input.grid = grid;
+            session.experiment.input.patch_size = 2;
+            session.experiment.weighting.mask = {{MaskForm::window, {2, 2}}};
             start(std::move(session), width, height);
             picture();
             EXPECT_EQ(document().problem(), "");

@@ -27,10 +27,10 @@ using Kind = HeadChoice::Kind;
 /// The default experiment on a short sentence, with small cells, so that pictures are quick to draw.
 Session small_session(int heads) {
     Session session;
-    session.experiment.text = "Can you help";
-    session.experiment.dim = 4;
-    session.experiment.heads = heads;
-    session.experiment.mask = {{MaskForm::causal, {}}};
+    session.experiment.input.text = "Can you help";
+    session.experiment.input.dim = 4;
+    session.experiment.attention.heads = heads;
+    session.experiment.weighting.mask = {{MaskForm::causal, {}}};
     session.presentation.cell_size = 8;
     session.note = "look “here”";
     return session;
@@ -127,8 +127,8 @@ TEST(export_test, what_is_not_there_is_refused) {
 
 TEST(export_test, what_is_too_large_in_pixels_leaves_in_shapes) {
     Session session = small_session(1);
-    session.experiment.text.clear();
-    for (int i = 0; i < 100; ++i) session.experiment.text += "word ";
+    session.experiment.input.text.clear();
+    for (int i = 0; i < 100; ++i) session.experiment.input.text += "word ";
     session.presentation.cell_size = 400;
     const Trace trace = evaluate(session.experiment);
     const auto bytes = [&](const char* format) {
@@ -266,9 +266,9 @@ TEST(export_test, json_holds_the_labels_and_the_values_of_the_stage) {
 /// Five words look at the patches of a picture.
 Session image_session() {
     Session session = small_session(1);
-    session.experiment.mask.clear();
-    session.experiment.image = drawn_picture();
-    session.experiment.grid = 2;
+    session.experiment.weighting.mask.clear();
+    session.experiment.input.image = drawn_picture();
+    session.experiment.input.grid = 2;
     session.presentation.view = ViewKind::image;
     return session;
 }
@@ -285,7 +285,7 @@ TEST(export_test, a_view_has_a_picture_of_its_own) {
     EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::pipeline, true}),
               names_of(trace, {{}, {}, {"png"}}));
     Experiment heads = image_session().experiment;
-    heads.heads = 2;
+    heads.attention.heads = 2;
     const Trace several = evaluate(heads);
     EXPECT_EQ(names_of(several, {{}, {Kind::all}, {"png"}, ViewKind::image, true}),
               (Names{"image-view-head1.png", "image-view-head2.png"}));
@@ -296,7 +296,7 @@ TEST(export_test, a_view_has_a_picture_of_its_own) {
 TEST(export_test, an_alignment_leaves_with_its_lines) {
     Session session = small_session(1);
     session.experiment.mechanism = MechanismKind::seq2seq;
-    session.experiment.mask.clear();
+    session.experiment.weighting.mask.clear();
     const Trace trace = evaluate(session.experiment);
     session.presentation.view = ViewKind::alignment;
     session.presentation.stage = "alignment";

@@ -103,8 +103,8 @@ TEST(trace_json_test, one_head_keeps_its_dimension) {
 
 TEST(trace_json_test, several_heads_have_all_their_stages) {
     Experiment experiment;
-    experiment.heads = 4;
-    experiment.output_projection = true;
+    experiment.attention.heads = 4;
+    experiment.attention.output_projection = true;
     const Json json = parsed(evaluate(experiment));
     EXPECT_EQ(json["stages"]["query_heads"]["shape"], Json({4, 8, 4}));
     EXPECT_EQ(json["stages"]["weights"]["shape"], Json({4, 8, 8}));
@@ -116,10 +116,10 @@ TEST(trace_json_test, several_heads_have_all_their_stages) {
 TEST(trace_json_test, every_value_is_read_back_to_the_bit) {
     expect_all_values(evaluate({}));
     Experiment experiment;
-    experiment.heads = 4;
-    experiment.projection = Projection::mha;
-    experiment.output_projection = true;
-    experiment.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {0, 1, 2, 3, 4, 5, 6, 7}}};
+    experiment.attention.heads = 4;
+    experiment.attention.projection = Projection::mha;
+    experiment.attention.output_projection = true;
+    experiment.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {0, 1, 2, 3, 4, 5, 6, 7}}};
     expect_all_values(evaluate(experiment));
 }
 
@@ -128,8 +128,8 @@ TEST(trace_json_test, extreme_values_are_read_back_to_the_bit) {
     scores << 1e-45f, 3.4028235e38f, -0.f, 16777217.f, 1.17549435e-38f,  //
         std::numeric_limits<float>::quiet_NaN(), k_infinity, -k_infinity, 1.0000001f, -1e10f;
     Experiment experiment;
-    experiment.scale = {Scale::Kind::none};
-    experiment.given.emplace("scores", GivenMatrix(scores));
+    experiment.attention.scale = {Scale::Kind::none};
+    experiment.weights.given.emplace("scores", GivenMatrix(scores));
     const Trace trace = evaluate(experiment);
     expect_all_values(trace);
     const Json data = parsed(trace)["stages"]["scores"]["data"][0];
@@ -141,7 +141,7 @@ TEST(trace_json_test, extreme_values_are_read_back_to_the_bit) {
 
 TEST(trace_json_test, masked_cells_are_null_in_masked_and_zero_in_weights) {
     Experiment experiment;
-    experiment.mask = {{MaskForm::causal, {}}};
+    experiment.weighting.mask = {{MaskForm::causal, {}}};
     const Json json = parsed(evaluate(experiment));
     for (std::size_t i = 0; i < 8; ++i)
         for (std::size_t j = 0; j < 8; ++j) {
@@ -188,7 +188,7 @@ TEST(trace_json_test, names_pick_stages_and_parameters) {
 
 TEST(trace_json_test, a_head_or_the_mean_stands_alone_in_its_dimension) {
     Experiment experiment;
-    experiment.heads = 4;
+    experiment.attention.heads = 4;
     const Trace trace = evaluate(experiment);
     const auto stages = [&](HeadChoice head) { return Json::parse(trace_json(trace, {}, head))["stages"]; };
     const Json all = stages({HeadChoice::Kind::all});
@@ -207,9 +207,9 @@ TEST(trace_json_test, a_head_or_the_mean_stands_alone_in_its_dimension) {
 
 TEST(trace_json_test, the_experiment_is_a_sessions) {
     Experiment experiment;
-    experiment.text = "a \"b\"\n語";
-    experiment.seed = Seed::from_unsigned(18446744073709551615u);
-    experiment.dim = 4;
+    experiment.input.text = "a \"b\"\n語";
+    experiment.weights.seed = Seed::from_unsigned(18446744073709551615u);
+    experiment.input.dim = 4;
     const Json json = parsed(evaluate(experiment));
     const std::string session = Json{{"experiment", json["experiment"]}}.dump();
     EXPECT_TRUE(session_from_json(session, "trace").experiment == experiment);
@@ -224,9 +224,9 @@ TEST(trace_json_test, the_same_experiment_gives_the_same_bytes) {
 
 TEST(trace_json_test, hidden_units_are_nested_below_their_key) {
     Experiment e;
-    e.text = "a b c";
-    e.score = Score::additive;
-    e.hidden = 2;
+    e.input.text = "a b c";
+    e.attention.score = Score::additive;
+    e.weighting.hidden = 2;
     const Trace trace = evaluate(e);
     const std::vector<std::string> names = {"score_hidden"};
     const auto json = nlohmann::json::parse(trace_json(trace, names));

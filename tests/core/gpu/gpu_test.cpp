@@ -98,11 +98,11 @@ protected:
 /// Q, K and V are given: N × d, M × d, M × d_v.
 Experiment given(test::Dice& dice, int N, int M, int d, int d_v, float peak = 1) {
     Experiment e;
-    e.projection = Projection::none;
-    e.given.emplace("query", GivenMatrix(dice.matrix(N, d) * peak));
-    e.given.emplace("key", GivenMatrix(dice.matrix(M, d)));
-    e.given.emplace("value", GivenMatrix(dice.matrix(M, d_v)));
-    e.dim = d;
+    e.attention.projection = Projection::none;
+    e.weights.given.emplace("query", GivenMatrix(dice.matrix(N, d) * peak));
+    e.weights.given.emplace("key", GivenMatrix(dice.matrix(M, d)));
+    e.weights.given.emplace("value", GivenMatrix(dice.matrix(M, d_v)));
+    e.input.dim = d;
     return e;
 }
 
@@ -150,12 +150,12 @@ TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
                 const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                 const std::vector<MaskRule> mask = masks(N)[rules];
                 Experiment e = given(dice, N, M, d, 1 + d % 5);
-                e.score = score.choice;
-                e.hidden = 1 + count % 9;
-                e.mask = mask;
-                e.scale.kind = Scale::Kind::none;
-                e.position = count % 3 == 0 ? Position::alibi : Position::none;
-                SCOPED_TRACE(std::string(name_of(e.score)) + " " + std::to_string(N) + " × " +
+                e.attention.score = score.choice;
+                e.weighting.hidden = 1 + count % 9;
+                e.weighting.mask = mask;
+                e.attention.scale.kind = Scale::Kind::none;
+                e.attention.position = count % 3 == 0 ? Position::alibi : Position::none;
+                SCOPED_TRACE(std::string(name_of(e.attention.score)) + " " + std::to_string(N) + " × " +
                              std::to_string(M) + " × " + std::to_string(d) + ", mask " +
                              std::to_string(mask.size()));
                 ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
@@ -176,14 +176,14 @@ TEST_F(GpuTest, EveryNormalisationOfFlatAndPeakedScoresIsTheProcessors) {
                 for (const float peak : {0.0f, 1.0f, 3000.0f}) {
                     const auto [N, M, d] = *shapes.insert(sizes_like(dice, base)).first;
                     Experiment e = given(dice, N, M, d, 2, peak);
-                    e.normalizer = normalizer.choice;
-                    e.softmax_axis = axis;
-                    e.hidden = 3;
-                    e.dropout = count % 2 ? 0.4 : 0;
-                    if (count % 3 == 0) e.mask = {{MaskForm::causal, {}}};
-                    SCOPED_TRACE(std::string(name_of(e.normalizer)) + " " + std::string(name_of(axis)) + " " +
-                                 std::to_string(N) + " × " + std::to_string(M) + ", peak " +
-                                 std::to_string(peak));
+                    e.weighting.normalizer = normalizer.choice;
+                    e.attention.softmax_axis = axis;
+                    e.weighting.hidden = 3;
+                    e.attention.dropout = count % 2 ? 0.4 : 0;
+                    if (count % 3 == 0) e.weighting.mask = {{MaskForm::causal, {}}};
+                    SCOPED_TRACE(std::string(name_of(e.weighting.normalizer)) + " " +
+                                 std::string(name_of(axis)) + " " + std::to_string(N) + " × " +
+                                 std::to_string(M) + ", peak " + std::to_string(peak));
                     ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
                     if (HasFailure()) return;
                     ++count;
@@ -216,11 +216,11 @@ TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
     for (const Score score : {Score::dot, Score::general, Score::cosine, Score::location})
         for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries}) {
             Experiment e = given(dice, 97, 101, 32, 20);
-            e.score = score;
-            e.softmax_axis = axis;
-            e.mask = {{MaskForm::causal, {}}};
-            e.output_projection = true;
-            e.scale.kind = Scale::Kind::none;
+            e.attention.score = score;
+            e.attention.softmax_axis = axis;
+            e.weighting.mask = {{MaskForm::causal, {}}};
+            e.attention.output_projection = true;
+            e.attention.scale.kind = Scale::Kind::none;
             ASSERT_NO_FATAL_FAILURE(compare(e, &small)) << name_of(score);
             const Trace trace = evaluate(e, {}, {.backend = &small});
             for (const char* name : {"scores", "scaled", "masked", "context"})
@@ -230,12 +230,12 @@ TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
 
 TEST_F(GpuTest, AWindowsEndIsTheProcessorsWhateverItsWidth) {
     Experiment e;
-    e.text.clear();
-    for (int i = 0; i < 129; ++i) e.text += "w" + std::to_string(i) + " ";
-    e.dim = 4;
-    e.normalizer = Normalization::local_m;
+    e.input.text.clear();
+    for (int i = 0; i < 129; ++i) e.input.text += "w" + std::to_string(i) + " ";
+    e.input.dim = 4;
+    e.weighting.normalizer = Normalization::local_m;
     for (const double D : {0.999999, 0.9999999999, 1.0, 1.9999999, 3.9999999, 4.0000001, 1e-9}) {
-        e.local_window = D;
+        e.weighting.local_window = D;
         const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
         ASSERT_TRUE(there.find("mask")->buffer.is_on_device());
         EXPECT_TRUE(there.find("mask")->buffer.host().head(0) == here.find("mask")->buffer.host().head(0))
@@ -249,9 +249,9 @@ TEST_F(GpuTest, RowsFarFromZeroAreNormalised) {
         Experiment e;
         Matrix rows = dice.matrix(5, 512);
         rows = (rows.array() * std::max(1.0f, shift / 1e4f) + shift).matrix();
-        e.given.emplace("embedding", GivenMatrix(rows));
-        e.dim = 512;
-        e.block = Block::pre_norm;
+        e.weights.given.emplace("embedding", GivenMatrix(rows));
+        e.input.dim = 512;
+        e.attention.block = Block::pre_norm;
         const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
         const Buffer &a = there.find("norm_1")->buffer, &b = here.find("norm_1")->buffer;
         ASSERT_TRUE(a.is_on_device());
@@ -268,8 +268,8 @@ TEST_F(GpuTest, TheLargeTileOfRealCardsIsRightAtItsEdges) {
          {std::array{127, 128, 16}, std::array{128, 129, 15}, std::array{129, 127, 17},
           std::array{257, 131, 33}, std::array{1, 300, 64}, std::array{5, 3, 2}}) {
         Experiment e = given(dice, N, M, d, 130);
-        e.output_projection = true;
-        e.scale.kind = Scale::Kind::none;
+        e.attention.output_projection = true;
+        e.attention.scale.kind = Scale::Kind::none;
         SCOPED_TRACE(std::to_string(N) + " × " + std::to_string(M) + " × " + std::to_string(d));
         ASSERT_NO_FATAL_FAILURE(compare(e, &large));
         ASSERT_NO_FATAL_FAILURE(compare(e, &parts));
@@ -281,14 +281,14 @@ TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
     for (const int hidden : {1, 7, 64})
         for (const double D : {0.5, 3.0}) {
             Experiment e = given(dice, 65, 1021, 129, 5);
-            e.normalizer = Normalization::local_p;
-            e.local_window = D;
-            e.hidden = hidden;
+            e.weighting.normalizer = Normalization::local_p;
+            e.weighting.local_window = D;
+            e.weighting.hidden = hidden;
             Matrix mask = Matrix::Ones(65, 1021), bias = dice.matrix(65, 1021);
             for (int j = 0; j < 1021; ++j) mask(j * 5 % 65, j) = 0;
             for (int j = 0; j < 1021; ++j) bias(j * 7 % 65, j) = -INFINITY;
-            e.given.emplace("mask", GivenMatrix(mask));
-            e.given.emplace("mask_additive", GivenMatrix(bias));
+            e.weights.given.emplace("mask", GivenMatrix(mask));
+            e.weights.given.emplace("mask_additive", GivenMatrix(bias));
             SCOPED_TRACE("hidden " + std::to_string(hidden) + ", D " + std::to_string(D));
             ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
             const Trace trace = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
@@ -305,7 +305,7 @@ TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
 TEST_F(GpuTest, WhatExceedsTheCardsMemoryIsRefusedBeforeItIsMade) {
     GpuBackend full(make_egl_context(true), {.free_bytes = 100'000});
     Experiment e;
-    e.heads = 4;
+    e.attention.heads = 4;
     EXPECT_NO_THROW(evaluate(e, {}, {.backend = &full}));
     const Trace before = evaluate(e, {}, {.backend = &full});
     try {
@@ -321,7 +321,7 @@ TEST_F(GpuTest, WhatExceedsTheCardsMemoryIsRefusedBeforeItIsMade) {
 
 TEST_F(GpuTest, ARowOfACardsValuesIsReadAlone) {
     Experiment e;
-    e.heads = 4;
+    e.attention.heads = 4;
     const Trace trace = evaluate(e, {}, {.backend = gpu_}), expected = evaluate(e);
     const Buffer &weights = trace.find("weights")->buffer, &truth = expected.find("weights")->buffer;
     ASSERT_TRUE(weights.is_on_device());
@@ -348,7 +348,7 @@ TEST_F(GpuTest, RowsAndColumnsOfALargeMatrixAreReadAlone) {
 TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
     Experiment e;
     const Trace first = evaluate(e, {}, {.backend = gpu_});
-    e.temperature = 2;
+    e.weighting.temperature = 2;
     const Trace second = evaluate(e, first, {.backend = gpu_});
     EXPECT_EQ(second.find("scores"), first.find("scores"));
     EXPECT_NE(second.find("weights"), first.find("weights"));

@@ -90,8 +90,8 @@ TEST(ShaderEditingTest, ASavedShaderComputesAndABrokenOneLeavesTheLastGoodOne) {
     EXPECT_NE(gpu->complaint().find(place), std::string::npos) << gpu->complaint();
 
     Experiment other;  // needs a program of the broken file that was never compiled
-    other.mask = {{MaskForm::causal, {}}};
-    other.score = Score::additive;
+    other.weighting.mask = {{MaskForm::causal, {}}};
+    other.attention.score = Score::additive;
     EXPECT_TRUE(evaluate(other, {}, {.backend = gpu.get()}).find("scores")->buffer.is_on_device());
     EXPECT_NE(gpu->complaint().find(place), std::string::npos) << gpu->complaint();
 

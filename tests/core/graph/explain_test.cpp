@@ -44,180 +44,180 @@ Case changed(const char* name, const Change& change) {
 std::vector<Case> cases() {
     return {
         changed("default", [](Experiment&) {}),
-        changed("four_heads", [](Experiment& e) { e.heads = 4; }),
+        changed("four_heads", [](Experiment& e) { e.attention.heads = 4; }),
         changed("four_heads_output",
                 [](Experiment& e) {
-                    e.heads = 4;
-                    e.projection = Projection::mha;
-                    e.output_projection = true;
-                    e.mask = {{MaskForm::causal, {}}};
+                    e.attention.heads = 4;
+                    e.attention.projection = Projection::mha;
+                    e.attention.output_projection = true;
+                    e.weighting.mask = {{MaskForm::causal, {}}};
                 }),
-        changed("output", [](Experiment& e) { e.output_projection = true; }),
+        changed("output", [](Experiment& e) { e.attention.output_projection = true; }),
         changed("no_projection",
                 [](Experiment& e) {
-                    e.projection = Projection::none;
-                    e.scale = {Scale::Kind::none};
+                    e.attention.projection = Projection::none;
+                    e.attention.scale = {Scale::Kind::none};
                 }),
         changed("causal_and_valid",
                 [](Experiment& e) {
-                    e.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
+                    e.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
                 }),
         changed("nothing_open",
                 [](Experiment& e) {
-                    e.mask = {{MaskForm::valid, {0}}};
+                    e.weighting.mask = {{MaskForm::valid, {0}}};
                 }),
         changed("four_heads_some_rows_empty",
                 [](Experiment& e) {
-                    e.heads = 4;
-                    e.mask = {{MaskForm::valid, {0, 1, 2, 3, 0, 5, 6, 7}}};
+                    e.attention.heads = 4;
+                    e.weighting.mask = {{MaskForm::valid, {0, 1, 2, 3, 0, 5, 6, 7}}};
                 }),
         changed("temperature_and_number",
                 [](Experiment& e) {
-                    e.temperature = 2.5;
-                    e.scale = {Scale::Kind::number, 0.3};
+                    e.weighting.temperature = 2.5;
+                    e.attention.scale = {Scale::Kind::number, 0.3};
                 }),
-        changed("one_token", [](Experiment& e) { e.text = "Hello"; }),
+        changed("one_token", [](Experiment& e) { e.input.text = "Hello"; }),
         changed("stable_characters",
                 [](Experiment& e) {
-                    e.tokenizer = TokenizerKind::characters;
-                    e.vocabulary = VocabularyOrder::stable;
-                    e.text = "a b a";
+                    e.input.tokenizer = TokenizerKind::characters;
+                    e.input.vocabulary = VocabularyOrder::stable;
+                    e.input.text = "a b a";
                 }),
         changed("biases",
                 [](Experiment& e) {
-                    e.output_projection = true;
+                    e.attention.output_projection = true;
                     for (const char* name : {"b_q", "b_k", "b_v", "b_o"})
-                        e.given.emplace(name, GivenMatrix(random_matrix(1, 16, 5)));
+                        e.weights.given.emplace(name, GivenMatrix(random_matrix(1, 16, 5)));
                 }),
         changed("given_embeddings",
                 [](Experiment& e) {
-                    e.given.emplace("embedding", GivenMatrix(random_matrix(5, 16, 1)));
-                    e.given.emplace("embedding_kv", GivenMatrix(random_matrix(3, 16, 2)));
-                    e.given.emplace("W_q", GivenMatrix(random_matrix(16, 16, 3)));
+                    e.weights.given.emplace("embedding", GivenMatrix(random_matrix(5, 16, 1)));
+                    e.weights.given.emplace("embedding_kv", GivenMatrix(random_matrix(3, 16, 2)));
+                    e.weights.given.emplace("W_q", GivenMatrix(random_matrix(16, 16, 3)));
                 }),
         changed("given_query_key_value",
                 [](Experiment& e) {
-                    e.heads = 2;
-                    e.given.emplace("query", GivenMatrix(random_matrix(2, 6, 1)));
-                    e.given.emplace("key", GivenMatrix(random_matrix(7, 6, 2)));
-                    e.given.emplace("value", GivenMatrix(random_matrix(7, 4, 3)));
+                    e.attention.heads = 2;
+                    e.weights.given.emplace("query", GivenMatrix(random_matrix(2, 6, 1)));
+                    e.weights.given.emplace("key", GivenMatrix(random_matrix(7, 6, 2)));
+                    e.weights.given.emplace("value", GivenMatrix(random_matrix(7, 4, 3)));
                 }),
         changed("given_scores",
                 [](Experiment& e) {
                     Matrix scores = random_matrix(3, 4, 1);
                     scores.row(1).setConstant(-k_infinity);
                     scores(0, 2) = -k_infinity;
-                    e.scale = {Scale::Kind::none};
-                    e.given.emplace("scores", GivenMatrix(scores));
-                    e.given.emplace("value", GivenMatrix(random_matrix(4, 2, 2)));
+                    e.attention.scale = {Scale::Kind::none};
+                    e.weights.given.emplace("scores", GivenMatrix(scores));
+                    e.weights.given.emplace("value", GivenMatrix(random_matrix(4, 2, 2)));
                 }),
         changed("nan_in_a_query",
                 [](Experiment& e) {
                     Matrix X = random_matrix(4, 16, 1);
                     X(1, 3) = k_nan;
-                    e.projection = Projection::none;
-                    e.given.emplace("embedding", GivenMatrix(X));
+                    e.attention.projection = Projection::none;
+                    e.weights.given.emplace("embedding", GivenMatrix(X));
                 }),
-        changed("general", [](Experiment& e) { e.score = Score::general; }),
-        changed("additive", [](Experiment& e) { e.score = Score::additive; }),
+        changed("general", [](Experiment& e) { e.attention.score = Score::general; }),
+        changed("additive", [](Experiment& e) { e.attention.score = Score::additive; }),
         changed("additive_heads_bias",
                 [](Experiment& e) {
-                    e.score = Score::additive;
-                    e.heads = 2;
-                    e.hidden = 3;
-                    e.given.emplace("b_a", GivenMatrix(random_matrix(1, 3, 1)));
+                    e.attention.score = Score::additive;
+                    e.attention.heads = 2;
+                    e.weighting.hidden = 3;
+                    e.weights.given.emplace("b_a", GivenMatrix(random_matrix(1, 3, 1)));
                 }),
-        changed("concat", [](Experiment& e) { e.score = Score::concat; }),
+        changed("concat", [](Experiment& e) { e.attention.score = Score::concat; }),
         changed("cosine",
                 [](Experiment& e) {
-                    e.score = Score::cosine;
-                    e.sharpening = 4;
-                    e.heads = 2;
+                    e.attention.score = Score::cosine;
+                    e.attention.sharpening = 4;
+                    e.attention.heads = 2;
                 }),
         changed("location_across",
                 [](Experiment& e) {
-                    e.score = Score::location;
-                    e.text2 = "Kannst du mir helfen";
+                    e.attention.score = Score::location;
+                    e.input.text2 = "Kannst du mir helfen";
                 }),
         changed("sinusoidal_across",
                 [](Experiment& e) {
-                    e.position = Position::sinusoidal;
-                    e.text2 = "Kannst du mir bitte helfen diesen kleinen alten Satz zu lesen";
-                    e.projection_bias = true;
-                    e.output_projection = true;
-                    e.projection = Projection::linear;
+                    e.attention.position = Position::sinusoidal;
+                    e.input.text2 = "Kannst du mir bitte helfen diesen kleinen alten Satz zu lesen";
+                    e.attention.projection_bias = true;
+                    e.attention.output_projection = true;
+                    e.attention.projection = Projection::linear;
                 }),
         changed("rope_interleaved",
                 [](Experiment& e) {
-                    e.position = Position::rope;
-                    e.heads = 2;
+                    e.attention.position = Position::rope;
+                    e.attention.heads = 2;
                 }),
         changed("rope_half",
                 [](Experiment& e) {
-                    e.position = Position::rope;
-                    e.rope_layout = RopeLayout::half;
+                    e.attention.position = Position::rope;
+                    e.attention.rope_layout = RopeLayout::half;
                 }),
         changed("alibi_and_bias",
                 [](Experiment& e) {
-                    e.position = Position::alibi;
-                    e.heads = 4;
+                    e.attention.position = Position::alibi;
+                    e.attention.heads = 4;
                     Matrix bias = random_matrix(8, 8, 1);
                     bias(1, 2) = -k_infinity;
-                    e.given.emplace("mask_additive", GivenMatrix(bias));
+                    e.weights.given.emplace("mask_additive", GivenMatrix(bias));
                 }),
         changed("window_and_given_mask",
                 [](Experiment& e) {
-                    e.mask = {{MaskForm::window, {1, 2}}};
+                    e.weighting.mask = {{MaskForm::window, {1, 2}}};
                     Matrix open = Matrix::Ones(8, 8);
                     open(3, 3) = open(3, 4) = 0;
-                    e.given.emplace("mask", GivenMatrix(open));
+                    e.weights.given.emplace("mask", GivenMatrix(open));
                 }),
-        changed("hard", [](Experiment& e) { e.normalizer = Normalization::hard; }),
+        changed("hard", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }),
         changed("local_m",
                 [](Experiment& e) {
-                    e.normalizer = Normalization::local_m;
-                    e.local_window = 1;
+                    e.weighting.normalizer = Normalization::local_m;
+                    e.weighting.local_window = 1;
                 }),
         changed("local_p_heads",
                 [](Experiment& e) {
-                    e.normalizer = Normalization::local_p;
-                    e.heads = 2;
+                    e.weighting.normalizer = Normalization::local_p;
+                    e.attention.heads = 2;
                 }),
         changed("over_queries",
                 [](Experiment& e) {
-                    e.softmax_axis = SoftmaxAxis::queries;
-                    e.mask = {{MaskForm::causal, {}}};
+                    e.attention.softmax_axis = SoftmaxAxis::queries;
+                    e.weighting.mask = {{MaskForm::causal, {}}};
                 }),
         changed("dropout",
                 [](Experiment& e) {
-                    e.dropout = 0.5;
-                    e.heads = 2;
+                    e.attention.dropout = 0.5;
+                    e.attention.heads = 2;
                 }),
         changed("own_sizes",
                 [](Experiment& e) {
-                    e.projection = Projection::xavier;
-                    e.heads = 2;
-                    e.key_size = 6;
-                    e.value_size = 10;
-                    e.output_projection = true;
+                    e.attention.projection = Projection::xavier;
+                    e.attention.heads = 2;
+                    e.attention.key_size = 6;
+                    e.attention.value_size = 10;
+                    e.attention.output_projection = true;
                 }),
         changed("post_norm_relu",
                 [](Experiment& e) {
-                    e.block = Block::post_norm;
-                    e.projection = Projection::mha;
-                    e.heads = 4;
-                    e.output_projection = true;
-                    e.feed_forward_size = 12;
+                    e.attention.block = Block::post_norm;
+                    e.attention.projection = Projection::mha;
+                    e.attention.heads = 4;
+                    e.attention.output_projection = true;
+                    e.attention.feed_forward_size = 12;
                 }),
         changed("pre_norm_gelu_logits",
                 [](Experiment& e) {
-                    e.block = Block::pre_norm;
-                    e.activation = Activation::gelu;
-                    e.position = Position::sinusoidal;
-                    e.feed_forward_size = 6;
-                    e.given.emplace("W_out", GivenMatrix(random_matrix(5, 16, 1)));
-                    e.given.emplace("b_out", GivenMatrix(random_matrix(1, 5, 2)));
-                    e.given.emplace("targets", GivenMatrix(Matrix::Constant(1, 8, 2)));
+                    e.attention.block = Block::pre_norm;
+                    e.attention.activation = Activation::gelu;
+                    e.attention.position = Position::sinusoidal;
+                    e.attention.feed_forward_size = 6;
+                    e.weights.given.emplace("W_out", GivenMatrix(random_matrix(5, 16, 1)));
+                    e.weights.given.emplace("b_out", GivenMatrix(random_matrix(1, 5, 2)));
+                    e.weights.given.emplace("targets", GivenMatrix(Matrix::Constant(1, 8, 2)));
                 }),
     };
 }
@@ -272,8 +272,9 @@ protected:
     }
     bool softmax_over_keys() const {
         const Experiment& e = GetParam().experiment;
-        return (e.normalizer == Normalization::softmax || e.normalizer == Normalization::local_m) &&
-               e.softmax_axis == SoftmaxAxis::keys;
+        return (e.weighting.normalizer == Normalization::softmax ||
+                e.weighting.normalizer == Normalization::local_m) &&
+               e.attention.softmax_axis == SoftmaxAxis::keys;
     }
 
     Trace trace;
@@ -295,7 +296,7 @@ TEST_P(explain_test, the_terms_add_up_to_the_value_of_the_stage) {
         EXPECT_EQ(proof.terms.empty(), proof.terms_title.empty());
         if (proof.terms.empty()) return;
         const bool scores = stage.info->rows == Axis::query_token && stage.info->columns == Axis::key_token;
-        const bool cosine = scores && GetParam().experiment.score == Score::cosine;
+        const bool cosine = scores && GetParam().experiment.attention.score == Score::cosine;
         // No stage holds the q · k of a cosine.
         const float result = cosine   ? static_cast<float>(proof.terms_sum)
                              : scores ? values(*trace.find("scores"), head)(i, j)
@@ -338,7 +339,9 @@ TEST_P(explain_test, each_term_is_of_the_operands) {
     });
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (stage.name() != "scores" || head < 0 || proof.terms.empty()) return;
-        if (GetParam().experiment.score != Score::dot && GetParam().experiment.score != Score::cosine) return;
+        if (GetParam().experiment.attention.score != Score::dot &&
+            GetParam().experiment.attention.score != Score::cosine)
+            return;
         const Stage* Q = trace.find("query_heads") ? trace.find("query_heads") : trace.find("query");
         const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
         ASSERT_EQ(int(proof.terms.size()), Q->shape().columns);
@@ -366,10 +369,10 @@ TEST_P(explain_test, the_row_is_the_cells_row) {
 TEST_P(explain_test, scaled_scores_show_each_step) {
     const Experiment& e = GetParam().experiment;
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        if (stage.name() != "scaled" || head < 0 || e.score == Score::cosine) return;
+        if (stage.name() != "scaled" || head < 0 || e.attention.score == Score::cosine) return;
         ASSERT_EQ(proof.steps.size(), 2u);
         const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
-        const double factor = e.scale.factor(K ? K->shape().columns : 1) / e.temperature;
+        const double factor = e.attention.scale.factor(K ? K->shape().columns : 1) / e.weighting.temperature;
         const double score = values(*trace.find("scores"), head)(i, j);
         EXPECT_TRUE(same(proof.steps[0].value, score));
         // factor, temperature, product and quotient are each rounded to float32
@@ -443,7 +446,7 @@ TEST_P(explain_test, closed_cells_and_empty_rows_carry_a_remark) {
         const std::string_view name = stage.name();
         const int h =
             std::max(head, 0);  // the mask is the same in every head, but where each predicts its own
-        if (head < 0 && GetParam().experiment.normalizer == Normalization::local_p) return;
+        if (head < 0 && GetParam().experiment.weighting.normalizer == Normalization::local_p) return;
         if ((name == "weights" || name == "context") && empty(h, i)) {
             EXPECT_NE(proof.remark.find("every key is masked for this query"), std::string::npos);
             EXPECT_EQ(proof.value, 0);
@@ -500,7 +503,7 @@ TEST(explain_words_test, the_weight_of_you_on_to_reads_as_in_the_notebook) {
 
 TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
     Experiment experiment;
-    experiment.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
+    experiment.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
     EXPECT_EQ(proof_of(experiment, "masked", 0, 0, 1).remark, "closed by the mask: causal");
     EXPECT_EQ(proof_of(experiment, "masked", 0, 7, 6).remark, "closed by the mask: valid");
     EXPECT_EQ(proof_of(experiment, "weights", 0, 0, 7).remark, "closed by the mask: causal + valid");
@@ -509,12 +512,12 @@ TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
 
 TEST(explain_words_test, a_closed_key_adds_nothing_not_even_nan) {
     Experiment experiment;
-    experiment.mask = {{MaskForm::valid, {2}}};
-    experiment.projection = Projection::none;
-    experiment.scale = {Scale::Kind::none};
+    experiment.weighting.mask = {{MaskForm::valid, {2}}};
+    experiment.attention.projection = Projection::none;
+    experiment.attention.scale = {Scale::Kind::none};
     Matrix value = Matrix::Ones(8, 2);
     value.bottomRows(6).setConstant(k_nan);
-    experiment.given.emplace("value", GivenMatrix(value));
+    experiment.weights.given.emplace("value", GivenMatrix(value));
     const Proof proof = proof_of(experiment, "context", 0, 3, 1);
     EXPECT_NEAR(proof.terms_sum, 1, 1e-6);  // the two open weights sum to 1 in float32
     EXPECT_EQ(proof.terms[5].product(), 0);
@@ -524,7 +527,7 @@ TEST(explain_words_test, a_closed_key_adds_nothing_not_even_nan) {
 
 TEST(explain_words_test, a_bias_is_a_step_of_its_own) {
     Experiment experiment;
-    experiment.given.emplace("b_q", GivenMatrix(Matrix::Constant(1, 16, 0.5f)));
+    experiment.weights.given.emplace("b_q", GivenMatrix(Matrix::Constant(1, 16, 0.5f)));
     const Proof proof = proof_of(experiment, "query", 0, 2, 3);
     ASSERT_EQ(proof.steps.size(), 2u);
     EXPECT_EQ(proof.steps[1].label, "+ b_q 0.5");
@@ -550,11 +553,11 @@ private:
 
 TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
     Experiment e;
-    e.text.clear();
-    for (int i = 0; i < 1100; ++i) e.text += "w ";
-    e.dim = 64;
+    e.input.text.clear();
+    for (int i = 0; i < 1100; ++i) e.input.text += "w ";
+    e.input.dim = 64;
     for (const SoftmaxAxis axis : {SoftmaxAxis::keys, SoftmaxAxis::queries}) {
-        e.softmax_axis = axis;
+        e.attention.softmax_axis = axis;
         std::atomic<int> asked = 0;
         int all = 0;
         test::FakeBackend backend(
@@ -579,14 +582,14 @@ TEST(explain_words_test, stages_that_are_no_sum_say_where_they_come_from) {
     EXPECT_EQ(proof_of(experiment, "tokens", 0, 1, 0).remark, "“you” is row 7 of the table, counted from 0");
     EXPECT_EQ(proof_of(experiment, "embedding", 0, 1, 2).remark, "row 7 of the table E, dimension 3");
     EXPECT_EQ(proof_of(experiment, "W_q", 0, 0, 0).remark, "drawn with seed 123");
-    experiment.heads = 4;
+    experiment.attention.heads = 4;
     EXPECT_EQ(proof_of(experiment, "query_heads", 2, 1, 1).remark, "column 10 of Q, in head 3");
     EXPECT_EQ(proof_of(experiment, "concat", 0, 1, 9).remark, "context of head 3, column 2");
-    experiment.heads = 1;
-    experiment.projection = Projection::none;
+    experiment.attention.heads = 1;
+    experiment.attention.projection = Projection::none;
     EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "no projection: the same as X");
-    experiment.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
-    experiment.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));
+    experiment.weights.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
+    experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));
     EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "custom: set by hand");
 }
 

@@ -104,9 +104,9 @@ TEST(ParityTest, cells_of_another_kind_are_counted_and_are_no_difference) {
 
 TEST(ParityTest, stages_of_both_are_compared_in_order_and_parameters_too) {
     Experiment experiment;
-    experiment.heads = 2;
+    experiment.attention.heads = 2;
     const Trace a = evaluate(experiment);
-    experiment.mask = {{MaskForm::causal, {}}};
+    experiment.weighting.mask = {{MaskForm::causal, {}}};
     Trace b = evaluate(experiment);
     const std::vector<StageDifference> found = compare(a, b);
     ASSERT_EQ(found.size(), a.records.size());

@@ -1,5 +1,5 @@
 #include "core/mechanism/evaluate.h"
-#include "core/mechanism/build.h"
+#include "core/mechanism/mechanisms.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "core/error.h"
 #include "core/graph/backend.h"
-#include "core/mechanism/stages.h"
+#include "core/graph/formula.h"
 #include "core/random/initializers.h"
 #include "core/session/examples.h"
 #include "tests/drawn.h"
@@ -87,8 +87,8 @@ TEST(EvaluateTest, the_default_experiment_gives_the_numbers_printed_in_notebook_
 
 TEST(EvaluateTest, the_stages_stand_in_the_order_of_the_computation) {
     Experiment e;
-    e.heads = 2;
-    e.output_projection = true;
+    e.attention.heads = 2;
+    e.attention.output_projection = true;
     std::vector<std::string> names;
     for (const StagePtr& stage : evaluate(e).stages()) names.emplace_back(stage->name());
     EXPECT_EQ(names, (std::vector<std::string>{"tokens", "embedding", "query", "key", "value", "query_heads",
@@ -121,38 +121,40 @@ std::set<std::string> with(std::set<std::string> more, const std::set<std::strin
 TEST(EvaluateTest, a_change_computes_the_stages_that_depend_on_it_and_no_others) {
     const std::vector<Change> changes = {
         {"nothing", [](Experiment&) {}, {}},
-        {"temperature", [](Experiment& e) { e.temperature = 2; }, {"scaled", "masked", "weights", "context"}},
+        {"temperature",
+         [](Experiment& e) { e.weighting.temperature = 2; },
+         {"scaled", "masked", "weights", "context"}},
         {"scale",
-         [](Experiment& e) { e.scale = {Scale::Kind::none}; },
+         [](Experiment& e) { e.attention.scale = {Scale::Kind::none}; },
          {"scaled", "masked", "weights", "context"}},
         {"the same scale as a number",
          [](Experiment& e) {
-             e.scale = {Scale::Kind::number, 0.25};
+             e.attention.scale = {Scale::Kind::number, 0.25};
          },
          {}},
         {"mask",
          [](Experiment& e) {
-             e.mask = {{MaskForm::causal, {}}};
+             e.weighting.mask = {{MaskForm::causal, {}}};
          },
          {"mask", "masked", "weights", "context"}},
         {"a mask that closes nothing",
          [](Experiment& e) {
-             e.mask = {{MaskForm::valid, {8}}};
+             e.weighting.mask = {{MaskForm::valid, {8}}};
          },
          {"mask"}},
         {"projection seed",
          [](Experiment& e) {
-             e.projection_seed = {ProjectionSeed::Kind::own, 5};
+             e.weights.projection_seed = {ProjectionSeed::Kind::own, 5};
          },
          with({"W_q", "W_k", "W_v", "query", "key", "value"})},
-        {"seed", [](Experiment& e) { e.seed = 124; },
+        {"seed", [](Experiment& e) { e.weights.seed = 124; },
          with({"table", "embedding", "W_q", "W_k", "W_v", "query", "key", "value"})},
-        {"the case of a word", [](Experiment& e) { e.text[0] = 'c'; }, {}},
-        {"a blank at the end", [](Experiment& e) { e.text += " "; }, {}},
-        {"the word order", [](Experiment& e) { e.text = "you Can help me to translate this sentence"; },
+        {"the case of a word", [](Experiment& e) { e.input.text[0] = 'c'; }, {}},
+        {"a blank at the end", [](Experiment& e) { e.input.text += " "; }, {}},
+        {"the word order", [](Experiment& e) { e.input.text = "you Can help me to translate this sentence"; },
          with({"tokens", "embedding", "query", "key", "value"})},
-        {"output projection", [](Experiment& e) { e.output_projection = true; }, {"W_o", "output"}},
-        {"heads", [](Experiment& e) { e.heads = 2; },
+        {"output projection", [](Experiment& e) { e.attention.output_projection = true; }, {"W_o", "output"}},
+        {"heads", [](Experiment& e) { e.attention.heads = 2; },
          with({"query_heads", "key_heads", "value_heads", "concat"})},
     };
     const Trace before = evaluate({});
@@ -176,77 +178,86 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
     int compared = 0;
     for (int step = 0; step < 1500; ++step) {
         switch (random() % 24) {
-            case 0: e.seed = pick(1, 123, -5); break;
-            case 1: e.heads = pick(1, 2, 4); break;
-            case 2: e.dim = pick(4, 8, 16); break;
-            case 3: e.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.5}); break;
-            case 4: e.temperature = pick(1.0, 0.1, 10.0); break;
+            case 0: e.weights.seed = pick(1, 123, -5); break;
+            case 1: e.attention.heads = pick(1, 2, 4); break;
+            case 2: e.input.dim = pick(4, 8, 16); break;
+            case 3:
+                e.attention.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.5});
+                break;
+            case 4: e.weighting.temperature = pick(1.0, 0.1, 10.0); break;
             case 5:
-                e.mask =
+                e.weighting.mask =
                     random() % 2 ? std::vector<MaskRule>{} : std::vector<MaskRule>{{MaskForm::causal, {}}};
                 break;
-            case 6: e.mask.push_back({MaskForm::valid, {std::int64_t(random() % 5)}}); break;
+            case 6: e.weighting.mask.push_back({MaskForm::valid, {std::int64_t(random() % 5)}}); break;
             case 7:
-                e.projection =
+                e.attention.projection =
                     pick(Projection::none, Projection::uniform, Projection::mha, Projection::linear);
                 break;
-            case 8: e.output_projection = !e.output_projection; break;
-            case 9: e.text = pick("one", "a b c a", "Can you help me to translate this sentence"); break;
+            case 8: e.attention.output_projection = !e.attention.output_projection; break;
+            case 9:
+                e.input.text = pick("one", "a b c a", "Can you help me to translate this sentence");
+                break;
             case 10:
-                e.vocabulary =
+                e.input.vocabulary =
                     pick(VocabularyOrder::alphabetical, VocabularyOrder::appearance, VocabularyOrder::stable);
                 break;
             case 11:
-                e.projection_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
-                                         ProjectionSeed{ProjectionSeed::Kind::own, 9});
+                e.weights.projection_seed =
+                    pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
+                         ProjectionSeed{ProjectionSeed::Kind::own, 9});
                 break;
             case 12:
-                e.embedding = pick(Initialization::normal, Initialization::uniform, Initialization::xavier);
+                e.weights.embedding =
+                    pick(Initialization::normal, Initialization::uniform, Initialization::xavier);
                 break;
             case 13:
-                e.tokenizer = pick(TokenizerKind::words, TokenizerKind::characters);
-                e.table_size = pick(0, 3, 30);
+                e.input.tokenizer = pick(TokenizerKind::words, TokenizerKind::characters);
+                e.input.table_size = pick(0, 3, 30);
                 break;
             case 14:
-                e.score = pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine,
-                               Score::location);
+                e.attention.score = pick(Score::dot, Score::general, Score::additive, Score::concat,
+                                         Score::cosine, Score::location);
                 break;
             case 15:
-                e.normalizer = pick(Normalization::softmax, Normalization::hard, Normalization::local_m,
-                                    Normalization::local_p);
+                e.weighting.normalizer = pick(Normalization::softmax, Normalization::hard,
+                                              Normalization::local_m, Normalization::local_p);
                 break;
-            case 16: e.softmax_axis = pick(SoftmaxAxis::keys, SoftmaxAxis::queries); break;
+            case 16: e.attention.softmax_axis = pick(SoftmaxAxis::keys, SoftmaxAxis::queries); break;
             case 17:
-                e.position = pick(Position::none, Position::sinusoidal, Position::rope, Position::alibi);
+                e.attention.position =
+                    pick(Position::none, Position::sinusoidal, Position::rope, Position::alibi);
                 break;
-            case 18: e.text2 = pick("", "b c", "Kannst du mir bitte helfen"); break;
-            case 19: e.block = pick(Block::none, Block::post_norm, Block::pre_norm); break;
+            case 18: e.input.text2 = pick("", "b c", "Kannst du mir bitte helfen"); break;
+            case 19: e.attention.block = pick(Block::none, Block::post_norm, Block::pre_norm); break;
             case 20:
-                e.dropout = pick(0.0, 0.5);
-                e.dropout_seed = pick(0, 1);
-                e.training = random() % 2;
+                e.attention.dropout = pick(0.0, 0.5);
+                e.attention.dropout_seed = pick(0, 1);
+                e.attention.training = random() % 2;
                 break;
             case 21:
-                e.score_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
-                                    ProjectionSeed{ProjectionSeed::Kind::own, 9});
-                e.block_seed = pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0});
+                e.weights.score_seed =
+                    pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0},
+                         ProjectionSeed{ProjectionSeed::Kind::own, 9});
+                e.weights.block_seed =
+                    pick(ProjectionSeed{}, ProjectionSeed{ProjectionSeed::Kind::proceed, 0});
                 break;
             case 22:
-                e.hidden = pick(1, 8);
-                e.local_window = pick(1, 3);
-                e.sharpening = pick(1.0, 3.0);
-                e.projection_bias = random() % 2;
-                e.activation = pick(Activation::relu, Activation::gelu);
-                e.rope_layout = pick(RopeLayout::interleaved, RopeLayout::half);
+                e.weighting.hidden = pick(1, 8);
+                e.weighting.local_window = pick(1, 3);
+                e.attention.sharpening = pick(1.0, 3.0);
+                e.attention.projection_bias = random() % 2;
+                e.attention.activation = pick(Activation::relu, Activation::gelu);
+                e.attention.rope_layout = pick(RopeLayout::interleaved, RopeLayout::half);
                 break;
             case 23:
                 if (random() % 2)
-                    e.given.insert_or_assign("mask", GivenMatrix(Matrix::Identity(3, 3)));
+                    e.weights.given.insert_or_assign("mask", GivenMatrix(Matrix::Identity(3, 3)));
                 else
-                    e.given.clear();
+                    e.weights.given.clear();
                 break;
         }
-        if (e.mask.size() > 2) e.mask.clear();
+        if (e.weighting.mask.size() > 2) e.weighting.mask.clear();
         // What does not fit together is refused alike; the walk goes on from the trace before.
         try {
             trace = evaluate(e, trace);
@@ -262,10 +273,10 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
 
 TEST(EvaluateTest, a_stable_word_keeps_its_vector_whatever_else_is_typed) {
     Experiment e;
-    e.vocabulary = VocabularyOrder::stable;
-    e.text = "help me";
+    e.input.vocabulary = VocabularyOrder::stable;
+    e.input.text = "help me";
     const Trace few = evaluate(e);
-    e.text = "please do help somebody else";
+    e.input.text = "please do help somebody else";
     const Trace many = evaluate(e);
     EXPECT_EQ(few.find("embedding")->buffer.host().head(0).row(0),
               many.find("embedding")->buffer.host().head(0).row(2));
@@ -273,12 +284,12 @@ TEST(EvaluateTest, a_stable_word_keeps_its_vector_whatever_else_is_typed) {
 
 TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) {
     Experiment e;
-    e.text.clear();
-    for (int i = 0; i < 300; ++i) e.text += "w" + std::to_string(i % 97) + " ";
-    e.dim = 64;
-    e.heads = 4;
-    e.mask = {{MaskForm::causal, {}}};
-    e.output_projection = true;
+    e.input.text.clear();
+    for (int i = 0; i < 300; ++i) e.input.text += "w" + std::to_string(i % 97) + " ";
+    e.input.dim = 64;
+    e.attention.heads = 4;
+    e.weighting.mask = {{MaskForm::causal, {}}};
+    e.attention.output_projection = true;
     const Trace one = evaluate(e, {}, {.threads = 1, .memory_limit = 0, .cancel = {}});
     for (const int threads : {2, 3, 8})
         EXPECT_TRUE(identical(one, evaluate(e, {}, {.threads = threads, .memory_limit = 0, .cancel = {}})))
@@ -287,7 +298,7 @@ TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) 
 
 TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_and_is_flagged) {
     Experiment e;
-    e.mask = {{MaskForm::valid, {8, 0, 3, 8, 8, 8, 8, 1}}};
+    e.weighting.mask = {{MaskForm::valid, {8, 0, 3, 8, 8, 8, 8, 1}}};
     const Trace trace = evaluate(e);
     EXPECT_TRUE(trace.fully_masked(1));
     EXPECT_FALSE(trace.fully_masked(2));
@@ -299,10 +310,10 @@ TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_an
 
 TEST(EvaluateTest, a_fully_masked_column_is_flagged_where_its_weights_would_sum_to_one) {
     Experiment e;
-    e.text2 = "a b c d e f g h i j k";
-    e.mask = {{MaskForm::window, {1, 0}}};
+    e.input.text2 = "a b c d e f g h i j k";
+    e.weighting.mask = {{MaskForm::window, {1, 0}}};
     EXPECT_FALSE(evaluate(e).fully_masked_column(8));
-    e.softmax_axis = SoftmaxAxis::queries;
+    e.attention.softmax_axis = SoftmaxAxis::queries;
     const Trace trace = evaluate(e);
     EXPECT_FALSE(trace.fully_masked_column(7));
     EXPECT_TRUE(trace.fully_masked_column(8));
@@ -326,7 +337,7 @@ TEST(EvaluateTest, a_row_is_fully_masked_only_where_every_head_closes_it) {
 
 TEST(EvaluateTest, a_masked_cell_is_minus_infinity_and_its_weight_exactly_zero) {
     Experiment e;
-    e.mask = {{MaskForm::causal, {}}};
+    e.weighting.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 8; ++i)
         for (int j = 0; j < 8; ++j) {
@@ -341,23 +352,23 @@ TEST(EvaluateTest, a_masked_cell_is_minus_infinity_and_its_weight_exactly_zero) 
 
 Experiment given_qkv(int n, int m, int d) {
     Experiment e;
-    e.dim = d;
-    e.given.emplace("query", GivenMatrix(random_matrix(n, d, 1)));
-    e.given.emplace("key", GivenMatrix(random_matrix(m, d, 2)));
-    e.given.emplace("value", GivenMatrix(random_matrix(m, d, 3)));
+    e.input.dim = d;
+    e.weights.given.emplace("query", GivenMatrix(random_matrix(n, d, 1)));
+    e.weights.given.emplace("key", GivenMatrix(random_matrix(m, d, 2)));
+    e.weights.given.emplace("value", GivenMatrix(random_matrix(m, d, 3)));
     return e;
 }
 
 TEST(EvaluateTest, keys_that_are_given_in_another_number_have_no_words) {
     Experiment e;
-    e.text = "one two three";
-    e.given.emplace("embedding_kv", GivenMatrix(random_matrix(5, e.dim, 4)));
+    e.input.text = "one two three";
+    e.weights.given.emplace("embedding_kv", GivenMatrix(random_matrix(5, e.input.dim, 4)));
     Trace trace = evaluate(e);
     EXPECT_EQ(trace.rows, (std::vector<std::string>{"one", "two", "three"}));
     EXPECT_EQ(trace.columns, std::vector<std::string>{});
     EXPECT_EQ(trace.label(Axis::key_token, 0), "1");
     EXPECT_EQ(trace.find("weights")->shape(), (Shape{1, 3, 5, true}));
-    e.given = {{"query", GivenMatrix(random_matrix(2, e.dim, 5))}};
+    e.weights.given = {{"query", GivenMatrix(random_matrix(2, e.input.dim, 5))}};
     trace = evaluate(e);
     EXPECT_EQ(trace.rows, std::vector<std::string>{});
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"one", "two", "three"}));
@@ -365,10 +376,10 @@ TEST(EvaluateTest, keys_that_are_given_in_another_number_have_no_words) {
 
 TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {
     Experiment e = given_qkv(5, 5, 4);
-    Matrix Q = e.given.at("query").values();
+    Matrix Q = e.weights.given.at("query").values();
     Q(2, 1) = NAN;
-    e.given.insert_or_assign("query", GivenMatrix(Q));
-    e.mask = {{MaskForm::causal, {}}};
+    e.weights.given.insert_or_assign("query", GivenMatrix(Q));
+    e.weighting.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 5; ++i)
         for (int j = 0; j < 5; ++j)
@@ -378,12 +389,12 @@ TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {
 
 TEST(EvaluateTest, a_masked_key_contributes_nothing_not_even_nan) {
     Experiment e = given_qkv(5, 5, 4);
-    Matrix K = e.given.at("key").values(), V = e.given.at("value").values();
+    Matrix K = e.weights.given.at("key").values(), V = e.weights.given.at("value").values();
     K.row(3).setConstant(NAN);
     V.row(3).setConstant(INFINITY);
-    e.given.insert_or_assign("key", GivenMatrix(K));
-    e.given.insert_or_assign("value", GivenMatrix(V));
-    e.mask = {{MaskForm::valid, {3, 3, 3, 4, 3}}};
+    e.weights.given.insert_or_assign("key", GivenMatrix(K));
+    e.weights.given.insert_or_assign("value", GivenMatrix(V));
+    e.weighting.mask = {{MaskForm::valid, {3, 3, 3, 4, 3}}};
     const Trace trace = evaluate(e);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isfinite(cell(trace, "context", i, 0)), i != 3) << i;
 }
@@ -391,7 +402,7 @@ TEST(EvaluateTest, a_masked_key_contributes_nothing_not_even_nan) {
 TEST(EvaluateTest, each_row_of_weights_sums_to_one_and_huge_scores_give_no_nan) {
     Experiment e = given_qkv(7, 9, 8);
     for (const double scale : {1e-6, 1.0, 300.0, 1e4}) {
-        e.scale = {Scale::Kind::number, scale};
+        e.attention.scale = {Scale::Kind::number, scale};
         const Trace trace = evaluate(e);
         // Seven additions of numbers below 1 round by at most 7 · 2⁻²⁴.
         for (int i = 0; i < 7; ++i)
@@ -402,14 +413,15 @@ TEST(EvaluateTest, each_row_of_weights_sums_to_one_and_huge_scores_give_no_nan) 
 
 TEST(EvaluateTest, several_heads_equal_single_heads_on_their_columns) {
     Experiment e = given_qkv(6, 6, 8);
-    e.heads = 2;
+    e.attention.heads = 2;
     const Trace both = evaluate(e);
     for (int h = 0; h < 2; ++h) {
         Experiment one = e;
-        one.heads = 1;
-        one.scale = {Scale::Kind::number, 0.5};  // 1/√4
+        one.attention.heads = 1;
+        one.attention.scale = {Scale::Kind::number, 0.5};  // 1/√4
         for (const char* name : {"query", "key", "value"})
-            one.given.insert_or_assign(name, GivenMatrix(e.given.at(name).values().middleCols(4 * h, 4)));
+            one.weights.given.insert_or_assign(
+                name, GivenMatrix(e.weights.given.at(name).values().middleCols(4 * h, 4)));
         const Trace alone = evaluate(one);
         EXPECT_EQ(alone.find("context")->buffer.host().head(0), both.find("context")->buffer.host().head(h));
         EXPECT_EQ(alone.find("context")->buffer.host().head(0),
@@ -419,9 +431,9 @@ TEST(EvaluateTest, several_heads_equal_single_heads_on_their_columns) {
 
 TEST(EvaluateTest, one_token_one_dimension_and_one_head_work) {
     Experiment e;
-    e.text = "word";
-    e.dim = 1;
-    e.output_projection = true;
+    e.input.text = "word";
+    e.input.dim = 1;
+    e.attention.output_projection = true;
     const Trace trace = evaluate(e);
     EXPECT_EQ(cell(trace, "weights", 0, 0), 1);
     EXPECT_EQ(trace.find("output")->shape(), (Shape{1, 1, 1, false}));
@@ -429,9 +441,9 @@ TEST(EvaluateTest, one_token_one_dimension_and_one_head_work) {
 
 TEST(EvaluateTest, the_table_has_at_least_the_rows_that_are_asked_for) {
     Experiment e;
-    e.table_size = 3;
+    e.input.table_size = 3;
     EXPECT_EQ(evaluate(e).find("table")->shape().rows, 8);
-    e.table_size = 50;
+    e.input.table_size = 50;
     EXPECT_EQ(evaluate(e).find("table")->shape().rows, 50);
 }
 
@@ -441,33 +453,34 @@ TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_d
         const char* says;
     };
     const std::vector<Bad> bad = {
-        {[](Experiment& e) { e.text.clear(); }, "no tokens"},
-        {[](Experiment& e) { e.text = "   "; }, "no tokens"},
-        {[](Experiment& e) { e.text = "a\xff"; }, "UTF-8"},
+        {[](Experiment& e) { e.input.text.clear(); }, "no tokens"},
+        {[](Experiment& e) { e.input.text = "   "; }, "no tokens"},
+        {[](Experiment& e) { e.input.text = "a\xff"; }, "UTF-8"},
         {[](Experiment& e) {
-             for (int i = 0; i < 5000; ++i) e.text += " w";
+             for (int i = 0; i < 5000; ++i) e.input.text += " w";
          },
          "5008 tokens and the limit is 4096"},
-        {[](Experiment& e) { e.dim = 0; }, "dim 0 is out of range: use 1 to 1024"},
-        {[](Experiment& e) { e.dim = 2000; }, "dim 2000"},
-        {[](Experiment& e) { e.heads = 3; }, "heads 3 does not divide dim 16"},
-        {[](Experiment& e) { e.heads = -1; }, "heads -1"},
-        {[](Experiment& e) { e.temperature = 0; }, "temperature"},
-        {[](Experiment& e) { e.temperature = NAN; }, "temperature"},
+        {[](Experiment& e) { e.input.dim = 0; }, "dim 0 is out of range: use 1 to 1024"},
+        {[](Experiment& e) { e.input.dim = 2000; }, "dim 2000"},
+        {[](Experiment& e) { e.attention.heads = 3; }, "heads 3 does not divide dim 16"},
+        {[](Experiment& e) { e.attention.heads = -1; }, "heads -1"},
+        {[](Experiment& e) { e.weighting.temperature = 0; }, "temperature"},
+        {[](Experiment& e) { e.weighting.temperature = NAN; }, "temperature"},
         {[](Experiment& e) {
-             e.scale = {Scale::Kind::number, INFINITY};
+             e.attention.scale = {Scale::Kind::number, INFINITY};
          },
          "scale"},
         {[](Experiment& e) {
-             e.mask = {{MaskForm::causal, {3}}};
+             e.weighting.mask = {{MaskForm::causal, {3}}};
          },
          "takes no numbers"},
         {[](Experiment& e) {
-             e.mask = {{MaskForm::valid, {1, 2, 3}}};
+             e.weighting.mask = {{MaskForm::valid, {1, 2, 3}}};
          },
          "3 lengths for 8 queries"},
-        {[](Experiment& e) { e.table_size = -1; }, "table-size -1"},
-        {[](Experiment& e) { e.given.emplace("W_q", GivenMatrix(Matrix::Zero(4, 5))); }, "W_q is 4 × 5"},
+        {[](Experiment& e) { e.input.table_size = -1; }, "table-size -1"},
+        {[](Experiment& e) { e.weights.given.emplace("W_q", GivenMatrix(Matrix::Zero(4, 5))); },
+         "W_q is 4 × 5"},
     };
     for (const Bad& each : bad) {
         Experiment e;
@@ -480,11 +493,11 @@ TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_d
 
 TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated) {
     Experiment e;
-    e.text.clear();
-    for (int i = 0; i < 4096; ++i) e.text += "w ";
-    e.dim = 1024;
-    e.heads = 64;
-    e.tokenizer = TokenizerKind::whitespace;
+    e.input.text.clear();
+    for (int i = 0; i < 4096; ++i) e.input.text += "w ";
+    e.input.dim = 1024;
+    e.attention.heads = 64;
+    e.input.tokenizer = TokenizerKind::whitespace;
     const std::string message = message_of(
         [&] { evaluate(e, {}, {.threads = 0, .memory_limit = std::size_t{1} << 30, .cancel = {}}); });
     EXPECT_NE(message.find("4096 × 4096 tokens with 64 heads need"), std::string::npos) << message;
@@ -495,9 +508,9 @@ TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated
 TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_rest_against_this_machines) {
     constexpr std::size_t k_mib = std::size_t{1} << 20;
     Experiment e;
-    e.text.clear();
-    for (int i = 0; i < 512; ++i) e.text += "w ";
-    e.heads = 4;
+    e.input.text.clear();
+    for (int i = 0; i < 512; ++i) e.input.text += "w ";
+    e.attention.heads = 4;
     const auto said = [&](std::size_t on_card, std::size_t here) -> std::string {
         test::FakeBackend backend;
         backend.free_bytes = on_card;
@@ -521,15 +534,15 @@ TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_res
         << said(2 * whole, 1000);
     EXPECT_NE(said(0, k_mib).find("MiB of this machine's memory and 1 MiB are free"), std::string::npos)
         << "a backend without memory of its own takes this machine's: " << said(0, k_mib);
-    e.dropout = 0.5;
+    e.attention.dropout = 0.5;
     EXPECT_NE(said(4 * whole, 2 * k_mib), "") << "which weights dropout keeps is drawn here";
 }
 
 TEST(EvaluateTest, what_may_be_taken_over_from_a_card_needs_no_room_there) {
     Experiment e;
-    e.text.clear();
-    for (int i = 0; i < 512; ++i) e.text += "w ";
-    e.heads = 4;
+    e.input.text.clear();
+    for (int i = 0; i < 512; ++i) e.input.text += "w ";
+    e.attention.heads = 4;
     const std::size_t whole = bytes_of(build(e));
     const auto on_card = [](const Op&, const Shape& shape) {
         return std::make_shared<test::LostValues>(shape);
@@ -538,7 +551,7 @@ TEST(EvaluateTest, what_may_be_taken_over_from_a_card_needs_no_room_there) {
     const Trace before = evaluate(e, {}, {.backend = &roomy});
     ASSERT_TRUE(before.find("scores")->buffer.is_on_device());
     full.free_bytes = whole / 2;
-    e.temperature = 2;
+    e.weighting.temperature = 2;
     EXPECT_NO_THROW(evaluate(e, before, {.backend = &full})) << "the scores stay as they are";
     EXPECT_THROW(evaluate(e, {}, {.backend = &full}), Error);
 }
@@ -548,21 +561,49 @@ TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_a
     std::stop_source stop;
     stop.request_stop();
     Experiment e;
-    e.seed = 5;
+    e.weights.seed = 5;
     EXPECT_THROW(evaluate(e, before, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
                  Cancelled);
     EXPECT_TRUE(identical(before, evaluate({})));
 }
 
+/// "left, above" by name, "-" where there is none; ᵀ where the upper one is transposed.
+std::string operand_names(const Trace& trace, const char* stage) {
+    const StageOperands of = operands(trace, *trace.find(stage));
+    const auto name = [](const Stage* operand) { return operand ? std::string(operand->name()) : "-"; };
+    return name(of.left) + ", " + name(of.above) + (of.is_transposed ? "ᵀ" : "");
+}
+
 TEST(StagesTest, the_operands_of_a_stage_stand_where_the_mathematics_puts_them) {
     Experiment e;
-    e.heads = 4;
+    const Trace plain = evaluate(e);
+    EXPECT_EQ(operand_names(plain, "query"), "embedding, W_qᵀ");
+    EXPECT_EQ(operand_names(plain, "embedding"), "-, -");
+    for (const char* stage : {"scores", "scaled", "masked", "weights"})
+        EXPECT_EQ(operand_names(plain, stage), "query, keyᵀ") << stage;
+    EXPECT_EQ(operand_names(plain, "context"), "weights, value");
+    EXPECT_EQ(operand_names(plain, "mask"), "-, -");
+    e.attention.heads = 4;
+    e.attention.output_projection = true;
+    e.attention.dropout = 0.5;
+    e.attention.position = Position::sinusoidal;
     const Trace trace = evaluate(e);
-    EXPECT_EQ(operand(trace, "query")->name(), "query_heads");
-    EXPECT_EQ(operand(trace, "value")->name(), "value_heads");
-    EXPECT_EQ(operand(trace, "embedding_kv")->name(), "embedding");
-    EXPECT_EQ(operand(evaluate({}), "query")->name(), "query");
-    EXPECT_EQ(operand(trace, ""), nullptr);
+    EXPECT_EQ(operand_names(trace, "query"), "positioned, W_qᵀ");
+    EXPECT_EQ(operand_names(trace, "weights_dropped"), "query_heads, key_headsᵀ");
+    EXPECT_EQ(operand_names(trace, "context"), "weights_dropped, value_heads");
+    EXPECT_EQ(operand_names(trace, "output"), "concat, W_oᵀ");
+    e.attention.heads = 1;
+    e.attention.position = Position::none;
+    e.attention.score = Score::location;
+    EXPECT_EQ(operand_names(evaluate(e), "weights"), "query, W_locᵀ");
+    e.weights.given.emplace("scores", GivenMatrix(Matrix::Zero(8, 8)));
+    e.attention.scale = {Scale::Kind::none};
+    EXPECT_EQ(operand_names(evaluate(e), "weights"), "-, -");
+    Experiment decoder;
+    decoder.mechanism = MechanismKind::seq2seq;
+    const Trace decoded = evaluate(decoder);
+    EXPECT_EQ(operand_names(decoded, "decoder_context"), "alignment, annotations");
+    EXPECT_EQ(operand_names(decoded, "keys_projected"), "annotations, U_aᵀ");
 }
 
 std::string refusal(const Experiment& e) {
@@ -577,33 +618,33 @@ std::string refusal(const Experiment& e) {
 
 TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
     Experiment e;
-    e.score = Score::additive;
-    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
+    e.attention.score = Score::additive;
+    e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
     EXPECT_EQ(refusal(e),
               "v_a is 1 × 16, but 1 × 8 (commas were read as separators: write decimals with a point) is "
               "required");
-    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, -5)));
+    e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, -5)));
     EXPECT_EQ(refusal(e), "v_a is 1 × 16, but 1 × 8 is required");
-    e.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 15, 5)));
+    e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 15, 5)));
     EXPECT_EQ(refusal(e), "v_a is 1 × 15, but 1 × 8 is required");
 }
 
 TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
     Experiment e;
-    e.projection = Projection::mha;
-    e.output_projection = true;
-    e.given.insert_or_assign("value", GivenMatrix(Matrix::Ones(8, 3)));
+    e.attention.projection = Projection::mha;
+    e.attention.output_projection = true;
+    e.weights.given.insert_or_assign("value", GivenMatrix(Matrix::Ones(8, 3)));
     EXPECT_EQ(refusal(e),
               "value has 3 columns and projection mha draws a W_o for 16: give W_o as out × 3, or choose "
               "another projection");
-    e.given.insert_or_assign("W_o", GivenMatrix(Matrix::Ones(2, 3)));
+    e.weights.given.insert_or_assign("W_o", GivenMatrix(Matrix::Ones(2, 3)));
     EXPECT_EQ(evaluate(e).find("output")->shape().columns, 2);
 }
 
 TEST(EvaluateTest, rope_has_heads_of_all_three_also_where_there_is_one) {
     Experiment e;
     EXPECT_EQ(evaluate(e).find("value_heads"), nullptr);
-    e.position = Position::rope;
+    e.attention.position = Position::rope;
     const Trace trace = evaluate(e);
     for (const char* name : {"query_heads", "key_heads", "value_heads"}) {
         ASSERT_NE(trace.find(name), nullptr) << name;
@@ -611,14 +652,14 @@ TEST(EvaluateTest, rope_has_heads_of_all_three_also_where_there_is_one) {
     }
     EXPECT_EQ(Matrix(trace.find("value_heads")->buffer.host().head(0)),
               Matrix(trace.find("value")->buffer.host().head(0)));
-    EXPECT_EQ(formula(e, *find_stage_info("value_heads")), "V");
+    EXPECT_EQ(formula(trace, *trace.find("value_heads")), "V");
 }
 
 TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
     Experiment e;
     Matrix mask = Matrix::Ones(8, 8);
     mask(3, 4) = NAN;
-    e.given.insert_or_assign("mask", GivenMatrix(mask));
+    e.weights.given.insert_or_assign("mask", GivenMatrix(mask));
     const std::string said = "mask: row 4, column 5 is nan: a mask holds 1 (open) and 0 (closed)";
     EXPECT_EQ(refusal(e), said);
     e.mechanism = MechanismKind::seq2seq;
@@ -628,50 +669,71 @@ TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
 TEST(StagesTest, without_projections_keys_are_of_their_own_side) {
     Experiment e;
     EXPECT_EQ(unprojected_text(e), "Q = K = V = X");
-    e.text2 = "two words";
+    e.input.text2 = "two words";
     EXPECT_EQ(unprojected_text(e), "Q = X, K = V = Y");
     EXPECT_EQ(unprojected_text(load_example("scalar-cross-attention").experiment), "Q = X, K = V = Y");
-    e.given.insert_or_assign("embedding_v", GivenMatrix(Matrix::Ones(2, 16)));
+    e.weights.given.insert_or_assign("embedding_v", GivenMatrix(Matrix::Ones(2, 16)));
     EXPECT_EQ(unprojected_text(e), "Q = X, K = Y, V = Y_v");
+}
+
+std::string formula_of(const Experiment& e, const char* stage) {
+    const Trace trace = evaluate(e);
+    return formula(trace, *trace.find(stage));
+}
+
+std::string caption_of(const Experiment& e, const char* stage) {
+    const Trace trace = evaluate(e);
+    return caption(trace, *trace.find(stage));
 }
 
 TEST(StagesTest, a_formula_follows_the_settings) {
     Experiment e;
-    EXPECT_EQ(formula(e, *find_stage_info("weights")),
-              "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1");
-    EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X W_qᵀ");
-    e.projection = Projection::none;
-    e.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {3}}};
-    EXPECT_EQ(formula(e, *find_stage_info("query")), "Q = X");
-    EXPECT_EQ(formula(e, *find_stage_info("mask")), "open where j ≤ i and j ≤ 3");
-    EXPECT_EQ(caption(e, *find_stage_info("mask")), "causal + valid");
+    EXPECT_EQ(formula_of(e, "weights"), "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1");
+    EXPECT_EQ(formula_of(e, "query"), "Q = X W_qᵀ");
+    EXPECT_EQ(formula_of(e, "embedding"), "X = E[tokens]");
+    EXPECT_EQ(caption_of(e, "scaled"), "÷ √d_k");
+    e.attention.projection = Projection::none;
+    e.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {3}}};
+    e.weighting.temperature = 2;
+    EXPECT_EQ(formula_of(e, "query"), "Q = X");
+    EXPECT_EQ(formula_of(e, "mask"), "open where j ≤ i and j ≤ 3");
+    EXPECT_EQ(caption_of(e, "mask"), "causal + valid");
+    EXPECT_EQ(formula_of(e, "weights"), "softmax( Q Kᵀ ÷ √d_k ÷ T, masked ) over keys, each row sums to 1");
+    EXPECT_EQ(caption_of(e, "scaled"), "÷ √d_k÷T");
+    e.weighting.mask.clear();
+    e.attention.position = Position::alibi;
+    e.attention.heads = 2;
+    e.attention.output_projection = true;
+    e.attention.block = Block::post_norm;
+    EXPECT_EQ(formula_of(e, "biased"), "Qₕ Kₕᵀ ÷ √d_k ÷ T + B");
+    EXPECT_EQ(formula_of(e, "output"), "O = [C] W_oᵀ");
+    EXPECT_EQ(formula_of(e, "residual_1"), "X + O");
 }
 
 TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
     Experiment e;
-    e.scale = {Scale::Kind::number, 0.5};
-    e.mask = {{MaskForm::causal, {}}};
-    e.given.emplace("scores", GivenMatrix(Matrix::Zero(2, 2)));
+    e.attention.scale = {Scale::Kind::number, 0.5};
+    e.weighting.mask = {{MaskForm::causal, {}}};
+    e.weights.given.emplace("scores", GivenMatrix(Matrix::Zero(8, 8)));
     for (const Score score : {Score::dot, Score::cosine}) {
-        e.score = score;
-        EXPECT_EQ(formula(e, *find_stage_info("scores")), "custom");
-        EXPECT_EQ(caption(e, *find_stage_info("scores")), "custom");
-        EXPECT_EQ(formula(e, *find_stage_info("scaled")), "S × s");
-        EXPECT_EQ(formula(e, *find_stage_info("weights")),
-                  "softmax( S × s, masked ) over keys, each row sums to 1");
+        e.attention.score = score;
+        EXPECT_EQ(formula_of(e, "scores"), "custom");
+        EXPECT_EQ(caption_of(e, "scores"), "custom");
+        EXPECT_EQ(formula_of(e, "scaled"), "S × s");
+        EXPECT_EQ(formula_of(e, "weights"), "softmax( S × s, masked ) over keys, each row sums to 1");
     }
 }
 
 TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     Experiment e;
-    e.projection = Projection::none;
-    e.score = Score::general;
-    e.score_seed.kind = ProjectionSeed::Kind::proceed;
-    e.output_projection = e.projection_bias = true;
-    Generator generator(e.seed);
-    test::drawn_linear(generator, e.dim, e.dim);
-    test::drawn_linear_bias(generator, e.dim, e.dim);
-    const Matrix expected = test::drawn_linear(generator, e.dim, e.dim);
+    e.attention.projection = Projection::none;
+    e.attention.score = Score::general;
+    e.weights.score_seed.kind = ProjectionSeed::Kind::proceed;
+    e.attention.output_projection = e.attention.projection_bias = true;
+    Generator generator(e.weights.seed);
+    test::drawn_linear(generator, e.input.dim, e.input.dim);
+    test::drawn_linear_bias(generator, e.input.dim, e.input.dim);
+    const Matrix expected = test::drawn_linear(generator, e.input.dim, e.input.dim);
     EXPECT_EQ(evaluate(e).find("W_score")->buffer.host().head(0), expected);
 }
 

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "core/error.h"
+#include "core/graph/formula.h"
 #include "core/mechanism/evaluate.h"
-#include "core/mechanism/stages.h"
 #include "core/random/generator.h"
 
 namespace attnscope {
@@ -40,29 +40,29 @@ public:
 
     Experiment experiment() {
         Experiment e;
-        e.text = sentence(whole(1, 7));
-        if (whole(0, 2) == 0) e.text2 = sentence(whole(1, 6));
-        e.seed = whole(0, 1'000'000);
-        e.heads = pick(1, 1, 2, 4);
-        e.dim = e.heads * 2 * whole(1, 4);
-        e.projection = pick(Projection::none, Projection::uniform, Projection::normal, Projection::linear,
-                            Projection::xavier, Projection::mha);
-        e.projection_bias = whole(0, 1);
-        e.score =
+        e.input.text = sentence(whole(1, 7));
+        if (whole(0, 2) == 0) e.input.text2 = sentence(whole(1, 6));
+        e.weights.seed = whole(0, 1'000'000);
+        e.attention.heads = pick(1, 1, 2, 4);
+        e.input.dim = e.attention.heads * 2 * whole(1, 4);
+        e.attention.projection = pick(Projection::none, Projection::uniform, Projection::normal,
+                                      Projection::linear, Projection::xavier, Projection::mha);
+        e.attention.projection_bias = whole(0, 1);
+        e.attention.score =
             pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location);
-        e.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.3});
-        e.position = pick(Position::none, Position::sinusoidal, Position::rope, Position::alibi);
-        e.rope_layout = pick(RopeLayout::interleaved, RopeLayout::half);
-        e.normalizer = pick(Normalization::softmax, Normalization::softmax, Normalization::hard,
-                            Normalization::local_m, Normalization::local_p);
-        e.softmax_axis = pick(SoftmaxAxis::keys, SoftmaxAxis::keys, SoftmaxAxis::queries);
-        e.local_window = whole(1, 6) / 2.0;
-        e.temperature = pick(1.0, 0.2, 5.0);
-        e.sharpening = pick(1.0, 6.0);
-        e.hidden = whole(1, 5);
-        for (int rules = whole(0, 2); rules > 0; --rules) e.mask.push_back(rule());
-        e.output_projection = whole(0, 1);
-        e.block = pick(Block::none, Block::none, Block::post_norm, Block::pre_norm);
+        e.attention.scale = pick(Scale{}, Scale{Scale::Kind::none}, Scale{Scale::Kind::number, 0.3});
+        e.attention.position = pick(Position::none, Position::sinusoidal, Position::rope, Position::alibi);
+        e.attention.rope_layout = pick(RopeLayout::interleaved, RopeLayout::half);
+        e.weighting.normalizer = pick(Normalization::softmax, Normalization::softmax, Normalization::hard,
+                                      Normalization::local_m, Normalization::local_p);
+        e.attention.softmax_axis = pick(SoftmaxAxis::keys, SoftmaxAxis::keys, SoftmaxAxis::queries);
+        e.weighting.local_window = whole(1, 6) / 2.0;
+        e.weighting.temperature = pick(1.0, 0.2, 5.0);
+        e.attention.sharpening = pick(1.0, 6.0);
+        e.weighting.hidden = whole(1, 5);
+        for (int rules = whole(0, 2); rules > 0; --rules) e.weighting.mask.push_back(rule());
+        e.attention.output_projection = whole(0, 1);
+        e.attention.block = pick(Block::none, Block::none, Block::post_norm, Block::pre_norm);
         return e;
     }
 
@@ -88,9 +88,9 @@ TEST(family_test, rows_sum_to_one_or_to_nothing_and_masked_weights_are_exactly_z
         const Experiment e = draws.experiment();
         const Trace trace = evaluate(e);
         const Stage& weights = *trace.find("weights");
-        const bool over_queries =
-            e.softmax_axis == SoftmaxAxis::queries && e.normalizer == Normalization::softmax;
-        for (int h = 0; h < e.heads; ++h) {
+        const bool over_queries = e.attention.softmax_axis == SoftmaxAxis::queries &&
+                                  e.weighting.normalizer == Normalization::softmax;
+        for (int h = 0; h < e.attention.heads; ++h) {
             const ConstMatrixView masked = values(trace, "masked", h);
             const Matrix A = over_queries ? Matrix(values(trace, "weights", h).transpose())
                                           : Matrix(values(trace, "weights", h));
@@ -108,7 +108,7 @@ TEST(family_test, rows_sum_to_one_or_to_nothing_and_masked_weights_are_exactly_z
                 const double sum = A.row(i).cast<double>().sum();
                 if (!open)
                     ASSERT_EQ(sum, 0) << n;
-                else if (e.normalizer == Normalization::local_p)  // the bell takes away from it
+                else if (e.weighting.normalizer == Normalization::local_p)  // the bell takes away from it
                     ASSERT_LE(sum, 1 + 1e-6) << n;
                 else
                     ASSERT_NEAR(sum, 1, 1e-6) << n;  // each of at most 7 weights is rounded to float32
@@ -121,8 +121,8 @@ TEST(family_test, rows_sum_to_one_or_to_nothing_and_masked_weights_are_exactly_z
 
 Experiment given_scores(const Matrix& scores) {
     Experiment e;
-    e.scale = {Scale::Kind::none};
-    e.given.emplace("scores", GivenMatrix(scores));
+    e.attention.scale = {Scale::Kind::none};
+    e.weights.given.emplace("scores", GivenMatrix(scores));
     return e;
 }
 
@@ -131,12 +131,12 @@ TEST(family_test, adding_a_constant_to_a_row_of_scores_changes_nothing) {
         // Eighths add up without rounding, so that nothing may change at all.
         Matrix scores = (random_matrix(4, 6, n) * 8).array().round() / 8;
         Experiment e = given_scores(scores);
-        e.normalizer = n % 2 ? Normalization::hard : Normalization::softmax;
-        e.mask = {{MaskForm::window, {2, 1}}};
+        e.weighting.normalizer = n % 2 ? Normalization::hard : Normalization::softmax;
+        e.weighting.mask = {{MaskForm::window, {2, 1}}};
         const Matrix before = values(evaluate(e), "weights");
         scores.row(n % 4).array() += static_cast<float>(n % 17) - 8;
-        e.given.clear();
-        e.given.emplace("scores", GivenMatrix(scores));
+        e.weights.given.clear();
+        e.weights.given.emplace("scores", GivenMatrix(scores));
         ASSERT_EQ(before, Matrix(values(evaluate(e), "weights"))) << n;
     }
 }
@@ -146,19 +146,20 @@ TEST(family_test, permuting_keys_and_values_together_changes_only_the_columns) {
     for (int n = 0; n < 1000; ++n) {
         const int N = draws.whole(1, 5), M = draws.whole(2, 6), d = 4;
         Experiment e;
-        e.dim = d;
-        e.score = draws.pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine);
-        e.temperature = draws.pick(1.0, 0.5);
-        e.given.emplace("query", GivenMatrix(random_matrix(N, d, n)));
+        e.input.dim = d;
+        e.attention.score =
+            draws.pick(Score::dot, Score::general, Score::additive, Score::concat, Score::cosine);
+        e.weighting.temperature = draws.pick(1.0, 0.5);
+        e.weights.given.emplace("query", GivenMatrix(random_matrix(N, d, n)));
         const Matrix K = random_matrix(M, d, n + 1), V = random_matrix(M, 3, n + 2);
         Eigen::PermutationMatrix<Eigen::Dynamic> turn(M);
         turn.setIdentity();
         for (int j = 0; j < M; ++j) std::swap(turn.indices()[j], turn.indices()[draws.whole(0, M - 1)]);
         Experiment permuted = e;
-        e.given.emplace("key", GivenMatrix(K));
-        e.given.emplace("value", GivenMatrix(V));
-        permuted.given.emplace("key", GivenMatrix(turn * K));
-        permuted.given.emplace("value", GivenMatrix(turn * V));
+        e.weights.given.emplace("key", GivenMatrix(K));
+        e.weights.given.emplace("value", GivenMatrix(V));
+        permuted.weights.given.emplace("key", GivenMatrix(turn * K));
+        permuted.weights.given.emplace("value", GivenMatrix(turn * V));
         const Trace a = evaluate(e), b = evaluate(permuted);
         const Matrix expected = values(a, "weights") * turn.transpose();
         // Vectorised products and sums group otherwise: a few roundings of numbers up to 1.
@@ -170,11 +171,11 @@ TEST(family_test, permuting_keys_and_values_together_changes_only_the_columns) {
 TEST(family_test, dot_is_general_with_the_identity_between) {
     for (int n = 0; n < 300; ++n) {
         Experiment e;
-        e.seed = n;
-        e.projection = Projection::xavier;
+        e.weights.seed = n;
+        e.attention.projection = Projection::xavier;
         const Trace dot = evaluate(e);
-        e.score = Score::general;
-        e.given.emplace("W_score", GivenMatrix(Matrix::Identity(16, 16)));
+        e.attention.score = Score::general;
+        e.weights.given.emplace("W_score", GivenMatrix(Matrix::Identity(16, 16)));
         ASSERT_EQ(Matrix(values(dot, "scores")), Matrix(values(evaluate(e), "scores"))) << n;
     }
 }
@@ -183,20 +184,21 @@ TEST(family_test, several_heads_are_single_heads_on_their_own_columns) {
     Draws draws(3);
     for (int n = 0; n < 300; ++n) {
         Experiment e = draws.experiment();
-        e.block = Block::none;
-        e.score = Score::dot;
-        e.position = Position::none;
-        e.normalizer = Normalization::softmax;
-        e.output_projection = false;
+        e.attention.block = Block::none;
+        e.attention.score = Score::dot;
+        e.attention.position = Position::none;
+        e.weighting.normalizer = Normalization::softmax;
+        e.attention.output_projection = false;
         const Trace whole = evaluate(e);
-        for (int h = 0; h < e.heads; ++h) {
+        for (int h = 0; h < e.attention.heads; ++h) {
             Experiment one = e;
-            one.heads = 1;
-            one.text2.clear();
+            one.attention.heads = 1;
+            one.input.text2.clear();
             for (const auto& [name, stage] :
                  {std::pair("query", "query_heads"), std::pair("key", "key_heads"),
                   std::pair("value", "value_heads")})
-                one.given.emplace(name, GivenMatrix(values(whole, e.heads > 1 ? stage : name, h)));
+                one.weights.given.emplace(
+                    name, GivenMatrix(values(whole, e.attention.heads > 1 ? stage : name, h)));
             const Trace alone = evaluate(one);
             // A head's memory starts at another address, by which vectorised sums group: the tolerance of
             // float32 results against the reference.
@@ -212,21 +214,21 @@ TEST(family_test, several_heads_are_single_heads_on_their_own_columns) {
 TEST(family_test, a_temperature_near_nothing_is_hard) {
     for (int n = 0; n < 500; ++n) {
         Experiment e = given_scores(random_matrix(5, 6, n));
-        e.mask = {{MaskForm::causal, {}}};
+        e.weighting.mask = {{MaskForm::causal, {}}};
         Experiment hard = e;
-        hard.normalizer = Normalization::hard;
-        e.temperature = 1e-8;
+        hard.weighting.normalizer = Normalization::hard;
+        e.weighting.temperature = 1e-8;
         ASSERT_EQ(Matrix(values(evaluate(e), "weights")), Matrix(values(evaluate(hard), "weights"))) << n;
     }
 }
 
 TEST(family_test, of_equal_scores_hard_takes_the_first) {
     Experiment e = given_scores(Matrix::Zero(3, 4));
-    e.normalizer = Normalization::hard;
+    e.weighting.normalizer = Normalization::hard;
     Matrix open = Matrix::Ones(3, 4);
     open(1, 0) = 0;
     open.row(2).setZero();
-    e.given.emplace("mask", GivenMatrix(open));
+    e.weights.given.emplace("mask", GivenMatrix(open));
     Matrix expected = Matrix::Zero(3, 4);
     expected(0, 0) = expected(1, 1) = 1;
     EXPECT_EQ(Matrix(values(evaluate(e), "weights")), expected);
@@ -236,9 +238,10 @@ TEST(family_test, enormous_scores_give_no_nan) {
     Draws draws(4);
     for (int n = 0; n < 500; ++n) {
         Experiment e = given_scores(random_matrix(5, 6, n, 5000).cwiseMin(10000).cwiseMax(-10000));
-        e.normalizer = draws.pick(Normalization::softmax, Normalization::hard, Normalization::local_m);
-        e.softmax_axis = draws.pick(SoftmaxAxis::keys, SoftmaxAxis::queries);
-        if (draws.whole(0, 1)) e.mask = {{MaskForm::causal, {}}};
+        e.weighting.normalizer =
+            draws.pick(Normalization::softmax, Normalization::hard, Normalization::local_m);
+        e.attention.softmax_axis = draws.pick(SoftmaxAxis::keys, SoftmaxAxis::queries);
+        if (draws.whole(0, 1)) e.weighting.mask = {{MaskForm::causal, {}}};
         const Trace trace = evaluate(e);
         for (const float weight : trace.find("weights")->buffer.host().values())
             ASSERT_TRUE(std::isfinite(weight)) << n;
@@ -252,16 +255,16 @@ TEST(family_test, one_token_one_dimension_one_head_work_for_every_score_and_norm
              {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
             for (const Position position : {Position::none, Position::sinusoidal, Position::alibi}) {
                 Experiment e;
-                e.text = "Hello";
-                e.dim = 1;
-                e.hidden = 1;
-                e.score = score;
-                e.normalizer = normalizer;
-                e.position = position;
+                e.input.text = "Hello";
+                e.input.dim = 1;
+                e.weighting.hidden = 1;
+                e.attention.score = score;
+                e.weighting.normalizer = normalizer;
+                e.attention.position = position;
                 const Trace trace = evaluate(e);
                 EXPECT_EQ(values(trace, "weights").size(), 1);
                 // Whatever the score: one key takes it all, less the bell of local-p.
-                if (e.normalizer != Normalization::local_p) {
+                if (e.weighting.normalizer != Normalization::local_p) {
                     EXPECT_EQ(values(trace, "weights")(0, 0), 1) << name_of(score);
                 }
             }
@@ -271,16 +274,16 @@ TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_n
     for (const Score score :
          {Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location}) {
         Experiment e;
-        e.projection = Projection::none;
-        e.score = score;
-        e.mask = {{MaskForm::valid, {4}}};
+        e.attention.projection = Projection::none;
+        e.attention.score = score;
+        e.weighting.mask = {{MaskForm::valid, {4}}};
         Matrix Q = random_matrix(5, 16, 1), K = random_matrix(6, 16, 2), V = random_matrix(6, 3, 3);
         Q(2, 5) = NAN;
         K.bottomRows(2).setConstant(NAN);
         V.bottomRows(2).setConstant(NAN);
-        e.given.emplace("query", GivenMatrix(Q));
-        e.given.emplace("key", GivenMatrix(K));
-        e.given.emplace("value", GivenMatrix(V));
+        e.weights.given.emplace("query", GivenMatrix(Q));
+        e.weights.given.emplace("key", GivenMatrix(K));
+        e.weights.given.emplace("value", GivenMatrix(V));
         const Trace trace = evaluate(e);
         const ConstMatrixView context = values(trace, "context");
         for (int i = 0; i < 5; ++i)
@@ -290,9 +293,9 @@ TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_n
 
 TEST(family_test, dropout_keeps_its_share_and_evaluation_leaves_the_weights_alone) {
     Experiment e;
-    e.text.clear();
-    for (int i = 0; i < 60; ++i) e.text += "w" + std::to_string(i) + " ";
-    e.dropout = 0.3;
+    e.input.text.clear();
+    for (int i = 0; i < 60; ++i) e.input.text += "w" + std::to_string(i) + " ";
+    e.attention.dropout = 0.3;
     const Trace trace = evaluate(e);
     double kept = 0;
     for (const float cell : trace.find("dropout_keep")->buffer.host().values()) kept += cell;
@@ -302,7 +305,7 @@ TEST(family_test, dropout_keeps_its_share_and_evaluation_leaves_the_weights_alon
     for (int i = 0; i < 60; ++i)
         for (int j = 0; j < 60; ++j)
             ASSERT_EQ(dropped(i, j), keep(i, j) == 0 ? 0 : A(i, j) / static_cast<float>(1 - 0.3));
-    e.training = false;
+    e.attention.training = false;
     const Trace evaluated = evaluate(e, trace);
     EXPECT_EQ(evaluated.find("weights_dropped"), nullptr);
     EXPECT_EQ(evaluated.find("weights"), trace.find("weights"));
@@ -310,8 +313,8 @@ TEST(family_test, dropout_keeps_its_share_and_evaluation_leaves_the_weights_alon
 
 TEST(family_test, a_second_sentence_gives_the_keys_and_one_vocabulary_holds_both) {
     Experiment e;
-    e.text = "a b c";
-    e.text2 = "c d";
+    e.input.text = "a b c";
+    e.input.text2 = "c d";
     const Trace trace = evaluate(e);
     EXPECT_EQ(trace.rows, (std::vector<std::string>{"a", "b", "c"}));
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"c", "d"}));
@@ -332,47 +335,47 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
         return std::string();
     };
     Experiment mask;
-    mask.given.emplace("mask", GivenMatrix(Matrix::Ones(3, 8)));
+    mask.weights.given.emplace("mask", GivenMatrix(Matrix::Ones(3, 8)));
     EXPECT_EQ(refusal(mask), "mask is 3 × 8, but 8 × 8 is required");
     Experiment bias;
-    bias.given.emplace("mask_additive", GivenMatrix(Matrix::Ones(8, 9)));
+    bias.weights.given.emplace("mask_additive", GivenMatrix(Matrix::Ones(8, 9)));
     EXPECT_EQ(refusal(bias), "mask_additive is 8 × 9, but 8 × 8 is required");
     Experiment weight;
-    weight.score = Score::additive;
-    weight.given.emplace("W_aq", GivenMatrix(Matrix::Ones(4, 16)));
+    weight.attention.score = Score::additive;
+    weight.weights.given.emplace("W_aq", GivenMatrix(Matrix::Ones(4, 16)));
     EXPECT_EQ(refusal(weight), "W_aq is 4 × 16, but 8 × 16 is required");
     Experiment odd;
-    odd.dim = 3;
-    odd.position = Position::rope;
+    odd.input.dim = 3;
+    odd.attention.position = Position::rope;
     EXPECT_NE(refusal(odd).find("even"), std::string::npos);
     Experiment narrow;
-    narrow.normalizer = Normalization::local_p;
-    narrow.local_window = 0;
+    narrow.weighting.normalizer = Normalization::local_p;
+    narrow.weighting.local_window = 0;
     EXPECT_EQ(refusal(narrow), "local-window 0 leaves local-p's Gaussian no width: use 0.001 or more");
-    narrow.local_window = 1e-30;  // a float32 does not hold its square
+    narrow.weighting.local_window = 1e-30;  // a float32 does not hold its square
     EXPECT_EQ(refusal(narrow), "local-window 1e-30 leaves local-p's Gaussian no width: use 0.001 or more");
     for (const double beyond : {-0.5, 4096.5, std::numeric_limits<double>::quiet_NaN()}) {
-        narrow.local_window = beyond;
+        narrow.weighting.local_window = beyond;
         EXPECT_NE(refusal(narrow).find(" is out of range: use 0 to 4096"), std::string::npos) << beyond;
     }
     Experiment scores = given_scores(Matrix::Ones(2, 2));
-    scores.block = Block::post_norm;
+    scores.attention.block = Block::post_norm;
     EXPECT_NE(refusal(scores).find("block post-norm adds to the embedding"), std::string::npos);
     Experiment fewer;  // queries than the embedding has rows
-    fewer.block = Block::pre_norm;
-    fewer.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
+    fewer.attention.block = Block::pre_norm;
+    fewer.weights.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
     EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is required");
 }
 
 TEST(family_test, a_window_may_reach_a_fraction_far) {
     Experiment e;
-    e.normalizer = Normalization::local_m;
-    e.local_window = 1.5;
+    e.weighting.normalizer = Normalization::local_m;
+    e.weighting.local_window = 1.5;
     const Trace near = evaluate(e);
-    e.local_window = 1;
+    e.weighting.local_window = 1;
     EXPECT_EQ(near.find("mask")->buffer.host().head(0), evaluate(e).find("mask")->buffer.host().head(0));
-    e.normalizer = Normalization::local_p;
-    e.local_window = 1.5;
+    e.weighting.normalizer = Normalization::local_p;
+    e.weighting.local_window = 1.5;
     const Trace trace = evaluate(e);
     const auto matrix = [&](const char* stage) { return trace.find(stage)->buffer.host().head(0); };
     for (int i = 0; i < 8; ++i)
@@ -381,11 +384,11 @@ TEST(family_test, a_window_may_reach_a_fraction_far) {
             EXPECT_EQ(matrix("mask")(i, j), std::abs(distance) <= 1.5) << i << " " << j;
             EXPECT_FLOAT_EQ(matrix("gauss")(i, j), std::exp(-distance * distance / (2 * 0.75 * 0.75)));
         }
-    EXPECT_EQ(formula(e, *trace.find("mask")->info), "open where |j − p| ≤ 1.5");
-    EXPECT_EQ(formula(e, *trace.find("gauss")->info), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
+    EXPECT_EQ(formula(trace, *trace.find("mask")), "open where |j − p| ≤ 1.5");
+    EXPECT_EQ(formula(trace, *trace.find("gauss")), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
     e.mechanism = MechanismKind::seq2seq;
-    EXPECT_EQ(formula(e, *evaluate(e).find("alignment_gauss")->info),
-              "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
+    const Trace aligned = evaluate(e);
+    EXPECT_EQ(formula(aligned, *aligned.find("alignment_gauss")), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
 }
 
 }  // namespace

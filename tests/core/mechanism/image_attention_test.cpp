@@ -5,10 +5,10 @@
 #include "core/files/file.h"
 #include "core/files/png.h"
 #include "core/graph/explain.h"
+#include "core/graph/formula.h"
 #include "core/image/patches.h"
-#include "core/mechanism/build.h"
 #include "core/mechanism/evaluate.h"
-#include "core/mechanism/stages.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/random/initializers.h"
 #include "core/session/options.h"
 #include "core/text/vocabulary.h"
@@ -23,11 +23,11 @@ namespace {
 
 Experiment with_image(Image image, int grid = 2, int patch_size = 2) {
     Experiment e;
-    e.text = "a red house";
-    e.dim = 4;
-    e.image = GivenImage(std::move(image));
-    e.grid = grid;
-    e.patch_size = patch_size;
+    e.input.text = "a red house";
+    e.input.dim = 4;
+    e.input.image = GivenImage(std::move(image));
+    e.input.grid = grid;
+    e.input.patch_size = patch_size;
     return e;
 }
 
@@ -36,9 +36,9 @@ Matrix stage(const Trace& trace, const char* name) { return trace.find(name)->bu
 TEST(image_attention_test, the_annotations_are_the_patches_projected) {
     const Experiment e = with_image(gradient(4, 4));
     const Trace trace = evaluate(e);
-    const Tensor patches = image_patches(e.image->image(), 2, 2);
+    const Tensor patches = image_patches(e.input.image->image(), 2, 2);
     EXPECT_EQ(stage(trace, "patches"), Matrix(patches.head(0)));
-    Generator generator(e.seed);
+    Generator generator(e.weights.seed);
     const Matrix W = test::drawn_linear(generator, 4, 12);
     EXPECT_EQ(stage(trace, "W_patch"), W);
     const Matrix Y = (patches.head(0).cast<double>() * W.transpose().cast<double>()).cast<float>();
@@ -47,16 +47,16 @@ TEST(image_attention_test, the_annotations_are_the_patches_projected) {
     EXPECT_EQ(stage(trace, "weights").cols(), 4);
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"1,1", "1,2", "2,1", "2,2"}));
     EXPECT_EQ(trace.label(Axis::pixel, 4), "1,2 green");
-    EXPECT_EQ(formula(e, *find_stage_info("embedding_kv")), "Y = P W_patchᵀ, the annotations");
+    EXPECT_EQ(formula(trace, *trace.find("embedding_kv")), "Y = P W_patchᵀ");
 }
 
 TEST(image_attention_test, keys_and_values_are_those_of_annotations_given_outright) {
     Experiment e = with_image(gradient(6, 6), 3, 1);
-    e.heads = 2;
+    e.attention.heads = 2;
     const Trace trace = evaluate(e);
     Experiment given = e;
-    given.image.reset();
-    given.given.emplace("embedding_kv", GivenMatrix(stage(trace, "embedding_kv")));
+    given.input.image.reset();
+    given.weights.given.emplace("embedding_kv", GivenMatrix(stage(trace, "embedding_kv")));
     const Trace same = evaluate(given);
     for (const char* name : {"key", "value", "weights", "context"})
         EXPECT_EQ(stage(trace, name), stage(same, name)) << name;
@@ -64,16 +64,16 @@ TEST(image_attention_test, keys_and_values_are_those_of_annotations_given_outrig
 
 TEST(image_attention_test, seeds_go_on_from_table_to_patches_to_projections) {
     Experiment e = with_image(gradient(4, 4));
-    e.image_seed.kind = ProjectionSeed::Kind::proceed;
-    e.projection_seed.kind = ProjectionSeed::Kind::proceed;
+    e.weights.image_seed.kind = ProjectionSeed::Kind::proceed;
+    e.weights.projection_seed.kind = ProjectionSeed::Kind::proceed;
     const Trace trace = evaluate(e);
-    Generator generator(e.seed);
+    Generator generator(e.weights.seed);
     EXPECT_EQ(test::drawn(generator, Initialization::normal, 10, 4), stage(trace, "table"));
     EXPECT_EQ(test::drawn_linear(generator, 4, 12), stage(trace, "W_patch"));
     Matrix W_q(4, 4);
     initializer_of(Initialization::uniform).fill(generator, MatrixView(W_q.data(), 4, 4));
     EXPECT_EQ(W_q, stage(trace, "W_q"));
-    e.image_seed = {ProjectionSeed::Kind::own, 7};
+    e.weights.image_seed = {ProjectionSeed::Kind::own, 7};
     Generator own(7);
     EXPECT_EQ(test::drawn_linear(own, 4, 12), stage(evaluate(e), "W_patch"));
 }
@@ -82,7 +82,7 @@ TEST(image_attention_test, another_picture_computes_only_what_reads_it) {
     const Experiment e = with_image(gradient(4, 4));
     const Trace before = evaluate(e);
     Experiment other = e;
-    other.image = drawn_picture();
+    other.input.image = drawn_picture();
     const Trace after = evaluate(other, before);
     EXPECT_EQ(after.find("query"), before.find("query"));
     EXPECT_EQ(after.find("W_patch"), before.find("W_patch"));
@@ -105,7 +105,7 @@ TEST(image_attention_test, each_cell_is_proved_term_by_term) {
 
 TEST(image_attention_test, hard_attention_looks_at_one_patch) {
     Experiment e = with_image(drawn_picture().image(), 7, 4);
-    e.normalizer = Normalization::hard;
+    e.weighting.normalizer = Normalization::hard;
     const Matrix weights = stage(evaluate(e), "weights");
     for (int i = 0; i < weights.rows(); ++i) {
         EXPECT_EQ(weights.row(i).sum(), 1);
@@ -123,7 +123,7 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
         return std::string("nothing thrown");
     };
     Experiment e = with_image(gradient(4, 4));
-    e.text2 = "another";
+    e.input.text2 = "another";
     EXPECT_EQ(message(e), "text2 and image both define the keys: leave text2 empty or use image none");
     e.mechanism = MechanismKind::seq2seq;
     EXPECT_EQ(message(e), "nothing thrown") << "seq2seq does not look at it";
@@ -134,7 +134,7 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
     e = with_image(Image{});
     EXPECT_NE(message(e).find("image is 0 × 0"), std::string::npos);
     e = with_image(gradient(4, 4));
-    e.given.emplace("W_patch", GivenMatrix(Matrix::Ones(4, 5)));
+    e.weights.given.emplace("W_patch", GivenMatrix(Matrix::Ones(4, 5)));
     EXPECT_EQ(message(e), "W_patch is 4 × 5, but out × 12 is required");
 }
 
@@ -159,7 +159,7 @@ TEST(image_session_test, a_picture_comes_back_exactly_and_gives_the_same_numbers
     const Session again = session_from_json(to_json(session), "test");
     EXPECT_TRUE(again == session);
     EXPECT_EQ(stage(evaluate(again.experiment), "weights"), stage(evaluate(session.experiment), "weights"));
-    session.experiment.image = drawn_picture();
+    session.experiment.input.image = drawn_picture();
     EXPECT_NE(to_json(session).find("\"image\": \"drawn\""), std::string::npos);
     EXPECT_TRUE(session_from_json(to_json(session), "test") == session);
 }
@@ -171,13 +171,13 @@ TEST(image_session_test, a_flag_reads_the_file_at_once_and_keeps_its_square) {
     Session session;
     const Option& option = *find_option("image");
     set_from_text(session, option, path);
-    EXPECT_EQ(session.experiment.image->image(), central_square(gradient(9, 6)));
+    EXPECT_EQ(session.experiment.input.image->image(), central_square(gradient(9, 6)));
     Session again;
     set_from_text(again, option, text_of(session, option));
     EXPECT_TRUE(again == session);
     write_file(path, png_of(gradient(900, 800)));
     set_from_text(session, option, path);
-    EXPECT_EQ(session.experiment.image->image().width, 448);
+    EXPECT_EQ(session.experiment.input.image->image().width, 448);
 }
 
 TEST(image_session_test, a_photo_is_no_session_and_says_what_to_do) {

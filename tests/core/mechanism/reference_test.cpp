@@ -174,64 +174,69 @@ E choice_of(std::string name) {
 }
 
 void set_settings(Experiment& e, const json& config) {
-    e.projection = Projection::none;
-    e.heads = config.value("heads", 1);
-    e.temperature = config.value("temperature", 1.0);
+    e.attention.projection = Projection::none;
+    e.attention.heads = config.value("heads", 1);
+    e.weighting.temperature = config.value("temperature", 1.0);
     const std::string score = config.value("score", "dot");
-    e.score = score == "scaled_dot" || score == "given" ? Score::dot : choice_of<Score>(score);
+    e.attention.score = score == "scaled_dot" || score == "given" ? Score::dot : choice_of<Score>(score);
     if (config.contains("scale") && config["scale"].is_number())
-        e.scale = {Scale::Kind::number, config["scale"].get<double>()};
-    e.sharpening = config.value("sharpening", 1.0);
-    e.position = choice_of<Position>(config.value("position", "none"));
-    e.rope_layout = choice_of<RopeLayout>(config.value("rope_layout", "interleaved"));
-    e.normalizer = choice_of<Normalization>(config.value("normalizer", "softmax"));
-    e.softmax_axis = config.value("softmax_axis", 1) == 1 ? SoftmaxAxis::keys : SoftmaxAxis::queries;
-    e.local_window = config.value("D", 1.0);
-    e.dropout = config.value("dropout_p", 0.0);
+        e.attention.scale = {Scale::Kind::number, config["scale"].get<double>()};
+    e.attention.sharpening = config.value("sharpening", 1.0);
+    e.attention.position = choice_of<Position>(config.value("position", "none"));
+    e.attention.rope_layout = choice_of<RopeLayout>(config.value("rope_layout", "interleaved"));
+    e.weighting.normalizer = choice_of<Normalization>(config.value("normalizer", "softmax"));
+    e.attention.softmax_axis =
+        config.value("softmax_axis", 1) == 1 ? SoftmaxAxis::keys : SoftmaxAxis::queries;
+    e.weighting.local_window = config.value("D", 1.0);
+    e.attention.dropout = config.value("dropout_p", 0.0);
     if (config.contains("norm_first")) {
-        e.block = config.at("norm_first").get<bool>() ? Block::pre_norm : Block::post_norm;
-        e.activation = choice_of<Activation>(config.at("activation"));
+        e.attention.block = config.at("norm_first").get<bool>() ? Block::pre_norm : Block::post_norm;
+        e.attention.activation = choice_of<Activation>(config.at("activation"));
     }
 }
 
 void set_seq2seq(Experiment& e, const json& config) {
     e.mechanism = MechanismKind::seq2seq;
-    e.text.clear();  // a case's words are numbers
-    e.alignment_state = choice_of<AlignmentState>(config.at("alignment_state"));
-    e.decode = choice_of<Decode>(config.at("decode"));
-    e.max_steps = config.value("max_steps", e.max_steps);
-    e.dim = static_cast<int>(e.given.at("E_src").values().cols());
-    e.hidden = static_cast<int>(e.given.at("W_a").values().rows());
-    e.encoder_size = static_cast<int>(e.given.at("W_init").values().cols());
-    e.decoder_size = static_cast<int>(e.given.at("W_init").values().rows());
+    e.input.text.clear();  // a case's words are numbers
+    e.seq2seq.alignment_state = choice_of<AlignmentState>(config.at("alignment_state"));
+    e.seq2seq.decode = choice_of<Decode>(config.at("decode"));
+    e.seq2seq.max_steps = config.value("max_steps", e.seq2seq.max_steps);
+    e.input.dim = static_cast<int>(e.weights.given.at("E_src").values().cols());
+    e.weighting.hidden = static_cast<int>(e.weights.given.at("W_a").values().rows());
+    e.seq2seq.encoder_size = static_cast<int>(e.weights.given.at("W_init").values().cols());
+    e.seq2seq.decoder_size = static_cast<int>(e.weights.given.at("W_init").values().rows());
 }
 
 /// Sizes that follow from what is given.
 void set_sizes(Experiment& e) {
-    const auto columns = [&](const char* name) { return static_cast<int>(e.given.at(name).values().cols()); };
-    const auto rows = [&](const char* name) { return static_cast<int>(e.given.at(name).values().rows()); };
+    const auto columns = [&](const char* name) {
+        return static_cast<int>(e.weights.given.at(name).values().cols());
+    };
+    const auto rows = [&](const char* name) {
+        return static_cast<int>(e.weights.given.at(name).values().rows());
+    };
     if (e.is_given("query"))
-        e.dim = columns("query");
+        e.input.dim = columns("query");
     else if (e.is_given("embedding"))
-        e.dim = columns("embedding");
+        e.input.dim = columns("embedding");
     for (const char* name : {"W_aq", "W_c", "W_p"})
-        if (e.is_given(name)) e.hidden = rows(name);
-    if (e.is_given("W_1")) e.feed_forward_size = rows("W_1");
+        if (e.is_given(name)) e.weighting.hidden = rows(name);
+    if (e.is_given("W_1")) e.attention.feed_forward_size = rows("W_1");
     if (!e.is_given("W_q")) return;
-    e.projection = Projection::linear;  // every weight that it would draw is given
-    e.key_size = rows("W_q");
-    e.value_size = rows("W_v");
+    e.attention.projection = Projection::linear;  // every weight that it would draw is given
+    e.attention.key_size = rows("W_q");
+    e.attention.value_size = rows("W_v");
 }
 
 /// attnscope's <bos> is row 0 of the target words: these rows change places with those of the case's.
 void swap_bos(Experiment& e, int bos) {
     for (const char* name : {"E_tgt", "W_out", "b_out"}) {
-        Matrix words = e.given.at(name).values();
+        Matrix words = e.weights.given.at(name).values();
         if (name == std::string("b_out"))
             words.col(0).swap(words.col(bos));
         else
             words.row(0).swap(words.row(bos));
-        e.given.insert_or_assign(name, GivenMatrix(std::move(words)));
+        e.weights.given.insert_or_assign(name, GivenMatrix(std::move(words)));
     }
 }
 
@@ -248,19 +253,19 @@ void swap_words(const std::string& name, CaseTensor& expected, int bos) {
 Experiment experiment_of(const json& c, int b) {
     Experiment e;
     set_settings(e, c.at("config"));
-    if (c.at("config").contains("mask")) e.mask = mask_of(c.at("config"), b);
+    if (c.at("config").contains("mask")) e.weighting.mask = mask_of(c.at("config"), b);
     const json& inputs = c.at("inputs");
     for (const auto& [name, tensor] : inputs.items()) {
         if (!takes_part(c, name)) continue;
         const auto other = k_given_names.find(name);
-        e.given.emplace(other == k_given_names.end() ? name : other->second,
-                        GivenMatrix(input_of(c, name, b).matrix()));
+        e.weights.given.emplace(other == k_given_names.end() ? name : other->second,
+                                GivenMatrix(input_of(c, name, b).matrix()));
     }
     if (inputs.contains("E")) {
         const Matrix table = CaseTensor(inputs["E"]).matrix();
-        e.given.emplace("embedding", GivenMatrix(rows_of(table, input_of(c, "tokens", b))));
+        e.weights.given.emplace("embedding", GivenMatrix(rows_of(table, input_of(c, "tokens", b))));
         if (inputs.contains("tokens_kv"))
-            e.given.emplace("embedding_kv", GivenMatrix(rows_of(table, input_of(c, "tokens_kv", b))));
+            e.weights.given.emplace("embedding_kv", GivenMatrix(rows_of(table, input_of(c, "tokens_kv", b))));
     }
     set_sizes(e);
     if (c.at("kind") == "seq2seq") set_seq2seq(e, c.at("config"));
@@ -306,7 +311,7 @@ const Stage* stage_for(const Trace& trace, const std::string& name) {
         {"ffn_out", {"feed_forward"}},
         {"res2", {"residual_2"}},
         {"norm2", {"norm_2"}},
-        {"block_out", {trace.experiment.block == Block::pre_norm ? "residual_2" : "norm_2"}}};
+        {"block_out", {trace.experiment.attention.block == Block::pre_norm ? "residual_2" : "norm_2"}}};
     const auto found = names.find(name);
     if (found == names.end()) return trace.find(name);
     for (const std::string& stage : found->second)

@@ -9,9 +9,9 @@
 
 #include "core/error.h"
 #include "core/graph/explain.h"
-#include "core/mechanism/build.h"
+#include "core/graph/formula.h"
 #include "core/mechanism/evaluate.h"
-#include "core/mechanism/stages.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/op/gru.h"
 #include "tests/translation.h"
 
@@ -70,21 +70,21 @@ TEST(seq2seq_test, the_parameters_are_drawn_as_pytorch_draws_them_bit_for_bit) {
         EXPECT_EQ(compared, 21);
     };
     Experiment e = translation();
-    e.seed = 300;
-    e.text2 = "a b c d e f";
-    e.table_size = 9;
-    e.dim = 4;
-    e.encoder_size = 3;
-    e.decoder_size = 5;
-    e.hidden = 6;
+    e.weights.seed = 300;
+    e.input.text2 = "a b c d e f";
+    e.input.table_size = 9;
+    e.input.dim = 4;
+    e.seq2seq.encoder_size = 3;
+    e.seq2seq.decoder_size = 5;
+    e.weighting.hidden = 6;
     expect_drawn("seq2seq-bahdanau", e);
-    e.seed = 301;
-    e.text2 = "a b c d e";
-    e.table_size = 7;
-    e.dim = 3;
-    e.encoder_size = e.decoder_size = 4;
-    e.hidden = 5;
-    e.alignment_state = AlignmentState::current;
+    e.weights.seed = 301;
+    e.input.text2 = "a b c d e";
+    e.input.table_size = 7;
+    e.input.dim = 3;
+    e.seq2seq.encoder_size = e.seq2seq.decoder_size = 4;
+    e.weighting.hidden = 5;
+    e.seq2seq.alignment_state = AlignmentState::current;
     expect_drawn("seq2seq-current-state", e);
 }
 
@@ -135,7 +135,7 @@ TEST(seq2seq_test, teacher_forcing_feeds_bos_and_the_words_and_wants_the_words_a
 }
 
 TEST(seq2seq_test, without_a_second_sentence_the_target_is_the_source) {
-    const Trace trace = evaluate(with([](Experiment& e) { e.text2.clear(); }));
+    const Trace trace = evaluate(with([](Experiment& e) { e.input.text2.clear(); }));
     EXPECT_EQ(trace.rows.front(), "<bos>→i");
     EXPECT_EQ(trace.rows.size(), 5u);
 }
@@ -144,8 +144,8 @@ TEST(seq2seq_test, each_row_of_the_alignment_sums_to_one) {
     for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current})
         for (const Encoder encoder : {Encoder::bidirectional, Encoder::forward}) {
             const Trace trace = evaluate(with([&](Experiment& e) {
-                e.alignment_state = state;
-                e.encoder = encoder;
+                e.seq2seq.alignment_state = state;
+                e.seq2seq.encoder = encoder;
             }));
             const auto sums = matrix(trace, "alignment").rowwise().sum().eval();
             EXPECT_LE((sums.array() - 1).abs().maxCoeff(), 1e-6f);
@@ -155,7 +155,7 @@ TEST(seq2seq_test, each_row_of_the_alignment_sums_to_one) {
 
 TEST(seq2seq_test, a_forward_encoder_annotates_with_its_forward_states_alone) {
     const Trace both = evaluate(translation());
-    const Trace forward = evaluate(with([](Experiment& e) { e.encoder = Encoder::forward; }));
+    const Trace forward = evaluate(with([](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }));
     EXPECT_EQ(forward.find("h_bwd"), nullptr);
     EXPECT_TRUE(equal(matrix(forward, "annotations"), matrix(forward, "h_fwd")));
     EXPECT_TRUE(equal(matrix(forward, "h_fwd"), matrix(both, "h_fwd")));
@@ -169,13 +169,13 @@ TEST(seq2seq_test, a_forward_encoder_annotates_with_its_forward_states_alone) {
 }
 
 TEST(seq2seq_test, the_last_word_is_read_first_by_the_backward_encoder) {
-    const auto short_source = with([](Experiment& e) { e.text = "student"; });
+    const auto short_source = with([](Experiment& e) { e.input.text = "student"; });
     Experiment of_one = short_source;
     const Trace whole = evaluate(translation());
-    of_one.given.emplace("src", GivenMatrix(Matrix::Constant(1, 1, matrix(whole, "source")(3, 0))));
-    of_one.given.emplace("E_src", GivenMatrix(matrix(whole, "E_src")));
+    of_one.weights.given.emplace("src", GivenMatrix(Matrix::Constant(1, 1, matrix(whole, "source")(3, 0))));
+    of_one.weights.given.emplace("E_src", GivenMatrix(matrix(whole, "E_src")));
     for (const char* name : {"enc_bwd.W_ih", "enc_bwd.W_hh", "enc_bwd.b_ih", "enc_bwd.b_hh"})
-        of_one.given.emplace(name, GivenMatrix(matrix(whole, name)));
+        of_one.weights.given.emplace(name, GivenMatrix(matrix(whole, name)));
     EXPECT_TRUE(
         (matrix(evaluate(of_one), "h_bwd").row(0).array() == matrix(whole, "h_bwd").row(3).array()).all());
 }
@@ -183,8 +183,8 @@ TEST(seq2seq_test, the_last_word_is_read_first_by_the_backward_encoder) {
 TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_direction) {
     for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current}) {
         const Trace trace = evaluate(with([&](Experiment& e) {
-            e.decoder_attention = DecoderAttention::none;
-            e.alignment_state = state;
+            e.seq2seq.decoder_attention = DecoderAttention::none;
+            e.seq2seq.alignment_state = state;
         }));
         for (const char* absent : {"alignment", "alignment_scores", "keys_projected", "W_a", "U_a", "v_a"})
             EXPECT_EQ(trace.find(absent), nullptr) << absent;
@@ -194,7 +194,8 @@ TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_dir
             EXPECT_TRUE((context.row(i).head(5).array() == matrix(trace, "h_fwd").row(3).array()).all());
             EXPECT_TRUE((context.row(i).tail(5).array() == matrix(trace, "h_bwd").row(0).array()).all());
         }
-        const Trace with_attention = evaluate(with([&](Experiment& e) { e.alignment_state = state; }));
+        const Trace with_attention =
+            evaluate(with([&](Experiment& e) { e.seq2seq.alignment_state = state; }));
         EXPECT_TRUE(equal(matrix(trace, "dec.W_hh"), matrix(with_attention, "dec.W_hh")));
     }
 }
@@ -202,21 +203,22 @@ TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_dir
 TEST(seq2seq_test, the_current_state_does_not_depend_on_the_alignment) {
     const auto current = [](double temperature) {
         return evaluate(with([&](Experiment& e) {
-            e.alignment_state = AlignmentState::current;
-            e.temperature = temperature;
+            e.seq2seq.alignment_state = AlignmentState::current;
+            e.weighting.temperature = temperature;
         }));
     };
     const Trace a = current(1), b = current(0.1);
     EXPECT_FALSE(equal(matrix(a, "decoder_context"), matrix(b, "decoder_context")));
     EXPECT_TRUE(equal(matrix(a, "decoder_state"), matrix(b, "decoder_state")));
-    const Trace c = evaluate(translation()), d = evaluate(with([](Experiment&e) { e.temperature = 0.1; }));
+    const Trace c = evaluate(translation()),
+                d = evaluate(with([](Experiment&e) { e.weighting.temperature = 0.1; }));
     EXPECT_FALSE(equal(matrix(c, "decoder_state"), matrix(d, "decoder_state")));
 }
 
 TEST(seq2seq_test, greedy_decoding_feeds_what_it_picked) {
     const Trace trace = evaluate(with([](Experiment& e) {
-        e.decode = Decode::greedy;
-        e.max_steps = 6;
+        e.seq2seq.decode = Decode::greedy;
+        e.seq2seq.max_steps = 6;
     }));
     const auto fed = matrix(trace, "fed_tokens"), picked = matrix(trace, "picked_tokens");
     EXPECT_EQ(fed(0, 0), 0);
@@ -229,11 +231,11 @@ TEST(seq2seq_test, greedy_decoding_feeds_what_it_picked) {
 TEST(seq2seq_test, greedy_decoding_stops_at_eos_and_at_the_last_step_allowed) {
     const auto favouring = [](int word) {
         return with([&](Experiment& e) {
-            e.decode = Decode::greedy;
-            e.max_steps = 3;
+            e.seq2seq.decode = Decode::greedy;
+            e.seq2seq.max_steps = 3;
             Matrix bias = Matrix::Zero(1, 5);
             bias(0, word) = 100;
-            e.given.emplace("b_out", GivenMatrix(bias));
+            e.weights.given.emplace("b_out", GivenMatrix(bias));
         });
     };
     EXPECT_EQ(matrix(evaluate(favouring(1)), "fed_tokens").rows(), 1);
@@ -242,10 +244,10 @@ TEST(seq2seq_test, greedy_decoding_stops_at_eos_and_at_the_last_step_allowed) {
 }
 
 TEST(seq2seq_test, greedy_decoding_is_teacher_forcing_with_the_words_that_it_picked) {
-    const Experiment greedy = with([](Experiment& e) { e.decode = Decode::greedy; });
+    const Experiment greedy = with([](Experiment& e) { e.seq2seq.decode = Decode::greedy; });
     const Trace trace = evaluate(greedy);
     Experiment forced = translation();
-    forced.given.emplace("tgt_in", GivenMatrix(matrix(trace, "fed_tokens").transpose()));
+    forced.weights.given.emplace("tgt_in", GivenMatrix(matrix(trace, "fed_tokens").transpose()));
     const Trace again = evaluate(forced);
     for (const char* name : {"alignment", "decoder_state", "logits", "picked_tokens"})
         EXPECT_TRUE(equal(matrix(trace, name), matrix(again, name))) << name;
@@ -254,7 +256,7 @@ TEST(seq2seq_test, greedy_decoding_is_teacher_forcing_with_the_words_that_it_pic
 }
 
 TEST(seq2seq_test, hard_alignment_is_one_at_the_largest_score) {
-    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = Normalization::hard; }));
+    const Trace trace = evaluate(with([](Experiment& e) { e.weighting.normalizer = Normalization::hard; }));
     const auto alignment = matrix(trace, "alignment"), scores = matrix(trace, "alignment_scores");
     for (Eigen::Index i = 0; i < alignment.rows(); ++i) {
         Eigen::Index best = 0;
@@ -269,8 +271,8 @@ TEST(seq2seq_test, hard_alignment_is_one_at_the_largest_score) {
 
 TEST(seq2seq_test, local_m_looks_around_the_steps_own_place) {
     const Trace trace = evaluate(with([](Experiment& e) {
-        e.normalizer = Normalization::local_m;
-        e.local_window = 1;
+        e.weighting.normalizer = Normalization::local_m;
+        e.weighting.local_window = 1;
     }));
     for (int i = 0; i < 4; ++i) {
         EXPECT_EQ(matrix(trace, "alignment_center")(i, 0), i);
@@ -284,7 +286,8 @@ TEST(seq2seq_test, local_m_looks_around_the_steps_own_place) {
 }
 
 TEST(seq2seq_test, local_p_weights_the_softmax_around_a_predicted_place) {
-    const Trace trace = evaluate(with([](Experiment& e) { e.normalizer = Normalization::local_p; }));
+    const Trace trace =
+        evaluate(with([](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }));
     const auto center = matrix(trace, "alignment_center");
     Row state = matrix(trace, "initial_state").row(0);
     for (int i = 0; i < 4; ++i) {
@@ -302,20 +305,25 @@ TEST(seq2seq_test, local_p_weights_the_softmax_around_a_predicted_place) {
 }
 
 TEST(seq2seq_test, a_mask_closes_source_words_and_nothing_open_gives_zeros) {
-    const Trace trace = evaluate(with([](Experiment& e) { e.mask = {{MaskForm::valid, {0, 1, 2, 4}}}; }));
+    const Trace trace = evaluate(with([](Experiment& e) {
+        e.weighting.mask = {{MaskForm::valid, {0, 1, 2, 4}}};
+    }));
     EXPECT_TRUE(trace.fully_masked(0));
     EXPECT_FALSE(trace.fully_masked(1));
     EXPECT_TRUE((matrix(trace, "alignment").row(0).array() == 0).all());
     EXPECT_TRUE((matrix(trace, "decoder_context").row(0).array() == 0).all());
     EXPECT_EQ(matrix(trace, "alignment")(1, 0), 1);
-    EXPECT_EQ(refusal(with([](Experiment& e) { e.mask = {{MaskForm::valid, {1, 2}}}; })).empty(), false);
+    EXPECT_EQ(refusal(with([](Experiment& e) {
+                  e.weighting.mask = {{MaskForm::valid, {1, 2}}};
+              })).empty(),
+              false);
 }
 
 TEST(seq2seq_test, one_word_on_each_side_is_a_sentence) {
     const Trace trace = evaluate(with([](Experiment& e) {
-        e.text = "hello";
-        e.text2 = "bonjour";
-        e.dim = e.encoder_size = e.decoder_size = e.hidden = 1;
+        e.input.text = "hello";
+        e.input.text2 = "bonjour";
+        e.input.dim = e.seq2seq.encoder_size = e.seq2seq.decoder_size = e.weighting.hidden = 1;
     }));
     EXPECT_EQ(trace.rows, (std::vector<std::string>{"<bos>→bonjour", "bonjour→<eos>"}));
     EXPECT_TRUE((matrix(trace, "alignment").array() == 1).all());
@@ -337,11 +345,12 @@ TEST(seq2seq_test, a_change_computes_the_stages_that_depend_on_it_and_no_others)
     };
     const std::vector<Change> changes = {
         {"nothing", [](Experiment&) {}, {}},
-        {"what attention alone reads", [](Experiment& e) { e.heads = 3; }, {}},
+        {"what attention alone reads", [](Experiment& e) { e.attention.heads = 3; }, {}},
         {"the output's bias",
-         [](Experiment& e) { e.given.emplace("b_out", GivenMatrix(Matrix::Zero(1, 5))); },
+         [](Experiment& e) { e.weights.given.emplace("b_out", GivenMatrix(Matrix::Zero(1, 5))); },
          both({"b_out"}, words)},
-        {"the normaliser", [](Experiment& e) { e.normalizer = Normalization::hard; }, both(decoder, words)},
+        {"the normaliser", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; },
+         both(decoder, words)},
     };
     const Trace before = evaluate(translation());
     EXPECT_EQ(computed(before).size(), before.records.size());
@@ -358,8 +367,8 @@ TEST(seq2seq_test, a_change_computes_the_stages_that_depend_on_it_and_no_others)
 TEST(seq2seq_test, a_greedy_decoder_that_picks_the_same_words_keeps_its_states) {
     const auto greedy = [](float bias) {
         return with([&](Experiment& e) {
-            e.decode = Decode::greedy;
-            e.given.emplace("b_out", GivenMatrix(Matrix::Constant(1, 5, bias)));
+            e.seq2seq.decode = Decode::greedy;
+            e.weights.given.emplace("b_out", GivenMatrix(Matrix::Constant(1, 5, bias)));
         });
     };
     const Trace before = evaluate(greedy(0));
@@ -370,17 +379,17 @@ TEST(seq2seq_test, a_greedy_decoder_that_picks_the_same_words_keeps_its_states) 
 
 TEST(seq2seq_test, what_is_taken_over_equals_what_is_computed_anew) {
     const std::vector<std::function<void(Experiment&)>> changes = {
-        [](Experiment& e) { e.text2 = "je suis"; },
-        [](Experiment& e) { e.text = "a student"; },
-        [](Experiment& e) { e.decode = Decode::greedy; },
-        [](Experiment& e) { e.encoder = Encoder::forward; },
-        [](Experiment& e) { e.seed = 5; },
-        [](Experiment& e) { e.vocabulary = VocabularyOrder::stable; },
-        [](Experiment& e) { e.temperature = 2; },
-        [](Experiment& e) { e.decoder_attention = DecoderAttention::none; },
-        [](Experiment& e) { e.normalizer = Normalization::local_p; },
+        [](Experiment& e) { e.input.text2 = "je suis"; },
+        [](Experiment& e) { e.input.text = "a student"; },
+        [](Experiment& e) { e.seq2seq.decode = Decode::greedy; },
+        [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; },
+        [](Experiment& e) { e.weights.seed = 5; },
+        [](Experiment& e) { e.input.vocabulary = VocabularyOrder::stable; },
+        [](Experiment& e) { e.weighting.temperature = 2; },
+        [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; },
+        [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; },
         [](Experiment& e) { e.mechanism = MechanismKind::attention; },
-        [](Experiment& e) { e.alignment_state = AlignmentState::current; }};
+        [](Experiment& e) { e.seq2seq.alignment_state = AlignmentState::current; }};
     Trace previous;
     Experiment e = translation();
     for (const auto& change : changes) {
@@ -400,8 +409,8 @@ TEST(seq2seq_test, what_is_taken_over_equals_what_is_computed_anew) {
 
 TEST(seq2seq_test, threads_do_not_change_a_bit) {
     const Experiment large = with([](Experiment& e) {
-        e.dim = e.encoder_size = e.decoder_size = e.hidden = 96;
-        for (int i = 0; i < 6; ++i) e.text += " and " + std::string(1, static_cast<char>('a' + i));
+        e.input.dim = e.seq2seq.encoder_size = e.seq2seq.decoder_size = e.weighting.hidden = 96;
+        for (int i = 0; i < 6; ++i) e.input.text += " and " + std::string(1, static_cast<char>('a' + i));
     });
     const Trace one = evaluate(large, {}, {.threads = 1, .memory_limit = 0, .cancel = {}});
     const Trace four = evaluate(large, {}, {.threads = 4, .memory_limit = 0, .cancel = {}});
@@ -412,8 +421,8 @@ TEST(seq2seq_test, threads_do_not_change_a_bit) {
 TEST(seq2seq_test, a_stable_vocabulary_keeps_a_words_vector) {
     const auto stable = [](const char* text) {
         return evaluate(with([&](Experiment& e) {
-            e.vocabulary = VocabularyOrder::stable;
-            e.text = text;
+            e.input.vocabulary = VocabularyOrder::stable;
+            e.input.text = text;
         }));
     };
     const Trace a = stable("I am a student"), b = stable("a student");
@@ -440,20 +449,20 @@ TEST(seq2seq_test, too_large_a_trace_is_refused_before_it_is_made) {
 
 TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {
     const std::vector<std::pair<std::function<void(Experiment&)>, std::string>> cases = {
-        {[](Experiment& e) { e.max_steps = 0; }, "max-steps 0 is out of range: use 1 to 4096"},
-        {[](Experiment& e) { e.encoder_size = 0; }, "encoder-size 0 is out of range"},
-        {[](Experiment& e) { e.decoder_size = 2000; }, "decoder-size 2000 is out of range"},
-        {[](Experiment& e) { e.softmax_axis = SoftmaxAxis::queries; },
+        {[](Experiment& e) { e.seq2seq.max_steps = 0; }, "max-steps 0 is out of range: use 1 to 4096"},
+        {[](Experiment& e) { e.seq2seq.encoder_size = 0; }, "encoder-size 0 is out of range"},
+        {[](Experiment& e) { e.seq2seq.decoder_size = 2000; }, "decoder-size 2000 is out of range"},
+        {[](Experiment& e) { e.attention.softmax_axis = SoftmaxAxis::queries; },
          "softmax-axis queries needs all queries at once"},
-        {[](Experiment& e) { e.text = " "; }, "the sentence has no tokens"},
-        {[](Experiment& e) { e.text2 = " "; }, "the target sentence has no tokens"},
-        {[](Experiment& e) { e.given.emplace("U_a", GivenMatrix(Matrix::Zero(7, 9))); },
+        {[](Experiment& e) { e.input.text = " "; }, "the sentence has no tokens"},
+        {[](Experiment& e) { e.input.text2 = " "; }, "the target sentence has no tokens"},
+        {[](Experiment& e) { e.weights.given.emplace("U_a", GivenMatrix(Matrix::Zero(7, 9))); },
          "U_a is 7 × 9, but 7 × 10 is required"},
-        {[](Experiment& e) { e.given.emplace("src", GivenMatrix(Matrix::Constant(1, 2, 10))); },
+        {[](Experiment& e) { e.weights.given.emplace("src", GivenMatrix(Matrix::Constant(1, 2, 10))); },
          "src 1 is not a row of the table: use 0 to 9"},
-        {[](Experiment& e) { e.given.emplace("tgt_out", GivenMatrix(Matrix::Zero(1, 3))); },
+        {[](Experiment& e) { e.weights.given.emplace("tgt_out", GivenMatrix(Matrix::Zero(1, 3))); },
          "tgt_out is 1 × 3, but 1 × 4 is required"},
-        {[](Experiment& e) { e.given.emplace("E_tgt", GivenMatrix(Matrix::Zero(4, 6))); },
+        {[](Experiment& e) { e.weights.given.emplace("E_tgt", GivenMatrix(Matrix::Zero(4, 6))); },
          "E_tgt is 4 × 6, but a row for each of 5 words is required"},
     };
     for (const auto& [make, expected] : cases)
@@ -461,22 +470,22 @@ TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {
 }
 
 TEST(seq2seq_test, heads_that_do_not_divide_the_embedding_do_not_matter) {
-    EXPECT_EQ(refusal(with([](Experiment& e) { e.heads = 5; })), "");
+    EXPECT_EQ(refusal(with([](Experiment& e) { e.attention.heads = 5; })), "");
 }
 
 TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
     for (const Normalization normalizer :
-         {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
-        for (const StageRecord& record :
-             evaluate(with([&](Experiment& e) { e.normalizer = normalizer; })).records) {
-            const Experiment e = with([&](Experiment& x) { x.normalizer = normalizer; });
-            EXPECT_FALSE(formula(e, *record.stage->info).empty()) << record.stage->name();
-            EXPECT_FALSE(caption(e, *record.stage->info).empty()) << record.stage->name();
+         {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p}) {
+        const Trace trace = evaluate(with([&](Experiment& e) { e.weighting.normalizer = normalizer; }));
+        for (const StageRecord& record : trace.records) {
+            EXPECT_FALSE(formula(trace, *record.stage).empty()) << record.stage->name();
+            EXPECT_FALSE(caption(trace, *record.stage).empty()) << record.stage->name();
         }
-    const Experiment e = translation();
-    EXPECT_EQ(formula(e, *find_stage_info("gate_z")),
+    }
+    const Trace trace = evaluate(translation());
+    EXPECT_EQ(formula(trace, *trace.find("gate_z")),
               "z = sigmoid( W_iz [y; c] + b_iz + W_hz s of the previous step + b_hz )");
-    EXPECT_EQ(formula(e, *find_stage_info("alignment")),
+    EXPECT_EQ(formula(trace, *trace.find("alignment")),
               "α = softmax( e ) over the source, each row sums to 1");
 }
 
@@ -484,18 +493,18 @@ TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
 TEST(seq2seq_test, every_proof_leads_to_the_value) {
     const std::vector<std::function<void(Experiment&)>> settings = {
         [](Experiment&) {},
-        [](Experiment& e) { e.alignment_state = AlignmentState::current; },
-        [](Experiment& e) { e.normalizer = Normalization::local_p; },
-        [](Experiment& e) { e.normalizer = Normalization::hard; },
+        [](Experiment& e) { e.seq2seq.alignment_state = AlignmentState::current; },
+        [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; },
+        [](Experiment& e) { e.weighting.normalizer = Normalization::hard; },
         [](Experiment& e) {
-            e.temperature = 0.5;
-            e.mask = {{MaskForm::valid, {0, 1, 2, 4}}};
+            e.weighting.temperature = 0.5;
+            e.weighting.mask = {{MaskForm::valid, {0, 1, 2, 4}}};
         },
         [](Experiment& e) {
-            e.encoder = Encoder::forward;
-            e.decoder_attention = DecoderAttention::none;
+            e.seq2seq.encoder = Encoder::forward;
+            e.seq2seq.decoder_attention = DecoderAttention::none;
         },
-        [](Experiment& e) { e.decode = Decode::greedy; }};
+        [](Experiment& e) { e.seq2seq.decode = Decode::greedy; }};
     const std::set<std::string_view> with_terms = {
         "encoder_r_fwd",  "encoder_z_bwd",    "encoder_n_bwd", "h_fwd",        "h_bwd",
         "keys_projected", "gate_r",           "gate_z",        "gate_n",       "logits",

@@ -12,7 +12,7 @@ namespace {
 
 TEST(step_words_test, a_taught_step_says_the_next_word_and_the_last_one_the_end) {
     Experiment e = load_example("bahdanau-alignment").experiment;
-    e.text2 = "un deux un";
+    e.input.text2 = "un deux un";
     const Trace trace = evaluate(e);
     EXPECT_EQ(said_words(trace), (std::vector<std::string>{"un", "deux", "un", "<eos>"}));
     EXPECT_EQ(trace.label(Axis::target_row, fed_word(trace, 0)), "<bos>");
@@ -21,7 +21,7 @@ TEST(step_words_test, a_taught_step_says_the_next_word_and_the_last_one_the_end)
 
 TEST(step_words_test, a_greedy_step_says_what_it_finds_likeliest) {
     Experiment e = load_example("bahdanau-alignment").experiment;
-    e.decode = Decode::greedy;
+    e.seq2seq.decode = Decode::greedy;
     const Trace trace = evaluate(e);
     for (int i = 0; i < trace.find("picked_tokens")->shape().rows; ++i)
         EXPECT_EQ(likely_words(trace, i, 1).front().word, said_word(trace, i)) << i;

@@ -37,16 +37,15 @@ TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
     trace.columns = words(3);
     const Figure first = make_figure(trace, *weights, k_second, Presentation());
     EXPECT_EQ(first.title, "weights");
-    EXPECT_EQ(
-        first.subtitle,
-        "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1\u00A0\u00A0·  2\u00A0×\u00A03\u00A0\u00A0·  "
-        "queries\u00A0×\u00A0keys\u00A0\u00A0·  head\u00A02\u00A0of\u00A02");
+    EXPECT_EQ(first.subtitle,
+              "custom\u00A0\u00A0·  2\u00A0×\u00A03\u00A0\u00A0·  "
+              "queries\u00A0×\u00A0keys\u00A0\u00A0·  head\u00A02\u00A0of\u00A02");
     EXPECT_EQ(first.values[0], 2);
     Presentation titled;
     titled.title = "Figure 1";
     const Figure mean = make_figure(trace, *weights, k_mean, titled);
     EXPECT_EQ(mean.title, "Figure 1");
-    EXPECT_EQ(mean.subtitle.find("weights\u00A0\u00A0·  mean over 2 heads of softmax"), 0u);
+    EXPECT_EQ(mean.subtitle.find("weights\u00A0\u00A0·  mean over 2 heads of custom"), 0u);
     EXPECT_NE(mean.subtitle.find("mean\u00A0of\u00A02\u00A0heads"), std::string::npos);
     EXPECT_EQ(mean.values[0], 1.5f);
 }
@@ -105,7 +104,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
         return make_figure(trace, *stage, stage == context ? k_first : k_mean, Presentation());
     };
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
-    trace.experiment.softmax_axis = SoftmaxAxis::queries;
+    trace.experiment.attention.softmax_axis = SoftmaxAxis::queries;
     EXPECT_EQ(figure(mask).fully_masked_columns, second);
     EXPECT_EQ(figure(weights).fully_masked_columns, second);
     EXPECT_EQ(figure(weights).fully_masked, std::vector<bool>(2, false));
@@ -113,7 +112,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
     const FigureLayout layout = lay_out(figure(weights), TextFace());
     EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"Can", "∅ you", "help"}));
     EXPECT_EQ(layout.legend.back().text, "every query is masked: weights are 0 (1 column)");
-    trace.experiment.normalizer = Normalization::hard;
+    trace.experiment.weighting.normalizer = Normalization::hard;
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
 }
 

@@ -97,7 +97,7 @@ void expect_everywhere(const Trace& trace, const Stage& stage, const Presentatio
     }
     const Figure figure = make_figure(trace, stage, head, presentation);
     EXPECT_EQ(figure.subtitle.find("mean over") != std::string::npos, mean) << figure.subtitle;
-    EXPECT_TRUE(figure.subtitle.starts_with(formula_shown(trace.experiment, stage, head))) << figure.subtitle;
+    EXPECT_TRUE(figure.subtitle.starts_with(formula_shown(trace, stage, head))) << figure.subtitle;
     for (const auto& [row, column] : some_cells(stage.shape())) {
         const std::size_t at = figure.cell(row, column);
         EXPECT_EQ(exact_text(figure.values[at]), exact_text(shown->at(row, column))) << name;
@@ -111,9 +111,9 @@ void expect_one_thing(const Trace& trace) {
         const Stage& stage = *record.stage;
         Presentation presentation;
         presentation.stage = stage.name();
-        for (int h = 0; h <= trace.experiment.heads; ++h) {
+        for (int h = 0; h <= trace.experiment.attention.heads; ++h) {
             presentation.head =
-                h < trace.experiment.heads ? HeadChoice{Kind::one, h} : HeadChoice{Kind::mean};
+                h < trace.experiment.attention.heads ? HeadChoice{Kind::one, h} : HeadChoice{Kind::mean};
             const HeadChoice head = head_on_screen(stage, presentation.head);
             const std::string why = why_not_shown(stage, head);
             why.empty() ? expect_everywhere(trace, stage, presentation, head)
@@ -130,8 +130,9 @@ TEST(shown_matrix_test, every_stage_of_every_example_is_one_thing_everywhere) {
         SCOPED_TRACE(name);
         Experiment e = load_example(name).experiment;
         expect_one_thing(evaluate(e));
-        if (e.mechanism != MechanismKind::attention || e.dim % 2 != 0 || e.heads != 1) continue;
-        e.heads = 2;
+        if (e.mechanism != MechanismKind::attention || e.input.dim % 2 != 0 || e.attention.heads != 1)
+            continue;
+        e.attention.heads = 2;
         std::optional<Trace> trace;
         try {
             trace = evaluate(e);

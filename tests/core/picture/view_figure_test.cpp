@@ -28,9 +28,9 @@ GivenImage patchwork(int grid) {
 
 Session looking_at(int grid) {
     Session session;
-    session.experiment.text = "a tree under the sun";
-    session.experiment.image = patchwork(grid);
-    session.experiment.grid = grid;
+    session.experiment.input.text = "a tree under the sun";
+    session.experiment.input.image = patchwork(grid);
+    session.experiment.input.grid = grid;
     session.presentation.cell_size = 32;
     session.presentation.values = false;
     return session;
@@ -89,8 +89,8 @@ TEST(image_figure_test, the_picture_shows_through_the_colours_of_the_weights) {
 
 TEST(image_figure_test, hard_attention_leaves_its_patch_bare_and_closed_ones_are_hatched) {
     Session session = looking_at(3);
-    session.experiment.normalizer = Normalization::hard;
-    session.experiment.mask = {{MaskForm::window, {0, 4}}};
+    session.experiment.weighting.normalizer = Normalization::hard;
+    session.experiment.weighting.mask = {{MaskForm::window, {0, 4}}};
     const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(std::ranges::count(figure.marks, CellMark::chosen), 1);
     EXPECT_EQ(std::ranges::count(figure.marks, CellMark::masked), 4);
@@ -104,7 +104,7 @@ TEST(image_figure_test, hard_attention_leaves_its_patch_bare_and_closed_ones_are
 
 TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
     Session session = looking_at(32);
-    session.experiment.patch_size = 1;
+    session.experiment.input.patch_size = 1;
     session.presentation.cell_size = 48;
     const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(lay_out(figure, TextFace()).matrix.width, 32 * 48 - 1);
@@ -116,8 +116,8 @@ TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
 
 TEST(image_figure_test, patches_are_marked_one_by_one_and_not_by_rows_and_columns) {
     Session session = looking_at(3);
-    session.experiment.softmax_axis = SoftmaxAxis::queries;
-    session.experiment.mask = {{MaskForm::valid, {1}}};  // the first patch alone
+    session.experiment.attention.softmax_axis = SoftmaxAxis::queries;
+    session.experiment.weighting.mask = {{MaskForm::valid, {1}}};  // the first patch alone
     const Figure figure = figure_of(ViewKind::image, session);
     EXPECT_EQ(figure.fully_masked_columns, std::vector<bool>(3, false));
     EXPECT_EQ(figure.fully_masked, std::vector<bool>(3, false));
@@ -129,7 +129,7 @@ TEST(image_figure_test, without_a_picture_there_is_none) {
     const ViewFigure& view = *find_view_figure(ViewKind::image);
     EXPECT_EQ(view.stage(evaluate(Experiment{})), nullptr);
     Session session = looking_at(3);
-    session.experiment.dropout = 0.5;
+    session.experiment.attention.dropout = 0.5;
     EXPECT_EQ(view.stage(evaluate(session.experiment))->name(), "weights_dropped");
     EXPECT_EQ(find_view_figure(ViewKind::pipeline), nullptr);
 }
@@ -138,7 +138,7 @@ TEST(image_figure_test, without_a_picture_there_is_none) {
 
 Session aligning(Normalization normalizer = Normalization::softmax) {
     Session session = load_example("bahdanau-alignment");
-    session.experiment.normalizer = normalizer;
+    session.experiment.weighting.normalizer = normalizer;
     session.presentation.cell_size = 32;
     session.presentation.values = false;
     return session;
@@ -208,9 +208,9 @@ TEST(alignment_figure_test, nothing_overlaps_or_leaves_the_picture) {
         for (const int target : {1, 12, 90})
             for (const int cell : {2, 8, 16, 48}) {
                 Session session = aligning();
-                session.experiment.text = session.experiment.text2 = "";
-                for (int i = 0; i < source; ++i) session.experiment.text += " word" + std::to_string(i);
-                for (int i = 0; i < target; ++i) session.experiment.text2 += " mot" + std::to_string(i);
+                session.experiment.input.text = session.experiment.input.text2 = "";
+                for (int i = 0; i < source; ++i) session.experiment.input.text += " word" + std::to_string(i);
+                for (int i = 0; i < target; ++i) session.experiment.input.text2 += " mot" + std::to_string(i);
                 session.presentation.cell_size = cell;
                 const Figure figure = figure_of(ViewKind::alignment, session);
                 const FigureLayout layout = lay_out(figure, face);

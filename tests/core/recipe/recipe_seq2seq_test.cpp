@@ -54,42 +54,43 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
         void (*change)(Experiment&);
     };
     const Step steps[] = {
-        {"\"<bos>\": ", [](Experiment& e) { e.vocabulary = VocabularyOrder::stable; }},
-        {"E_src = torch.rand(", [](Experiment& e) { e.embedding = Initialization::uniform; }},
-        {"annotations = h_fwd\n", [](Experiment& e) { e.encoder = Encoder::forward; }},
+        {"\"<bos>\": ", [](Experiment& e) { e.input.vocabulary = VocabularyOrder::stable; }},
+        {"E_src = torch.rand(", [](Experiment& e) { e.weights.embedding = Initialization::uniform; }},
+        {"annotations = h_fwd\n", [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }},
         {"torch.nn.GRUCell(6, 5)  # enc_bwd: drawn before",
-         [](Experiment& e) { e.encoder = Encoder::forward; }},
+         [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }},
         {"c = torch.cat([h_fwd[-1], h_bwd[0]])",
-         [](Experiment& e) { e.decoder_attention = DecoderAttention::none; }},
+         [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
         {"# U_a: drawn before, and not used",
-         [](Experiment& e) { e.decoder_attention = DecoderAttention::none; }},
-        {"without attention", [](Experiment& e) { e.decoder_attention = DecoderAttention::none; }},
-        {"gru(dec, y, s)", [](Experiment& e) { e.alignment_state = AlignmentState::current; }},
+         [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
+        {"without attention", [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
+        {"gru(dec, y, s)", [](Experiment& e) { e.seq2seq.alignment_state = AlignmentState::current; }},
         {"for i in range(3):",
          [](Experiment& e) {
-             e.decode = Decode::greedy;
-             e.max_steps = 3;
+             e.seq2seq.decode = Decode::greedy;
+             e.seq2seq.max_steps = 3;
          }},
-        {"# <eos>", [](Experiment& e) { e.decode = Decode::greedy; }},
-        {"scaled = e / 0.5", [](Experiment& e) { e.temperature = 0.5; }},
+        {"# <eos>", [](Experiment& e) { e.seq2seq.decode = Decode::greedy; }},
+        {"scaled = e / 0.5", [](Experiment& e) { e.weighting.temperature = 0.5; }},
         {"mask &= j < 3",
          [](Experiment& e) {
-             e.mask = {{MaskForm::valid, {3}}};
+             e.weighting.mask = {{MaskForm::valid, {3}}};
          }},
         {"alpha.masked_fill(masked == -inf, 0)",
          [](Experiment& e) {
-             e.mask = {{MaskForm::valid, {0}}};
+             e.weighting.mask = {{MaskForm::valid, {0}}};
          }},
-        {"custom_mask", [](Experiment& e) { e.given.emplace("mask", Matrix::Ones(4, 4)); }},
-        {"e.argmax()", [](Experiment& e) { e.normalizer = Normalization::hard; }},
-        {"p = torch.tensor(float(i))", [](Experiment& e) { e.normalizer = Normalization::local_m; }},
-        {"alpha = softmax * gauss", [](Experiment& e) { e.normalizer = Normalization::local_p; }},
-        {"W_p = torch.nn.Linear", [](Experiment& e) { e.normalizer = Normalization::local_p; }},
+        {"custom_mask", [](Experiment& e) { e.weights.given.emplace("mask", Matrix::Ones(4, 4)); }},
+        {"e.argmax()", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }},
+        {"p = torch.tensor(float(i))",
+         [](Experiment& e) { e.weighting.normalizer = Normalization::local_m; }},
+        {"alpha = softmax * gauss", [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }},
+        {"W_p = torch.nn.Linear", [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }},
         {"dec.bias_hh.data = torch.tensor([",
-         [](Experiment& e) { e.given.emplace("dec.b_hh", Matrix::Ones(1, 12)); }},
+         [](Experiment& e) { e.weights.given.emplace("dec.b_hh", Matrix::Ones(1, 12)); }},
         {"source = torch.tensor([1, 0])",
          [](Experiment& e) {
-             e.given.emplace("src", Matrix{{1, 0}});
+             e.weights.given.emplace("src", Matrix{{1, 0}});
          }},
     };
     const std::string plain = recipe_of(translation());
@@ -101,7 +102,7 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
     }
     for (const char* absent : {"loss", "target_tokens"}) {
         Experiment e = translation();
-        e.decode = Decode::greedy;
+        e.seq2seq.decode = Decode::greedy;
         EXPECT_TRUE(contains(plain, absent)) << absent;
         EXPECT_FALSE(contains(recipe_of(e), absent)) << absent;
     }
@@ -110,15 +111,15 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
 TEST(RecipeSeq2seqTest, SeedsNothingWhereEveryMatrixIsGiven) {
     Experiment e = translation();
     for (const StagePtr& parameter : evaluate(e).parameters())
-        e.given.emplace(parameter->name(), Matrix(parameter->buffer.host().head(0)));
+        e.weights.given.emplace(parameter->name(), Matrix(parameter->buffer.host().head(0)));
     EXPECT_FALSE(contains(recipe_of(e), "manual_seed")) << recipe_of(e);
 }
 
 TEST(RecipeSeq2seqTest, LinesAreOfReadableLength) {
     Experiment e = load_example("bahdanau-alignment").experiment;
-    e.normalizer = Normalization::local_p;
-    e.mask = {{MaskForm::valid, {6}}, {MaskForm::causal, {}}};
-    e.given.emplace("dec.W_ih", GivenMatrix(Matrix::Constant(24, 32, 0.123456789f)));
+    e.weighting.normalizer = Normalization::local_p;
+    e.weighting.mask = {{MaskForm::valid, {6}}, {MaskForm::causal, {}}};
+    e.weights.given.emplace("dec.W_ih", GivenMatrix(Matrix::Constant(24, 32, 0.123456789f)));
     std::istringstream lines(recipe_of(e));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
 }

@@ -15,9 +15,9 @@
 #include "core/experiment/masks.h"
 #include "core/export/trace_json.h"
 #include "core/files/file.h"
-#include "core/graph/trace.h"
 #include "core/mechanism/attention/scores.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/op/normalizers.h"
 #include "core/session/examples.h"
 #include "core/session/session.h"
@@ -60,48 +60,48 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
         void (*change)(Experiment&);
     };
     const Step steps[] = {
-        {"tokens_kv", [](Experiment& e) { e.text2 = "you can"; }},
-        {"W_patch", [](Experiment& e) { e.image = drawn_picture(); }},
-        {"seeds = {", [](Experiment& e) { e.vocabulary = VocabularyOrder::stable; }},
-        {"position =", [](Experiment& e) { e.position = Position::sinusoidal; }},
-        {"def rotate", [](Experiment& e) { e.position = Position::rope; }},
-        {"slopes", [](Experiment& e) { e.position = Position::alibi; }},
-        {"MultiheadAttention", [](Experiment& e) { e.projection = Projection::mha; }},
-        {"b_q", [](Experiment& e) { e.projection_bias = true; }},
-        {"chunk", [](Experiment& e) { e.heads = 4; }},
-        {"W_score", [](Experiment& e) { e.score = Score::general; }},
-        {"score_hidden", [](Experiment& e) { e.score = Score::additive; }},
-        {"W_c", [](Experiment& e) { e.score = Score::concat; }},
-        {"cosine", [](Experiment& e) { e.score = Score::cosine; }},
-        {"W_loc", [](Experiment& e) { e.score = Score::location; }},
-        {"temperature", [](Experiment& e) { e.temperature = 2; }},
+        {"tokens_kv", [](Experiment& e) { e.input.text2 = "you can"; }},
+        {"W_patch", [](Experiment& e) { e.input.image = drawn_picture(); }},
+        {"seeds = {", [](Experiment& e) { e.input.vocabulary = VocabularyOrder::stable; }},
+        {"position =", [](Experiment& e) { e.attention.position = Position::sinusoidal; }},
+        {"def rotate", [](Experiment& e) { e.attention.position = Position::rope; }},
+        {"slopes", [](Experiment& e) { e.attention.position = Position::alibi; }},
+        {"MultiheadAttention", [](Experiment& e) { e.attention.projection = Projection::mha; }},
+        {"b_q", [](Experiment& e) { e.attention.projection_bias = true; }},
+        {"chunk", [](Experiment& e) { e.attention.heads = 4; }},
+        {"W_score", [](Experiment& e) { e.attention.score = Score::general; }},
+        {"score_hidden", [](Experiment& e) { e.attention.score = Score::additive; }},
+        {"W_c", [](Experiment& e) { e.attention.score = Score::concat; }},
+        {"cosine", [](Experiment& e) { e.attention.score = Score::cosine; }},
+        {"W_loc", [](Experiment& e) { e.attention.score = Score::location; }},
+        {"temperature", [](Experiment& e) { e.weighting.temperature = 2; }},
         {"mask &= j <= i",
          [](Experiment& e) {
-             e.mask = {{MaskForm::causal, {}}};
+             e.weighting.mask = {{MaskForm::causal, {}}};
          }},
         {"mask &= j < 3",
          [](Experiment& e) {
-             e.mask = {{MaskForm::valid, {3}}};
+             e.weighting.mask = {{MaskForm::valid, {3}}};
          }},
         {"(i - 1 <= j) & (j <= i + 2)",
          [](Experiment& e) {
-             e.mask = {{MaskForm::window, {1, 2}}};
+             e.weighting.mask = {{MaskForm::window, {1, 2}}};
          }},
         {"== -inf, 0)",
          [](Experiment& e) {
-             e.mask = {{MaskForm::valid, {0}}};
+             e.weighting.mask = {{MaskForm::valid, {0}}};
          }},
-        {"argmax", [](Experiment& e) { e.normalizer = Normalization::hard; }},
-        {"center", [](Experiment& e) { e.normalizer = Normalization::local_m; }},
-        {"gauss", [](Experiment& e) { e.normalizer = Normalization::local_p; }},
-        {"dim=-2", [](Experiment& e) { e.softmax_axis = SoftmaxAxis::queries; }},
-        {"dropout_keep", [](Experiment& e) { e.dropout = 0.1; }},
-        {"output =", [](Experiment& e) { e.output_projection = true; }},
-        {"layer_norm", [](Experiment& e) { e.block = Block::post_norm; }},
+        {"argmax", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }},
+        {"center", [](Experiment& e) { e.weighting.normalizer = Normalization::local_m; }},
+        {"gauss", [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }},
+        {"dim=-2", [](Experiment& e) { e.attention.softmax_axis = SoftmaxAxis::queries; }},
+        {"dropout_keep", [](Experiment& e) { e.attention.dropout = 0.1; }},
+        {"output =", [](Experiment& e) { e.attention.output_projection = true; }},
+        {"layer_norm", [](Experiment& e) { e.attention.block = Block::post_norm; }},
         {"nll_loss",
          [](Experiment& e) {
-             e.given.emplace("W_out", Matrix::Ones(5, 16));
-             e.given.emplace("targets", Matrix::Ones(1, 8));
+             e.weights.given.emplace("W_out", Matrix::Ones(5, 16));
+             e.weights.given.emplace("targets", Matrix::Ones(1, 8));
          }},
     };
     const std::string plain = recipe_of({});
@@ -116,9 +116,9 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
 TEST(RecipeTest, IsTheSameForTheSameExperiment) {
     Experiment e;
     const Trace first = evaluate(e);
-    e.seed = 7;
+    e.weights.seed = 7;
     const Trace other = evaluate(e, first);
-    e.seed = 123;
+    e.weights.seed = 123;
     EXPECT_EQ(recipe(evaluate(e, other)), recipe(first));
     EXPECT_NE(recipe(other), recipe(first));
 }
@@ -137,21 +137,21 @@ TEST(RecipeTest, ListsEveryStageAndParameter) {
 
 TEST(RecipeTest, OfALargePictureItHoldsThePixelsThatAttentionSees) {
     Experiment e;
-    e.image = GivenImage(gradient(8, 8));
+    e.input.image = GivenImage(gradient(8, 8));
     EXPECT_TRUE(contains(recipe_of(e), "picture = differences"));
     Image noise{.width = 200, .height = 200, .rgb = std::vector<std::uint8_t>(200 * 200 * 3)};
     test::Dice dice(1);
     for (std::uint8_t& value : noise.rgb) value = static_cast<std::uint8_t>(dice.below(256));
-    e.image = GivenImage(noise);
-    e.grid = e.patch_size = 4;
+    e.input.image = GivenImage(noise);
+    e.input.grid = e.input.patch_size = 4;
     EXPECT_TRUE(contains(recipe_of(e), "pixels = torch.frombuffer"));
     EXPECT_LT(recipe_of(e).size(), 10000u);
 }
 
 TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
     Experiment e;
-    e.tokenizer = TokenizerKind::characters;
-    e.text = "a\n\"\\\r'''#\t日本";
+    e.input.tokenizer = TokenizerKind::characters;
+    e.input.text = "a\n\"\\\r'''#\t日本";
     std::istringstream lines(recipe_of(e));
     int found = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -164,11 +164,11 @@ TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
 
 TEST(RecipeTest, LinesAreOfReadableLength) {
     Experiment e = load_example("multi-head").experiment;
-    e.block = Block::post_norm;
-    e.normalizer = Normalization::local_p;
-    e.score = Score::concat;
-    e.dropout = 0.1;
-    e.given.emplace("W_o", GivenMatrix(Matrix::Constant(16, 16, 0.123456789f)));
+    e.attention.block = Block::post_norm;
+    e.weighting.normalizer = Normalization::local_p;
+    e.attention.score = Score::concat;
+    e.attention.dropout = 0.1;
+    e.weights.given.emplace("W_o", GivenMatrix(Matrix::Constant(16, 16, 0.123456789f)));
     std::istringstream lines(recipe_of(e));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
 }
@@ -186,8 +186,8 @@ TEST(RecipeTest, NoLineOfAnExampleIsLongerThanAHundredCharacters) {
 
 TEST(RecipeTest, GoesOnWithTheGeneratorAfterDrawsThatItDoesNotUse) {
     Experiment e;
-    e.projection_seed.kind = ProjectionSeed::Kind::proceed;
-    e.given.emplace("embedding", GivenMatrix(Matrix::Ones(3, 16)));
+    e.weights.projection_seed.kind = ProjectionSeed::Kind::proceed;
+    e.weights.given.emplace("embedding", GivenMatrix(Matrix::Ones(3, 16)));
     EXPECT_TRUE(contains(recipe_of(e), "torch.manual_seed(123)\ntorch.randn(10, 16)  # table: drawn before"))
         << recipe_of(e);
 }
@@ -349,18 +349,18 @@ TEST_F(RecipeTorchTest, ANumberThatIsNotFiniteSpreadsNoFurtherThanInTheTrace) {
          {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p})
         for (const char* name : {"query", "value"}) {
             Experiment e;
-            e.text = "one two three four";
-            e.dim = 2;
-            e.mask = {{MaskForm::causal, {}}};
-            e.normalizer = normalizer;
+            e.input.text = "one two three four";
+            e.input.dim = 2;
+            e.weighting.mask = {{MaskForm::causal, {}}};
+            e.weighting.normalizer = normalizer;
             Matrix values = Matrix::Ones(4, 2);
             values(2, 0) = NAN;
             values(1, 1) = INFINITY;
-            e.given.emplace(name, GivenMatrix(values));
+            e.weights.given.emplace(name, GivenMatrix(values));
             experiments.push_back(e);
             // NaN comes of it, and is not given: +∞ − ∞.
-            e.given.insert_or_assign(name, GivenMatrix(Matrix::Constant(4, 2, INFINITY)));
-            e.given.insert_or_assign("key", GivenMatrix(Matrix{{1, -1}, {1, 1}, {-1, 1}, {1, 1}}));
+            e.weights.given.insert_or_assign(name, GivenMatrix(Matrix::Constant(4, 2, INFINITY)));
+            e.weights.given.insert_or_assign("key", GivenMatrix(Matrix{{1, -1}, {1, 1}, {-1, 1}, {1, 1}}));
             experiments.push_back(e);
         }
     compare(experiments);
@@ -374,15 +374,15 @@ TEST_F(RecipeTorchTest, NaNInTheDecoderSpreadsNoFurtherThanInTheTrace) {
             for (const Decode decode : {Decode::teacher, Decode::greedy}) {
                 Experiment e;
                 e.mechanism = MechanismKind::seq2seq;
-                e.decode = decode;
-                e.text = e.text2 = "one two three four";
-                e.mask = {{MaskForm::causal, {}}};
-                e.normalizer = normalizer;
+                e.seq2seq.decode = decode;
+                e.input.text = e.input.text2 = "one two three four";
+                e.weighting.mask = {{MaskForm::causal, {}}};
+                e.weighting.normalizer = normalizer;
                 Matrix values = Matrix::Ones(1, 8);
                 if (name == std::string("E_src")) values = Matrix::Ones(10, 16);
                 if (name == std::string("b_out")) values = Matrix::Ones(1, 6);
                 values(0, 1) = NAN;
-                e.given.emplace(name, GivenMatrix(values));
+                e.weights.given.emplace(name, GivenMatrix(values));
                 experiments.push_back(e);
             }
     compare(experiments);
@@ -407,10 +407,11 @@ bool identical(const Trace& a, const Trace& b) {
 TEST(RandomExperimentsTest, WhatIsTakenOverIsWhatWouldBeComputed) {
     for (const Experiment& e : random_experiments(200, 1)) {
         Experiment with_less = e;
-        for (const auto& [name, matrix] : e.given)
-            if (with_less.given.size() > e.given.size() / 2) with_less.given.erase(name);
+        for (const auto& [name, matrix] : e.weights.given)
+            if (with_less.weights.given.size() > e.weights.given.size() / 2)
+                with_less.weights.given.erase(name);
         Experiment with_nothing = e;
-        with_nothing.given.clear();
+        with_nothing.weights.given.clear();
         for (const Experiment& other : {with_less, with_nothing}) {
             try {
                 const Trace trace = evaluate(e), others = evaluate(other);
@@ -428,8 +429,8 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
         const json settings = json::parse(to_json({e, {}, {}}))["experiment"];
         for (const auto& [field, value] : settings.items())
             if (value.is_string()) seen.insert(field + " " + value.get<std::string>());
-        for (const MaskRule& rule : e.mask) seen.insert("mask " + std::string(name_of(rule.kind)));
-        for (const auto& [name, matrix] : e.given) seen.insert("given " + name);
+        for (const MaskRule& rule : e.weighting.mask) seen.insert("mask " + std::string(name_of(rule.kind)));
+        for (const auto& [name, matrix] : e.weights.given) seen.insert("given " + name);
         for (const StageRecord& record : evaluate(e).records)
             stages.insert(std::string(record.stage->name()));
     }

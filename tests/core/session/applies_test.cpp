@@ -32,14 +32,14 @@ Matrix numbers(int rows, int columns) {
 Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
                 const std::vector<std::tuple<const char*, int, int>>& given = {}) {
     Session session;
-    session.experiment.text = "one word and another";
-    session.experiment.dim = 8;
+    session.experiment.input.text = "one word and another";
+    session.experiment.input.dim = 8;
     for (const auto& [name, value] : flags) set_from_text(session, *find_option(name), value);
     for (const auto& [name, rows, columns] : given) {
         Matrix values = numbers(rows, columns);
         const std::string_view of = name;
         if (of == "mask" || of == "dropout_keep") values = (values.array() > 0).cast<float>();
-        session.experiment.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+        session.experiment.weights.given.insert_or_assign(name, GivenMatrix(std::move(values)));
     }
     return session.experiment;
 }
@@ -116,10 +116,10 @@ std::vector<Base> bases() {
                                                       {"mechanism", "seq2seq"}})},
         {"seq2seq of given words", with({{"mechanism", "seq2seq"}, {"text2", "three words here"}})},
     };
-    all.back().experiment.given.insert_or_assign("src", GivenMatrix(Matrix::Constant(1, 3, 2)));
+    all.back().experiment.weights.given.insert_or_assign("src", GivenMatrix(Matrix::Constant(1, 3, 2)));
     for (const std::string& name : example_names()) {
         Experiment experiment = load_example(name).experiment;
-        if (experiment.dim > 64) continue;  // the same at another size is too slow to try so often
+        if (experiment.input.dim > 64) continue;  // the same at another size is too slow to try so often
         all.push_back({name, std::move(experiment)});
     }
     return all;
@@ -147,8 +147,9 @@ std::vector<std::string> values_of(const Option& option, const Experiment& e) {
         {"temperature", {"2"}},
         {"local-window", {"0", "1", "1.5", "2", "3", "8", "33"}},
     };
-    if (option.name == "text") return {turned(e.text), "something else that is typed"};
-    if (option.name == "text2") return {turned(e.text2.empty() ? e.text : e.text2), "", "two keys"};
+    if (option.name == "text") return {turned(e.input.text), "something else that is typed"};
+    if (option.name == "text2")
+        return {turned(e.input.text2.empty() ? e.input.text : e.input.text2), "", "two keys"};
     if (const auto found = k_values.find(option.name); found != k_values.end()) return found->second;
     if (option.type == OptionType::boolean) return {"true", "false"};
     std::vector<std::string> values;

@@ -137,7 +137,7 @@ TEST(examples_test, image_attention_lets_each_word_look_at_49_patches) {
 TEST(examples_test, a_note_names_the_temperature_that_its_example_sets) {
     for (const std::string& name : example_names()) {
         const Session session = load_example(name);
-        if (session.experiment.temperature == 0.1) {
+        if (session.experiment.weighting.temperature == 0.1) {
             EXPECT_NE(session.note.find("temperature 0.1"), std::string::npos) << name;
         }
     }

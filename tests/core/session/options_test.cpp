@@ -140,9 +140,9 @@ TEST(options_test, a_given_matrix_is_read_at_once_from_its_file) {
     std::filesystem::remove(path);
     Matrix expected(2, 2);
     expected << 1, 0, 1, 1;
-    EXPECT_EQ(session.experiment.given.at("scores").values(), expected);
-    EXPECT_EQ(session.experiment.given.at("mask").values(), expected);
-    EXPECT_TRUE(session.experiment.mask.empty());
+    EXPECT_EQ(session.experiment.weights.given.at("scores").values(), expected);
+    EXPECT_EQ(session.experiment.weights.given.at("mask").values(), expected);
+    EXPECT_TRUE(session.experiment.weighting.mask.empty());
     set_from_text(session, *find_option("mask"), "causal");
     EXPECT_FALSE(session.experiment.is_given("mask"));
     EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("given"), "score=a.csv"); }),
@@ -309,7 +309,7 @@ TEST(options_test, colour_maps_and_themes_are_those_of_their_tables) {
 TEST(options_test, mask_none_is_no_rule_in_json_too) {
     Session session;
     find_option("mask")->set(session, Json::array({"none"}));
-    EXPECT_TRUE(session.experiment.mask.empty());
+    EXPECT_TRUE(session.experiment.weighting.mask.empty());
     find_option("mask")->set(session, Json::array({"causal", "valid:3"}));
     EXPECT_EQ(text_of(session, *find_option("mask")), "causal valid:3");
 }

@@ -61,8 +61,8 @@ TEST(session_test, missing_fields_take_their_defaults) {
     const Session session =
         read(R"({"experiment": {"dim": 8, "heads": 2}, "presentation": {"head": "mean"}})");
     Session expected;
-    expected.experiment.dim = 8;
-    expected.experiment.heads = 2;
+    expected.experiment.input.dim = 8;
+    expected.experiment.attention.heads = 2;
     expected.presentation.head = {HeadChoice::Kind::mean};
     EXPECT_TRUE(session == expected);
 }
@@ -113,9 +113,9 @@ TEST(session_test, wrong_types_are_refused_with_the_path_of_the_field) {
                    "file.json: experiment.dim: expected a whole number, not 16.0");
     expect_refusal(R"({"experiment": {"output_projection": 1}})",
                    "file.json: experiment.output_projection: expected true or false, not 1");
-    expect_refusal(
-        R"({"experiment": {"mask": "causal"}})",
-        "file.json: experiment.mask: expected a list of rules such as [\"causal\"], not \"causal\"");
+    expect_refusal(R"({"experiment": {"mask": "causal"}})",
+                   "file.json: experiment.mask: expected a list of rules such as [\"causal\"], not "
+                   "\"causal\"");
     expect_refusal(R"({"experiment": {"mask": [3]}})", "file.json: experiment.mask: expected a text, not 3");
     expect_refusal(R"({"presentation": {"head": 2.5}})",
                    "file.json: presentation.head: expected a head from 1 to 64, all or mean, not \"2.5\"");
@@ -157,8 +157,8 @@ TEST(session_test, seeds_are_exact_to_both_limits_and_refused_beyond) {
     for (const char* value : {"-9223372036854775808", "-9223372036854775807", "-1", "0", "9007199254740993",
                               "9223372036854775807", "9223372036854775808", "18446744073709551615"}) {
         const Session session = read(seeded(value));
-        EXPECT_EQ(session.experiment.seed.text(), value);
-        EXPECT_EQ(session.experiment.projection_seed.seed.text(), value);
+        EXPECT_EQ(session.experiment.weights.seed.text(), value);
+        EXPECT_EQ(session.experiment.weights.projection_seed.seed.text(), value);
         EXPECT_NE(to_json(session).find("\"seed\": " + std::string(value) + ","), std::string::npos);
         EXPECT_TRUE(read(to_json(session)) == session);
     }
@@ -175,7 +175,8 @@ TEST(session_test, a_whole_number_beyond_64_bits_is_quoted_as_typed) {
     expect_refusal(R"({"presentation": {"cell_size": 99999999999999999999}})",
                    "file.json: presentation.cell_size: 99999999999999999999 is out of range");
     EXPECT_LT(refusal(R"({"experiment": {"seed": )" + std::string(300, '9') + "}}").size(), 200u);
-    EXPECT_EQ(read(R"({"experiment": {"scale": 100000000000000000000}})").experiment.scale.number, 1e20);
+    EXPECT_EQ(read(R"({"experiment": {"scale": 100000000000000000000}})").experiment.attention.scale.number,
+              1e20);
 }
 
 TEST(session_test, a_field_that_stands_twice_is_refused_by_name) {
@@ -247,7 +248,7 @@ TEST(session_test, more_values_than_any_session_has_are_refused_before_they_are_
 
 TEST(session_test, what_could_not_be_read_again_is_not_written) {
     Session session;
-    session.experiment.given.emplace("query", GivenMatrix(Matrix::Zero(20'000, 1'000)));
+    session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Zero(20'000, 1'000)));
     try {
         to_json(session);
         ADD_FAILURE();
@@ -269,23 +270,23 @@ TEST(session_test, given_matrices_round_trip_to_the_bit) {
     Matrix matrix(2, 4);
     matrix << k_nan, k_infinity, -k_infinity, -0.f, 0.1f, 1e-45f, 3.4028235e38f, -16777217.f;
     Session session;
-    session.experiment.given.emplace("scores", GivenMatrix(matrix));
-    session.experiment.given.emplace("value", GivenMatrix(Matrix::Ones(4, 1)));
-    session.experiment.scale = {Scale::Kind::none};
+    session.experiment.weights.given.emplace("scores", GivenMatrix(matrix));
+    session.experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(4, 1)));
+    session.experiment.attention.scale = {Scale::Kind::none};
     const Session again = read(to_json(session));
     EXPECT_TRUE(again == session);
-    const Matrix& back = again.experiment.given.at("scores").values();
+    const Matrix& back = again.experiment.weights.given.at("scores").values();
     EXPECT_EQ(std::memcmp(back.data(), matrix.data(), 8 * sizeof(float)), 0);
     EXPECT_EQ(to_json(again), to_json(session));
 }
 
 TEST(session_test, a_given_nan_is_the_same_whatever_its_bits) {
     Session session;
-    session.experiment.given.emplace("query", GivenMatrix(Matrix::Constant(1, 1, -k_nan)));
+    session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Constant(1, 1, -k_nan)));
     EXPECT_TRUE(read(to_json(session)) == session);
     Session zero = session, minus_zero = session;
-    zero.experiment.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, 0.f));
-    minus_zero.experiment.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, -0.f));
+    zero.experiment.weights.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, 0.f));
+    minus_zero.experiment.weights.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, -0.f));
     EXPECT_FALSE(zero == session);
     EXPECT_FALSE(zero == minus_zero);
 }
@@ -335,24 +336,24 @@ public:
     Session make() {
         Session s;
         Experiment& e = s.experiment;
-        e.text = text();
-        e.tokenizer = any(tokenizers()).choice;
-        e.vocabulary = any(vocabulary_rules()).choice;
-        e.table_size = whole(0, k_max_table_size);
-        e.seed = seed();
-        e.heads = whole(1, k_max_heads);
-        e.dim = e.heads * whole(1, k_max_dim / e.heads);
-        e.embedding = any(initializers()).choice;
-        e.projection = any(projection_rules()).choice;
-        e.projection_seed = {static_cast<ProjectionSeed::Kind>(whole(0, 2)), seed()};
-        e.score = any(score_functions()).choice;
-        e.scale = {static_cast<Scale::Kind>(whole(0, 2)), number()};
-        for (int i = whole(0, 3); i > 0; --i) e.mask.push_back(rule());
-        e.normalizer = any(normalizers()).choice;
-        e.temperature = std::exp(std::uniform_real_distribution<double>(-5, 5)(random_));
-        e.output_projection = coin();
+        e.input.text = text();
+        e.input.tokenizer = any(tokenizers()).choice;
+        e.input.vocabulary = any(vocabulary_rules()).choice;
+        e.input.table_size = whole(0, k_max_table_size);
+        e.weights.seed = seed();
+        e.attention.heads = whole(1, k_max_heads);
+        e.input.dim = e.attention.heads * whole(1, k_max_dim / e.attention.heads);
+        e.weights.embedding = any(initializers()).choice;
+        e.attention.projection = any(projection_rules()).choice;
+        e.weights.projection_seed = {static_cast<ProjectionSeed::Kind>(whole(0, 2)), seed()};
+        e.attention.score = any(score_functions()).choice;
+        e.attention.scale = {static_cast<Scale::Kind>(whole(0, 2)), number()};
+        for (int i = whole(0, 3); i > 0; --i) e.weighting.mask.push_back(rule());
+        e.weighting.normalizer = any(normalizers()).choice;
+        e.weighting.temperature = std::exp(std::uniform_real_distribution<double>(-5, 5)(random_));
+        e.attention.output_projection = coin();
         for (const char* name : {"embedding", "query", "W_o", "b_q"})
-            if (whole(0, 3) == 0) e.given.emplace(name, GivenMatrix(matrix()));
+            if (whole(0, 3) == 0) e.weights.given.emplace(name, GivenMatrix(matrix()));
         Presentation& p = s.presentation;
         p.stage = any(stage_table()).name;
         p.head = {static_cast<HeadChoice::Kind>(whole(0, 2)), whole(0, k_max_heads - 1)};
@@ -515,9 +516,9 @@ TEST(example_test, an_unknown_name_is_refused_with_the_nearest) {
 TEST(example_test, multi_head_draws_its_weights_in_the_order_of_multihead_attention) {
     const Experiment experiment = load_example("multi-head").experiment;
     const Trace trace = evaluate(experiment);
-    const int d = experiment.dim;
+    const int d = experiment.input.dim;
     const auto floats = [](int n) { return std::vector<float>(static_cast<std::size_t>(n)); };
-    Generator generator(experiment.seed);
+    Generator generator(experiment.weights.seed);
     std::vector<float> W_o = floats(d * d), bias = floats(d), in_proj = floats(3 * d * d);
     const double linear = 1 / std::sqrt(double(d)), xavier = std::sqrt(6.0 / (4 * d));
     generator.uniform(W_o, -linear, linear);

@@ -315,7 +315,7 @@ TEST(StableTable, draws_each_row_from_the_generator_of_its_word) {
 TEST(sentence_tokens_test, a_token_and_a_text_have_a_longest_length) {
     const auto refusal = [](const std::string& text) {
         Experiment experiment;
-        experiment.text = text;
+        experiment.input.text = text;
         try {
             check(experiment);
             sentence_tokens(experiment, text, "the sentence", "--text");

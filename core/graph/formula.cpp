@@ -1,0 +1,66 @@
+#include "core/graph/formula.h"
+
+#include "core/op/op.h"
+
+namespace attnscope {
+namespace {
+
+/// All results of the operation that computed a record, in order.
+std::vector<const StageRecord*> results_with(const Trace& trace, const StageRecord& record) {
+    std::vector<const StageRecord*> results;
+    for (const StageRecord& each : trace.records)
+        if (each.op == record.op) results.push_back(&each);
+    return results;
+}
+
+std::size_t result_index(const Trace& trace, const StageRecord& record) {
+    const std::vector<const StageRecord*> results = results_with(trace, record);
+    return static_cast<std::size_t>(std::ranges::find(results, &record) - results.begin());
+}
+
+std::string symbol(const StageInfo& info) {
+    const std::string text(info.symbol.empty() ? info.name : info.symbol);
+    return text.find('+') == std::string::npos ? text : "(" + text + ")";
+}
+
+op::Symbols symbols(const Trace& trace, const StageRecord& record) {
+    return {.own = symbol(*record.stage->info),
+            .count = record.inputs.size(),
+            .result = result_index(trace, record),
+            .of = [&](std::size_t i) { return symbol(*record.inputs[i]->info); },
+            .formula_of =
+                [&](std::size_t i) {
+                    const StageRecord& input = *trace.record(record.inputs[i]->key());
+                    return std::holds_alternative<op::Custom>(*input.op)
+                               ? symbol(*input.stage->info)
+                               : formula(*input.op, symbols(trace, input));
+                }};
+}
+
+}  // namespace
+
+std::string formula(const Trace& trace, const Stage& stage) {
+    const StageRecord& record = *trace.record(stage.key());
+    return formula(*record.op, symbols(trace, record));
+}
+
+std::string caption(const Trace& trace, const Stage& stage) {
+    const StageRecord& record = *trace.record(stage.key());
+    std::string words = caption(*record.op, symbols(trace, record));
+    return words.empty() ? std::string(stage.info->caption) : words;
+}
+
+StageOperands operands(const Trace& trace, const Stage& stage) {
+    const StageRecord& record = *trace.record(stage.key());
+    const op::Operands of = operands(*record.op, result_index(trace, record));
+    const auto input = [&](int i) {
+        return i < 0 ? nullptr : record.inputs[static_cast<std::size_t>(i)].get();
+    };
+    if (of.same_as >= 0) return operands(trace, *input(of.same_as));
+    const Stage* left = input(of.left);
+    if (of.left_result >= 0)
+        left = results_with(trace, record)[static_cast<std::size_t>(of.left_result)]->stage.get();
+    return {left, input(of.above), of.is_transposed};
+}
+
+}  // namespace attnscope

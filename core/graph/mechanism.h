@@ -1,0 +1,53 @@
+// A mechanism: how its experiments become graphs, and what is its own in words and settings.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/experiment/experiment.h"
+#include "core/graph/graph.h"
+
+namespace attnscope {
+
+/// A sentence of the input, and what the mechanism makes of it.
+struct SentenceRole {
+    bool is_of_keys;          ///< its tokens are the keys, else the queries
+    const StageInfo* tokens;  ///< the stage of its tokens
+    std::string_view role;    ///< "queries", "source"
+    std::string_view hint;    ///< in the empty field
+};
+
+/// All that is known of a mechanism beside its operations; mechanism_of() has one for each kind.
+struct Mechanism {
+    MechanismKind choice;
+    Graph (*build)(const Experiment& experiment);
+    /// Why changing an option changes no number (core/session/applies.h).
+    std::string (*why_unused)(std::string_view option, const Experiment& experiment);
+    /// The labels of the rows, where only the computation shows them; nullptr: those of the graph.
+    std::vector<std::string> (*row_labels)(const Trace& trace);
+    bool is_recurrent;                          ///< its queries are steps: only the processor computes it
+    std::span<const StageInfo* const> results;  ///< the first of them that a trace has is its main stage
+    const StageInfo* mask;
+    const StageInfo* center;                     ///< the centers of local windows
+    std::string_view query, queries, key, keys;  ///< on the axes: "query", "queries", "key", "keys"
+    SentenceRole first, second;                  ///< of text and text2
+    std::string_view second_sentence;            ///< what adding one does
+};
+
+/// Why an option of the experiment changes nothing, of those that a mechanism uses at all.
+struct OptionRule {
+    std::string_view option;
+    std::string (*why_unused)(const Experiment& experiment);
+};
+
+/// The option's reason in `rules`; `otherwise` if it is not among them.
+inline std::string why_unused(std::span<const OptionRule> rules, std::string_view option,
+                              const Experiment& experiment, std::string_view otherwise) {
+    const auto rule = std::ranges::find(rules, option, &OptionRule::option);
+    return rule == rules.end() ? std::string(otherwise) : rule->why_unused(experiment);
+}
+
+}  // namespace attnscope

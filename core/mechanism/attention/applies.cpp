@@ -1,0 +1,325 @@
+// Which settings attention uses, and why the others change nothing.
+#include <algorithm>
+#include <numeric>
+
+#include "core/mechanism/attention/mechanism.h"
+#include "core/mechanism/attention/scores.h"
+#include "core/op/normalizers.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = ProjectionSeed::Kind;
+
+// What an experiment does
+// -----------------------------------------------------------------------------------------------------
+
+bool is_local(const Experiment& e) {
+    return normalizer_of(e.weighting.normalizer).window != Normalizer::Window::none;
+}
+
+bool predicts_window(const Experiment& e) {
+    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
+}
+
+bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
+    return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
+}
+
+/// Whether keys and values come from the image.
+bool looks_at_image(const Experiment& e) { return e.input.image && !e.is_given("embedding_kv"); }
+
+/// A projection of Q, K, V or the output; `letter` as in W_q.
+struct ProjectedInput {
+    const char* stage;
+    const char* W;
+    const char* b;
+};
+constexpr ProjectedInput k_inputs[] = {
+    {"query", "W_q", "b_q"}, {"key", "W_k", "b_k"}, {"value", "W_v", "b_v"}};
+constexpr ProjectedInput k_output{"output", "W_o", "b_o"};
+
+bool is_computed(const Experiment& e, const ProjectedInput& input) {
+    return !e.is_given("scores") && !e.is_given(input.stage);
+}
+
+bool projects_output(const Experiment& e) {
+    const bool values = !e.is_given("scores") || e.is_given("value");
+    return values && (e.attention.output_projection || e.is_given("W_o"));
+}
+
+/// Whether its weight or its bias is drawn, because it is not custom.
+bool is_drawn(const Experiment& e, const ProjectedInput& projection) {
+    return !e.is_given(projection.W) || (e.attention.projection_bias && !e.is_given(projection.b));
+}
+
+/// Whether a projection is drawn, or would be under a rule other than none.
+bool may_draw_projections(const Experiment& e) {
+    const auto drawn = [&](const ProjectedInput& each) { return is_computed(e, each) && is_drawn(e, each); };
+    return std::ranges::any_of(k_inputs, drawn) || (projects_output(e) && is_drawn(e, k_output));
+}
+
+bool draws_projections(const Experiment& e) {
+    return e.attention.projection == Projection::none ? projects_output(e) && is_drawn(e, k_output)
+                                                      : may_draw_projections(e);
+}
+
+bool draws_score_weights(const Experiment& e) {
+    if (e.is_given("scores")) return false;
+    const auto drawn = [&](const ScoreParameter& each) { return each.drawn && !e.is_given(each.name); };
+    return std::ranges::any_of(score_function(e.attention.score).parameters, drawn) ||
+           (predicts_window(e) && !all_given(e, {"W_p", "v_p"}));
+}
+
+bool draws_block_weights(const Experiment& e) {
+    return e.attention.block != Block::none && !all_given(e, {"W_1", "b_1", "W_2", "b_2"});
+}
+
+/// Whether a parameter is drawn, or would be, by the score's generator.
+bool draws_after_projections(const Experiment& e) {
+    return draws_score_weights(e) || (draws_block_weights(e) && e.weights.block_seed.kind == Kind::proceed);
+}
+
+/// Whether a parameter is drawn by the generator that continues after the projections.
+bool continues_projections(const Experiment& e) {
+    return draws_after_projections(e) && e.weights.score_seed.kind == Kind::proceed;
+}
+
+// Why a setting has no effect; empty: it has one
+// -----------------------------------------------------------------------------------------------------
+
+std::string always(const Experiment&) { return {}; }
+
+std::string no_scores(const Experiment& e) { return e.is_given("scores") ? "The scores are custom" : ""; }
+
+std::string no_embedding(const Experiment& e) {
+    const bool inputs = all_given(e, {"query", "key", "value"});
+    return !no_scores(e).empty() ? no_scores(e) : inputs ? "Q, K and V are custom" : "";
+}
+
+std::string no_text(const Experiment& e) {
+    return e.is_given("embedding") && no_embedding(e).empty() ? "The embedding is custom" : no_embedding(e);
+}
+
+std::string no_text2(const Experiment& e) {
+    if (e.is_given("embedding_kv") && no_embedding(e).empty()) return "The embedding of the keys is custom";
+    return e.input.image && e.input.text2.empty() ? "The picture provides keys and values" : no_embedding(e);
+}
+
+std::string no_words(const Experiment& e) {
+    const bool second = !e.input.text2.empty() && no_text2(e).empty();
+    return second ? "" : no_text(e);
+}
+
+std::string no_table_rows(const Experiment& e) {
+    if (e.input.vocabulary == VocabularyOrder::stable)
+        return "A stable vocabulary has exactly one row per word";
+    return no_words(e);
+}
+
+std::string no_image(const Experiment& e) {
+    if (!no_embedding(e).empty()) return no_embedding(e);
+    if (e.is_given("embedding_kv")) return "The embedding of the keys is custom";
+    return e.input.text2.empty() ? "" : "The second sentence provides keys and values";
+}
+
+std::string no_patches(const Experiment& e) {
+    return !no_image(e).empty() ? no_image(e) : e.input.image ? "" : "There is no picture";
+}
+
+std::string no_image_seed(const Experiment& e) {
+    const bool continued = e.weights.projection_seed.kind == Kind::proceed && draws_projections(e);
+    if (!no_patches(e).empty()) return no_patches(e);
+    return e.is_given("W_patch") && !continued ? "The projection of the patches is custom" : "";
+}
+
+std::string no_rope(const Experiment& e) {
+    return e.attention.position == Position::rope ? no_scores(e) : "Only rope rotates pairs of features";
+}
+
+std::string no_projection(const Experiment& e) {
+    if (may_draw_projections(e) || continues_projections(e)) return "";
+    return no_embedding(e).empty() ? "The weights are custom" : no_embedding(e);
+}
+
+std::string no_projection_seed(const Experiment& e) {
+    if (draws_projections(e) || continues_projections(e)) return "";
+    return e.attention.projection == Projection::none ? "There are no weights to draw" : no_projection(e);
+}
+
+std::string no_projection_bias(const Experiment& e) {
+    const auto biased = [&](const ProjectedInput& each) {
+        return is_computed(e, each) && !e.is_given(each.b);
+    };
+    const bool drawn = e.attention.projection != Projection::none || e.attention.output_projection;
+    if ((e.attention.projection != Projection::none && std::ranges::any_of(k_inputs, biased)) ||
+        (projects_output(e) && !e.is_given("b_o")) || (drawn && continues_projections(e)))
+        return "";
+    return e.attention.projection == Projection::none ? "There is no projection" : no_projection_seed(e);
+}
+
+std::string no_key_size(const Experiment& e) {
+    const bool square =
+        e.attention.projection == Projection::none || e.attention.projection == Projection::mha;
+    if (square)
+        return "Projection " + std::string(name_of(e.attention.projection)) +
+               " keeps the size of the embedding";
+    return no_projection_seed(e);
+}
+
+std::string no_value_size(const Experiment& e) {
+    if (!no_key_size(e).empty()) return no_key_size(e);
+    return e.is_given("value") ? "The values are custom" : "";
+}
+
+std::string no_dimension(const Experiment& e) {
+    const bool patches = no_patches(e).empty() && !e.is_given("W_patch");
+    const bool units = e.attention.block != Block::none && e.attention.feed_forward_size == 0;
+    return patches || units || no_projection_seed(e).empty() ? "" : no_words(e);
+}
+
+std::string no_seed(const Experiment& e) {
+    const std::string nothing = "Nothing is drawn with this seed";
+    // Each generator starts with the seed, continues after another one, or has a seed of its own.
+    const auto seeded = [](const ProjectionSeed& seed, bool before) {
+        return seed.kind == Kind::same || (seed.kind == Kind::proceed && before);
+    };
+    const bool image = seeded(e.weights.image_seed, true);
+    const bool projection = seeded(e.weights.projection_seed, !looks_at_image(e) || image);
+    const bool score = seeded(e.weights.score_seed, projection), block = seeded(e.weights.block_seed, score);
+    const bool patches = no_patches(e).empty() && !e.is_given("W_patch");
+    return no_words(e).empty() || (patches && image) || (draws_projections(e) && projection) ||
+                   (draws_score_weights(e) && score) || (draws_block_weights(e) && block)
+               ? ""
+               : nothing;
+}
+
+/// Columns of Q, K or V, all heads together.
+int columns_of(const Experiment& e, const ProjectedInput& input, int projected) {
+    if (e.is_given(input.stage)) return static_cast<int>(e.weights.given.at(input.stage).values().cols());
+    if (e.is_given(input.W)) return static_cast<int>(e.weights.given.at(input.W).values().rows());
+    return projected;
+}
+
+std::string no_heads(const Experiment& e) {
+    if (e.attention.heads > 1) return "";
+    if (e.is_given("scores")) return "The scores are custom, for one head";
+    const int keys =
+        std::gcd(columns_of(e, k_inputs[0], e.key_columns()), columns_of(e, k_inputs[1], e.key_columns()));
+    const int all = std::gcd(keys, columns_of(e, k_inputs[2], e.value_columns()));
+    return all == 1 ? "One dimension cannot be split into heads" : "";
+}
+
+std::string no_hidden_layer(const Experiment& e) {
+    if (e.is_given("scores")) return "The scores are custom";
+    const bool hidden = score_function(e.attention.score).has_hidden_layer;
+    if (!hidden && !predicts_window(e))
+        return "Only additive and concat scores and local-p have a hidden layer";
+    return draws_score_weights(e) ? "" : "The weights are custom";
+}
+
+std::string no_score_seed(const Experiment& e) {
+    if (!no_scores(e).empty()) return no_scores(e);
+    if (draws_after_projections(e)) return "";
+    const bool weights = !score_function(e.attention.score).parameters.empty();
+    return weights ? "The weights are custom"
+                   : "A " + std::string(name_of(e.attention.score)) + " score has no weights to draw";
+}
+
+std::string no_cosine(const Experiment& e) {
+    return e.attention.score == Score::cosine ? no_scores(e) : "Only the cosine score is sharpened";
+}
+
+std::string no_axis(const Experiment& e) {
+    return e.weighting.normalizer == Normalization::softmax
+               ? ""
+               : "Only the softmax can normalize over the queries";
+}
+
+std::string no_window(const Experiment& e) { return is_local(e) ? "" : "Only local attention has a window"; }
+
+std::string no_dropout(const Experiment& e) {
+    return e.attention.training ? "" : "Evaluation mode does not drop weights";
+}
+
+std::string no_dropout_seed(const Experiment& e) {
+    if (!no_dropout(e).empty()) return no_dropout(e);
+    if (e.is_given("dropout_keep")) return "The dropout pattern is custom";
+    return e.attention.dropout > 0 ? "" : "Nothing is dropped: dropout is 0";
+}
+
+/// Training applies without dropout if it is off, so that it can be switched back on: dropout itself does not
+/// apply then.
+std::string no_training(const Experiment& e) {
+    const bool drops = e.attention.dropout > 0 || e.is_given("dropout_keep");
+    return drops || !e.attention.training ? "" : "Nothing is dropped: dropout is 0";
+}
+
+std::string no_output(const Experiment& e) {
+    if (e.is_given("scores") && !e.is_given("value")) return "The scores are custom, and there are no values";
+    return e.is_given("W_o") && !continues_projections(e) ? "W_o is custom" : "";
+}
+
+std::string no_block_around(const Experiment& e) {
+    return e.attention.block == Block::none ? no_embedding(e) : "";
+}
+
+std::string no_block(const Experiment& e) {
+    return e.attention.block == Block::none ? "There is no block" : "";
+}
+
+std::string no_block_size(const Experiment& e) {
+    if (!no_block(e).empty()) return no_block(e);
+    return draws_block_weights(e) ? "" : "The weights are custom";
+}
+
+constexpr OptionRule k_rules[] = {
+    {"text", no_text},
+    {"text2", no_text2},
+    {"mechanism", always},
+    {"tokenizer", no_words},
+    {"vocabulary", no_words},
+    {"table-size", no_table_rows},
+    {"seed", no_seed},
+    {"dim", no_dimension},
+    {"embedding", no_words},
+    {"image", no_image},
+    {"grid", no_patches},
+    {"patch-size", no_patches},
+    {"image-seed", no_image_seed},
+    {"position", always},
+    {"rope-layout", no_rope},
+    {"projection", no_projection},
+    {"projection-seed", no_projection_seed},
+    {"projection-bias", no_projection_bias},
+    {"key-size", no_key_size},
+    {"value-size", no_value_size},
+    {"heads", no_heads},
+    {"score", no_scores},
+    {"hidden", no_hidden_layer},
+    {"score-seed", no_score_seed},
+    {"sharpening", no_cosine},
+    {"scale", always},
+    {"mask", always},
+    {"normalizer", always},
+    {"softmax-axis", no_axis},
+    {"temperature", always},
+    {"local-window", no_window},
+    {"dropout", no_dropout},
+    {"dropout-seed", no_dropout_seed},
+    {"training", no_training},
+    {"output-projection", no_output},
+    {"block", no_block_around},
+    {"activation", no_block},
+    {"feed-forward-size", no_block_size},
+    {"block-seed", no_block_size},
+    {"given", always},
+};
+
+}  // namespace
+
+std::string why_unused_by_attention(std::string_view option, const Experiment& experiment) {
+    return why_unused(k_rules, option, experiment, "Applies to seq2seq only");
+}
+
+}  // namespace attnscope

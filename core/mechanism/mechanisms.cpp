@@ -1,0 +1,29 @@
+#include "core/mechanism/mechanisms.h"
+
+#include "core/mechanism/attention/mechanism.h"
+#include "core/mechanism/seq2seq/mechanism.h"
+
+namespace attnscope {
+
+const Mechanism& mechanism_of(const Experiment& experiment) {
+    switch (experiment.mechanism) {
+        case MechanismKind::attention: break;
+        case MechanismKind::seq2seq: return k_seq2seq_mechanism;
+    }
+    return k_attention_mechanism;
+}
+
+Graph build(const Experiment& experiment) { return mechanism_of(experiment).build(experiment); }
+
+const Stage& main_stage(const Trace& trace) {
+    for (const StageInfo* result : mechanism_of(trace.experiment).results)
+        if (const Stage* stage = trace.find(result)) return *stage;
+    return *trace.records.front().stage;
+}
+
+const Stage& focused_stage(const Trace& trace, std::string_view wanted) {
+    const Stage* stage = trace.find(wanted);
+    return stage ? *stage : main_stage(trace);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,20 @@
+// The table of mechanisms, and what every mechanism has.
+#pragma once
+
+#include "core/graph/mechanism.h"
+
+namespace attnscope {
+
+const Mechanism& mechanism_of(const Experiment& experiment);
+
+/// The graph of the experiment. Throws Error(bad_input) for an experiment without tokens or whose shapes do
+/// not fit, Error(too_large) for more than k_max_tokens tokens.
+Graph build(const Experiment& experiment);
+
+/// The main result: `weights`; in seq2seq `alignment`, or `decoder_context` without attention.
+const Stage& main_stage(const Trace& trace);
+
+/// The stage in focus: the one named `wanted`, or the main stage if this experiment does not have it.
+const Stage& focused_stage(const Trace& trace, std::string_view wanted);
+
+}  // namespace attnscope

@@ -1,0 +1,118 @@
+// Which settings sequence to sequence uses, and why the others change nothing.
+#include <algorithm>
+
+#include "core/mechanism/seq2seq/mechanism.h"
+#include "core/mechanism/seq2seq/parameters.h"
+#include "core/op/normalizers.h"
+
+namespace attnscope {
+namespace {
+
+bool aligns(const Experiment& e) { return e.seq2seq.decoder_attention == DecoderAttention::additive; }
+
+bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
+    return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
+}
+
+/// Whether all the parameters that the encoder and the decoder use are custom.
+bool is_without_draws(const Experiment& e) {
+    const bool predicts = normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
+    const auto is_used = [&](std::string_view name) {
+        if (name.starts_with("enc_bwd")) return e.seq2seq.encoder == Encoder::bidirectional;
+        if (name == "W_p" || name == "v_p") return aligns(e) && predicts;
+        if (name == "W_a" || name == "U_a" || name == "v_a") return aligns(e);
+        return true;
+    };
+    return std::ranges::all_of(seq2seq_parameters(), [&](const Seq2seqParameter& parameter) {
+        return e.is_given(parameter.name) || !is_used(parameter.name);
+    });
+}
+
+std::string always(const Experiment&) { return {}; }
+
+std::string no_alignment(const Experiment& e) { return aligns(e) ? "" : "The decoder has no attention"; }
+
+std::string no_target(const Experiment& e) {
+    const bool words = all_given(e, {"E_tgt", "tgt_in"}) && e.seq2seq.decode == Decode::teacher;
+    return words ? "The target words are custom" : "";
+}
+
+std::string no_text(const Experiment& e) {
+    const bool is_target = e.input.text2.empty() && no_target(e).empty();
+    return e.is_given("src") && !is_target ? "The source words are custom" : "";
+}
+
+std::string no_words(const Experiment& e) {
+    const bool second = !e.input.text2.empty() && no_target(e).empty();
+    return second ? "" : no_text(e);
+}
+
+std::string no_table(const Experiment& e) {
+    return all_given(e, {"E_src", "E_tgt"}) ? "Both tables are custom" : "";
+}
+
+std::string no_table_rows(const Experiment& e) {
+    if (e.input.vocabulary == VocabularyOrder::stable)
+        return "A stable vocabulary has exactly one row per word";
+    return e.is_given("E_src") ? "The source table is custom" : no_table(e);
+}
+
+std::string no_seed(const Experiment& e) {
+    return is_without_draws(e) ? "Nothing is drawn with this seed" : "";
+}
+
+std::string no_hidden_layer(const Experiment& e) {
+    return is_without_draws(e) ? "The weights are custom" : "";
+}
+
+std::string no_window(const Experiment& e) {
+    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::none
+               ? "Only local attention has a window"
+               : no_alignment(e);
+}
+
+std::string no_image(const Experiment&) { return "Seq2seq reads sentences only"; }
+
+std::string no_axis(const Experiment&) { return "The decoder computes its queries step by step"; }
+
+std::string no_limit(const Experiment& e) {
+    return e.seq2seq.decode == Decode::greedy ? "" : "The target sets the number of steps";
+}
+
+constexpr OptionRule k_rules[] = {
+    {"text", no_text},
+    {"text2", no_target},
+    {"mechanism", always},
+    {"tokenizer", no_words},
+    {"vocabulary", no_words},
+    {"table-size", no_table_rows},
+    {"seed", no_seed},
+    {"dim", no_table},
+    {"embedding", no_table},
+    {"image", no_image},
+    {"grid", no_image},
+    {"patch-size", no_image},
+    {"image-seed", no_image},
+    {"hidden", no_hidden_layer},
+    {"mask", no_alignment},
+    {"normalizer", no_alignment},
+    {"softmax-axis", no_axis},
+    {"temperature", no_alignment},
+    {"local-window", no_window},
+    {"encoder", always},
+    {"decoder-attention", always},
+    {"alignment-state", always},
+    {"decode", always},
+    {"max-steps", no_limit},
+    {"encoder-size", always},
+    {"decoder-size", always},
+    {"given", always},
+};
+
+}  // namespace
+
+std::string why_unused_by_seq2seq(std::string_view option, const Experiment& experiment) {
+    return why_unused(k_rules, option, experiment, "Seq2seq uses its own alignment");
+}
+
+}  // namespace attnscope

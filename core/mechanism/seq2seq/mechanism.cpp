@@ -1,0 +1,33 @@
+#include "core/mechanism/seq2seq/mechanism.h"
+
+#include "core/graph/stage_table.h"
+#include "core/mechanism/seq2seq/build.h"
+
+namespace attnscope {
+namespace {
+
+Graph build_seq2seq(const Experiment& experiment) { return Seq2seqBuilder(experiment).build(); }
+
+constexpr const StageInfo* k_results[] = {"alignment"_stage, "decoder_context"_stage};
+
+}  // namespace
+
+const Mechanism k_seq2seq_mechanism = {
+    .choice = MechanismKind::seq2seq,
+    .build = build_seq2seq,
+    .why_unused = why_unused_by_seq2seq,
+    .row_labels = step_labels,
+    .is_recurrent = true,
+    .results = k_results,
+    .mask = "alignment_mask"_stage,
+    .center = "alignment_center"_stage,
+    .query = "step",
+    .queries = "steps",
+    .key = "source word",
+    .keys = "source words",
+    .first = {true, "source"_stage, "source", "Type a sentence"},
+    .second = {false, "fed_tokens"_stage, "decoder's steps", "Target sentence (the decoder's words)"},
+    .second_sentence = "The target sentence, for the decoder",
+};
+
+}  // namespace attnscope
