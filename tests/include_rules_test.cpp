@@ -46,8 +46,7 @@ const std::vector<Room> k_rooms = {
     {"core/session",
      {"core/text", "core/files", "core/experiment", "core/op", "core/graph", "core/mechanism/attention",
       "core/mechanism/seq2seq", "core/picture"}},
-    {"core/recipe",
-     {"core/text", "core/image", "core/experiment", "core/op", "core/graph", "core/mechanism/attention"}},
+    {"core/recipe", {"core/op", "core/graph"}},
     {"core/export", {"core/files", "core/graph", "core/picture", "core/session"}},
 
     {"app/document",

@@ -5,6 +5,7 @@
 
 #include "core/experiment/choices.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -18,6 +19,7 @@ struct SplitHeads {
     Shape shape(Shapes in) const { return per_head(heads, in[0].rows, in[0].columns / heads); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const SplitHeads&) const = default;
 };
 
@@ -26,6 +28,7 @@ struct JoinHeads {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[0].heads * in[0].columns); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const JoinHeads&) const = default;
 };
 

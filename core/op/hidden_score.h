@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -13,6 +14,7 @@ struct AdditiveHidden {
     Shape shape(Shapes in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const AdditiveHidden&) const = default;
 };
 
@@ -22,6 +24,7 @@ struct ConcatHidden {
     Shape shape(Shapes in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const ConcatHidden&) const = default;
 };
 
@@ -30,6 +33,7 @@ struct HiddenScore {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[0].columns / in[0].depth); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const HiddenScore&) const = default;
 };
 

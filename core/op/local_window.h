@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -14,6 +15,7 @@ struct QueryPlaces {
     Shape shape(Shapes) const { return matrix(queries, 1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const QueryPlaces&) const = default;
 };
 
@@ -25,6 +27,7 @@ struct PredictedCenters {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, 1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const PredictedCenters&) const = default;
 };
 
@@ -36,6 +39,7 @@ struct GaussianWindow {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, keys); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const GaussianWindow&) const = default;
 };
 
@@ -45,6 +49,7 @@ struct ApplyWindow {
     Shape shape(Shapes in) const { return in[0]; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const ApplyWindow&) const = default;
 };
 

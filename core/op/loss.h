@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -9,9 +10,12 @@ namespace attnscope::op {
 /// log_probs (n × words), targets (n whole numbers, each a word counted from 0): the mean of −log p of each
 /// row's target, summed in double; 1 × 1.
 struct CrossEntropy {
+    static constexpr std::string_view k_heading = "The loss: the mean of −log p at the targets.";
+
     Shape shape(Shapes) const { return matrix(1, 1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const CrossEntropy&) const = default;
 };
 
@@ -20,6 +24,7 @@ struct WeightedTotal {
     Shape shape(Shapes) const { return matrix(1, 1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const WeightedTotal&) const = default;
 };
 
@@ -28,6 +33,7 @@ struct ArgMax {
     Shape shape(Shapes in) const { return matrix(in[0].rows, 1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const ArgMax&) const = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/experiment/masks.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -23,6 +24,7 @@ struct Mask {
     Shape shape(Shapes in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Mask&) const = default;
 };
 
@@ -31,6 +33,7 @@ struct MaskedFill {
     Shape shape(Shapes in) const { return in[0]; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const MaskedFill&) const = default;
 };
 

@@ -45,4 +45,8 @@ Proof explain(const Op& op, const op::Cell& cell) {
     return proof;
 }
 
+void torch(const Op& op, op::TorchLines& lines) {
+    std::visit([&](const auto& one) { one.torch(lines); }, op);
+}
+
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 
 #include "core/experiment/choices.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -15,6 +16,7 @@ struct SinusoidalPositions {
     Shape shape(Shapes) const { return matrix(rows, columns); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const SinusoidalPositions&) const = default;
 };
 
@@ -25,6 +27,7 @@ struct AlibiSlopes {
     Shape shape(Shapes) const { return matrix(heads, 1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const AlibiSlopes&) const = default;
 };
 
@@ -35,6 +38,7 @@ struct AlibiBias {
     Shape shape(Shapes in) const { return per_head(in[0].rows, queries, keys); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const AlibiBias&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/op/gru.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -16,6 +17,7 @@ struct GruEncoder {
     std::vector<Shape> shapes(Shapes in) const;
     std::vector<Tensor> results(const Work& in) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const GruEncoder&) const = default;
 };
 
@@ -24,6 +26,7 @@ struct JoinColumns {
     Shape shape(Shapes in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const JoinColumns&) const = default;
 };
 
@@ -35,6 +38,7 @@ struct InitialState {
     Shape shape(Shapes in) const { return matrix(1, in[1].rows); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const InitialState&) const = default;
 };
 
@@ -43,6 +47,7 @@ struct LinearInDouble {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[1].rows); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const LinearInDouble&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/experiment/choices.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -16,6 +17,7 @@ struct Softmax {
     Shape shape(Shapes in) const { return in[0]; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Softmax&) const = default;
 };
 
@@ -24,6 +26,7 @@ struct LogSoftmax {
     Shape shape(Shapes in) const { return in[0]; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const LogSoftmax&) const = default;
 };
 

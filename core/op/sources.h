@@ -7,6 +7,7 @@
 
 #include "core/image/image.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -18,6 +19,7 @@ struct TokenRows {
     Shape shape(Shapes) const { return matrix(static_cast<int>(rows.size()), 1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const TokenRows&) const = default;
 };
 
@@ -29,6 +31,7 @@ struct Custom {
     Shape shape(Shapes) const { return as; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Custom&) const = default;
 };
 
@@ -42,6 +45,7 @@ struct Drawn {
     Shape shape(Shapes) const { return matrix(rows > 0 ? rows : draws.back().rows, draws.back().columns); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Drawn&) const = default;
 };
 
@@ -56,6 +60,7 @@ struct StableTable {
     Shape shape(Shapes) const { return matrix(static_cast<int>(words.size()), columns); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const StableTable&) const = default;
 };
 
@@ -67,6 +72,7 @@ struct Constant {
     Shape shape(Shapes) const { return matrix(rows, columns); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Constant&) const = default;
 };
 
@@ -79,6 +85,7 @@ struct Patches {
     Shape shape(Shapes) const { return matrix(grid * grid, 3 * patch_size * patch_size); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Patches&) const = default;
 };
 
@@ -91,6 +98,7 @@ struct DropoutMask {
     Shape shape(Shapes) const { return as; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const DropoutMask&) const = default;
 };
 
