@@ -21,4 +21,8 @@ void Activate::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(std::string(name_of(activation)), cell.value);
 }
 
+void Activate::torch(TorchLines& py) const {
+    py.line("{} = torch.nn.functional.{}({})", py.out(), name_of(activation), py.in(0));
+}
+
 }  // namespace attnscope::op

@@ -4,6 +4,7 @@
 #include "core/experiment/choices.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -17,6 +18,7 @@ struct Activate {
     std::string caption(const Symbols&) const { return std::string(name_of(activation)); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Activate&) const = default;
 };
 

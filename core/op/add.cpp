@@ -38,4 +38,19 @@ void AddBias::explain(Proof& proof, const Cell& cell) const {
     proof.add_step("+ bias " + number_text(bias), cell.value);
 }
 
+void Identity::torch(TorchLines& py) const { py.line("{} = {}", py.out(), py.in(0)); }
+
+void Add::torch(TorchLines& py) const {
+    const int rows = py.shape(0).rows;
+    const std::string first = rows < py.shape(1).rows ? fmt::format("[:{}]", rows) : "";
+    py.line("{} = {} + {}{}", py.out(), py.in(0), py.in(1), first);
+}
+
+void AddBias::torch(TorchLines& py) const {
+    std::string sum = py.in(0);
+    for (std::size_t i = 1; i < py.inputs.size(); ++i) sum += " + " + py.in(i);
+    py.section = "The bias, added to the scores.";
+    py.line("{} = {}", py.out(), sum);
+}
+
 }  // namespace attnscope::op

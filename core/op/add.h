@@ -3,6 +3,7 @@
 
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -13,6 +14,7 @@ struct Identity {
     std::string formula(const Symbols& in) const { return in.own + " = " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Identity&) const = default;
 };
 
@@ -23,6 +25,7 @@ struct Add {
     std::string formula(const Symbols& in) const { return in.of(0) + " + " + in.of(1); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Add&) const = default;
 };
 
@@ -35,6 +38,7 @@ struct AddBias {
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const AddBias&) const = default;
 };
 

@@ -37,4 +37,21 @@ void Sharpen::explain(Proof& proof, const Cell& cell) const {
     proof.add_step("× β " + number_text(factor), cell.value);
 }
 
+namespace {
+
+constexpr const char* k_heading = "Scores: the cosine of every query with every key.";
+
+}  // namespace
+
+void Cosine::torch(TorchLines& py) const {
+    py.section = k_heading;
+    py.line("norms = {}.norm(dim=-1).unsqueeze(-1) * {}.norm(dim=-1).unsqueeze(-2)", py.in(0), py.in(1));
+    py.line("{} = {} @ {} / norms.clamp(min=1e-8)", py.out(), py.in(0), py.transposed(1));
+}
+
+void Sharpen::torch(TorchLines& py) const {
+    py.section = k_heading;
+    py.line("{} = {} * {}", py.out(), factor, py.in(0));
+}
+
 }  // namespace attnscope::op

@@ -20,7 +20,7 @@ void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
     const ConstMatrixView annotations = in.head(1), none(nullptr, 0, 0);
     const Eigen::Index words = annotations.rows();
     std::optional<Tensor> mask;
-    if (rule.aligns && (!rule.mask.empty() || rule.custom_mask)) {
+    if (rule.aligns && rule.has_mask()) {
         mask = mask_matrix(rule.mask, rule.mask_steps, static_cast<int>(words));
         if (rule.custom_mask) mask->head(0) = (rule.custom_mask->array() != 0).select(mask->head(0), 0);
     }
@@ -73,9 +73,26 @@ int width_of(DecoderPart part, const Shape& annotations, const Shape& state) {
 
 }  // namespace
 
+bool DecoderRule::has_window() const { return normalizer_of(normalizer).window != Normalizer::Window::none; }
+
+std::vector<DecoderPart> DecoderRule::parts() const {
+    using enum DecoderPart;
+    std::vector<DecoderPart> parts;
+    if (aligns) {
+        parts = {scores};
+        if (temperature != 1) parts.push_back(scaled);
+        if (has_window()) parts.push_back(center);
+        if (has_window() || has_mask()) parts.insert(parts.end(), {DecoderPart::mask, masked});
+        if (predicts_window()) parts.insert(parts.end(), {softmax, gauss});
+        parts.push_back(weights);
+    }
+    parts.insert(parts.end(), {context, gate_r, gate_z, gate_n, state});
+    return parts;
+}
+
 std::vector<Shape> Decode::shapes(Shapes in) const {
     std::vector<Shape> shapes;
-    for (const DecoderPart part : parts)
+    for (const DecoderPart part : rule.parts())
         shapes.push_back(matrix(in.back().rows, width_of(part, in[1], in[0])));
     return shapes;
 }
@@ -86,7 +103,7 @@ std::vector<Tensor> Decode::results(const Work& in) const {
         steps = decode(decoder, in.head(in.count() - 1), in.cancel);
     });
     std::vector<Tensor> results;
-    for (const DecoderPart part : parts) {
+    for (const DecoderPart part : rule.parts()) {
         const auto columns = static_cast<int>(part_of(steps.front(), part).size());
         Tensor& rows = results.emplace_back(matrix(static_cast<int>(steps.size()), columns));
         for (std::size_t i = 0; i < steps.size(); ++i)
@@ -123,12 +140,11 @@ namespace {
 /// A cell of a decoder's result, with the other results of its step.
 class StepCell {
 public:
-    StepCell(const Decode& decode, const Cell& cell) : decode_(decode), cell_(cell) {}
+    StepCell(const DecoderRule& rule, const Cell& cell) : rule_(rule), parts_(rule.parts()), cell_(cell) {}
 
-    bool has(DecoderPart part) const { return std::ranges::find(decode_.parts, part) != decode_.parts.end(); }
+    bool has(DecoderPart part) const { return std::ranges::find(parts_, part) != parts_.end(); }
     const Buffer& of(DecoderPart part) const {
-        return *cell_.results[static_cast<std::size_t>(std::ranges::find(decode_.parts, part) -
-                                                       decode_.parts.begin())];
+        return *cell_.results[static_cast<std::size_t>(std::ranges::find(parts_, part) - parts_.begin())];
     }
     float here(DecoderPart part) const { return of(part).at(0, cell_.row, cell_.column); }
     Eigen::RowVectorXf row(DecoderPart part) const { return of(part).row(0, cell_.row); }
@@ -144,8 +160,8 @@ public:
     }
     bool nothing_open() const { return (row(logits()).array() == -INFINITY).all(); }
 
-    void explain(Proof& proof, DecoderPart part) const {
-        switch (part) {
+    void explain(Proof& proof) const {
+        switch (parts_[cell_.result]) {
             case DecoderPart::scores: return explain_score(proof);
             case DecoderPart::scaled: return explain_scaled(proof);
             case DecoderPart::center: return explain_center(proof);
@@ -164,7 +180,7 @@ public:
 
 private:
     void explain_score(Proof& proof) const {
-        const bool current = decode_.rule.asks == AlignmentState::current;
+        const bool current = rule_.asks == AlignmentState::current;
         const Eigen::RowVectorXd s = state(cell_.row - (current ? 0 : 1)).cast<double>();
         proof.terms_title = "v_a · tanh( W_a s + U_a h ), unit by unit";
         for (int k = 0; k < cell_.shape(8).columns; ++k) {
@@ -177,19 +193,19 @@ private:
         explain_score(proof);
         proof.add_step("e", here(DecoderPart::scores));
         if (has(DecoderPart::scaled))
-            proof.add_step("÷ T " + number_text(decode_.rule.temperature), here(DecoderPart::scaled));
+            proof.add_step("÷ T " + number_text(rule_.temperature), here(DecoderPart::scaled));
     }
     void explain_center(Proof& proof) const {
-        proof.remark = decode_.rule.predicts_window() ? "predicted from the query state"
-                                                      : "the step's own position, counted from 0";
+        proof.remark = rule_.predicts_window() ? "predicted from the query state"
+                                               : "the step's own position, counted from 0";
     }
     std::string closed_by() const {
         const int i = cell_.row, j = cell_.column;
         if (here(DecoderPart::mask) != 0) return "closed: the score is −∞";
-        for (const MaskRule& rule : decode_.rule.mask)
+        for (const MaskRule& rule : rule_.mask)
             if (!mask_kind(rule.kind).open(rule, i, j))
                 return "closed by the mask: " + std::string(name_of(rule.kind));
-        const auto& custom = decode_.rule.custom_mask;
+        const auto& custom = rule_.custom_mask;
         if (custom && (*custom)(i, j) == 0) return "closed by the mask: custom mask";
         return "closed: outside the local window";
     }
@@ -211,7 +227,7 @@ private:
         if (own == -INFINITY) return proof.add_step("weight", here(part));
         const double largest = x.maxCoeff<Eigen::PropagateNaN>();
         proof.add_step("− row max " + number_text(largest, 3), own - largest);
-        if (decode_.rule.normalizer == Normalization::hard)
+        if (rule_.normalizer == Normalization::hard)
             return proof.add_step("1 at the row's maximum", here(part));
         double sum = 0;
         for (const float each : x)
@@ -226,15 +242,15 @@ private:
     }
     void explain_gauss(Proof& proof) const {
         const double p = of(DecoderPart::center).at(0, cell_.row, 0), distance = cell_.column - p;
-        const double deviation = decode_.rule.window / 2;
+        const double deviation = rule_.window / 2;
         proof.add_step("j − p, p = " + number_text(p, 3), distance);
         proof.add_step("² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
         proof.add_step("exp of the negative", cell_.value);
     }
     void explain_context(Proof& proof) const {
-        if (!decode_.rule.aligns) {
-            const int states = decode_.rule.encoder == Encoder::bidirectional ? cell_.shape(1).columns / 2
-                                                                              : cell_.shape(1).columns;
+        if (!rule_.aligns) {
+            const int states =
+                rule_.encoder == Encoder::bidirectional ? cell_.shape(1).columns / 2 : cell_.shape(1).columns;
             proof.remark = cell_.column < states ? "no attention: the forward state at the last word"
                                                  : "no attention: the backward state at the first word";
             return;
@@ -250,7 +266,7 @@ private:
     void explain_unit_part(Proof& proof, UnitPart part) const {
         std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;
         input.emplace_back("y", cell_.row_of(cell_.inputs.size() - 1, cell_.row));
-        if (decode_.rule.asks == AlignmentState::previous) input.emplace_back("c", row(DecoderPart::context));
+        if (rule_.asks == AlignmentState::previous) input.emplace_back("c", row(DecoderPart::context));
         const UnitCell unit{cell_,
                             2,
                             std::move(input),
@@ -261,15 +277,14 @@ private:
         explain_unit(proof, unit, part);
     }
 
-    const Decode& decode_;
+    const DecoderRule& rule_;
+    const std::vector<DecoderPart> parts_;
     const Cell& cell_;
 };
 
 }  // namespace
 
-void Decode::explain(Proof& proof, const Cell& cell) const {
-    StepCell(*this, cell).explain(proof, parts[cell.result]);
-}
+void Decode::explain(Proof& proof, const Cell& cell) const { StepCell(rule, cell).explain(proof); }
 
 void DecodeGreedily::explain(Proof& proof, const Cell& cell) const {
     proof.remark = cell.words.table_row(static_cast<int>(cell.value));
@@ -296,13 +311,9 @@ const char* window_center(const DecoderRule& rule) {
                                   : "p = i, the step's own position";
 }
 
-bool is_local(const DecoderRule& rule) {
-    return normalizer_of(rule.normalizer).window != Normalizer::Window::none;
-}
-
 /// The argument of the alignment's softmax.
 std::string argument_formula(const DecoderRule& rule) {
-    const bool masked = !rule.mask.empty() || rule.custom_mask || is_local(rule);
+    const bool masked = rule.has_mask() || rule.has_window();
     return std::string("( e") + (rule.temperature == 1 ? "" : " ÷ T") + (masked ? ", masked )" : " )");
 }
 
@@ -314,7 +325,7 @@ std::string mask_words(const DecoderRule& rule, std::string (Mask::*words)(const
                     .window = rule.window,
                     .custom = rule.custom_mask,
                     .bias = nullptr};
-    return (mask.*words)({.count = is_local(rule) ? 1U : 0U});
+    return (mask.*words)({.count = rule.has_window() ? 1U : 0U});
 }
 
 std::string context_formula(const DecoderRule& rule) {
@@ -329,7 +340,7 @@ std::string context_formula(const DecoderRule& rule) {
 std::string Decode::formula(const Symbols& in) const {
     const bool current = rule.asks == AlignmentState::current;
     const std::string input = current ? "y" : "[y; c]", state = "s of the previous step";
-    switch (parts[in.result]) {
+    switch (rule.parts()[in.result]) {
         case DecoderPart::scores:
             return std::string("e = v_a · tanh( W_a s") + (current ? "" : " of the previous step") +
                    " + U_a h )";
@@ -355,7 +366,7 @@ std::string Decode::formula(const Symbols& in) const {
 }
 
 std::string Decode::caption(const Symbols& in) const {
-    switch (parts[in.result]) {
+    switch (rule.parts()[in.result]) {
         case DecoderPart::mask: return mask_words(rule, &Mask::caption);
         case DecoderPart::weights:
             return rule.normalizer == Normalization::softmax ? "" : std::string(name_of(rule.normalizer));
@@ -365,6 +376,7 @@ std::string Decode::caption(const Symbols& in) const {
 }
 
 Operands Decode::operands(std::size_t result) const {
+    const std::vector<DecoderPart> parts = rule.parts();
     const auto weights = std::ranges::find(parts, DecoderPart::weights);
     if (parts[result] != DecoderPart::context || weights == parts.end()) return {};
     return {.above = 1, .left_result = static_cast<int>(weights - parts.begin())};

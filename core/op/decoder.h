@@ -9,6 +9,7 @@
 #include "core/op/decoder_step.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -44,15 +45,20 @@ struct DecoderRule {
     int mask_steps = 0;                                   ///< number of rows of the mask
 
     bool predicts_window() const { return normalizer == Normalization::local_p; }
+    /// Whether the alignment is limited to a window, and whether rules or a custom matrix close words.
+    bool has_window() const;
+    bool has_mask() const { return !mask.empty() || custom_mask; }
+    /// The results of a decoder with these settings, in order.
+    std::vector<DecoderPart> parts() const;
     bool operator==(const DecoderRule&) const = default;
 };
 
 /// Inputs: initial state (1 × D), annotations (S × C), dec.W_ih, dec.W_hh, dec.b_ih, dec.b_hh; with an
 /// alignment also keys (S × A), W_a (A × D), v_a (1 × A); for a predicted window W_p (A × D), v_p (1 × A);
-/// then the embeddings of the fed words (N × d). Runs decode_step() for each; one result for each of `parts`.
+/// then the embeddings of the fed words (N × d). Runs decode_step() for each; one result for each of the
+/// rule's parts.
 struct Decode {
     DecoderRule rule;
-    std::vector<DecoderPart> parts;
 
     std::vector<Shape> shapes(Shapes in) const;
     std::string formula(const Symbols& in) const;
@@ -60,6 +66,7 @@ struct Decode {
     Operands operands(std::size_t result) const;
     std::vector<Tensor> results(const Work& in) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Decode&) const = default;
 };
 
@@ -76,6 +83,7 @@ struct DecodeGreedily {
     std::string formula(const Symbols&) const { return "<bos>, then the previous step's most likely word"; }
     std::vector<Tensor> results(const Work& in) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const DecodeGreedily&) const = default;
 };
 
@@ -88,6 +96,7 @@ struct OutputLogits {
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const OutputLogits&) const = default;
 };
 

@@ -18,4 +18,9 @@ void DotProduct::explain(Proof& proof, const Cell& cell) const {
     proof.sum_name = "q · k";
 }
 
+void DotProduct::torch(TorchLines& py) const {
+    py.section = "Scores: every query is compared with every key.";
+    py.line("{} = {} @ {}", py.out(), py.in(0), py.transposed(1));
+}
+
 }  // namespace attnscope::op

@@ -16,4 +16,9 @@ void Dropout::explain(Proof& proof, const Cell& cell) const {
                    cell.value);
 }
 
+void Dropout::torch(TorchLines& py) const {
+    py.section = "Dropout: what is kept of the weights is divided by the probability of that, 1 − p.";
+    py.line("{} = {} * {} / {}", py.out(), py.in(0), py.in(1), keep_probability);
+}
+
 }  // namespace attnscope::op

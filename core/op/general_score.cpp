@@ -19,4 +19,9 @@ void GeneralScore::explain(Proof& proof, const Cell& cell) const {
     proof.terms_result = cell.value;
 }
 
+void GeneralScore::torch(TorchLines& py) const {
+    py.section = "Scores: every query is compared with every key.";
+    py.line("{} = {} @ {} @ {}", py.out(), py.in(0), py.in(2), py.transposed(1));
+}
+
 }  // namespace attnscope::op

@@ -29,6 +29,14 @@ struct GruStep {
     Row state;
 };
 
+/// gru_step() in Python, with the weights of a torch.nn.GRUCell, which does not return its gates.
+inline constexpr const char* k_gru_python = R"(def gru(cell, x, h):  # reset, update, candidate, new state
+    r_x, z_x, n_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
+    r_h, z_h, n_h = (cell.weight_hh @ h + cell.bias_hh).chunk(3)
+    r, z = torch.sigmoid(r_x + r_h), torch.sigmoid(z_x + z_h)
+    return r, z, torch.tanh(n_x + r * n_h), cell(x, h)
+)";
+
 /// One step with input x (1 × in) and state h (1 × h) (Cho et al. 2014, eq. 5 – 8, with r inside, as in
 /// torch.nn.GRUCell):
 ///     r = sigmoid(W_ir x + b_ir + W_hr h + b_hr)

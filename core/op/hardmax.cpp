@@ -39,4 +39,13 @@ void Hardmax::explain(Proof& proof, const Cell& cell) const {
                    cell.value);
 }
 
+void Hardmax::torch(TorchLines& py) const {
+    const std::string &x = py.in(0), &out = py.out();
+    py.section = "Weights: 1 at the row's maximum, the first if several tie.";
+    py.line("{} = torch.nn.functional.one_hot({}.argmax(dim=-1), {}).float()", out, x, py.shape(0).columns);
+    if (!py.finite) py.line("{0} = {0}.masked_fill({1}.isnan().any(dim=-1, keepdim=True), nan)", out, x);
+    if (!py.finite || !py.nothing_dead)
+        py.line("{0} = {0}.masked_fill({1} == -inf, 0)  # no weight where nothing is open", out, x);
+}
+
 }  // namespace attnscope::op

@@ -57,4 +57,40 @@ std::string SplitHeads::formula(const Symbols& in) const {
            (rotary ? ", each pair rotated by p · 10000^(−2k ÷ d_k)" : "");
 }
 
+namespace {
+
+/// rotate_positions() in Python.
+std::string rotate_python(RopeLayout layout) {
+    const bool half = layout == RopeLayout::half;
+    return fmt::format(R"(def rotate(x):  # RoPE: each pair of features by the angle of its position
+    n, d = x.shape[-2:]
+    p = torch.arange(n, dtype=torch.float64)[:, None]
+    k = torch.arange(0, d, 2, dtype=torch.float64)
+    angle = p / 10000 ** (k / d)
+    a, b = {}
+    rotated = [a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()]
+    return torch.{}.float()
+)",
+                       half ? "x.chunk(2, dim=-1)" : "x[..., 0::2], x[..., 1::2]",
+                       half ? "cat(rotated, dim=-1)" : "stack(rotated, dim=-1).flatten(-2)");
+}
+
+}  // namespace
+
+void SplitHeads::torch(TorchLines& py) const {
+    py.section = heads > 1 ? fmt::format("{} heads: each takes its block of the columns.", heads)
+                           : "Queries and keys are rotated by their positions.";
+    std::string code = py.in(0);
+    if (heads > 1) code = fmt::format("torch.stack({}.chunk({}, dim=-1))", code, heads);
+    if (rotary) {
+        py.functions.emplace_back("rotate", rotate_python(*rotary));
+        code = fmt::format("rotate({})", code);
+    }
+    py.line("{} = {}", py.out(), code);
+}
+
+void JoinHeads::torch(TorchLines& py) const {
+    py.line("{} = torch.cat({}.unbind(), dim=-1)  # the heads side by side", py.out(), py.in(0));
+}
+
 }  // namespace attnscope::op

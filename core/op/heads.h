@@ -6,6 +6,7 @@
 #include "core/experiment/choices.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -20,6 +21,7 @@ struct SplitHeads {
     std::string formula(const Symbols& in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const SplitHeads&) const = default;
 };
 
@@ -29,6 +31,7 @@ struct JoinHeads {
     std::string formula(const Symbols&) const { return "the heads' contexts side by side"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const JoinHeads&) const = default;
 };
 

@@ -93,4 +93,33 @@ void HiddenScore::explain(Proof& proof, const Cell& cell) const {
     proof.terms_result = cell.value;
 }
 
+namespace {
+
+constexpr const char* k_heading = "Scores: every query is compared with every key, by a hidden layer.";
+
+/// score_hidden, from Q and K times their weights.
+void write_hidden(TorchLines& py, const std::string& W_q, const std::string& W_k, const std::string& bias) {
+    py.section = k_heading;
+    py.line("of_queries = {} @ {}.T{}", py.in(0), W_q, bias);
+    py.line("of_keys = {} @ {}.T", py.in(1), W_k);
+    py.line("{} = torch.tanh(of_queries.unsqueeze(-2) + of_keys.unsqueeze(-3))  # every pair", py.out());
+}
+
+}  // namespace
+
+void AdditiveHidden::torch(TorchLines& py) const {
+    write_hidden(py, py.in(2), py.in(3), py.inputs.size() > 4 ? " + " + py.in(4) : "");
+}
+
+void ConcatHidden::torch(TorchLines& py) const {
+    py.line("W_cq, W_ck = {0}[:, :{1}], {0}[:, {1}:]  # W_c [q; k] is W_cq q + W_ck k", py.in(2),
+            py.shape(0).columns);
+    write_hidden(py, "W_cq", "W_ck", "");
+}
+
+void HiddenScore::torch(TorchLines& py) const {
+    py.section = k_heading;
+    py.line("{} = {} @ {}", py.out(), py.in(0), py.in(1));
+}
+
 }  // namespace attnscope::op

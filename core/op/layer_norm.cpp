@@ -30,4 +30,10 @@ void LayerNorm::explain(Proof& proof, const Cell& cell) const {
                    cell.value);
 }
 
+void LayerNorm::torch(TorchLines& py) const {
+    py.section = "Layer norm: each row with mean 0 and variance 1, times gain plus shift.";
+    py.line("{} = torch.nn.functional.layer_norm({}, ({},), {}, {})", py.out(), py.in(0), py.shape(0).columns,
+            py.in(1), py.in(2));
+}
+
 }  // namespace attnscope::op

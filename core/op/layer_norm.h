@@ -3,6 +3,7 @@
 
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -16,6 +17,7 @@ struct LayerNorm {
     std::string formula(const Symbols& in) const { return "layer norm of each row of " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const LayerNorm&) const = default;
 };
 

@@ -27,4 +27,9 @@ void Linear::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(fmt::format("+ {} {}", cell.words.symbol(2), number_text(b)), cell.value);
 }
 
+void Linear::torch(TorchLines& py) const {
+    const std::string bias = py.inputs.size() > 2 ? " + " + py.in(2) : "";
+    py.line("{} = {} @ {}.T{}", py.out(), py.in(0), py.in(1), bias);
+}
+
 }  // namespace attnscope::op

@@ -76,4 +76,26 @@ void ApplyWindow::explain(Proof& proof, const Cell& cell) const {
     if (cell.at(0) != 0) proof.add_step("× gauss " + number_text(cell.at(1), 4), cell.value);
 }
 
+void QueryPlaces::torch(TorchLines& py) const {
+    py.section = "The center of each query's window: its own position.";
+    py.line("{} = torch.arange({}).float()", py.out(), queries);
+}
+
+void PredictedCenters::torch(TorchLines& py) const {
+    py.section = "The center of each query's window: a position predicted from it.";
+    py.line("{} = {} * torch.sigmoid(torch.tanh({} @ {}.T) @ {})", py.out(), keys, py.in(0), py.in(1),
+            py.in(2));
+}
+
+void GaussianWindow::torch(TorchLines& py) const {
+    py.line("{} = torch.exp(-((torch.arange({}) - {}.unsqueeze(-1)) ** 2) / (2 * ({} / 2) ** 2))", py.out(),
+            keys, py.in(0), window);
+}
+
+void ApplyWindow::torch(TorchLines& py) const {
+    py.line("{} = {} * {}  # a Gaussian over the window", py.out(), py.in(0), py.in(1));
+    if (!py.finite)
+        py.line("{0} = {0}.masked_fill({1} == 0, 0)  # 0 times NaN would be NaN", py.out(), py.in(0));
+}
+
 }  // namespace attnscope::op

@@ -3,6 +3,7 @@
 
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -16,6 +17,7 @@ struct QueryPlaces {
     std::string formula(const Symbols&) const { return "p = i, the query's own position"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const QueryPlaces&) const = default;
 };
 
@@ -28,6 +30,7 @@ struct PredictedCenters {
     std::string formula(const Symbols&) const { return "p = M · sigmoid( v_p · tanh( W_p q ) )"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const PredictedCenters&) const = default;
 };
 
@@ -42,6 +45,7 @@ struct GaussianWindow {
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const GaussianWindow&) const = default;
 };
 
@@ -54,6 +58,7 @@ struct ApplyWindow {
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const ApplyWindow&) const = default;
 };
 

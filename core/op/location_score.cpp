@@ -16,4 +16,9 @@ void LocationScore::explain(Proof& proof, const Cell& cell) const {
     proof.terms_result = cell.value;
 }
 
+void LocationScore::torch(TorchLines& py) const {
+    py.section = "Scores: computed from the queries alone, one for each position of a key.";
+    py.line("{} = {} @ {}.T", py.out(), py.in(0), py.in(1));
+}
+
 }  // namespace attnscope::op

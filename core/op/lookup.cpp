@@ -15,4 +15,10 @@ void Lookup::explain(Proof& proof, const Cell& cell) const {
                     cell.words.symbol(1), cell.column + 1);
 }
 
+void Lookup::torch(TorchLines& py) const {
+    py.section =
+        fmt::format("The embeddings: of each token its row of the table, {} numbers.", py.shape(1).columns);
+    py.line("{} = {}[{}]", py.out(), py.in(1), py.in(0));
+}
+
 }  // namespace attnscope::op

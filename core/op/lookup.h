@@ -3,6 +3,7 @@
 
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -13,6 +14,7 @@ struct Lookup {
     std::string formula(const Symbols& in) const { return in.own + " = " + in.of(1) + "[" + in.of(0) + "]"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Lookup&) const = default;
 };
 

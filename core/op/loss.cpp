@@ -52,4 +52,23 @@ void ArgMax::explain(Proof& proof, const Cell& cell) const {
     proof.remark = cell.words.table_row(static_cast<int>(cell.value));
 }
 
+void CrossEntropy::torch(TorchLines& py) const {
+    py.section = k_heading;
+    py.line("{} = torch.nn.functional.nll_loss({}, {})", py.out(), py.in(0), py.in(1));
+}
+
+void WeightedTotal::torch(TorchLines& py) const {
+    py.section = "The loss: the weighted sum of the output.";
+    py.line("{} = ({} * {}).sum()", py.out(), py.in(1), py.in(0));
+}
+
+void ArgMax::torch(TorchLines& py) const {
+    if (py.finite) return py.line("{} = {}.argmax(dim=-1)", py.out(), py.in(0));
+    py.functions.emplace_back("largest",
+                              "def largest(x):  # the first if several tie; NaN only if it comes first\n"
+                              "    first = x.masked_fill(x.isnan(), -inf).argmax(dim=-1)\n"
+                              "    return first.masked_fill(x[..., 0].isnan(), 0)\n");
+    py.line("{} = largest({})", py.out(), py.in(0));
+}
+
 }  // namespace attnscope::op

@@ -3,6 +3,7 @@
 
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -10,10 +11,13 @@ namespace attnscope::op {
 /// log_probs (n × words), targets (n whole numbers, each a word counted from 0): the mean of −log p of each
 /// row's target, summed in double; 1 × 1.
 struct CrossEntropy {
+    static constexpr std::string_view k_heading = "The loss: the mean of −log p at the targets.";
+
     Shape shape(Shapes) const { return matrix(1, 1); }
     std::string formula(const Symbols&) const { return "mean of −log p at the targets"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const CrossEntropy&) const = default;
 };
 
@@ -23,6 +27,7 @@ struct WeightedTotal {
     std::string formula(const Symbols& in) const { return "Σ " + in.of(1) + " ∘ " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const WeightedTotal&) const = default;
 };
 
@@ -32,6 +37,7 @@ struct ArgMax {
     std::string formula(const Symbols&) const { return "the word with the largest logit"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const ArgMax&) const = default;
 };
 

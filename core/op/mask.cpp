@@ -94,4 +94,29 @@ std::string Mask::caption(const Symbols& in) const {
     return names.empty() ? "open" : fmt::format("{}", fmt::join(names, " + "));
 }
 
+void Mask::torch(TorchLines& py) const {
+    const std::string& mask = py.out();
+    const bool closes = !rules.empty() || custom || bias || !py.inputs.empty();
+    py.section = closes ? "Mask: which query i may look at which key j; closed cells become −∞."
+                        : "Mask: every query may look at every key.";
+    py.line("{} = torch.ones({}, {}, dtype=torch.bool)", mask, queries, keys);
+    if (!rules.empty()) py.line("i, j = torch.arange({})[:, None], torch.arange({})", queries, keys);
+    for (const MaskRule& rule : rules) {
+        if (has_argument_for_each(rule)) py.list("each = torch.tensor([", python_items(rule.arguments), "])");
+        py.line("{} &= {}", mask, mask_kind(rule.kind).torch(rule));
+    }
+    if (custom) {
+        py.tensor({.name = "custom_mask"}, *custom);
+        py.line("{} &= custom_mask != 0", mask);
+    }
+    if (bias) py.line("{} &= mask_additive != -inf", mask);
+    if (!py.inputs.empty())
+        py.line("{0} = {0} & ((torch.arange({1}) - {2}.unsqueeze(-1)).abs() <= {3})", mask, keys, py.in(0),
+                window);
+}
+
+void MaskedFill::torch(TorchLines& py) const {
+    py.line("{} = {}.masked_fill(~{}, -inf)", py.out(), py.in(0), py.in(1));
+}
+
 }  // namespace attnscope::op

@@ -7,6 +7,7 @@
 #include "core/experiment/masks.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -29,6 +30,7 @@ struct Mask {
     std::string caption(const Symbols&) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Mask&) const = default;
 };
 
@@ -41,6 +43,7 @@ struct MaskedFill {
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const MaskedFill&) const = default;
 };
 

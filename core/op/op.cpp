@@ -73,4 +73,8 @@ op::Operands operands(const Op& op, std::size_t result) {
         op);
 }
 
+void torch(const Op& op, op::TorchLines& lines) {
+    std::visit([&](const auto& one) { one.torch(lines); }, op);
+}
+
 }  // namespace attnscope

@@ -1,5 +1,6 @@
 // An operation: one formula as a value. Each has a header of its own with its inputs, its shape rule and its
-// source.
+// source, and says three things of itself: how it is computed (forward), why a cell has its value (explain)
+// and its lines of PyTorch (torch).
 #pragma once
 
 #include <variant>
@@ -27,6 +28,7 @@
 #include "core/op/scale.h"
 #include "core/op/softmax.h"
 #include "core/op/sources.h"
+#include "core/op/torch.h"
 #include "core/op/weighted_sum.h"
 
 namespace attnscope {
@@ -70,5 +72,7 @@ op::Operands operands(const Op& op, std::size_t result);
 
 /// Explains a cell: the terms and steps of its proof, without the summary of its row.
 Proof explain(const Op& op, const op::Cell& cell);
+/// Writes the lines of Python that compute the results with PyTorch.
+void torch(const Op& op, op::TorchLines& lines);
 
 }  // namespace attnscope

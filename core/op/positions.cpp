@@ -66,4 +66,24 @@ void AlibiBias::explain(Proof& proof, const Cell& cell) const {
     proof.add_step("× −m, m = " + number_text(cell.inputs[0]->at(0, cell.head, 0)), cell.value);
 }
 
+void SinusoidalPositions::torch(TorchLines& py) const {
+    py.section =
+        "Positions: sin and cos of p / 10000^(k/d), k = 0, 2, 4 …, side by side, added to the embeddings.";
+    py.line("p = torch.arange({}, dtype=torch.float64)[:, None]", rows);
+    py.line("k = torch.arange(0, {}, 2, dtype=torch.float64)", columns);
+    py.line("angle = p / 10000 ** (k / {})", columns);
+    py.line("{} = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1){}.float()", py.out(),
+            columns % 2 ? fmt::format("[:, :{}]", columns) : "");
+}
+
+void AlibiSlopes::torch(TorchLines& py) const {
+    py.section = "ALiBi: the farther away a key, the lower its score, with a slope for each head.";
+    py.line("{} = 2 ** (-8 * torch.arange(1, {}) / {})", py.out(), heads + 1, heads);
+}
+
+void AlibiBias::torch(TorchLines& py) const {
+    py.line("distance = (torch.arange({})[:, None] - torch.arange({})).abs()", queries, keys);
+    py.line("{} = -{}{} * distance", py.out(), py.in(0), py.shape(0).rows > 1 ? "[:, None, None]" : "");
+}
+
 }  // namespace attnscope::op

@@ -4,6 +4,7 @@
 #include "core/experiment/choices.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -17,6 +18,7 @@ struct SinusoidalPositions {
     std::string formula(const Symbols&) const { return "sin and cos of p ÷ 10000^(2k ÷ d)"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const SinusoidalPositions&) const = default;
 };
 
@@ -28,6 +30,7 @@ struct AlibiSlopes {
     std::string formula(const Symbols&) const { return "m = 2^(−8 head ÷ h)"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const AlibiSlopes&) const = default;
 };
 
@@ -39,6 +42,7 @@ struct AlibiBias {
     std::string formula(const Symbols&) const { return "−m |i − j|"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const AlibiBias&) const = default;
 };
 

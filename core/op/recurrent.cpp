@@ -99,4 +99,35 @@ std::string GruEncoder::formula(const Symbols& in) const {
     return gate_formula("rzn"[in.result], "x", neighbor);
 }
 
+void GruEncoder::torch(TorchLines& py) const {
+    const bool backward = direction == Direction::backward;
+    py.section = backward ? "A second encoder reads the words from the last to the first."
+                          : "The encoder reads the words from the first to the last.";
+    py.functions.emplace_back("gru", k_gru_python);
+    py.functions.emplace_back("read",
+                              "def read(cell, words):\n"
+                              "    h, steps = torch.zeros(cell.hidden_size), []\n"
+                              "    for x in words:\n"
+                              "        steps.append(gru(cell, x, h))\n"
+                              "        h = steps[-1][-1]\n"
+                              "    return [torch.stack(each) for each in zip(*steps)]\n");
+    if (backward) py.line("backward = read({}, {}.flip(0))", py.module(1), py.in(0));
+    py.line("{}, {}, {}, {} = {}", py.out(0), py.out(1), py.out(2), py.out(3),
+            backward ? "[x.flip(0) for x in backward]" : fmt::format("read({}, {})", py.module(1), py.in(0)));
+}
+
+void JoinColumns::torch(TorchLines& py) const {
+    if (py.inputs.size() == 1) return py.line("{} = {}", py.out(), py.in(0));
+    py.line("{} = torch.cat([{}, {}], dim=-1)", py.out(), py.in(0), py.in(1));
+}
+
+void InitialState::torch(TorchLines& py) const {
+    py.section = fmt::format("The decoder's first state, from the encoder's state at the {} word.",
+                             word == Of::first ? "first" : "last");
+    py.line("{} = torch.tanh({} @ {}[{}] + {})", py.out(), py.in(1), py.in(0), word == Of::first ? 0 : -1,
+            py.in(2));
+}
+
+void LinearInDouble::torch(TorchLines& py) const { py.line("{} = {} @ {}.T", py.out(), py.in(0), py.in(1)); }
+
 }  // namespace attnscope::op

@@ -4,6 +4,7 @@
 #include "core/op/formula.h"
 #include "core/op/gru.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -18,6 +19,7 @@ struct GruEncoder {
     std::string formula(const Symbols& in) const;
     std::vector<Tensor> results(const Work& in) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const GruEncoder&) const = default;
 };
 
@@ -33,6 +35,7 @@ struct JoinColumns {
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const JoinColumns&) const = default;
 };
 
@@ -48,6 +51,7 @@ struct InitialState {
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const InitialState&) const = default;
 };
 
@@ -58,6 +62,7 @@ struct LinearInDouble {
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const LinearInDouble&) const = default;
 };
 

@@ -38,4 +38,12 @@ std::string Scale::caption(const Symbols&) const {
     return factor[static_cast<int>(by.kind)] + std::string(temperature == 1 ? "" : "÷T");
 }
 
+void Scale::torch(TorchLines& py) const {
+    std::string code = py.in(0);
+    if (by.kind == attnscope::Scale::Kind::sqrt) code += fmt::format(" / {}**0.5", d_k);
+    if (by.kind == attnscope::Scale::Kind::number) code += fmt::format(" * {}", by.number);
+    if (temperature != 1) code += fmt::format(" / {}  # divided by the temperature", temperature);
+    py.line("{} = {}", py.out(), code);
+}
+
 }  // namespace attnscope::op

@@ -4,6 +4,7 @@
 #include "core/experiment/experiment.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -23,6 +24,7 @@ struct Scale {
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     float factor() const { return static_cast<float>(by.factor(d_k)); }
     /// 1/√16 and the number 0.25 are one scale.
     bool operator==(const Scale& other) const {

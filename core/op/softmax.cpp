@@ -69,4 +69,15 @@ void LogSoftmax::explain(Proof& proof, const Cell& cell) const {
     proof.add_step("− log Σ exp " + number_text(log_sum, 4), cell.value);
 }
 
+void Softmax::torch(TorchLines& py) const {
+    const bool over_keys = axis == SoftmaxAxis::keys;
+    py.section = over_keys ? "Weights: the softmax over the keys, each row sums to 1."
+                           : "Weights: the softmax over the queries, each column sums to 1.";
+    py.line("{} = {}.softmax(dim={})", py.out(), py.in(0), over_keys ? -1 : -2);
+    if (!py.finite || !py.nothing_dead)
+        py.line("{0} = {0}.masked_fill({1} == -inf, 0)  # not NaN where nothing is open", py.out(), py.in(0));
+}
+
+void LogSoftmax::torch(TorchLines& py) const { py.line("{} = {}.log_softmax(dim=-1)", py.out(), py.in(0)); }
+
 }  // namespace attnscope::op

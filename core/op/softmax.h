@@ -4,6 +4,7 @@
 #include "core/experiment/choices.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -22,6 +23,7 @@ struct Softmax {
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Softmax&) const = default;
 };
 
@@ -31,6 +33,7 @@ struct LogSoftmax {
     std::string formula(const Symbols&) const { return "log softmax of each row"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const LogSoftmax&) const = default;
 };
 

@@ -59,4 +59,44 @@ std::string Drawn::formula(const Symbols&) const {
                                         : "drawn by " + std::string(name_of(draw.initialization));
 }
 
+void TokenRows::torch(TorchLines& py) const {
+    py.list(py.out() + " = torch.tensor([", python_items(rows), "])");
+}
+
+void Custom::torch(TorchLines& py) const {
+    py.tensor(py.results[0], *values);
+    if (as.heads > 1) py.line("{0} = {0}.view({1})", py.out(), py.sizes());
+}
+
+void Drawn::torch(TorchLines& py) const { py.code += py.draw(*this); }
+
+void StableTable::torch(TorchLines& py) const {
+    std::vector<std::string> seeds;
+    for (const std::string& word : words)
+        seeds.push_back(fmt::format("{}: {}", python_string(word), word_seed(seed, word).text()));
+    py.comment("Each word's row has a seed of its own, a hash of " + seed.text() +
+               " and the word, whatever else is in the text.");
+    py.list("seeds = {", seeds, "}");
+    py.line("rows = []");
+    py.line("with torch.random.fork_rng(devices=[]):");
+    py.line("    for seed in seeds.values():");
+    py.line("        torch.manual_seed(seed)");
+    py.line("        rows.append({})", torch_call(Draw::by(initialization, 1, columns)));
+    py.line("{} = torch.cat(rows)", py.out());
+}
+
+void Constant::torch(TorchLines& py) const {
+    const std::string size = py.results[0].vector ? fmt::format("{}", columns) : py.sizes();
+    if (value == 0 || value == 1)
+        return py.line("{} = torch.{}({})", py.out(), value == 0 ? "zeros" : "ones", size);
+    py.line("{} = torch.ones({}) * {}", py.out(), size, value);
+}
+
+void DropoutMask::torch(TorchLines& py) const {
+    py.comment("Drawn as bernoulli_(1 - p) is where PyTorch is built without MKL.");
+    py.line("generator = torch.Generator().manual_seed({})", seed.text());
+    py.line("drawn = torch.rand({}, dtype=torch.float64, generator=generator)", py.sizes());
+    py.line("{} = (drawn < 1 - {}).float()", py.out(), p);
+}
+
 }  // namespace attnscope::op

@@ -8,6 +8,7 @@
 #include "core/image/image.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
+#include "core/op/torch.h"
 #include "core/op/work.h"
 
 namespace attnscope::op {
@@ -20,6 +21,7 @@ struct TokenRows {
     std::string formula(const Symbols&) const { return "each token's row in its table"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const TokenRows&) const = default;
 };
 
@@ -33,6 +35,7 @@ struct Custom {
     std::string caption(const Symbols&) const { return "custom"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Custom&) const = default;
 };
 
@@ -47,6 +50,7 @@ struct Drawn {
     std::string formula(const Symbols& in) const;
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Drawn&) const = default;
 };
 
@@ -62,6 +66,7 @@ struct StableTable {
     std::string formula(const Symbols&) const { return "one row per word, drawn by a generator of its own"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const StableTable&) const = default;
 };
 
@@ -76,6 +81,7 @@ struct Constant {
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Constant&) const = default;
 };
 
@@ -89,6 +95,7 @@ struct Patches {
     std::string formula(const Symbols&) const { return "red, green and blue of each patch's pixels, 0 … 1"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const Patches&) const = default;
 };
 
@@ -104,6 +111,7 @@ struct DropoutMask {
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
     bool operator==(const DropoutMask&) const = default;
 };
 

@@ -34,4 +34,13 @@ void WeightedSum::explain(Proof& proof, const Cell& cell) const {
         proof.remark = "every key is masked for this query: its context is zero";
 }
 
+void WeightedSum::torch(TorchLines& py) const {
+    const std::string &weights = py.in(0), &values = py.in(2);
+    py.section = "Context: the weighted sum of the values.";
+    if (py.finite) return py.line("{} = {} @ {}", py.out(), weights, values);
+    py.line("terms = {}.unsqueeze(-1) * {}{}", weights, values, py.inputs[0].vector ? "" : ".unsqueeze(-3)");
+    py.line("terms = terms.masked_fill(({} == -inf).unsqueeze(-1), 0)  # 0 times NaN would be NaN", py.in(1));
+    py.line("{} = terms.sum(dim=-2)", py.out());
+}
+
 }  // namespace attnscope::op

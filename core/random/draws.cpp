@@ -1,5 +1,7 @@
 #include "core/random/draws.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,6 +46,14 @@ Initialization initialization_of(Projection projection) {
 }
 
 }  // namespace
+
+std::string torch_call(const Draw& draw) {
+    if (draw.rule == Draw::Rule::initializer)
+        return fmt::format(fmt::runtime(initializer_of(draw.initialization).torch), draw.rows, draw.columns);
+    const std::string rows = draw.rows > 1 ? fmt::format("{}, ", draw.rows) : "";
+    return fmt::format("torch.empty({0}{1}).uniform_(-1 / {2}**0.5, 1 / {2}**0.5)", rows, draw.columns,
+                       draw.fan);
+}
 
 std::vector<ProjectionDraw> projection_draws(Projection projection, const ProjectionSizes& sizes) {
     if (projection == Projection::mha) return multihead_draws(sizes);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Draw {
     }
     bool operator==(const Draw&) const = default;
 };
+
+/// The call that draws it with PyTorch: "torch.rand(16, 8)"; by a fan, a single row is a vector.
+std::string torch_call(const Draw& draw);
 
 /// One draw of a projection, and the parameters whose rows it contains; none if the draw is discarded.
 struct ProjectionDraw {

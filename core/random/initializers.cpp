@@ -39,11 +39,13 @@ void fill_xavier(Generator& generator, MatrixView out) {
 }
 
 constexpr std::array<Initializer, 4> k_initializers{{
-    {Initialization::normal, "N(0, 1), as torch.nn.Embedding and torch.randn", fill_normal},
-    {Initialization::uniform, "U(0, 1), as torch.rand", fill_uniform},
-    {Initialization::linear, "U(−1/√in, 1/√in), as torch.nn.Linear", fill_linear},
+    {Initialization::normal, "N(0, 1), as torch.nn.Embedding and torch.randn", "torch.randn({0}, {1})",
+     fill_normal},
+    {Initialization::uniform, "U(0, 1), as torch.rand", "torch.rand({0}, {1})", fill_uniform},
+    {Initialization::linear, "U(−1/√in, 1/√in), as torch.nn.Linear",
+     "torch.nn.Linear({1}, {0}, bias=False).weight", fill_linear},
     {Initialization::xavier, "U(−a, a) with a = √(6/(in + out)), as torch.nn.init.xavier_uniform_",
-     fill_xavier},
+     "torch.nn.init.xavier_uniform_(torch.empty({0}, {1}))", fill_xavier},
 }};
 static_assert(is_table_of<Initialization>(k_initializers));
 

@@ -22,6 +22,7 @@ constexpr auto choice_names(Initialization) {
 struct Initializer {
     Initialization choice;
     std::string_view summary;  ///< one line: the distribution, and the equivalent PyTorch call
+    std::string_view torch;    ///< that call, with {0} rows and {1} columns
     void (*fill)(Generator& generator, MatrixView out);
 };
 

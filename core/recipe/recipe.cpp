@@ -1,13 +1,22 @@
 #include "core/recipe/recipe.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "core/error.h"
-#include "core/mechanism/attention/scores.h"
-#include "core/recipe/recipe_script.h"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "core/graph/stage_table.h"
+#include "core/op/op.h"
+#include "core/recipe/generator.h"
 
 namespace attnscope {
 namespace {
+
+using op::TorchLines, op::TorchVariable;
+
+constexpr std::size_t k_longest_sentence = 90;  ///< in bytes; a longer one is not shown
 
 std::string title(const Experiment& e) {
     if (e.mechanism == MechanismKind::seq2seq)
@@ -27,29 +36,222 @@ std::string title(const Experiment& e) {
     return name + (e.attention.heads > 1 ? " with " + std::to_string(e.attention.heads) + " heads" : "");
 }
 
-/// Whether the script may have to write nan: for a custom number, or for a weight that PyTorch would turn
-/// into NaN.
-bool has_nan(const Trace& trace) {
-    const auto given = [](const auto& each) { return each.second.values().array().isNaN().any(); };
-    const auto computed = [](const StageRecord& record) { return record.stage->buffer.range().nan > 0; };
-    return std::ranges::any_of(trace.experiment.weights.given, given) ||
-           std::ranges::any_of(trace.records, computed);
+/// The variable of a stage: its name; for a GRU's parameter that of torch.nn.GRUCell (`dec.W_ih` is
+/// `dec.weight_ih`).
+std::string python_name(std::string_view stage) {
+    const std::size_t dot = stage.find('.');
+    if (dot == std::string_view::npos) return std::string(stage);
+    const char* kind = stage[dot + 1] == 'W' ? "weight" : "bias";
+    return fmt::format("{}.{}{}", stage.substr(0, dot), kind, stage.substr(stage.find('_', dot)));
 }
 
 bool adds_head(const Stage& stage) { return stage.shape().per_head && stage.shape().heads == 1; }
 bool adds_row(const Stage& stage) { return stage.info->rows == Axis::single; }
 
+TorchVariable variable_of(const Stage& stage) {
+    return {.name = python_name(stage.name()),
+            .shape = stage.shape(),
+            .vector = adds_row(stage),
+            .whole = stage.info->unit == Unit::token_id};
+}
+
+/// Headings of stages whose operations occur in several places.
+struct Heading {
+    const StageInfo* stage;
+    std::string_view words;
+};
+constexpr std::string_view k_projections = "Queries, keys and values.";
+constexpr std::array k_headings = {
+    Heading{"embedding"_stage, "The embeddings are custom."},
+    Heading{"embedding_kv"_stage, "The embeddings of keys and values."},
+    Heading{"embedding_v"_stage, "The embeddings of the values."},
+    Heading{"query"_stage, k_projections},
+    Heading{"key"_stage, k_projections},
+    Heading{"value"_stage, k_projections},
+    Heading{"scores"_stage, "The scores are custom."},
+    Heading{"fed_tokens"_stage, "The words that the decoder is fed, each to predict the next."},
+    Heading{"target_tokens"_stage, op::CrossEntropy::k_heading},
+    Heading{"residual_1"_stage, "The block: the output of attention is added to its input."},
+    Heading{"feed_forward_hidden"_stage, "The feed-forward layer."},
+    Heading{"logits"_stage, "The probability of each word."},
+    Heading{"keys_projected"_stage,
+            "The alignment compares each state with every annotation h; U_a h is the same at every step."},
+};
+
+/// The rows of a table, where the words of a sentence are looked up.
+struct Sentence {
+    const StageInfo* stage;
+    const StageInfo* table;
+    const char* words;  ///< the variable with the words of the table
+    bool is_second;     ///< Experiment::text2
+};
+constexpr std::array k_sentences = {
+    Sentence{"tokens"_stage, "table"_stage, "words", false},
+    Sentence{"tokens_kv"_stage, "table"_stage, "words", true},
+    Sentence{"source"_stage, "E_src"_stage, "source_words", false},
+    Sentence{"fed_tokens"_stage, "E_tgt"_stage, "target_words", true},
+};
+
+class Recipe {
+public:
+    explicit Recipe(const Trace& trace) : trace_(trace), generator_(drawn_variables(trace), heads(trace)) {
+        for (const StageRecord& record : trace.records) note_values(record);
+        for (const StageRecord& record : trace.records) write(record);
+    }
+
+    std::string text() const;
+
+private:
+    static std::vector<DrawnVariable> drawn_variables(const Trace& trace);
+    static int heads(const Trace& trace);
+    void note_values(const StageRecord& record);
+    void write(const StageRecord& record);
+    void write_heading(const std::string& words);
+    void write_words(const Sentence& sentence);
+    std::vector<const StageRecord*> results_of(const StageRecord& record) const;
+    TorchLines lines_of(const StageRecord& record, const std::vector<const StageRecord*>& results);
+
+    const Trace& trace_;
+    ScriptGenerator generator_;
+    bool finite_ = true, nothing_dead_ = true;
+    std::string body_, heading_;
+    std::set<const Stage*> written_;
+    std::set<std::string> modules_{"json", "sys"}, defined_;
+};
+
+std::vector<DrawnVariable> Recipe::drawn_variables(const Trace& trace) {
+    std::vector<DrawnVariable> variables;
+    for (const StageRecord& record : trace.records)
+        if (const auto* drawn = std::get_if<op::Drawn>(record.op.get()))
+            variables.push_back({drawn, python_name(record.stage->name()), adds_row(*record.stage)});
+    return variables;
+}
+
+int Recipe::heads(const Trace& trace) {
+    int heads = 1;
+    for (const StageRecord& record : trace.records) heads = std::max(heads, record.stage->shape().heads);
+    return heads;
+}
+
+/// Whether there is a number that is not finite, or a softmax over closed cells alone.
+void Recipe::note_values(const StageRecord& record) {
+    const Buffer& values = record.stage->buffer;
+    const ValueRange& range = values.range();
+    const bool may_be_closed = record.stage->info->columns == Axis::key_token;
+    if (range.nan + range.plus_infinity > 0 || (range.minus_infinity > 0 && !may_be_closed)) finite_ = false;
+    const StageInfo* masked[] = {"masked"_stage, "alignment_masked"_stage};
+    if (std::ranges::find(masked, record.stage->info) == std::end(masked)) return;
+    const bool over_queries = std::ranges::any_of(trace_.records, [](const StageRecord& each) {
+        const auto* softmax = std::get_if<op::Softmax>(each.op.get());
+        return softmax && softmax->axis == SoftmaxAxis::queries;
+    });
+    for (int h = 0; h < values.shape().heads; ++h) {
+        const std::vector<float>& largest = over_queries ? values.column_largest(h) : values.row_largest(h);
+        if (std::ranges::find(largest, -INFINITY) != largest.end()) nothing_dead_ = false;
+    }
+}
+
+std::vector<const StageRecord*> Recipe::results_of(const StageRecord& record) const {
+    std::vector<const StageRecord*> results;
+    for (const StageRecord& each : trace_.records)
+        if (each.op == record.op) results.push_back(&each);
+    return results;
+}
+
+TorchLines Recipe::lines_of(const StageRecord& record, const std::vector<const StageRecord*>& results) {
+    TorchLines lines{.finite = finite_, .nothing_dead = nothing_dead_};
+    lines.draw = [this](const op::Drawn& drawn) { return generator_.draw(drawn); };
+    for (const StagePtr& input : record.inputs) lines.inputs.push_back(variable_of(*input));
+    for (const StageRecord* result : results) lines.results.push_back(variable_of(*result->stage));
+    torch(*record.op, lines);
+    return lines;
+}
+
+/// A blank line and a comment, unless the script is under this heading already.
+void Recipe::write_heading(const std::string& words) {
+    if (words.empty() || words == heading_) return;
+    heading_ = words;
+    body_ += "\n" + op::python_comment(words);
+}
+
+/// Where the words of a sentence are looked up: the words by row of their table, and the sentence.
+void Recipe::write_words(const Sentence& sentence) {
+    const Experiment& e = trace_.experiment;
+    const bool of_target = sentence.table == "E_tgt"_stage;
+    const std::vector<std::string>& words = of_target ? trace_.target_table : trace_.table;
+    if (words.empty()) return write_heading("The words are custom: rows of the table.");
+    const std::string cut = e.input.tokenizer == TokenizerKind::characters   ? "into characters"
+                            : e.input.tokenizer == TokenizerKind::whitespace ? "at blanks"
+                                                                             : "into words";
+    const std::string order =
+        e.input.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order" : "order of appearance";
+    write_heading(
+        fmt::format("The {}sentence, cut {} and case-folded. Each token is the row of its word in the table, "
+                    "whose words are in {}{}.",
+                    of_target ? "target " : "", cut, order, of_target ? " after <bos> and <eos>" : ""));
+    // The table of a stable vocabulary lists its words itself.
+    const bool is_listed = std::holds_alternative<op::StableTable>(*trace_.record(sentence.table)->op);
+    if (!is_listed && defined_.insert(sentence.words).second) {
+        TorchLines lines;
+        std::vector<std::string> items;
+        for (const std::string& word : words) items.push_back(op::python_string(word));
+        lines.list(fmt::format("{} = [", sentence.words), items, "]");
+        body_ += lines.code;
+    }
+    const std::string& text = sentence.is_second && !e.input.text2.empty() ? e.input.text2 : e.input.text;
+    if (text.size() <= k_longest_sentence) body_ += "# " + op::python_string(text) + "\n";
+}
+
+/// The results of one operation, and before them the parameters that it reads first.
+void Recipe::write(const StageRecord& record) {
+    if (!written_.insert(record.stage.get()).second) return;
+    const std::vector<const StageRecord*> results = results_of(record);
+    for (const StageRecord* result : results) written_.insert(result->stage.get());
+    const TorchLines lines = lines_of(record, results);
+    const StageInfo* stage = record.stage->info;
+    if (!is_parameter(*stage)) {
+        const auto sentence = std::ranges::find(k_sentences, stage, &Sentence::stage);
+        if (sentence != k_sentences.end()) write_words(*sentence);
+        const auto heading = std::ranges::find(k_headings, stage, &Heading::stage);
+        const bool has_none = !lines.section.empty() || heading == k_headings.end();
+        write_heading(has_none ? lines.section : std::string(heading->words));
+    }
+    for (const auto& [name, code] : lines.functions)
+        if (defined_.insert(name).second) body_ += code + "\n";
+    for (const StagePtr& input : record.inputs)
+        if (is_parameter(*input->info)) write(*trace_.record(input->key()));
+    // A parameter of a GRU, `dec.weight_ih`, is one of a torch.nn.GRUCell.
+    if (const TorchVariable& first = lines.results.front(); first.name.find('.') != std::string::npos)
+        body_ += generator_.hold(first.name, first.shape.columns, first.shape.rows / 3);
+    body_ += lines.code;
+    modules_.insert(lines.modules.begin(), lines.modules.end());
+}
+
 /// Writes `name = dict(stage=stage, …)`, each in the shape that the stage has in files. A name with a dot
 /// needs quotes.
-void write_dictionary(Script& script, const std::string& name, const std::vector<StagePtr>& stages) {
+std::string dictionary(const std::string& name, const std::vector<StagePtr>& stages) {
     const bool quotes = std::ranges::any_of(
         stages, [](const StagePtr& stage) { return stage->name().find('.') != std::string_view::npos; });
     std::vector<std::string> entries;
     for (const StagePtr& stage : stages) {
         const std::string key(stage->name()), added = adds_head(*stage) || adds_row(*stage) ? "[None]" : "";
-        entries.push_back((quotes ? string_literal(key) + ": " : key + "=") + python_name(key) + added);
+        entries.push_back((quotes ? op::python_string(key) + ": " : key + "=") + python_name(key) + added);
     }
-    script.list(name + (quotes ? " = {" : " = dict("), entries, quotes ? "}" : ")");
+    TorchLines lines;
+    lines.list(name + (quotes ? " = {" : " = dict("), entries, quotes ? "}" : ")");
+    return lines.code;
+}
+
+std::string Recipe::text() const {
+    std::string script =
+        op::python_comment(title(trace_.experiment) + ", with the numbers of attnscope.") +
+        "# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.\n\n";
+    for (const std::string& module : modules_) script += "import " + module + "\n";
+    script += fmt::format("\nimport torch\nfrom torch import inf{}\n", finite_ ? "" : ", nan");
+    script += "\ntorch.set_grad_enabled(False)  # nothing is trained here\n" + body_ + "\n";
+    script += op::python_comment(
+        "All stages by name. [None] adds what a vector or a single head leaves out: the dimension of one.");
+    return script + dictionary("stages", trace_.stages()) + dictionary("parameters", trace_.parameters());
 }
 
 constexpr const char* k_print = R"(
@@ -74,29 +276,6 @@ else:
 
 }  // namespace
 
-std::string recipe(const Trace& trace) {
-    const bool is_seq2seq = trace.experiment.mechanism == MechanismKind::seq2seq;
-    Script script;
-    script.comment(title(trace.experiment) + ", with the numbers of attnscope.");
-    script.line("# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.");
-    script.line(trace.find("patches")
-                    ? "\nimport base64\nimport json\nimport sys\nimport zlib\n\nimport torch"
-                    : "\nimport json\nimport sys\n\nimport torch");
-    script.line(has_nan(trace) ? "from torch import inf, nan" : "from torch import inf");
-    script.line("\ntorch.set_grad_enabled(False)  # nothing is trained here");
-    (is_seq2seq ? write_seq2seq : write_attention)(script, trace);
-    const std::vector<StagePtr> stages = trace.stages(), weights = trace.parameters();
-    const auto any = [](const std::vector<StagePtr>& list, bool (*adds)(const Stage&)) {
-        return std::ranges::any_of(list, [&](const StagePtr& stage) { return adds(*stage); });
-    };
-    std::string comment = "All stages by name.";
-    if (any(stages, adds_head)) comment += " [None] adds the head dimension.";
-    if (is_seq2seq) comment += " [None] adds the row dimension.";
-    if (!is_seq2seq && any(weights, adds_row)) comment += " A bias is a matrix of one row.";
-    script.section(comment);
-    write_dictionary(script, "stages", stages);
-    write_dictionary(script, "parameters", weights);
-    return script.text() + k_print;
-}
+std::string recipe(const Trace& trace) { return Recipe(trace).text() + k_print; }
 
 }  // namespace attnscope

@@ -167,49 +167,37 @@ void Seq2seqBuilder::feed() {
     words_ = builder_.add("target_embedding"_stage, op::Lookup{}, {fed_tokens_, table});
 }
 
-/// The stages of the decoder under these settings.
-std::vector<std::pair<op::DecoderPart, StageKey>> Seq2seqBuilder::decoder_stages() const {
-    using enum op::DecoderPart;
-    const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
-    const bool local = window != Normalizer::Window::none,
-               masks = local || !e_.weighting.mask.empty() || is_given("mask");
-    const bool predicted = window == Normalizer::Window::predicted;
-    struct PartStage {
-        op::DecoderPart part;
-        StageKey key;
-        bool applies;
-    };
-    const PartStage rows[] = {
-        {scores, "alignment_scores"_stage, aligns()},
-        {scaled, "alignment_scaled"_stage, aligns() && e_.weighting.temperature != 1},
-        {center, "alignment_center"_stage, aligns() && local},
-        {mask, "alignment_mask"_stage, aligns() && masks},
-        {masked, "alignment_masked"_stage, aligns() && masks},
-        {softmax, "alignment_softmax"_stage, aligns() && predicted},
-        {gauss, "alignment_gauss"_stage, aligns() && predicted},
-        {weights, "alignment"_stage, aligns()},
-        {context, "decoder_context"_stage, true},
-        {gate_r, "gate_r"_stage, true},
-        {gate_z, "gate_z"_stage, true},
-        {gate_n, "gate_n"_stage, true},
-        {state, "decoder_state"_stage, true},
-    };
-    std::vector<std::pair<op::DecoderPart, StageKey>> stages;
-    for (const PartStage& row : rows)
-        if (row.applies) stages.emplace_back(row.part, row.key);
-    return stages;
+namespace {
+
+StageKey stage_of(op::DecoderPart part) {
+    switch (part) {
+        using enum op::DecoderPart;
+        case scores: return "alignment_scores"_stage;
+        case scaled: return "alignment_scaled"_stage;
+        case center: return "alignment_center"_stage;
+        case mask: return "alignment_mask"_stage;
+        case masked: return "alignment_masked"_stage;
+        case softmax: return "alignment_softmax"_stage;
+        case gauss: return "alignment_gauss"_stage;
+        case weights: return "alignment"_stage;
+        case context: return "decoder_context"_stage;
+        case gate_r: return "gate_r"_stage;
+        case gate_z: return "gate_z"_stage;
+        case gate_n: return "gate_n"_stage;
+        case state: break;
+    }
+    return "decoder_state"_stage;
 }
+
+}  // namespace
 
 void Seq2seqBuilder::decode_target() {
     std::vector<Value> inputs = decoder_inputs();
     inputs.push_back(words_);
-    op::Decode decode{decoder_rule(), {}};
+    const op::DecoderRule rule = decoder_rule();
     std::vector<StageKey> keys;
-    for (const auto& [part, key] : decoder_stages()) {
-        decode.parts.push_back(part);
-        keys.push_back(key);
-    }
-    const std::vector<Value> values = builder_.add(keys, std::move(decode), inputs);
+    for (const op::DecoderPart part : rule.parts()) keys.push_back(stage_of(part));
+    const std::vector<Value> values = builder_.add(keys, op::Decode{rule}, inputs);
     state_ = values.back();
     context_ = values[values.size() - 5];
 }

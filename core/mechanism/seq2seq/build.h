@@ -43,7 +43,6 @@ private:
     void start_decoder();
     op::DecoderRule decoder_rule() const;
     std::vector<Value> decoder_inputs();
-    std::vector<std::pair<op::DecoderPart, StageKey>> decoder_stages() const;
     void feed();
     void decode_target();
     void predict();

@@ -22,9 +22,6 @@ TEST(RecipeSeq2seqTest, DrawsWithTorchsModulesInOneOrder) {
     for (const char* line : {"# Sequence to sequence by additive attention, with the numbers of attnscope.",
                              "source_words = [\"a\", \"am\", \"i\", \"student\"]",
                              "source = torch.tensor([2, 1, 0, 3])",
-                             "target_words = [\"<bos>\", \"<eos>\", \"je\", \"suis\", \"étudiant\"]",
-                             "fed_tokens = torch.tensor([0, 2, 3, 4])",
-                             "target_tokens = torch.tensor([2, 3, 4, 1])",
                              "torch.manual_seed(123)",
                              "E_src = torch.randn(10, 6)",
                              "E_tgt = torch.randn(5, 6)",
@@ -34,13 +31,16 @@ TEST(RecipeSeq2seqTest, DrawsWithTorchsModulesInOneOrder) {
                              "W_init, b_init = torch.nn.Linear(5, 4).parameters()",
                              "W_a = torch.nn.Linear(4, 7, bias=False).weight",
                              "U_a = torch.nn.Linear(10, 7, bias=False).weight",
-                             "v_a = torch.nn.Linear(7, 1, bias=False).weight[0]",
-                             "dec = torch.nn.GRUCell(16, 4)",
-                             "W_out, b_out = torch.nn.Linear(20, 5).parameters()",
-                             "for i, y in enumerate(target_embedding):",
+                             "target_words = [\"<bos>\", \"<eos>\", \"je\", \"suis\", \"étudiant\"]",
+                             "fed_tokens = torch.tensor([0, 2, 3, 4])",
                              "    e = torch.tanh(W_a @ s + keys_projected) @ v_a",
                              "    alpha = e.softmax(dim=-1)",
-                             "    r, z, n, s = gru(dec, torch.cat([y, c]), s)"}) {
+                             "    r, z, n, s = gru(dec, torch.cat([y, c]), s)",
+                             "v_a = torch.nn.Linear(7, 1, bias=False).weight[0]",
+                             "dec = torch.nn.GRUCell(16, 4)",
+                             "for i, y in enumerate(target_embedding):",
+                             "W_out, b_out = torch.nn.Linear(20, 5).parameters()",
+                             "target_tokens = torch.tensor([2, 3, 4, 1])"}) {
         const std::size_t found = script.find(std::string(line) + "\n", last);
         ASSERT_NE(found, std::string::npos) << line << "\n" << script;
         last = found;
@@ -57,11 +57,11 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
         {"\"<bos>\": ", [](Experiment& e) { e.input.vocabulary = VocabularyOrder::stable; }},
         {"E_src = torch.rand(", [](Experiment& e) { e.weights.embedding = Initialization::uniform; }},
         {"annotations = h_fwd\n", [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }},
-        {"torch.nn.GRUCell(6, 5)  # enc_bwd: drawn before",
+        {"torch.nn.GRUCell(6, 5)  # drawn before",
          [](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }},
-        {"c = torch.cat([h_fwd[-1], h_bwd[0]])",
+        {"c = torch.cat([annotations[-1, :5], annotations[0, 5:]])",
          [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
-        {"# U_a: drawn before, and not used",
+        {"torch.nn.Linear(10, 7, bias=False).weight  # drawn before, and not used",
          [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
         {"without attention", [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
         {"gru(dec, y, s)", [](Experiment& e) { e.seq2seq.alignment_state = AlignmentState::current; }},
@@ -70,7 +70,7 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
              e.seq2seq.decode = Decode::greedy;
              e.seq2seq.max_steps = 3;
          }},
-        {"# <eos>", [](Experiment& e) { e.seq2seq.decode = Decode::greedy; }},
+        {"if word == 1:", [](Experiment& e) { e.seq2seq.decode = Decode::greedy; }},
         {"scaled = e / 0.5", [](Experiment& e) { e.weighting.temperature = 0.5; }},
         {"mask &= j < 3",
          [](Experiment& e) {
@@ -81,7 +81,7 @@ TEST(RecipeSeq2seqTest, HoldsOnlyTheStepsThatApply) {
              e.weighting.mask = {{MaskForm::valid, {0}}};
          }},
         {"custom_mask", [](Experiment& e) { e.weights.given.emplace("mask", Matrix::Ones(4, 4)); }},
-        {"e.argmax()", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }},
+        {"e.argmax(dim=-1)", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }},
         {"p = torch.tensor(float(i))",
          [](Experiment& e) { e.weighting.normalizer = Normalization::local_m; }},
         {"alpha = softmax * gauss", [](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }},

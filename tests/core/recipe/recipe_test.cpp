@@ -188,7 +188,7 @@ TEST(RecipeTest, GoesOnWithTheGeneratorAfterDrawsThatItDoesNotUse) {
     Experiment e;
     e.weights.projection_seed.kind = ProjectionSeed::Kind::proceed;
     e.weights.given.emplace("embedding", GivenMatrix(Matrix::Ones(3, 16)));
-    EXPECT_TRUE(contains(recipe_of(e), "torch.manual_seed(123)\ntorch.randn(10, 16)  # table: drawn before"))
+    EXPECT_TRUE(contains(recipe_of(e), "torch.manual_seed(123)\ntorch.randn(10, 16)  # drawn before"))
         << recipe_of(e);
 }
 
