@@ -30,6 +30,7 @@ struct Ui {
     Exporter& exporter;
     ParityRun& parity;
     Opener& opener;
+    MatrixReader& matrix_reader;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
