@@ -94,6 +94,7 @@ protected:
         step_through_input();
         finish(workspace->opener());
         finish(workspace->matrix_reader());
+        finish(workspace->first_reader());
         document().settle();
         step_through_input();
     }

@@ -117,15 +117,13 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       parity_(card_of(document_), std::move(options), wake),
       opener_(wake),
       matrix_reader_(wake),
+      first_reader_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
     if (saved_.file.empty()) return;
-    try {
-        document_.belongs_to(saved_.file, load_session(saved_.file));
-    } catch (const Error&) {
-        // The file is missing or damaged: the session becomes an unnamed one.
-    }
+    document_.belongs_to(saved_.file);
+    first_reader_.start(saved_.file, [file = saved_.file] { return load_session(file); });
 }
 
 FrameCallbacks Workspace::callbacks() {
@@ -142,9 +140,10 @@ bool Workspace::end_within(std::chrono::milliseconds most) {
     parity_.cancel();
     opener_.cancel();
     matrix_reader_.cancel();
+    first_reader_.cancel();
     const auto ended = [&] {
         return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended() &&
-               matrix_reader_.ended();
+               matrix_reader_.ended() && first_reader_.ended();
     };
     const auto last = std::chrono::steady_clock::now() + most;
     while (!ended() && std::chrono::steady_clock::now() < last)
@@ -307,6 +306,8 @@ bool is_about_to_take_long(const FileReader<File>& reader) {
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
     open_what_was_asked_for();
+    // A file that is missing or damaged: the session becomes an unnamed one.
+    if (auto first = first_reader_.take()) document_.file_was_read(std::move(first->file));
     if (is_about_to_take_long(opener_) || is_about_to_take_long(matrix_reader_)) wants_frame_ = true;
     if (std::string notice = document_.take_notice(); !notice.empty())
         interaction_.notice = {std::move(notice), true};

@@ -369,7 +369,7 @@ TEST_F(ActionTest, SavingWithoutAFileAsksForOne) {
 }
 
 TEST_F(ActionTest, SavingThatFailsIsANoticeAndKeepsTheSessionModified) {
-    document.belongs_to(folder.file("nowhere/file.json"), Session{});
+    document.belongs_to(folder.file("nowhere/file.json"));
     document.change([](Session& s) { s.experiment.seed = 4; });
     run("file.save");
     EXPECT_TRUE(interaction.notice.problem);
