@@ -1,5 +1,7 @@
 #include "core/files/file.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,6 +10,8 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include "core/cancelled.h"
 
 namespace attnscope {
 namespace {
@@ -124,12 +128,33 @@ private:
     bool moved_ = false;
 };
 
-void write_directly(const std::string& path, std::string_view bytes, const FileCalls& calls) {
-    Descriptor file(calls.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0), calls);
-    if (file.number() < 0) throw_write(path, errno);
-    int error = write_all(file.number(), bytes, calls);
-    if (error == 0) error = file.close();
-    if (error != 0) throw_write(path, error);
+/// Waits a moment, or until the descriptor takes bytes (−1: only a moment); 0, or EINTR.
+int wait_for_room(int descriptor, const MayWait& may_wait) {
+    constexpr int k_milliseconds = 50;
+    if (may_wait && !may_wait()) throw Cancelled{};
+    struct pollfd room {
+        .fd = descriptor, .events = POLLOUT, .revents = 0
+    };
+    return ::poll(&room, 1, k_milliseconds) < 0 ? errno : 0;
+}
+
+/// What cannot be replaced is written without blocking: a signal that comes between two calls would not end
+/// one that blocks.
+void write_directly(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+                    const FileCalls& calls) {
+    int number = -1;
+    while ((number = calls.open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK, 0)) < 0) {
+        const int error = errno == ENXIO ? wait_for_room(-1, may_wait) : errno;  // a pipe without a reader
+        if (error != 0) throw_write(path, error);
+    }
+    Descriptor file(number, calls);
+    while (!bytes.empty()) {
+        const ssize_t written = calls.write(number, bytes.data(), bytes.size());
+        if (written >= 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+        const int error = written >= 0 ? 0 : errno == EAGAIN ? wait_for_room(number, may_wait) : errno;
+        if (error != 0) throw_write(path, error);
+    }
+    if (const int error = file.close(); error != 0) throw_write(path, error);
 }
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
@@ -235,7 +260,8 @@ std::string read_file(const std::string& path, std::size_t most) {
     }
 }
 
-void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls) {
+void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+                const FileCalls& calls) {
     if (path == "-") {
         const int error = write_all(STDOUT_FILENO, bytes, calls);
         if (error != 0) throw_write(path, error);
@@ -250,7 +276,7 @@ void write_file(const std::string& path, std::string_view bytes, const FileCalls
     else if (S_ISREG(existing.st_mode))
         replace_existing(path, existing, bytes, calls);
     else
-        write_directly(path, bytes, calls);
+        write_directly(path, bytes, may_wait, calls);
 }
 
 void clear_abandoned_files(const std::string& folder) noexcept {

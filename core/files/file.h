@@ -37,13 +37,20 @@ auto opened(const std::string& path, const Read& read, std::size_t most = k_max_
     }
 }
 
+/// Asked about every 50 ms while a pipe has no reader, or one that reads nothing; false ends the wait.
+using MayWait = std::function<bool()>;
+
 /// Writes `bytes` as the whole content of `path`; "-" is standard output. The file is complete or absent: an
 /// existing one is replaced, keeping its permissions, only once the new one is complete and on the disk; a
 /// link remains a link. Anything but a regular file (/dev/null, a pipe) is written to directly, and a signal
 /// caught without SA_RESTART ends the wait. A link of another user in a folder that all may write to is
 /// refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what failed and what to
-/// do; no other file is left behind.
-void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls = {});
+/// do; no other file is left behind. Throws Cancelled when `may_wait` ends a wait; empty: it never does.
+void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+                const FileCalls& calls = {});
+inline void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls = {}) {
+    write_file(path, bytes, MayWait(), calls);
+}
 
 /// Removes from a folder the temporary files that write_file() could not remove: those of processes killed
 /// more than an hour ago. Any other file is kept. Never throws.

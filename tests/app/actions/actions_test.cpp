@@ -1,6 +1,7 @@
 #include "app/actions/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <set>
@@ -375,6 +376,15 @@ TEST_F(ActionTest, SavingThatFailsIsANoticeAndKeepsTheSessionModified) {
     EXPECT_TRUE(interaction.notice.problem);
     EXPECT_NE(interaction.notice.text.find("nowhere"), std::string::npos) << interaction.notice.text;
     EXPECT_TRUE(document.modified());
+}
+
+TEST_F(ActionTest, SavingToAPipeThatNobodyReadsIsANotice) {
+    const std::string pipe = folder.file("pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    document.belongs_to(pipe);
+    run("file.save");
+    EXPECT_EQ(interaction.notice.text, "cannot write " + pipe + ": nothing reads from this pipe");
+    EXPECT_TRUE(interaction.notice.problem);
 }
 
 TEST_F(ActionTest, APictureOpensItsSessionAndIsNotWrittenOver) {

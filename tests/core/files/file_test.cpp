@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/cancelled.h"
 #include "core/error.h"
 
 namespace attnscope {
@@ -335,6 +336,38 @@ TEST_F(file_test, what_has_no_end_is_read_up_to_a_limit) {
     std::thread writer([&] { write_file(path("pipe"), std::string(1001, 'x')); });
     EXPECT_NE(refusal(path("pipe"), 1000), "");
     writer.join();
+}
+
+TEST_F(file_test, a_pipe_is_written_whole_to_a_slow_reader) {
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    const std::string bytes(1'000'000, 'x');
+    std::string read;
+    std::thread reader([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(80));  // the writer waits for a reader
+        const int pipe = ::open(path("pipe").c_str(), O_RDONLY);
+        std::this_thread::sleep_for(std::chrono::milliseconds(80));  // and for room
+        char block[65536];
+        for (ssize_t count = 0; (count = ::read(pipe, block, sizeof block)) > 0;)
+            read.append(block, static_cast<std::size_t>(count));
+        ::close(pipe);
+    });
+    write_file(path("pipe"), bytes);
+    reader.join();
+    EXPECT_EQ(read, bytes);
+}
+
+TEST_F(file_test, waiting_for_a_pipe_can_be_ended) {
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    int asked = 0;
+    const MayWait three_times = [&] { return ++asked < 4; };
+    EXPECT_THROW(write_file(path("pipe"), "no reader", three_times), Cancelled);
+    EXPECT_EQ(asked, 4);
+    // A reader that reads nothing: a pipe holds 64 KiB.
+    const int reader = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+    asked = 0;
+    EXPECT_THROW(write_file(path("pipe"), std::string(1'000'000, 'x'), three_times), Cancelled);
+    EXPECT_EQ(asked, 4);
+    ::close(reader);
 }
 
 TEST_F(file_test, where_memory_does_not_suffice_the_file_is_named) {
