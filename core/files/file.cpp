@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -228,13 +229,43 @@ void replace_existing(const std::string& path, const struct stat& existing, std:
     replace(target, &existing, bytes, path, calls);
 }
 
+/// Bytes of unknown number. One string that grows would take up to three times their room.
+class Blocks {
+public:
+    explicit Blocks(std::size_t expected) : block_(std::max(expected, k_least_block)) {}
+    void append(std::string_view bytes) {
+        if (blocks_.empty() || blocks_.back().size() + bytes.size() > block_) {
+            if (!blocks_.empty()) block_ = k_block;
+            blocks_.emplace_back().reserve(block_);
+        }
+        blocks_.back() += bytes;
+        size_ += bytes.size();
+    }
+    std::size_t size() const { return size_; }
+    /// The first block, of k_least_block bytes and more.
+    std::string_view start() const { return blocks_.front(); }
+    std::string joined() && {
+        if (blocks_.empty()) return {};
+        if (blocks_.size() == 1) return std::move(blocks_.front());
+        std::string all;
+        all.reserve(size_);
+        for (; !blocks_.empty(); blocks_.pop_front()) all += blocks_.front();
+        return all;
+    }
+
+private:
+    static constexpr std::size_t k_least_block = 2 * k_file_start_bytes, k_block = std::size_t{1} << 20;
+    std::deque<std::string> blocks_;
+    std::size_t block_, size_ = 0;
+};
+
 }  // namespace
 
 std::string source_name(const std::string& path) {
     return path == "-" ? "standard input" : path.empty() ? "\"\"" : path;
 }
 
-std::string read_file(const std::string& path, std::size_t most) {
+std::string read_file(const std::string& path, std::size_t most, const CheckStart& check_start) {
     const FileCalls calls;
     const Descriptor opened(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC), calls);
     const int file = path == "-" ? STDIN_FILENO : opened.number();
@@ -243,20 +274,23 @@ std::string read_file(const std::string& path, std::size_t most) {
         throw Error(ErrorKind::too_large, source_name(path) + " is larger than the limit of " +
                                               std::to_string(most) + " bytes: use a smaller file");
     };
-    std::string bytes;
+    std::size_t expected = 0;
     struct stat info {};
-    if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-        if (static_cast<std::size_t>(info.st_size) > most) throw_large();
-        bytes.reserve(static_cast<std::size_t>(info.st_size));
-    }
+    if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) expected = static_cast<std::size_t>(info.st_size);
+    if (expected > most) throw_large();
+    Blocks blocks(expected);
+    bool checked = !check_start;
     std::array<char, 65536> block;
     for (;;) {
         const ssize_t count = ::read(file, block.data(), block.size());
-        if (count == 0) return bytes;
+        if (count == 0) return std::move(blocks).joined();
         if (count < 0 && errno != EINTR) throw_read(path, errno);
         if (count < 0) continue;
-        if (static_cast<std::size_t>(count) > most - bytes.size()) throw_large();
-        bytes.append(block.data(), static_cast<std::size_t>(count));
+        if (static_cast<std::size_t>(count) > most - blocks.size()) throw_large();
+        blocks.append({block.data(), static_cast<std::size_t>(count)});
+        if (checked || blocks.size() < k_file_start_bytes) continue;
+        check_start(blocks.start().substr(0, k_file_start_bytes), source_name(path));
+        checked = true;
     }
 }
 

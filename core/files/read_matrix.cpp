@@ -541,13 +541,17 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
 }
 
 Matrix read_matrix(const std::string& path) {
-    return opened(path, [](const std::string& bytes, const std::string& source) {
+    const auto require_known = [](std::string_view bytes, const std::string& source) {
         const bool text = bytes.find('\0') == std::string::npos;
         if (!text && !bytes.starts_with(k_npy_magic))
             refuse(source, "neither rows of numbers (CSV) nor an NPY file");
+    };
+    const auto read = [&](const std::string& bytes, const std::string& source) {
+        require_known(bytes, source);
         return bytes.starts_with(k_npy_magic) ? matrix_from_npy(bytes, source)
                                               : matrix_from_csv(bytes, source);
-    });
+    };
+    return opened(path, read, k_max_file_bytes, require_known);
 }
 
 }  // namespace attnscope
