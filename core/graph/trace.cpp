@@ -16,6 +16,12 @@ const StageInfo* find_stage_info(std::string_view name) { return find_in_table(n
 
 bool is_parameter(const StageInfo& info) { return &info >= k_first_parameter; }
 
+std::string stage_heading(const StageInfo& info) {
+    std::string heading(info.name);
+    if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');
+    return heading;
+}
+
 const Stage& main_stage(const Trace& trace) {
     for (const std::string_view name : {"weights", "alignment", "decoder_context"})
         if (const Stage* stage = trace.find(name)) return *stage;
