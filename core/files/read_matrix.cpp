@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/error.h"
@@ -309,8 +310,9 @@ bool float32_holds(double number) {
 
 template <std::integral Integer>
 bool float32_holds(Integer number) {
-    const auto bits = static_cast<std::uint64_t>(number);
-    const std::uint64_t magnitude = number < 0 ? 0 - bits : bits;
+    using Unsigned = std::make_unsigned_t<Integer>;
+    const auto bits = static_cast<Unsigned>(number);
+    const std::uint64_t magnitude = number < 0 ? static_cast<Unsigned>(0 - bits) : bits;
     return magnitude == 0 || std::bit_width(magnitude) - std::countr_zero(magnitude) <= 24;
 }
 
