@@ -9,6 +9,8 @@ namespace attnscope {
 
 /// Bytes read from a file, pipe or device. The largest matrix as NPY, 2²⁶ numbers of 8 bytes, takes 512 MiB.
 inline constexpr std::size_t k_max_file_bytes = std::size_t{576} << 20;
+/// Bytes at the start of a file by which it is refused, if no format starts so, before the rest is read.
+inline constexpr std::size_t k_file_start_bytes = std::size_t{64} << 10;
 /// Bytes of the session embedded in a picture, unpacked. A file of 1 MB may unpack to a thousand times its
 /// size.
 inline constexpr std::size_t k_max_picture_session_bytes = std::size_t{64} << 20;

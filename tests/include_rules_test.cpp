@@ -56,7 +56,7 @@ const std::vector<Room> k_rooms = {
       "app/document", "app/platform"}},
     {"app/heatmap", {"core/tensor", "core/image", "core/gpu", "core/picture", "app/platform"}},
     {"app/ui",
-     {"core/text", "core/gpu", "core/graph", "core/picture", "core/session", "app/document", "app/platform",
+     {"core/text", "core/gpu", "core/picture", "core/session", "app/document", "app/platform",
       "app/heatmap"}},
     {"app/views",
      {"core/experiment", "core/graph", "core/mechanism", "core/mechanism/seq2seq", "core/picture",

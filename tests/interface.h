@@ -92,12 +92,17 @@ protected:
     /// Frames until everything asked for is computed and shown.
     void settle() {
         step_through_input();
-        if (workspace->opener().running()) {
-            workspace->opener().wait();
-            step();
-        }
+        finish(workspace->opener());
+        finish(workspace->matrix_reader());
+        finish(workspace->first_reader());
         document().settle();
         step_through_input();
+    }
+    template <typename File>
+    void finish(const FileReader<File>& reader) {
+        if (!reader.running()) return;
+        reader.wait();
+        step();
     }
     void play(const std::vector<InputEvent>& events) {
         push(events);

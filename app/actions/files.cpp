@@ -1,7 +1,9 @@
 #include "app/actions/files.h"
 
 #include <algorithm>
+#include <chrono>
 
+#include "core/cancelled.h"
 #include "core/error.h"
 #include "core/files/decode_image.h"
 #include "core/files/file.h"
@@ -12,6 +14,8 @@
 
 namespace attnscope {
 namespace {
+
+constexpr std::chrono::milliseconds k_longest_wait{500};  ///< for the reader of a pipe that is saved to
 
 /// What belonged to the previous session (zoom, highlights, typing) goes with it.
 void begin_anew(ActionContext& c) {
@@ -142,7 +146,13 @@ void take_opened(ActionContext& context, OpenedFile file) {
 
 void save_file(ActionContext& context, const std::string& file) {
     const std::string path = std::filesystem::absolute(file).string();
-    write_file(path, to_json(context.document.session()));
+    const auto last = std::chrono::steady_clock::now() + k_longest_wait;
+    try {
+        write_file(path, to_json(context.document.session()),
+                   [&] { return std::chrono::steady_clock::now() < last; });
+    } catch (const Cancelled&) {
+        throw Error(ErrorKind::io, "cannot write " + path + ": nothing reads from this pipe");
+    }
     context.document.saved_as(path);
     remember_file(context.saved, path);
     context.interaction.notice = {"saved " + path, false};

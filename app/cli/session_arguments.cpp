@@ -26,7 +26,8 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 
 /// The first of the stages; throws unless the others are names of stages as well.
 void set_focus(Session& session, const Option& option, const std::vector<std::string>& names) {
-    for (auto name = names.rbegin(); name != names.rend(); ++name) set_from_text(session, option, *name);
+    const std::vector<std::string> backwards(names.rbegin(), names.rend());
+    for (const std::string& name : backwards) set_from_text(session, option, name);
 }
 
 Session example_named(const std::string& name) {

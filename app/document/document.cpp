@@ -69,8 +69,15 @@ void Document::open(Session session, std::string file) {
 
 void Document::saved_as(std::string file) { homes_[home_] = {std::move(file), session_}; }
 
-void Document::belongs_to(std::string file, Session content) {
-    homes_[home_] = {std::move(file), with_clamped_head(std::move(content))};
+void Document::belongs_to(std::string file) { homes_.front() = {std::move(file), session_, true}; }
+
+void Document::file_was_read(std::optional<Session> content) {
+    Home& home = homes_.front();
+    if (!std::exchange(home.unread, false)) return;
+    if (content)
+        home.content = with_clamped_head(std::move(*content));
+    else
+        home.file.clear();
 }
 
 void Document::session_changed() {

@@ -62,8 +62,11 @@ public:
     void open(Session session, std::string file);
     const std::string& file() const { return homes_[home_].file; }
     void saved_as(std::string file);
-    /// Makes `file`, which holds `content`, the file that Save writes to.
-    void belongs_to(std::string file, Session content);
+    /// Makes `file`, whose content is not known yet, the file that Save writes the first session to.
+    void belongs_to(std::string file);
+    /// What belongs_to()'s file holds; nullopt: it cannot be read, and the session has no file. Nothing if
+    /// the session was saved meanwhile.
+    void file_was_read(std::optional<Session> content);
     /// The session as it was opened or last saved.
     const Session& as_opened() const { return homes_[home_].content; }
     /// Whether the session differs from the content of `file`.
@@ -87,6 +90,7 @@ private:
     struct Home {
         std::string file;
         Session content;
+        bool unread = false;  ///< the content of the file is not known yet
     };
 
     UndoPoint point() const;

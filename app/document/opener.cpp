@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::chrono::milliseconds k_long{500};
 
-Opener::Outcome outcome_of(const std::function<OpenedFile()>& read, const std::string& name) {
+template <typename File>
+typename FileReader<File>::Outcome outcome_of(const std::function<File()>& read, const std::string& name) {
     try {
         return {read(), ""};
     } catch (const std::bad_alloc&) {
@@ -24,8 +25,9 @@ Opener::Outcome outcome_of(const std::function<OpenedFile()>& read, const std::s
 
 }  // namespace
 
-/// What the reading threads share with the opener.
-struct Opener::Shared {
+/// What the reading threads share with the reader.
+template <typename File>
+struct FileReader<File>::Shared {
     std::function<void()> wake;
     mutable std::mutex mutex;
     mutable std::condition_variable changed;
@@ -35,11 +37,13 @@ struct Opener::Shared {
     std::optional<Outcome> outcome;
 };
 
-Opener::Opener(std::function<void()> wake) : shared_(std::make_shared<Shared>()) {
+template <typename File>
+FileReader<File>::FileReader(std::function<void()> wake) : shared_(std::make_shared<Shared>()) {
     shared_->wake = std::move(wake);
 }
 
-void Opener::start(std::string name, std::function<OpenedFile()> read) {
+template <typename File>
+void FileReader<File>::start(std::string name, std::function<File()> read) {
     cancel();
     name_ = std::move(name);
     started_ = std::chrono::steady_clock::now();
@@ -60,7 +64,8 @@ void Opener::start(std::string name, std::function<OpenedFile()> read) {
     }).detach();
 }
 
-void Opener::cancel() {
+template <typename File>
+void FileReader<File>::cancel() {
     const std::lock_guard lock(shared_->mutex);
     ++shared_->newest;
     shared_->running = false;
@@ -68,26 +73,37 @@ void Opener::cancel() {
     shared_->changed.notify_all();
 }
 
-bool Opener::running() const {
+template <typename File>
+bool FileReader<File>::running() const {
     const std::lock_guard lock(shared_->mutex);
     return shared_->running;
 }
 
-bool Opener::takes_long() const { return running() && std::chrono::steady_clock::now() - started_ >= k_long; }
+template <typename File>
+bool FileReader<File>::takes_long() const {
+    return running() && std::chrono::steady_clock::now() - started_ >= k_long;
+}
 
-bool Opener::ended() const {
+template <typename File>
+bool FileReader<File>::ended() const {
     const std::lock_guard lock(shared_->mutex);
     return shared_->threads == 0;
 }
 
-std::optional<Opener::Outcome> Opener::take() {
+template <typename File>
+std::optional<typename FileReader<File>::Outcome> FileReader<File>::take() {
     const std::lock_guard lock(shared_->mutex);
     return std::exchange(shared_->outcome, std::nullopt);
 }
 
-void Opener::wait() const {
+template <typename File>
+void FileReader<File>::wait() const {
     std::unique_lock lock(shared_->mutex);
     shared_->changed.wait(lock, [&] { return !shared_->running; });
 }
+
+template class FileReader<OpenedFile>;
+template class FileReader<Matrix>;
+template class FileReader<Session>;
 
 }  // namespace attnscope

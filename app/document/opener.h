@@ -1,4 +1,4 @@
-// Reads files in the background, so that opening a slow file does not block the window.
+// Reads files in the background, so that a slow file does not block the window.
 #pragma once
 
 #include <chrono>
@@ -18,23 +18,25 @@ struct OpenedFile {
     std::variant<Session, GivenImage, std::string> content;
 };
 
-/// Reads one file at a time: only the newest request counts, older results are dropped.
-class Opener {
+/// Reads one file at a time: only the newest request counts, older results are dropped. What it gives is one
+/// of the types named below.
+template <typename File>
+class FileReader {
 public:
     struct Outcome {
-        std::optional<OpenedFile> file;
+        std::optional<File> file;
         std::string problem;  ///< why there is no content
     };
 
-    /// `wake` is called from the reading thread when there is an outcome, possibly after the opener is gone.
-    explicit Opener(std::function<void()> wake);
+    /// `wake` is called from the reading thread when there is an outcome, possibly after the reader is gone.
+    explicit FileReader(std::function<void()> wake);
     /// Abandons a file that is still being read to its thread, which owns all that it needs.
-    ~Opener() { cancel(); }
-    Opener(const Opener&) = delete;
-    Opener& operator=(const Opener&) = delete;
+    ~FileReader() { cancel(); }
+    FileReader(const FileReader&) = delete;
+    FileReader& operator=(const FileReader&) = delete;
 
     /// Calls `read`, which may throw, on its own thread.
-    void start(std::string name, std::function<OpenedFile()> read);
+    void start(std::string name, std::function<File()> read);
     /// Drops the file being read.
     void cancel();
     /// The name of the newest file.
@@ -55,5 +57,9 @@ private:
     std::string name_;
     std::chrono::steady_clock::time_point started_;
 };
+
+using Opener = FileReader<OpenedFile>;
+using MatrixReader = FileReader<Matrix>;
+using SessionReader = FileReader<Session>;
 
 }  // namespace attnscope

@@ -94,16 +94,25 @@ std::string part_name(std::string_view bytes) {
     return std::to_string(std::hash<std::string_view>{}(bytes)) + "-" + std::to_string(bytes.size());
 }
 
+/// A file of the saved state. Throws Error(io), also for a pipe, which would be waited for.
+std::string read_kept(const fs::path& file) {
+    std::error_code error;
+    if (const auto type = fs::status(file, error).type();
+        type != fs::file_type::regular && type != fs::file_type::not_found)
+        throw Error(ErrorKind::io, "cannot read " + file.string() + ": it is not a regular file");
+    return read_file(file.string());
+}
+
 std::string read_part(const std::string& folder, const std::string& name) {
     if (name.empty() || name.starts_with(".") || name.find('/') != std::string::npos)
         throw Error(ErrorKind::bad_input,
                     k_kept + (": " + quoted_value(name)) + " is not the name of a part");
-    return read_file((part_folder(folder) / name).string());
+    return read_kept(part_folder(folder) / name);
 }
 
 /// Reads what StateWriter wrote, or a session that contains all its matrices and its picture.
 Session read_session(const std::string& folder, const fs::path& file) {
-    const std::string text = read_file(file.string());
+    const std::string text = read_kept(file);
     Json json = Json::parse(text, nullptr, false);
     if (!json.is_object() || !json.contains(k_kept)) return session_from_json(text, file.string());
     const Json kept = json.at(k_kept);
@@ -147,8 +156,7 @@ std::optional<SavedState> load_state(const std::string& folder, std::string& pro
         return std::nullopt;
     }
     try {
-        if (fs::exists(window_file(folder), error_code))
-            read_window(state, read_file(window_file(folder).string()));
+        if (fs::exists(window_file(folder), error_code)) read_window(state, read_kept(window_file(folder)));
     } catch (const std::exception&) {
         if (may_set_aside) set_aside(window_file(folder));  // only sizes and recent files are lost
     }
@@ -157,7 +165,7 @@ std::optional<SavedState> load_state(const std::string& folder, std::string& pro
 
 void load_habits(const std::string& folder, SavedState& state) {
     try {
-        read_window(state, read_file(window_file(folder).string()));
+        read_window(state, read_kept(window_file(folder)));
         state.file.clear();
     } catch (const std::exception&) {
         // There are none, or writing them failed.

@@ -1,6 +1,9 @@
 #include "app/document/worker.h"
 
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <stop_token>
 #include <utility>
 
 #include "core/error.h"
@@ -82,172 +85,221 @@ WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
 
 }  // namespace
 
-Worker::Worker(EvaluateOptions options, std::function<void()> wake)
-    : options_(std::move(options)), wake_(std::move(wake)), previous_(std::make_shared<const Trace>()) {
-    thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
-}
+/// What the worker shares with its thread. The lock is held throughout, except while something is computed.
+struct Worker::Shared {
+    EvaluateOptions options;
+    std::function<void()> wake;
+    mutable std::mutex mutex;
+    mutable std::condition_variable changed;
+    std::optional<Experiment> asked;
+    std::optional<Experiment> newest;  ///< ever requested
+    std::optional<WorkResult> result;
+    std::stop_source cancel;
+    bool evaluating = false;
+    std::function<BackendChoice()> choose;
+    bool choose_at_once = false;
+    bool means = false;
+    std::string notice;             ///< to be added to the next result
+    std::shared_ptr<Backend> card;  ///< nullptr: the processor computes
+    BackendReport report;
+    std::shared_ptr<const Trace> previous = std::make_shared<const Trace>();
+    int forgotten = 0;  ///< how often `previous` had to be dropped
+    bool stopping = false;
+    bool stopped = false;
 
-Worker::~Worker() { stop(); }
+    void run();
+    void make_choice(std::unique_lock<std::mutex>& lock);
+    WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock);
+    void ask_again();
+    void forget_traces();
+    void use_processor(const std::string& why);
+    bool is_busy() const { return asked || evaluating || choose; }
+};
 
-void Worker::stop() {
-    const std::lock_guard lock(mutex_);
-    cancel_.request_stop();
-    thread_.request_stop();
-}
-
-void Worker::request(Experiment experiment) {
-    const std::lock_guard lock(mutex_);
-    newest_ = std::move(experiment);
-    ask_again();
-}
-
-void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
-    const std::lock_guard lock(mutex_);
-    choose_ = std::move(choose);
-    choose_at_once_ = at_once;
-    if (at_once && evaluating_) ask_again();
-    changed_.notify_all();
-}
-
-void Worker::leave_card(const std::string& why) {
-    const std::lock_guard lock(mutex_);
-    use_processor(why);
-    ask_again();
-}
-
-void Worker::prepare_means(bool wanted) {
-    const std::lock_guard lock(mutex_);
-    const bool had = std::exchange(means_, wanted);
-    if (wanted && !had && newest_) ask_again();
-}
-
-void Worker::compute_again() {
-    const std::lock_guard lock(mutex_);
-    forget_traces();
-    ask_again();
-}
-
-std::optional<WorkResult> Worker::take() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(result_, std::nullopt);
-}
-
-bool Worker::busy() const {
-    const std::lock_guard lock(mutex_);
-    return asked_ || evaluating_ || choose_;
-}
-
-BackendReport Worker::backend() const {
-    const std::lock_guard lock(mutex_);
-    return report_;
-}
-
-std::shared_ptr<Backend> Worker::card() const {
-    const std::lock_guard lock(mutex_);
-    return card_;
-}
-
-void Worker::wait() const {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !asked_ && !evaluating_ && !choose_; });
-}
-
-bool Worker::wait_for(std::chrono::milliseconds most) const {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, most, [&] { return !asked_ && !evaluating_ && !choose_; });
-}
-
-/// The lock is held throughout, except while something is computed.
-void Worker::ask_again() {
-    asked_ = newest_;
-    cancel_.request_stop();
-    changed_.notify_all();
+void Worker::Shared::ask_again() {
+    asked = newest;
+    cancel.request_stop();
+    changed.notify_all();
 }
 
 /// Nothing is reused from what was computed so far, or is being computed.
-void Worker::forget_traces() {
-    previous_ = std::make_shared<const Trace>();
-    ++forgotten_;
+void Worker::Shared::forget_traces() {
+    previous = std::make_shared<const Trace>();
+    ++forgotten;
 }
 
-void Worker::use_processor(const std::string& why) {
-    card_.reset();
-    report_ = {.on_card = false, .reason = why};
-    result_.reset();
+void Worker::Shared::use_processor(const std::string& why) {
+    card.reset();
+    report = {.on_card = false, .reason = why};
+    result.reset();
     forget_traces();
 }
 
-void Worker::run(std::stop_token stop) {
-    std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [&] { return asked_ || choose_; }) && !stop.stop_requested()) {
-        evaluating_ = true;
+void Worker::Shared::run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+        changed.wait(lock, [&] { return stopping || asked || choose; });
+        if (stopping) break;
+        evaluating = true;
         bool news = true;
-        if (choose_ && (choose_at_once_ || !asked_)) {
-            choose(lock);
+        if (choose && (choose_at_once || !asked)) {
+            make_choice(lock);
         } else {
-            WorkResult result = evaluate_newest(lock);
-            news = result.trace || !result.error.empty();
-            if (result.trace) previous_ = result.trace;
-            if (news) result.notice = std::exchange(notice_, {});
-            if (news) result_ = std::move(result);
+            WorkResult newest_result = evaluate_newest(lock);
+            news = newest_result.trace || !newest_result.error.empty();
+            if (newest_result.trace) previous = newest_result.trace;
+            if (news) newest_result.notice = std::exchange(notice, {});
+            if (news) result = std::move(newest_result);
         }
-        evaluating_ = false;
-        changed_.notify_all();
-        if (!news || !wake_) continue;
+        evaluating = false;
+        changed.notify_all();
+        if (!news || !wake) continue;
         lock.unlock();
-        wake_();
+        wake();
         lock.lock();
     }
-    stopped_ = true;
+    stopped = true;
+    changed.notify_all();
 }
 
-void Worker::choose(std::unique_lock<std::mutex>& lock) {
-    const std::function<BackendChoice()> choose = std::exchange(choose_, nullptr);
+void Worker::Shared::make_choice(std::unique_lock<std::mutex>& lock) {
+    const std::function<BackendChoice()> chooses = std::exchange(choose, nullptr);
     lock.unlock();
     BackendChoice choice;
     try {
-        choice = choose();
+        choice = chooses();
     } catch (const std::exception& error) {
         choice.reason = error.what();
     }
     lock.lock();
-    const bool same = choice.backend == card_;
-    report_ = {.on_card = choice.backend != nullptr, .reason = std::move(choice.reason)};
-    card_ = std::move(choice.backend);
+    const bool same = choice.backend == card;
+    report = {.on_card = choice.backend != nullptr, .reason = std::move(choice.reason)};
+    card = std::move(choice.backend);
     if (same) return;
     forget_traces();
-    if (newest_ && !asked_) ask_again();
+    if (newest && !asked) ask_again();
 }
 
-WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
-    const Experiment experiment = *std::exchange(asked_, std::nullopt);
-    const std::shared_ptr<const Trace> previous = previous_;
-    const std::shared_ptr<Backend> card = card_;
-    const int forgotten = forgotten_;
-    const bool means = means_;
-    cancel_ = std::stop_source{};
-    EvaluateOptions options = options_;
-    options.cancel = cancel_.get_token();
-    options.backend = card.get();
+WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock) {
+    const Experiment experiment = *std::exchange(asked, std::nullopt);
+    const std::shared_ptr<const Trace> before = previous;
+    const std::shared_ptr<Backend> backend = card;
+    const int forgotten_before = forgotten;
+    const bool with_means = means;
+    cancel = std::stop_source{};
+    EvaluateOptions how = options;
+    how.cancel = cancel.get_token();
+    how.backend = backend.get();
     lock.unlock();
-    WorkResult result;
-    std::string lost, notice;
+    WorkResult computed;
+    std::string lost, said;
     try {
-        result = evaluate_or_say(experiment, *previous, options, means);
-        if (card && result.trace) notice = card->complaint();
+        computed = evaluate_or_say(experiment, *before, how, with_means);
+        if (backend && computed.trace) said = backend->complaint();
     } catch (const Error& error) {
-        notice = std::string(error.what()) + " (computing on the processor)";
+        said = std::string(error.what()) + " (computing on the processor)";
         if (error.kind() == ErrorKind::backend) lost = error.what();
-        options.backend = nullptr;
-        result = evaluate_or_say(experiment, {}, options, means);
+        how.backend = nullptr;
+        computed = evaluate_or_say(experiment, {}, how, with_means);
     }
     lock.lock();
-    if (!notice.empty()) notice_ = std::move(notice);
-    if (forgotten != forgotten_) return {};
+    if (!said.empty()) notice = std::move(said);
+    if (forgotten_before != forgotten) return {};
     if (!lost.empty()) use_processor(lost);
     // Computes what is on screen again.
-    if (!result.words && !asked_ && !previous_->records.empty()) newest_ = previous_->experiment;
-    return result;
+    if (!computed.words && !asked && !previous->records.empty()) newest = previous->experiment;
+    return computed;
+}
+
+Worker::Worker(EvaluateOptions options, std::function<void()> wake) : shared_(std::make_shared<Shared>()) {
+    shared_->options = std::move(options);
+    shared_->wake = std::move(wake);
+    thread_ = std::thread([shared = shared_] { shared->run(); });
+}
+
+Worker::~Worker() {
+    stop();
+    std::unique_lock lock(shared_->mutex);
+    const bool stopped = shared_->changed.wait_for(lock, k_longest_end, [&] { return shared_->stopped; });
+    lock.unlock();
+    if (stopped)
+        thread_.join();
+    else
+        thread_.detach();
+}
+
+void Worker::stop() {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->cancel.request_stop();
+    shared_->stopping = true;
+    shared_->changed.notify_all();
+}
+
+bool Worker::stopped() const {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->stopped;
+}
+
+void Worker::request(Experiment experiment) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->newest = std::move(experiment);
+    shared_->ask_again();
+}
+
+void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->choose = std::move(choose);
+    shared_->choose_at_once = at_once;
+    if (at_once && shared_->evaluating) shared_->ask_again();
+    shared_->changed.notify_all();
+}
+
+void Worker::leave_card(const std::string& why) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->use_processor(why);
+    shared_->ask_again();
+}
+
+void Worker::prepare_means(bool wanted) {
+    const std::lock_guard lock(shared_->mutex);
+    const bool had = std::exchange(shared_->means, wanted);
+    if (wanted && !had && shared_->newest) shared_->ask_again();
+}
+
+void Worker::compute_again() {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->forget_traces();
+    shared_->ask_again();
+}
+
+std::optional<WorkResult> Worker::take() {
+    const std::lock_guard lock(shared_->mutex);
+    return std::exchange(shared_->result, std::nullopt);
+}
+
+bool Worker::busy() const {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->is_busy();
+}
+
+BackendReport Worker::backend() const {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->report;
+}
+
+std::shared_ptr<Backend> Worker::card() const {
+    const std::lock_guard lock(shared_->mutex);
+    return shared_->card;
+}
+
+void Worker::wait() const {
+    std::unique_lock lock(shared_->mutex);
+    shared_->changed.wait(lock, [&] { return !shared_->is_busy(); });
+}
+
+bool Worker::wait_for(std::chrono::milliseconds most) const {
+    std::unique_lock lock(shared_->mutex);
+    return shared_->changed.wait_for(lock, most, [&] { return !shared_->is_busy(); });
 }
 
 }  // namespace attnscope

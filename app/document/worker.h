@@ -1,12 +1,9 @@
 // The thread that evaluates, so that the window never waits.
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -37,14 +34,18 @@ struct BackendReport {
 /// ready to draw: their ranges are computed. What the graphics card cannot compute, the processor does.
 class Worker {
 public:
-    /// `wake` is called from the worker's thread when a result is ready.
+    /// `wake` is called from the worker's thread when a result is ready, possibly after the worker is gone.
     Worker(EvaluateOptions options, std::function<void()> wake);
-    /// Waits for the current computation even if it does not stop: call stop() and stopped() first.
+    /// Stops, and waits for the current computation. One that does not stop within k_longest_end, as on a
+    /// graphics card that hangs, is left to its thread, which owns all that it needs.
     ~Worker();
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+    static constexpr std::chrono::milliseconds k_longest_end{500};
 
     /// Cancels the current computation; nothing is computed from then on.
     void stop();
-    bool stopped() const { return stopped_; }
+    bool stopped() const;
 
     void request(Experiment experiment);
     /// From now on computes with the backend that `choose` returns, starting with the newest experiment. It
@@ -71,32 +72,9 @@ public:
     bool wait_for(std::chrono::milliseconds most) const;
 
 private:
-    void run(std::stop_token stop);
-    void choose(std::unique_lock<std::mutex>& lock);
-    WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock);
-    void forget_traces();
-    void use_processor(const std::string& why);
-    void ask_again();
-
-    EvaluateOptions options_;
-    std::function<void()> wake_;
-    mutable std::mutex mutex_;
-    mutable std::condition_variable_any changed_;
-    std::optional<Experiment> asked_;
-    std::optional<Experiment> newest_;  ///< ever requested
-    std::optional<WorkResult> result_;
-    std::stop_source cancel_;
-    bool evaluating_ = false;
-    std::function<BackendChoice()> choose_;
-    bool choose_at_once_ = false;
-    bool means_ = false;
-    std::string notice_;             ///< to be added to the next result
-    std::shared_ptr<Backend> card_;  ///< nullptr: the processor computes
-    BackendReport report_;
-    std::shared_ptr<const Trace> previous_;
-    int forgotten_ = 0;  ///< how often previous_ had to be dropped
-    std::atomic<bool> stopped_ = false;
-    std::jthread thread_;
+    struct Shared;
+    std::shared_ptr<Shared> shared_;
+    std::thread thread_;
 };
 
 }  // namespace attnscope

@@ -165,6 +165,7 @@ void problem_lines(Ui& ui, const std::string& problem) {
 void dialogs(Ui& ui, ActionContext& context) {
     take_export(ui);
     if (ui.state.dialog != Dialog::parity) ui.parity.cancel();
+    if (ui.state.dialog != Dialog::giving) ui.matrix_reader.cancel();
     if (ui.state.dialog == Dialog::none) return;
     const Dialog shown = ui.state.dialog;
     const std::string id = std::string(title_of(shown)) + "##dialog";

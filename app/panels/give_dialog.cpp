@@ -22,6 +22,7 @@ std::string size_text(Eigen::Index rows, Eigen::Index columns) {
 }
 
 void start_with(Ui& ui, GiveForm& form, const std::string& name) {
+    ui.matrix_reader.cancel();
     form.name = name;
     form.values = given_start(ui.document.trace().get(), ui.document.experiment(), name);
     form.selected = {};
@@ -29,8 +30,9 @@ void start_with(Ui& ui, GiveForm& form, const std::string& name) {
     ui.state.field.typing = 0;
 }
 
-/// Takes the values that `read` returns, or its error as the form's problem.
-void take_values(GiveForm& form, const std::function<Matrix()>& read) {
+/// Takes the values that `read` returns, or its error as the form's problem, instead of a file being read.
+void take_values(Ui& ui, GiveForm& form, const std::function<Matrix()>& read) {
+    ui.matrix_reader.cancel();
     try {
         form.values = read();
         form.selected = {};
@@ -40,8 +42,22 @@ void take_values(GiveForm& form, const std::function<Matrix()>& read) {
     }
 }
 
-void paste(GiveForm& form) {
-    take_values(form, [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
+void paste(Ui& ui, GiveForm& form) {
+    take_values(ui, form,
+                [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
+}
+
+/// Reads the form's file in the background: it may be slow, or a pipe that nobody writes to.
+void read_file_of(Ui& ui, GiveForm& form) {
+    form.problem.clear();
+    ui.matrix_reader.start(form.file, [path = form.file] { return read_matrix(path); });
+}
+
+void take_file(Ui& ui, GiveForm& form) {
+    const std::optional<MatrixReader::Outcome> outcome = ui.matrix_reader.take();
+    if (!outcome) return;
+    form.problem = outcome->problem;
+    if (outcome->file) take_values(ui, form, [&] { return *outcome->file; });
 }
 
 /// The name `steps` further in the list, wrapping around.
@@ -82,18 +98,19 @@ void source_rows(Ui& ui, GiveForm& form) {
         ImGui::SetNextItemWidth(dialog_width(ui) - ui.px(110 + 8) - read);
         const bool entered = line_field(ui, "##file", "CSV or NPY", form.file);
         ImGui::SameLine();
-        if (push_button(ui, "Read", read) || entered)
-            take_values(form, [&] { return read_matrix(form.file); });
+        if (push_button(ui, "Read", read) || entered) read_file_of(ui, form);
     });
     row(ui, "Values", [&] {
         if (push_button(ui, "Current values")) start_with(ui, form, form.name);
         ImGui::SameLine();
-        if (push_button(ui, "Paste")) paste(form);
+        if (push_button(ui, "Paste")) paste(ui, form);
         ImGui::SameLine();
-        if (push_button(ui, "Zeros")) form.values.setZero();
+        if (push_button(ui, "Zeros"))
+            take_values(ui, form, [&] { return Matrix::Zero(form.values.rows(), form.values.cols()); });
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
-        ImGui::TextDisabled("%s", size_text(form.values.rows(), form.values.cols()).c_str());
+        const std::string size = size_text(form.values.rows(), form.values.cols());
+        ImGui::TextDisabled("%s", ui.matrix_reader.takes_long() ? "reading …" : size.c_str());
     });
 }
 
@@ -112,11 +129,12 @@ void grid_keys(Ui& ui, GiveForm& form, unsigned field, const Area& area) {
     const Cell at = form.selected;
     if (keys.steps || keys.steps_down) select(form, at.row + keys.steps_down, at.column + keys.steps);
     if (keys.pressed) begin_typing(ui, field, exact_text(form.values(at.row, at.column)));
-    if (compat::key_pressed(Key::v) && ImGui::GetIO().KeyCtrl) paste(form);
+    if (compat::key_pressed(Key::v) && ImGui::GetIO().KeyCtrl) paste(ui, form);
 }
 
 /// Stores what was typed in the selected cell, and starts typing in the cell below.
 void enter_cell(Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
+    ui.matrix_reader.cancel();
     const Cell at = form.selected;
     try {
         const float value = parse_cell(text);
@@ -262,6 +280,7 @@ void give_dialog(Ui& ui) {
         start_with(ui, form, focused.empty() ? form.name : focused);
         form.applying = false;
     }
+    take_file(ui, form);
     name_row(ui, form);
     source_rows(ui, form);
     grid(ui, form);

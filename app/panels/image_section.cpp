@@ -37,8 +37,8 @@ void image_section(Ui& ui) {
     const std::string side = std::to_string(e.input.grid * e.input.patch_size);
     if (!section_header(ui, "Image", applies(ui, "grid") ? side + " × " + side + " pixels" : "")) return;
     picture_row(ui);
-    number_row(ui, "grid", "Patches a side", e.input.grid, k_max_grid);
-    number_row(ui, "patch-size", "Pixels a side", e.input.patch_size, k_max_patch_size);
+    number_row(ui, "grid", "Patches per side", e.input.grid, k_max_grid);
+    number_row(ui, "patch-size", "Pixels per side", e.input.patch_size, k_max_patch_size);
     weight_seed_row(ui, "image-seed", e.weights.image_seed, "the embedding table");
 }
 

@@ -315,8 +315,7 @@ void summary(const Column& c, const Proof& proof, const Inspected& at) {
     fact("entropy", fixed_text(s.entropy, 3) + " nat");
     fact("effective tokens", fixed_text(s.effective_tokens, 2) + " of " + std::to_string(proof.row.size()));
     fact("row sum", fixed_text(s.sum, 4));
-    // A closed cell has no rank.
-    if (proof.row[std::size_t(at.cell.column)].closed) return;
+    if (!s.rank) return;
     fact("rank in the row", std::to_string(s.rank) + " of " + std::to_string(proof.row.size()));
     if (s.head_rank)
         fact("rank among heads",

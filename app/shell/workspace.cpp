@@ -116,15 +116,14 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       exporter_(wake),
       parity_(card_of(document_), std::move(options), wake),
       opener_(wake),
+      matrix_reader_(wake),
+      first_reader_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
     if (saved_.file.empty()) return;
-    try {
-        document_.belongs_to(saved_.file, load_session(saved_.file));
-    } catch (const Error&) {
-        // The file is missing or damaged: the session becomes an unnamed one.
-    }
+    document_.belongs_to(saved_.file);
+    first_reader_.start(saved_.file, [file = saved_.file] { return load_session(file); });
 }
 
 FrameCallbacks Workspace::callbacks() {
@@ -140,8 +139,11 @@ bool Workspace::end_within(std::chrono::milliseconds most) {
     exporter_.cancel();
     parity_.cancel();
     opener_.cancel();
+    matrix_reader_.cancel();
+    first_reader_.cancel();
     const auto ended = [&] {
-        return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended();
+        return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended() &&
+               matrix_reader_.ended() && first_reader_.ended();
     };
     const auto last = std::chrono::steady_clock::now() + most;
     while (!ended() && std::chrono::steady_clock::now() < last)
@@ -291,10 +293,22 @@ void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
         interaction_.notice = {shader_problem_, true};
 }
 
+namespace {
+
+/// Whether frames are needed until a file that is being read takes so long that this is shown.
+template <typename File>
+bool is_about_to_take_long(const FileReader<File>& reader) {
+    return reader.running() && !reader.takes_long();
+}
+
+}  // namespace
+
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
     open_what_was_asked_for();
-    if (opener_.running() && !opener_.takes_long()) wants_frame_ = true;
+    // A file that is missing or damaged: the session becomes an unnamed one.
+    if (auto first = first_reader_.take()) document_.file_was_read(std::move(first->file));
+    if (is_about_to_take_long(opener_) || is_about_to_take_long(matrix_reader_)) wants_frame_ = true;
     if (std::string notice = document_.take_notice(); !notice.empty())
         interaction_.notice = {std::move(notice), true};
     take_saved_shaders(frame.heatmaps);
@@ -314,20 +328,21 @@ void Workspace::draw(FrameInput& frame) {
 
 void Workspace::draw_all(FrameInput& frame) {
     const Theme& theme = theme_of(this->theme());
-    Ui ui{document_,
-          interaction_,
-          saved_,
-          exporter_,
-          parity_,
-          opener_,
-          frame.fonts,
-          theme,
-          frame.heatmaps,
-          frame.images,
-          copy_,
-          frame.scale,
-          frame.last_frame_milliseconds,
-          processor_};
+    Ui ui{.document = document_,
+          .state = interaction_,
+          .saved = saved_,
+          .exporter = exporter_,
+          .parity = parity_,
+          .opener = opener_,
+          .matrix_reader = matrix_reader_,
+          .fonts = frame.fonts,
+          .theme = theme,
+          .heatmaps = frame.heatmaps,
+          .images = frame.images,
+          .copy = copy_,
+          .scale = frame.scale,
+          .frame_ms = frame.last_frame_milliseconds,
+          .processor = processor_};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token.reset();

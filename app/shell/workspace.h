@@ -43,6 +43,9 @@ public:
     void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
     ParityRun& parity() { return parity_; }
     Opener& opener() { return opener_; }
+    MatrixReader& matrix_reader() { return matrix_reader_; }
+    /// Reads the file of the state's session, which may be slow or hang.
+    SessionReader& first_reader() { return first_reader_; }
     /// Cancels all background work, and waits at most this long for it. False if something does not stop:
     /// then the workspace and what it draws with must outlive it. Nothing is computed afterwards.
     bool end_within(std::chrono::milliseconds most);
@@ -77,6 +80,8 @@ private:
     Exporter exporter_;
     ParityRun parity_;
     Opener opener_;
+    MatrixReader matrix_reader_;
+    SessionReader first_reader_;
     SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
     std::string processor_;

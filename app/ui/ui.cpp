@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/platform/imgui_compat.h"
-#include "core/graph/trace.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -55,12 +54,6 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
     else
         shaped().draw(*list, *font, at, color, shown);
     return drawn;
-}
-
-std::string stage_heading(const StageInfo& info) {
-    std::string heading(info.name);
-    if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');
-    return heading;
 }
 
 void wrapped_text(const std::string& text, float width) {

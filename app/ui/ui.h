@@ -30,6 +30,7 @@ struct Ui {
     Exporter& exporter;
     ParityRun& parity;
     Opener& opener;
+    MatrixReader& matrix_reader;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
@@ -67,8 +68,6 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
 float text_width(ImFont* font, const std::string& text);
 /// The text, cut with "…" if it is wider than `width`.
 std::string fitted(ImFont* font, const std::string& text, float width);
-/// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q".
-std::string stage_heading(const StageInfo& info);
 /// Adds an item: text wrapped at `width` pixels, in the current font and color.
 void wrapped_text(const std::string& text, float width);
 

@@ -4,6 +4,8 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
 
 // The thread sanitizer does not see into oneTBB's library and reports everything that it synchronizes as a
 // race. The build therefore leaves this file unchecked, and it declares here in which order the work runs;
@@ -51,13 +53,24 @@ bool RowLoop::is_worth_threads() const {
 
 void detail::run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& run) {
     const char started = 0, finished = 0;
-    release(&started);
-    tbb::parallel_for(Eigen::Index{0}, count, [&](Eigen::Index index) {
+    std::mutex mutex;
+    std::exception_ptr thrown;  // the first; not left to oneTBB, so that the sanitizer sees who frees it
+    tbb::task_group_context group;
+    const auto run_block = [&](Eigen::Index index) {
         acquire(&started);
-        run(index);
+        try {
+            run(index);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (!thrown) thrown = std::current_exception();
+            group.cancel_group_execution();
+        }
         release(&finished);
-    });
+    };
+    release(&started);
+    tbb::parallel_for(Eigen::Index{0}, count, run_block, group);
     acquire(&finished);
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 void with_threads(int threads, const std::function<void()>& work) {

@@ -114,8 +114,8 @@ MaskRule parse_mask_rule(std::string_view text, std::string_view also) {
     const std::size_t colon = text.find(':');
     MaskRule rule;
     const auto refuse = [&] {
-        return Error(ErrorKind::bad_input, "mask \"" + std::string(text) + "\" is not a rule: use " +
-                                               known_kinds() +
+        return Error(ErrorKind::bad_input, "mask \"" + message_text(text, k_longest_quotation) +
+                                               "\" is not a rule: use " + known_kinds() +
                                                (also.empty() ? "" : ", " + std::string(also)));
     };
     const std::optional<MaskForm> kind = find_choice<MaskForm>(text.substr(0, colon));

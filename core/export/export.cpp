@@ -225,9 +225,9 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
             report(part_done, 0);
             const std::string bytes = export_bytes(trace, session, item, part_done);
             const std::string path = (std::filesystem::path(folder) / item.file_name).string();
-            // The last chance to cancel: from here on the file is written.
+            // The last chance to cancel, but for a pipe: from here on the file is written.
             report(part_done, 1);
-            write_file(path, bytes);
+            write_file(path, bytes, [&] { return part_done(1); });
             paths.push_back(path);
         }
     } catch (const Cancelled&) {

@@ -96,8 +96,8 @@ void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::s
 
 /// Checks that the text, which is larger than the numbers themselves, fits in memory.
 void require_memory(const Trace& trace, std::span<const std::string> names) {
-    constexpr std::size_t k_bytes_per_number =
-        2 * 16;  // twice as much, because the text is copied as it grows
+    // Twice what the text needs, because it is copied as it grows.
+    constexpr std::size_t k_bytes_per_number = std::size_t{2} * 16;
     std::size_t numbers = 0;
     for (const StageRecord& record : trace.records)
         if (is_named(*record.stage, names)) numbers += record.stage->shape().size();

@@ -55,21 +55,26 @@ struct FreeGlib {
     void operator()(void* memory) const { g_free(memory); }
 };
 
+void require_image(std::string_view bytes, std::string_view source) {
+    if (!is_image(bytes)) throw_bad(source, "is not a supported picture: use a PNG or a JPEG");
+}
+
 }  // namespace
 
 bool is_image(std::string_view bytes) { return is_png(bytes) || is_jpeg(bytes); }
 
 Image decode_image(std::string_view bytes, std::string_view source) {
+    require_image(bytes, source);
     if (is_jpeg(bytes)) return decode_jpeg(bytes, source, k_max_image_pixels);
-    if (!is_png(bytes)) throw_bad(source, "is not a supported picture: use a PNG or a JPEG");
     require_bearable_png(bytes, source);
     return over_white(decode_png(bytes, source));
 }
 
 GivenImage read_image(const std::string& path) {
-    return opened(path, [](const std::string& bytes, const std::string& source) {
+    const auto read = [](const std::string& bytes, const std::string& source) {
         return GivenImage(central_square(decode_image(bytes, source)));
-    });
+    };
+    return opened(path, read, k_max_file_bytes, require_image);
 }
 
 std::string image_to_data_url(const Image& image) {

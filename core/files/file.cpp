@@ -1,13 +1,18 @@
 #include "core/files/file.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <deque>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include "core/cancelled.h"
 
 namespace attnscope {
 namespace {
@@ -124,12 +129,33 @@ private:
     bool moved_ = false;
 };
 
-void write_directly(const std::string& path, std::string_view bytes, const FileCalls& calls) {
-    Descriptor file(calls.open(path.c_str(), O_WRONLY | O_CLOEXEC, 0), calls);
-    if (file.number() < 0) throw_write(path, errno);
-    int error = write_all(file.number(), bytes, calls);
-    if (error == 0) error = file.close();
-    if (error != 0) throw_write(path, error);
+/// Waits a moment, or until the descriptor takes bytes (−1: only a moment); 0, or EINTR.
+int wait_for_room(int descriptor, const MayWait& may_wait) {
+    constexpr int k_milliseconds = 50;
+    if (may_wait && !may_wait()) throw Cancelled{};
+    struct pollfd room {
+        .fd = descriptor, .events = POLLOUT, .revents = 0
+    };
+    return ::poll(&room, 1, k_milliseconds) < 0 ? errno : 0;
+}
+
+/// What cannot be replaced is written without blocking: a signal that comes between two calls would not end
+/// one that blocks.
+void write_directly(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+                    const FileCalls& calls) {
+    int number = -1;
+    while ((number = calls.open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK, 0)) < 0) {
+        const int error = errno == ENXIO ? wait_for_room(-1, may_wait) : errno;  // a pipe without a reader
+        if (error != 0) throw_write(path, error);
+    }
+    Descriptor file(number, calls);
+    while (!bytes.empty()) {
+        const ssize_t written = calls.write(number, bytes.data(), bytes.size());
+        if (written >= 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+        const int error = written >= 0 ? 0 : errno == EAGAIN ? wait_for_room(number, may_wait) : errno;
+        if (error != 0) throw_write(path, error);
+    }
+    if (const int error = file.close(); error != 0) throw_write(path, error);
 }
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
@@ -203,13 +229,43 @@ void replace_existing(const std::string& path, const struct stat& existing, std:
     replace(target, &existing, bytes, path, calls);
 }
 
+/// Bytes of unknown number. One string that grows would take up to three times their room.
+class Blocks {
+public:
+    explicit Blocks(std::size_t expected) : block_(std::max(expected, k_least_block)) {}
+    void append(std::string_view bytes) {
+        if (blocks_.empty() || blocks_.back().size() + bytes.size() > block_) {
+            if (!blocks_.empty()) block_ = k_block;
+            blocks_.emplace_back().reserve(block_);
+        }
+        blocks_.back() += bytes;
+        size_ += bytes.size();
+    }
+    std::size_t size() const { return size_; }
+    /// The first block, of k_least_block bytes and more.
+    std::string_view start() const { return blocks_.front(); }
+    std::string joined() && {
+        if (blocks_.empty()) return {};
+        if (blocks_.size() == 1) return std::move(blocks_.front());
+        std::string all;
+        all.reserve(size_);
+        for (; !blocks_.empty(); blocks_.pop_front()) all += blocks_.front();
+        return all;
+    }
+
+private:
+    static constexpr std::size_t k_least_block = 2 * k_file_start_bytes, k_block = std::size_t{1} << 20;
+    std::deque<std::string> blocks_;
+    std::size_t block_, size_ = 0;
+};
+
 }  // namespace
 
 std::string source_name(const std::string& path) {
     return path == "-" ? "standard input" : path.empty() ? "\"\"" : path;
 }
 
-std::string read_file(const std::string& path, std::size_t most) {
+std::string read_file(const std::string& path, std::size_t most, const CheckStart& check_start) {
     const FileCalls calls;
     const Descriptor opened(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC), calls);
     const int file = path == "-" ? STDIN_FILENO : opened.number();
@@ -218,24 +274,28 @@ std::string read_file(const std::string& path, std::size_t most) {
         throw Error(ErrorKind::too_large, source_name(path) + " is larger than the limit of " +
                                               std::to_string(most) + " bytes: use a smaller file");
     };
-    std::string bytes;
+    std::size_t expected = 0;
     struct stat info {};
-    if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-        if (static_cast<std::size_t>(info.st_size) > most) throw_large();
-        bytes.reserve(static_cast<std::size_t>(info.st_size));
-    }
+    if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) expected = static_cast<std::size_t>(info.st_size);
+    if (expected > most) throw_large();
+    Blocks blocks(expected);
+    bool checked = !check_start;
     std::array<char, 65536> block;
     for (;;) {
         const ssize_t count = ::read(file, block.data(), block.size());
-        if (count == 0) return bytes;
+        if (count == 0) return std::move(blocks).joined();
         if (count < 0 && errno != EINTR) throw_read(path, errno);
         if (count < 0) continue;
-        if (static_cast<std::size_t>(count) > most - bytes.size()) throw_large();
-        bytes.append(block.data(), static_cast<std::size_t>(count));
+        if (static_cast<std::size_t>(count) > most - blocks.size()) throw_large();
+        blocks.append({block.data(), static_cast<std::size_t>(count)});
+        if (checked || blocks.size() < k_file_start_bytes) continue;
+        check_start(blocks.start().substr(0, k_file_start_bytes), source_name(path));
+        checked = true;
     }
 }
 
-void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls) {
+void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+                const FileCalls& calls) {
     if (path == "-") {
         const int error = write_all(STDOUT_FILENO, bytes, calls);
         if (error != 0) throw_write(path, error);
@@ -250,7 +310,7 @@ void write_file(const std::string& path, std::string_view bytes, const FileCalls
     else if (S_ISREG(existing.st_mode))
         replace_existing(path, existing, bytes, calls);
     else
-        write_directly(path, bytes, calls);
+        write_directly(path, bytes, may_wait, calls);
 }
 
 void clear_abandoned_files(const std::string& folder) noexcept {

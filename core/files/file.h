@@ -1,6 +1,7 @@
 // Reading and writing whole files.
 #pragma once
 
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -12,9 +13,15 @@
 
 namespace attnscope {
 
+/// Called with the first k_file_start_bytes of a larger file and its name for messages; throws if no format
+/// starts so.
+using CheckStart = std::function<void(std::string_view start, const std::string& source)>;
+
 /// All bytes of a file, a pipe or a device; "-" is standard input. Throws Error(io) naming the path, what
-/// failed and what to do; Error(too_large), before allocating it, for more than `most` bytes.
-std::string read_file(const std::string& path, std::size_t most = k_max_file_bytes);
+/// failed and what to do; Error(too_large) for more than `most` bytes, of which at most `most` are ever held;
+/// and what `check_start` throws, before the rest is read.
+std::string read_file(const std::string& path, std::size_t most = k_max_file_bytes,
+                      const CheckStart& check_start = {});
 
 /// The file's name in messages: "standard input" for "-".
 std::string source_name(const std::string& path);
@@ -22,14 +29,15 @@ std::string source_name(const std::string& path);
 /// The result of `read`, called with the bytes of a file and its name for messages. Throws Error(too_large)
 /// naming the file if memory does not suffice, and whatever read_file and `read` throw.
 template <typename Read>
-auto opened(const std::string& path, const Read& read, std::size_t most = k_max_file_bytes) {
+auto opened(const std::string& path, const Read& read, std::size_t most = k_max_file_bytes,
+            const CheckStart& check_start = {}) {
     const std::string source = source_name(path);
     const auto no_memory = [&] {
         return Error(ErrorKind::too_large,
                      source + " does not fit into memory: close other programs or use a smaller file");
     };
     try {
-        return read(read_file(path, most), source);
+        return read(read_file(path, most, check_start), source);
     } catch (const std::bad_alloc&) {
         throw no_memory();
     } catch (const std::length_error&) {
@@ -37,13 +45,20 @@ auto opened(const std::string& path, const Read& read, std::size_t most = k_max_
     }
 }
 
+/// Asked about every 50 ms while a pipe has no reader, or one that reads nothing; false ends the wait.
+using MayWait = std::function<bool()>;
+
 /// Writes `bytes` as the whole content of `path`; "-" is standard output. The file is complete or absent: an
 /// existing one is replaced, keeping its permissions, only once the new one is complete and on the disk; a
 /// link remains a link. Anything but a regular file (/dev/null, a pipe) is written to directly, and a signal
 /// caught without SA_RESTART ends the wait. A link of another user in a folder that all may write to is
 /// refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what failed and what to
-/// do; no other file is left behind.
-void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls = {});
+/// do; no other file is left behind. Throws Cancelled when `may_wait` ends a wait; empty: it never does.
+void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
+                const FileCalls& calls = {});
+inline void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls = {}) {
+    write_file(path, bytes, MayWait(), calls);
+}
 
 /// Removes from a folder the temporary files that write_file() could not remove: those of processes killed
 /// more than an hour ago. Any other file is kept. Never throws.

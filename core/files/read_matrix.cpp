@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/error.h"
@@ -309,8 +310,9 @@ bool float32_holds(double number) {
 
 template <std::integral Integer>
 bool float32_holds(Integer number) {
-    const auto bits = static_cast<std::uint64_t>(number);
-    const std::uint64_t magnitude = number < 0 ? 0 - bits : bits;
+    using Unsigned = std::make_unsigned_t<Integer>;
+    const auto bits = static_cast<Unsigned>(number);
+    const std::uint64_t magnitude = number < 0 ? static_cast<Unsigned>(0 - bits) : bits;
     return magnitude == 0 || std::bit_width(magnitude) - std::countr_zero(magnitude) <= 24;
 }
 
@@ -541,13 +543,17 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
 }
 
 Matrix read_matrix(const std::string& path) {
-    return opened(path, [](const std::string& bytes, const std::string& source) {
+    const auto require_known = [](std::string_view bytes, const std::string& source) {
         const bool text = bytes.find('\0') == std::string::npos;
         if (!text && !bytes.starts_with(k_npy_magic))
             refuse(source, "neither rows of numbers (CSV) nor an NPY file");
+    };
+    const auto read = [&](const std::string& bytes, const std::string& source) {
+        require_known(bytes, source);
         return bytes.starts_with(k_npy_magic) ? matrix_from_npy(bytes, source)
                                               : matrix_from_csv(bytes, source);
-    });
+    };
+    return opened(path, read, k_max_file_bytes, require_known);
 }
 
 }  // namespace attnscope

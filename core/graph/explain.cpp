@@ -81,14 +81,16 @@ Proof prove_mean(const Trace& trace, const StageRecord& record, int row, int col
 }
 
 RowSummary summarize(const Stage& stage, int head, int row, int column, const Proof& proof) {
-    RowSummary summary{0, 0, 0, 1};
+    RowSummary summary{0, 0, 0, 0};
     for (const ProofBar& bar : proof.row) {
         summary.sum += bar.value;
         if (bar.value > 0)
             summary.entropy -= static_cast<double>(bar.value) * std::log(static_cast<double>(bar.value));
-        if (bar.value > proof.value) ++summary.rank;
     }
     summary.effective_tokens = summary.sum > 0 ? std::exp(summary.entropy) : 0;
+    if (proof.row[static_cast<std::size_t>(column)].closed) return summary;
+    const auto is_larger = [&](const ProofBar& bar) { return bar.value > proof.value; };
+    summary.rank = 1 + static_cast<int>(std::ranges::count_if(proof.row, is_larger));
     if (head >= 0 && stage.shape().heads > 1) {
         summary.head_rank = 1;
         for (int h = 0; h < stage.shape().heads; ++h)
@@ -103,7 +105,16 @@ bool is_of_weights(const StageInfo* info) {
     return std::ranges::find(k_weights, info) != std::end(k_weights);
 }
 
-/// Summary of a row of weights; `head` −1 means the mean.
+/// Whether the mask closes a cell: in a head, or (−1) in every head.
+bool is_closed(const Stage& masked, int head, int row, int column) {
+    const int heads = masked.shape().heads;
+    const int first = head < 0 ? 0 : std::min(head, heads - 1), last = head < 0 ? heads - 1 : first;
+    for (int h = first; h <= last; ++h)
+        if (masked.buffer.at(h, row, column) != -INFINITY) return false;
+    return true;
+}
+
+/// The cell's row, and the summary of a row of weights; `head` −1 means the mean.
 void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int row, int column) {
     const Stage* masked = trace.find("masked"_stage);
     if (!masked) masked = trace.find("alignment_masked"_stage);
@@ -112,8 +123,7 @@ void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int
     const bool by_key = stage.info->columns == Axis::key_token;
     proof.row_title = trace.label(stage.info->rows, row);
     for (int j = 0; j < stage.shape().columns; ++j) {
-        const bool closed = by_key && masked &&
-                            masked->buffer.at(std::min(own, masked->shape().heads - 1), row, j) == -INFINITY;
+        const bool closed = by_key && masked && is_closed(*masked, head, row, j);
         proof.row.push_back({trace.label(stage.info->columns, j), values.at(own, row, j), closed});
     }
     if (is_of_weights(stage.info)) proof.summary = summarize(stage, head, row, column, proof);

@@ -16,6 +16,12 @@ const StageInfo* find_stage_info(std::string_view name) { return find_in_table(n
 
 bool is_parameter(const StageInfo& info) { return &info >= k_first_parameter; }
 
+std::string stage_heading(const StageInfo& info) {
+    std::string heading(info.name);
+    if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');
+    return heading;
+}
+
 std::string_view mask_of(const StageInfo& info) {
     constexpr std::string_view k_masked[] = {"mask", "masked", "align", "weights", "weights_dropped"};
     constexpr std::string_view k_aligned[] = {"alignment_mask", "alignment_masked", "alignment_softmax",

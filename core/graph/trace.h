@@ -51,6 +51,8 @@ const StageInfo* find_stage_info(std::string_view name);
 
 /// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
 bool is_parameter(const StageInfo& info);
+/// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q".
+std::string stage_heading(const StageInfo& info);
 
 /// Identifies a value of a computation: a stage, of which layer (from 1; 0 where there are no layers), the
 /// value itself or the loss's gradient with respect to it.

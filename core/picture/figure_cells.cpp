@@ -277,7 +277,7 @@ void draw_cell_blocks(const Figure& figure, const Box& matrix, cairo_t* cairo) {
     std::uint8_t* pixels = cairo_image_surface_get_data(image.get());
     const std::ptrdiff_t stride = cairo_image_surface_get_stride(image.get());
     for (int r = 0; r < figure.rows; ++r) {
-        std::uint8_t* first = pixels + r * side * stride;
+        std::uint8_t* first = pixels + static_cast<std::ptrdiff_t>(r) * side * stride;
         auto* to = reinterpret_cast<std::uint32_t*>(first);
         for (int c = 0; c < figure.columns; ++c)
             to = std::fill_n(to, side, argb(surface_color(figure, figure.cell(r, c))));

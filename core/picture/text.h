@@ -10,7 +10,7 @@
 #include "core/picture/color.h"
 #include "core/picture/fonts.h"
 
-typedef struct _cairo cairo_t;
+using cairo_t = struct _cairo;
 
 namespace attnscope {
 

@@ -321,8 +321,16 @@ Session session_from_bytes(const std::string& bytes, const std::string& source) 
     return session_from_json(bytes, source);
 }
 
+/// Neither JSON nor SVG holds a zero byte: the message is that of the whole file.
+void require_text_or_picture(std::string_view start, const std::string& source) {
+    if (start.find('\0') == start.npos || is_png(start)) return;
+    session_from_bytes(std::string(start), source);
+}
+
 }  // namespace
 
-Session load_session(const std::string& file) { return opened(file, session_from_bytes); }
+Session load_session(const std::string& file) {
+    return opened(file, session_from_bytes, k_max_file_bytes, require_text_or_picture);
+}
 
 }  // namespace attnscope

@@ -1,6 +1,7 @@
 #include "app/actions/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <set>
@@ -369,12 +370,21 @@ TEST_F(ActionTest, SavingWithoutAFileAsksForOne) {
 }
 
 TEST_F(ActionTest, SavingThatFailsIsANoticeAndKeepsTheSessionModified) {
-    document.belongs_to(folder.file("nowhere/file.json"), Session{});
+    document.belongs_to(folder.file("nowhere/file.json"));
     document.change([](Session& s) { s.experiment.weights.seed = 4; });
     run("file.save");
     EXPECT_TRUE(interaction.notice.problem);
     EXPECT_NE(interaction.notice.text.find("nowhere"), std::string::npos) << interaction.notice.text;
     EXPECT_TRUE(document.modified());
+}
+
+TEST_F(ActionTest, SavingToAPipeThatNobodyReadsIsANotice) {
+    const std::string pipe = folder.file("pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    document.belongs_to(pipe);
+    run("file.save");
+    EXPECT_EQ(interaction.notice.text, "cannot write " + pipe + ": nothing reads from this pipe");
+    EXPECT_TRUE(interaction.notice.problem);
 }
 
 TEST_F(ActionTest, APictureOpensItsSessionAndIsNotWrittenOver) {

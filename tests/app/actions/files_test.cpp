@@ -1,6 +1,9 @@
 // Dialogs, files, menus and saved state.
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "app/ui/widgets.h"
 #include "core/export/export.h"
@@ -349,13 +352,44 @@ TEST_F(FilesTest, AStateWithAFileThatChangedSinceIsModified) {
     SavedState state;
     state.session.experiment.weights.seed = 5;
     state.file = folder.file("a.json");
-    Workspace changed(state, {}, [] {});
-    EXPECT_EQ(changed.document().file(), state.file);
-    EXPECT_TRUE(changed.document().modified());
-    state.session = Session{};
-    EXPECT_FALSE(Workspace(state, {}, [] {}).document().modified());
+    start_with(state, state.session, 1600, 1000, 1);
+    EXPECT_EQ(document().file(), state.file);
+    EXPECT_TRUE(document().modified());
+    start_with(state, Session{}, 1600, 1000, 1);
+    EXPECT_FALSE(document().modified());
     state.file = folder.file("gone.json");
-    EXPECT_EQ(Workspace(state, {}, [] {}).document().file(), "");
+    start_with(state, Session{}, 1600, 1000, 1);
+    EXPECT_EQ(document().file(), "");
+}
+
+TEST_F(FilesTest, AFileThatHangsDoesNotKeepTheWindowFromOpening) {
+    SavedState state;
+    state.file = folder.file("pipe");
+    ASSERT_EQ(::mkfifo(state.file.c_str(), 0600), 0);
+    workspace = std::make_unique<Workspace>(state, EvaluateOptions{}, [] {});
+    callbacks = workspace->callbacks();
+    step_through_input();
+    EXPECT_TRUE(workspace->first_reader().running());
+    EXPECT_EQ(workspace->title(), "pipe — attnscope");
+    EXPECT_EQ(workspace->state().file, state.file) << "the next start tries again";
+    document().change([](Session& s) { s.experiment.weights.seed = 7; });
+    std::ofstream(state.file) << to_json(Session{});
+    settle();
+    EXPECT_EQ(document().file(), state.file);
+    EXPECT_TRUE(document().modified());
+}
+
+TEST_F(FilesTest, AFileThatIsReadAfterItWasSavedChangesNothing) {
+    SavedState state;
+    state.file = folder.file("pipe");
+    ASSERT_EQ(::mkfifo(state.file.c_str(), 0600), 0);
+    workspace = std::make_unique<Workspace>(state, EvaluateOptions{}, [] {});
+    callbacks = workspace->callbacks();
+    document().saved_as(folder.file("b.json"));
+    std::ofstream(state.file) << to_json(load_example("causal"));
+    settle();
+    EXPECT_EQ(document().file(), folder.file("b.json"));
+    EXPECT_FALSE(document().modified());
 }
 
 TEST_F(FilesTest, CtrlQQuitsAndClosingIsAllowed) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/files/png.h"
+#include "core/limits.h"
 #include "core/session/options.h"
 #include "core/session/session.h"
 
@@ -680,12 +681,21 @@ TEST_F(command_line_test, a_file_that_does_not_fit_into_the_memory_is_named) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
 #endif
-    const std::string large = file("large.json", "{\"note\": \"");
+    const std::string large = file("large.json", "{\"note\": \"" + std::string(k_file_start_bytes, ' '));
     fs::resize_file(large, std::uintmax_t{570} << 20);
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{500} << 20};
-    for (const Words& arguments : {Words{large}, Words{"--given=scores=" + large}, Words{"--image", large}})
+    for (const Words& arguments : {Words{large}, Words{"--given=scores=" + large}})
         expect_both_fail(1, arguments, {large + " does not fit into memory"}, small);
-    expect_both_fail(1, {"/dev/zero"}, {"/dev/zero"}, small);
+}
+
+TEST_F(command_line_test, what_no_format_starts_with_is_refused_in_little_memory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
+#endif
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{500} << 20};
+    expect_both_fail(1, {"/dev/zero"}, {"/dev/zero: not a session"}, small);
+    expect_both_fail(1, {"--given=scores=/dev/zero"}, {"/dev/zero: neither rows of numbers"}, small);
+    expect_both_fail(1, {"--image", "/dev/zero"}, {"/dev/zero is not a supported picture"}, small);
 }
 
 TEST_F(command_line_test, a_message_holds_no_control_characters_and_is_short) {

@@ -1,6 +1,7 @@
 // Interrupting an export with Ctrl+C.
 #include "app/cli/interruption.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -69,6 +70,28 @@ TEST(interruption_test, a_pipe_that_nobody_reads_is_given_up) {
             }).detach();
             EXPECT_THROW(write_file(pipe, "a picture"), Error);
             Interruption::obey();
+        },
+        testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(interruption_test, one_signal_ends_the_wait_for_a_reader_that_reads_nothing) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const test::TemporaryFolder folder;
+    const std::string pipe = folder.file("pipe");
+    EXPECT_EXIT(
+        {
+            if (mkfifo(pipe.c_str(), 0600) != 0 || open(pipe.c_str(), O_RDONLY | O_NONBLOCK) < 0) _exit(1);
+            const Interruption interruption;
+            alarm(20);  // ends a wait that goes on
+            std::thread([main = pthread_self()] {
+                usleep(100'000);
+                pthread_kill(main, SIGINT);
+            }).detach();
+            try {
+                write_file(pipe, std::string(1'000'000, 'x'), [] { return !Interruption::asked(); });
+            } catch (...) {
+                Interruption::obey();
+            }
         },
         testing::KilledBySignal(SIGINT), "");
 }

@@ -346,11 +346,24 @@ TEST_F(DocumentTest, IsModifiedUntilSaved) {
 TEST_F(DocumentTest, IsModifiedWhereItsFileHoldsSomethingElse) {
     Session on_disk;
     on_disk.experiment.weights.seed = 99;
-    document.belongs_to("/somewhere/a.json", on_disk);
+    document.belongs_to("/somewhere/a.json");
+    EXPECT_EQ(document.file(), "/somewhere/a.json");
+    EXPECT_FALSE(document.modified()) << "nothing is known yet";
+    document.file_was_read(on_disk);
     EXPECT_EQ(document.file(), "/somewhere/a.json");
     EXPECT_TRUE(document.modified());
     set([](Experiment& e) { e.weights.seed = 99; });
     EXPECT_FALSE(document.modified());
+}
+
+TEST_F(DocumentTest, AFirstFileThatIsReadLateDoesNotConcernAnotherSession) {
+    document.belongs_to("/somewhere/a.json");
+    document.open(Session{}, "/somewhere/b.json");
+    document.file_was_read(std::nullopt);
+    EXPECT_EQ(document.file(), "/somewhere/b.json");
+    EXPECT_FALSE(document.modified());
+    document.undo();
+    EXPECT_EQ(document.file(), "") << "a file that cannot be read is none";
 }
 
 }  // namespace

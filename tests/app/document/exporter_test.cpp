@@ -1,10 +1,12 @@
 #include "app/document/exporter.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <thread>
 
 #include "core/files/file.h"
 #include "core/mechanism/evaluate.h"
@@ -68,6 +70,16 @@ TEST_F(ExporterTest, AFolderThatIsNotThereIsAProblem) {
     EXPECT_TRUE(outcome->files.empty());
     EXPECT_NE(outcome->problem.find("nowhere"), std::string::npos) << outcome->problem;
     EXPECT_FALSE(exporter.running());
+}
+
+TEST_F(ExporterTest, APipeThatNobodyReadsIsLeftWhenItIsCancelled) {
+    ASSERT_EQ(::mkfifo(folder.file("weights.csv").c_str(), 0600), 0);
+    exporter.start(trace_of({}), {}, {{"weights"}, {}, {"csv"}}, folder.path());
+    while (exporter.part() < 1) std::this_thread::yield();
+    EXPECT_TRUE(exporter.running());
+    exporter.cancel();
+    exporter.wait();
+    EXPECT_EQ(exporter.take()->problem, "export canceled after 0 files");
 }
 
 TEST_F(ExporterTest, AnOutcomeIsTakenOnce) {

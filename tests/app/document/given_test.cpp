@@ -1,6 +1,8 @@
 // Painted masks and custom matrices in the window.
 #include "app/document/given.h"
 
+#include <sys/stat.h>
+
 #include <cmath>
 #include <fstream>
 
@@ -486,6 +488,40 @@ TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
     interaction().give_form.file = path;
     click(place_of("Custom matrix##dialog", {"File", "Read"}));
     EXPECT_EQ(interaction().give_form.values.size(), 3);
+    EXPECT_EQ(interaction().give_form.problem, "");
+}
+
+TEST_F(GivingTest, AFileThatCannotBeReadIsSaidInTheDialog) {
+    press(Key::g, k_ctrl);
+    const Matrix before = interaction().give_form.values;
+    interaction().give_form.file = "/nowhere/m.csv";
+    click(place_of("Custom matrix##dialog", {"File", "Read"}));
+    EXPECT_EQ(interaction().give_form.problem,
+              "cannot read /nowhere/m.csv: no such file or folder: check the path");
+    EXPECT_EQ(interaction().give_form.values, before);
+}
+
+TEST_F(GivingTest, AFileThatHangsNeitherStopsTheWindowNorComesAfterTheDialog) {
+    press(Key::g, k_ctrl);
+    const Matrix before = interaction().give_form.values;
+    const test::TemporaryFolder folder;
+    const std::string pipe = folder.file("pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    interaction().give_form.file = pipe;
+    const ImVec2 read = place_of("Custom matrix##dialog", {"File", "Read"});
+    push({MouseMove{read.x, read.y}, MouseButton{.button = 0, .down = true},
+          MouseButton{.button = 0, .down = false}});
+    step_through_input();
+    EXPECT_TRUE(workspace->matrix_reader().running());
+    push(pressing(Key::escape));
+    step_through_input();
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_FALSE(workspace->matrix_reader().running());
+    press(Key::g, k_ctrl);
+    EXPECT_TRUE(std::ofstream(pipe) << "5,6,7\n");
+    while (!workspace->matrix_reader().ended()) step();
+    step();
+    EXPECT_EQ(interaction().give_form.values, before);
     EXPECT_EQ(interaction().give_form.problem, "");
 }
 

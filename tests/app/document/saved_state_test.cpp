@@ -1,6 +1,7 @@
 #include "app/document/saved_state.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -99,6 +100,18 @@ TEST_F(SavedStateTest, AFolderInTheWayIsAProblemNotACrash) {
     fs::create_directory(folder.file("session.json"));
     EXPECT_FALSE(load());
     EXPECT_NE(problem, "");
+}
+
+TEST_F(SavedStateTest, APipeInTheWayIsAProblemAndNotWaitedFor) {
+    for (const char* name : {"window.json", "session.json"}) {
+        StateWriter(folder.path()).write(some_state());
+        fs::remove(folder.file(name));
+        ASSERT_EQ(::mkfifo(folder.file(name).c_str(), 0600), 0);
+        const auto state = load();
+        EXPECT_EQ(state.has_value(), name == std::string("window.json"));
+        EXPECT_FALSE(fs::exists(folder.file(name))) << "it is set aside";
+    }
+    EXPECT_NE(problem.find("session.json: it is not a regular file"), std::string::npos) << problem;
 }
 
 TEST_F(SavedStateTest, ABrokenWindowFileCostsTheSessionNothing) {

@@ -293,6 +293,30 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     EXPECT_EQ(card->operations, steps) << "a lost card is asked again";
 }
 
+TEST(WorkerBackendTest, ACardThatHangsIsLeftBehind) {
+    std::promise<void> begun, allowed;
+    const auto left = std::make_shared<std::promise<void>>();
+    const auto card =
+        std::make_shared<test::FakeBackend>([&begun, left, may = allowed.get_future().share()](
+                                                const Op&, const Shape&) -> std::shared_ptr<DeviceValues> {
+            begun.set_value();
+            may.wait();
+            left->set_value();
+            throw Error(ErrorKind::backend, "the card was reset");
+        });
+    std::chrono::steady_clock::time_point start;
+    {
+        Worker worker({}, {});
+        worker.compute_on([&] { return BackendChoice{card, ""}; });
+        worker.request(with_seed(1));
+        begun.get_future().wait();
+        start = std::chrono::steady_clock::now();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, Worker::k_longest_end + 400ms);
+    allowed.set_value();
+    left->get_future().wait();
+}
+
 TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     std::atomic<bool> full = true;
     const auto card = std::make_shared<test::FakeBackend>(

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/cancelled.h"
 #include "core/error.h"
 
 namespace attnscope {
@@ -335,6 +336,81 @@ TEST_F(file_test, what_has_no_end_is_read_up_to_a_limit) {
     std::thread writer([&] { write_file(path("pipe"), std::string(1001, 'x')); });
     EXPECT_NE(refusal(path("pipe"), 1000), "");
     writer.join();
+}
+
+TEST_F(file_test, what_no_format_starts_with_is_refused_before_the_rest_is_read) {
+    std::size_t seen = 0;
+    const CheckStart refuse = [&](std::string_view start, const std::string& source) {
+        EXPECT_EQ(source, "/dev/zero");
+        seen = start.size();
+        throw Error(ErrorKind::bad_input, "refused");
+    };
+    EXPECT_THROW(read_file("/dev/zero", k_max_file_bytes, refuse), Error);
+    EXPECT_EQ(seen, k_file_start_bytes);
+}
+
+TEST_F(file_test, a_pipe_is_read_whole_whatever_its_length) {
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    for (const std::size_t size : {0, 1, 131'071, 131'072, 131'073, 3'000'000}) {
+        std::string bytes(size, 'x');
+        for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i % 251);
+        std::thread writer([&] { write_file(path("pipe"), bytes); });
+        EXPECT_EQ(read_file(path("pipe")), bytes);
+        writer.join();
+    }
+}
+
+/// Ends the process: 0 if reading up to a limit of 64 MiB takes little more.
+[[noreturn]] void read_up_to_a_limit() {
+    constexpr std::size_t k_most = std::size_t{64} << 20;
+    const auto largest_kb = [] {
+        struct rusage usage {};
+        ::getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    };
+    const long before = largest_kb();
+    try {
+        read_file("/dev/zero", k_most);
+    } catch (const Error&) {
+        std::_Exit(largest_kb() - before < 80 * 1024 ? 0 : 1);
+    }
+    std::_Exit(2);
+}
+
+TEST_F(file_test, what_is_refused_at_the_limit_takes_no_more_memory_than_that) {
+    EXPECT_EXIT(read_up_to_a_limit(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(file_test, a_pipe_is_written_whole_to_a_slow_reader) {
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    const std::string bytes(1'000'000, 'x');
+    std::string read;
+    std::thread reader([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(80));  // the writer waits for a reader
+        const int pipe = ::open(path("pipe").c_str(), O_RDONLY);
+        std::this_thread::sleep_for(std::chrono::milliseconds(80));  // and for room
+        char block[65536];
+        for (ssize_t count = 0; (count = ::read(pipe, block, sizeof block)) > 0;)
+            read.append(block, static_cast<std::size_t>(count));
+        ::close(pipe);
+    });
+    write_file(path("pipe"), bytes);
+    reader.join();
+    EXPECT_EQ(read, bytes);
+}
+
+TEST_F(file_test, waiting_for_a_pipe_can_be_ended) {
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    int asked = 0;
+    const MayWait three_times = [&] { return ++asked < 4; };
+    EXPECT_THROW(write_file(path("pipe"), "no reader", three_times), Cancelled);
+    EXPECT_EQ(asked, 4);
+    // A reader that reads nothing: a pipe holds 64 KiB.
+    const int reader = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+    asked = 0;
+    EXPECT_THROW(write_file(path("pipe"), std::string(1'000'000, 'x'), three_times), Cancelled);
+    EXPECT_EQ(asked, 4);
+    ::close(reader);
 }
 
 TEST_F(file_test, where_memory_does_not_suffice_the_file_is_named) {

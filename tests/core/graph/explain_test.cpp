@@ -246,8 +246,13 @@ protected:
     static ConstMatrixView values(const Stage& stage, int head) {
         return head < 0 ? stage.buffer.mean().host().head(0) : stage.buffer.host().head(head);
     }
+    /// In a head, or (−1) in every head.
     bool closed(int head, int i, int j) const {
-        return trace.find("masked")->buffer.at(head, i, j) == -k_infinity;
+        const Stage& masked = *trace.find("masked");
+        int closing = 0;
+        for (int h = 0; h < masked.shape().heads; ++h)
+            if (head < 0 || h == head) closing += masked.buffer.at(h, i, j) == -k_infinity;
+        return closing == (head < 0 ? masked.shape().heads : 1);
     }
     bool empty(int head, int i) const {
         return (values(*trace.find("masked"), head).row(i).array() == -k_infinity).all();
@@ -361,7 +366,7 @@ TEST_P(explain_test, the_row_is_the_cells_row) {
             const ProofBar& bar = proof.row[std::size_t(k)];
             EXPECT_TRUE(same(bar.value, values(stage, head)(i, k)));
             EXPECT_EQ(bar.label, trace.label(stage.info->columns, k));
-            EXPECT_EQ(bar.closed, stage.info->columns == Axis::key_token && closed(std::max(head, 0), i, k));
+            EXPECT_EQ(bar.closed, stage.info->columns == Axis::key_token && closed(head, i, k));
         }
     });
 }
@@ -404,7 +409,7 @@ TEST_P(explain_test, weights_are_proved_to_the_softmax) {
 }
 
 TEST_P(explain_test, weights_have_a_summary_and_nothing_else_has) {
-    for_each_cell([&](const Stage& stage, int head, int i, int, const Proof& proof) {
+    for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         ASSERT_EQ(proof.summary.has_value(), stage.name() == "weights" || stage.name() == "align");
         if (!proof.summary || std::isnan(proof.value)) return;
         double sum = 0, entropy = 0;
@@ -418,7 +423,7 @@ TEST_P(explain_test, weights_have_a_summary_and_nothing_else_has) {
         // The same sum of at most some hundred terms in another order of operations.
         EXPECT_NEAR(proof.summary->entropy, entropy, 1e-12);
         EXPECT_GE(proof.summary->entropy, 0);
-        EXPECT_EQ(proof.summary->rank, larger + 1);
+        EXPECT_EQ(proof.summary->rank, closed(head, i, j) ? 0 : larger + 1);
         const bool nothing = sum == 0;
         EXPECT_NEAR(proof.summary->effective_tokens, nothing ? 0 : std::exp(entropy), 1e-9);
         // Each weight is rounded to float32.
@@ -433,7 +438,7 @@ TEST_P(explain_test, heads_are_ranked_by_their_weight) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (!proof.summary) return;
         int expected = 0;
-        if (stage.shape().heads > 1 && head >= 0) {
+        if (stage.shape().heads > 1 && head >= 0 && !closed(head, i, j)) {
             expected = 1;
             for (int h = 0; h < stage.shape().heads; ++h) expected += values(stage, h)(i, j) > proof.value;
         }
@@ -499,6 +504,27 @@ TEST(explain_words_test, the_weight_of_you_on_to_reads_as_in_the_notebook) {
     EXPECT_EQ(proof.row_title, "you");
     EXPECT_EQ(proof.row[4].label, "to");
     EXPECT_EQ(proof.summary->rank, 1);
+}
+
+TEST(explain_words_test, a_mean_is_closed_only_where_every_head_is) {
+    Experiment experiment;
+    experiment.attention.heads = 4;
+    experiment.weighting.normalizer = Normalization::local_p;
+    experiment.weighting.local_window = 1;
+    const Trace trace = evaluate(experiment);
+    const Buffer& masked = trace.find("masked")->buffer;
+    int somewhere = 0, everywhere = 0;
+    for (int j = 0; j < masked.shape().columns; ++j) {
+        int heads = 0;
+        for (int h = 0; h < 4; ++h) heads += masked.at(h, 0, j) == -k_infinity;
+        const Proof proof = explain(trace, *trace.find("weights"), -1, 0, j);
+        EXPECT_EQ(proof.row[std::size_t(j)].closed, heads == 4);
+        EXPECT_EQ(proof.summary->rank == 0, heads == 4);
+        somewhere += heads > 0 && heads < 4;
+        everywhere += heads == 4;
+    }
+    EXPECT_GT(somewhere, 0);
+    EXPECT_GT(everywhere, 0);
 }
 
 TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/picture/figure_layout.h"
 #include "tests/picture_fixture.h"
 
@@ -48,6 +49,15 @@ TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
     EXPECT_EQ(mean.subtitle.find("weights\u00A0\u00A0·  mean over 2 heads of custom"), 0u);
     EXPECT_NE(mean.subtitle.find("mean\u00A0of\u00A02\u00A0heads"), std::string::npos);
     EXPECT_EQ(mean.values[0], 1.5f);
+}
+
+TEST(figure_test, a_title_is_in_words_and_a_parameters_is_its_symbol) {
+    const auto title = [](const StageInfo& info) {
+        const StagePtr stage = make_stage(info, 1, 1, 1, [](int, int, int) { return 1.f; });
+        return make_figure(make_trace(words(1), {stage}), *stage, k_first, Presentation()).title;
+    };
+    EXPECT_EQ(title(*"feed_forward_hidden"_stage), "feed forward hidden");
+    EXPECT_EQ(title(*"W_q"_stage), "W_q");
 }
 
 TEST(figure_test, the_colour_bar_tells_the_range_it_belongs_to) {

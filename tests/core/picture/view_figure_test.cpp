@@ -174,7 +174,7 @@ TEST(alignment_figure_test, its_axes_are_steps_and_source_words) {
 TEST(alignment_figure_test, without_attention_all_words_meet) {
     Session session = load_example("encoder-decoder");
     const Figure figure = figure_of(ViewKind::alignment, session);
-    EXPECT_EQ(figure.title, "decoder_context");
+    EXPECT_EQ(figure.title, "decoder context");
     EXPECT_EQ(figure.lines->meeting, "last state");
     EXPECT_EQ(figure.lines->words.size(), 12u);
     EXPECT_NE(figure.subtitle.find("no\u00A0alignment"), std::string::npos);

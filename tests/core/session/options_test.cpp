@@ -236,6 +236,12 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
         EXPECT_EQ(refusal_of_flag(flag.first, flag.second).substr(0, expected.size()), expected);
 }
 
+TEST(options_test, a_long_rule_of_a_mask_is_quoted_in_short) {
+    EXPECT_EQ(refusal_of_flag("mask", "windows:" + std::string(1000, '1')),
+              "--mask: mask \"windows:" + std::string(37, '1') + "…" + std::string(15, '1') +
+                  "\" is not a rule: use none, causal, valid:K[,K…], window:L,R, file:PATH");
+}
+
 TEST(options_test, text_that_is_not_utf8_is_refused_wherever_it_stands) {
     for (const Option& option : options()) {
         if (option.type == OptionType::picture) continue;  // the name of a file may be any bytes
