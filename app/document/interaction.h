@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -84,30 +83,6 @@ struct MaskStroke {
     std::size_t taken = 0;  ///< how many of `cells` the experiment has taken
 };
 
-/// A field that is being typed into or dragged.
-struct FieldEdit {
-    unsigned typing = 0;  ///< id of the field in typing mode; 0: none
-    std::string text;
-    bool begins = false;  ///< takes the keyboard in this frame
-    double traveled = 0;  ///< pixels of the current drag not yet turned into steps
-    int gestures = 0;     ///< drags so far; each is an undo step
-};
-
-/// The control that has the keyboard focus, and the keys pressed for it.
-struct ControlFocus {
-    unsigned id = 0;              ///< 0: none
-    std::vector<unsigned> drawn;  ///< controls of the newest frame, in order
-    bool moved = false;           ///< to be scrolled into view
-    bool pressed = false;
-    int steps = 0;
-    bool on_grid = false;  ///< the control also uses ↑ and ↓
-    int steps_down = 0;
-    unsigned behind = 0;  ///< gets the focus back when the dialog closes
-
-    /// Moves to the next control (step 1) or the previous one (−1), wrapping around.
-    void move(int step);
-};
-
 struct Interaction {
     // What is under the mouse is found while a frame is drawn, and highlighted in the next frame.
     std::optional<PointedCell> hovered;
@@ -126,13 +101,9 @@ struct Interaction {
     GiveForm give_form;
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
-    FieldEdit field;
     MaskStroke stroke;
     std::optional<Cell> edited_cell;  ///< cell of the focused stage that is being typed into
-    ControlFocus control;
-    std::set<std::string> folded_sections;  ///< of the experiment panel
-    std::string control_label;              ///< of the row being drawn
-    bool control_disabled = false;          ///< the row being drawn does not apply
+    std::string control_label;        ///< of the row being drawn
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1
@@ -147,8 +118,6 @@ struct Interaction {
     int typing_run = 0;  ///< words typed so far; each is an undo step
 
     void open(Dialog which) {
-        if (control.behind == 0) control.behind = control.id;
-        control.id = 0;
         dialog = which;
         dialog_opens = true;
     }

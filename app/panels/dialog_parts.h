@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/actions/actions.h"
+#include "app/document/desk.h"
 #include "app/ui/widgets.h"
 
 namespace attnscope {
@@ -16,13 +17,13 @@ float list_height(const Ui& ui, float units);
 std::string home_folder();
 
 /// The form's problem; nothing if it is empty.
-void problem_line(Ui& ui, const std::string& problem);
+void problem_line(const Ui& ui, const std::string& problem);
 /// The form's problem in two lines, which take their space even without one, so that nothing moves.
-void problem_lines(Ui& ui, const std::string& problem);
+void problem_lines(const Ui& ui, const std::string& problem);
 
 /// A label, and the control beside it.
 template <typename Control>
-void row(Ui& ui, const char* label, const Control& control) {
+void row(const Ui& ui, const char* label, const Control& control) {
     constexpr float k_label_width = 110;
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(label);
@@ -33,13 +34,13 @@ void row(Ui& ui, const char* label, const Control& control) {
     ImGui::PopID();
 }
 
-void file_dialog(Ui& ui, ActionContext& context, bool saving);
-void export_dialog(Ui& ui);
+void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving);
+void export_dialog(Desk& desk, const Ui& ui);
 /// The dialog for a custom matrix: pasted, from a file, or cell by cell.
-void give_dialog(Ui& ui);
+void give_dialog(Desk& desk, const Ui& ui);
 /// The comparison of both backends, stage by stage.
-void parity_dialog(Ui& ui);
+void parity_dialog(Desk& desk, const Ui& ui);
 /// Closes the export dialog when the export is done, and reports the outcome.
-void take_export(Ui& ui);
+void take_export(Desk& desk);
 
 }  // namespace attnscope

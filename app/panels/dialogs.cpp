@@ -9,13 +9,13 @@
 namespace attnscope {
 namespace {
 
-void faint_words(Ui& ui, const char* words) {
+void faint_words(const Ui& ui, const char* words) {
     ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + dialog_width(ui));
     ImGui::TextDisabled("%s", words);
     ImGui::PopTextWrapPos();
 }
 
-void keys_dialog(Ui& ui) {
+void keys_dialog(Desk& desk, const Ui& ui) {
     if (ImGui::BeginTable("keys", 2, ImGuiTableFlags_RowBg)) {
         ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthFixed, dialog_width(ui) * 0.68f);
         for (const Action& action : actions()) {
@@ -33,16 +33,16 @@ void keys_dialog(Ui& ui) {
         "to type a number, drag to step it.\nTab moves between controls; Enter and ← → change the one "
         "in focus.\nIn the mask, click or drag to paint, right-click for presets;\ndouble-click to type "
         "into a cell of a custom matrix.");
-    if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
 }
 
-void about_dialog(Ui& ui) {
+void about_dialog(Desk& desk, const Ui& ui) {
     ImGui::TextUnformatted("attnscope " ATTNSCOPE_VERSION);
     faint_words(
         ui,
         "An instrument for exploring the attention mechanism.\nMIT license. Fonts: Inter, JetBrains Mono "
         "(OFL), DejaVu.");
-    if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
 }
 
 bool matches(std::string_view title, const std::string& text) {
@@ -63,27 +63,27 @@ std::vector<const Action*> found_actions(const ActionContext& context, const std
 }
 
 /// Moves through the list of `count` entries with ↑ and ↓ while typing; true if the selection moved.
-bool walk_palette(Ui& ui, int count) {
-    int& entry = ui.state.palette_entry;
+bool walk_palette(Desk& desk, int count) {
+    int& entry = desk.state.palette_entry;
     const int step = compat::key_pressed(Key::down, true) - compat::key_pressed(Key::up, true);
     entry = std::clamp(entry + step, 0, std::max(count - 1, 0));
     return step != 0;
 }
 
-void palette_dialog(Ui& ui, ActionContext& context) {
-    if (ui.state.dialog_opens) {
-        ui.state.palette_text.clear();
-        ui.state.palette_entry = 0;
+void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
+    if (desk.state.dialog_opens) {
+        desk.state.palette_text.clear();
+        desk.state.palette_entry = 0;
         ImGui::SetKeyboardFocusHere();
     }
     ImGui::SetNextItemWidth(dialog_width(ui));
-    const std::string before = ui.state.palette_text;
-    const bool entered = line_field(ui, "##palette", "Search actions", ui.state.palette_text);
-    if (ui.state.palette_text != before) ui.state.palette_entry = 0;
-    const std::vector<const Action*> found = found_actions(context, ui.state.palette_text);
-    const bool walked = walk_palette(ui, static_cast<int>(found.size()));
+    const std::string before = desk.state.palette_text;
+    const bool entered = line_field(ui, "##palette", "Search actions", desk.state.palette_text);
+    if (desk.state.palette_text != before) desk.state.palette_entry = 0;
+    const std::vector<const Action*> found = found_actions(context, desk.state.palette_text);
+    const bool walked = walk_palette(desk, static_cast<int>(found.size()));
     const Action* const marked =
-        found.empty() ? nullptr : found[static_cast<std::size_t>(ui.state.palette_entry)];
+        found.empty() ? nullptr : found[static_cast<std::size_t>(desk.state.palette_entry)];
     const Action* chosen = entered ? marked : nullptr;
     ImGui::BeginChild("found", {dialog_width(ui), list_height(ui, 300)});
     for (const Action* action : found) {
@@ -95,7 +95,7 @@ void palette_dialog(Ui& ui, ActionContext& context) {
     }
     ImGui::EndChild();
     if (!chosen) return;
-    ui.state.dialog = Dialog::none;
+    desk.state.dialog = Dialog::none;
     run_action(*chosen, context);
 }
 
@@ -114,16 +114,16 @@ const char* title_of(Dialog dialog) {
     return "";
 }
 
-void contents(Ui& ui, ActionContext& context) {
-    switch (ui.state.dialog) {
-        case Dialog::open: return file_dialog(ui, context, false);
-        case Dialog::save: return file_dialog(ui, context, true);
-        case Dialog::exporting: return export_dialog(ui);
-        case Dialog::giving: return give_dialog(ui);
-        case Dialog::keys: return keys_dialog(ui);
-        case Dialog::about: return about_dialog(ui);
-        case Dialog::palette: return palette_dialog(ui, context);
-        case Dialog::parity: return parity_dialog(ui);
+void contents(Desk& desk, const Ui& ui, ActionContext& context) {
+    switch (desk.state.dialog) {
+        case Dialog::open: return file_dialog(desk, ui, context, false);
+        case Dialog::save: return file_dialog(desk, ui, context, true);
+        case Dialog::exporting: return export_dialog(desk, ui);
+        case Dialog::giving: return give_dialog(desk, ui);
+        case Dialog::keys: return keys_dialog(desk, ui);
+        case Dialog::about: return about_dialog(desk, ui);
+        case Dialog::palette: return palette_dialog(desk, ui, context);
+        case Dialog::parity: return parity_dialog(desk, ui);
         case Dialog::none: return;
     }
 }
@@ -146,7 +146,7 @@ std::string home_folder() {
     return error ? "/" : here.string();
 }
 
-void problem_line(Ui& ui, const std::string& problem) {
+void problem_line(const Ui& ui, const std::string& problem) {
     if (problem.empty()) return;
     ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme.warning));
     ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + dialog_width(ui));
@@ -155,21 +155,24 @@ void problem_line(Ui& ui, const std::string& problem) {
     ImGui::PopStyleColor();
 }
 
-void problem_lines(Ui& ui, const std::string& problem) {
+void problem_lines(const Ui& ui, const std::string& problem) {
     const float top = ImGui::GetCursorPosY();
     problem_line(ui, problem);
     const float room = ImGui::GetTextLineHeight() * 2, taken = ImGui::GetCursorPosY() - top;
     ImGui::SetCursorPosY(top + std::max(taken, room + ImGui::GetStyle().ItemSpacing.y));
 }
 
-void dialogs(Ui& ui, ActionContext& context) {
-    take_export(ui);
-    if (ui.state.dialog != Dialog::parity) ui.parity.cancel();
-    if (ui.state.dialog != Dialog::giving) ui.matrix_reader.cancel();
-    if (ui.state.dialog == Dialog::none) return;
-    const Dialog shown = ui.state.dialog;
+void dialogs(Desk& desk, const Ui& ui, ActionContext& context) {
+    take_export(desk);
+    if (desk.state.dialog != Dialog::parity) desk.parity.cancel();
+    if (desk.state.dialog != Dialog::giving) desk.matrix_reader.cancel();
+    if (desk.state.dialog == Dialog::none) return;
+    const Dialog shown = desk.state.dialog;
     const std::string id = std::string(title_of(shown)) + "##dialog";
-    if (ui.state.dialog_opens) ImGui::OpenPopup(id.c_str());
+    if (desk.state.dialog_opens) {
+        ImGui::OpenPopup(id.c_str());
+        ui.controls.focus.leave_for_dialog();
+    }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5f, 0.5f});
     // Contents higher than the window scroll.
@@ -183,15 +186,15 @@ void dialogs(Ui& ui, ActionContext& context) {
     if (ImGui::BeginPopupModal(id.c_str(), &open,
                                ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove)) {
         // The keyboard focus stays within the dialog.
-        ui.state.control.drawn.clear();
-        contents(ui, context);
-        if (ui.state.dialog != shown) ImGui::CloseCurrentPopup();
+        ui.controls.focus.drawn.clear();
+        contents(desk, ui, context);
+        if (desk.state.dialog != shown) ImGui::CloseCurrentPopup();
         ImGui::EndPopup();
     }
     ImGui::PopStyleColor(3);
     ImGui::PopStyleVar();
-    if (!open && ui.state.dialog == shown) ui.state.dialog = Dialog::none;
-    if (ui.state.dialog == shown) ui.state.dialog_opens = false;
+    if (!open && desk.state.dialog == shown) desk.state.dialog = Dialog::none;
+    if (desk.state.dialog == shown) desk.state.dialog_opens = false;
 }
 
 }  // namespace attnscope

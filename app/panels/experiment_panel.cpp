@@ -9,6 +9,7 @@
 #include "core/number_text.h"
 #include "core/op/normalizers.h"
 #include "core/random/initializers.h"
+#include "core/session/options.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
 
@@ -25,182 +26,184 @@ float logarithmic_fill(int value, int most) {
     return std::log2(static_cast<float>(std::max(value, 1))) / std::log2(static_cast<float>(most));
 }
 
-std::string derived_shape(Ui& ui, std::string_view stage) {
-    const Stage* found = ui.document.trace() ? ui.document.trace()->find(stage) : nullptr;
+std::string derived_shape(Desk& desk, std::string_view stage) {
+    const Stage* found = desk.document.trace() ? desk.document.trace()->find(stage) : nullptr;
     return found ? product(found->shape().rows, found->shape().columns) : "";
 }
 
-void input_section(Ui& ui) {
+void input_section(Desk& desk, const Ui& ui) {
     if (!section_header(ui, "Input", "")) return;
-    choice_row(ui, "mechanism", "Mechanism",
+    choice_row(desk, ui, "mechanism", "Mechanism",
                choices_of<MechanismKind>({"All queries at once, from Luong's scores to the transformer",
                                           "Encoder and decoder, aligned word by word (Bahdanau)"}));
-    choice_row(ui, "tokenizer", "Tokens", choices_of(tokenizers()));
-    choice_row(ui, "vocabulary", "Vocabulary", choices_of(vocabulary_rules()));
+    choice_row(desk, ui, "tokenizer", "Tokens", choices_of(tokenizers()));
+    choice_row(desk, ui, "vocabulary", "Vocabulary", choices_of(vocabulary_rules()));
 }
 
-void embedding_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
-    if (!section_header(ui, "Embedding", derived_shape(ui, "table"))) return;
-    seed_row(ui, "seed", "Seed", e.weights.seed);
-    whole_row(ui, "dim", "Dimension", std::to_string(e.input.dim), logarithmic_fill(e.input.dim, k_max_dim),
+void embedding_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
+    if (!section_header(ui, "Embedding", derived_shape(desk, "table"))) return;
+    seed_row(desk, ui, "seed", "Seed", e.weights.seed);
+    whole_row(desk, ui, "dim", "Dimension", std::to_string(e.input.dim), logarithmic_fill(e.input.dim, k_max_dim),
               [&](int steps) { return stepped_size(e, dim_of, steps); });
-    choice_row(ui, "embedding", "Init", choices_of(initializers()));
-    whole_row(ui, "table-size", "Table rows", std::to_string(e.input.table_size), -1,
+    choice_row(desk, ui, "embedding", "Init", choices_of(initializers()));
+    whole_row(desk, ui, "table-size", "Table rows", std::to_string(e.input.table_size), -1,
               [&](int steps) { return std::clamp(e.input.table_size + steps, 0, k_max_table_size); });
 }
 
-void position_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
+void position_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
     const bool biases = e.attention.position == Position::alibi;
-    if (!section_header(ui, "Position", derived_shape(ui, biases ? "bias" : "position"))) return;
-    choice_row(ui, "position", "Encoding",
+    if (!section_header(ui, "Position", derived_shape(desk, biases ? "bias" : "position"))) return;
+    choice_row(desk, ui, "position", "Encoding",
                choices_of<Position>({"No position: reordered tokens give the same rows",
                                      "Sines and cosines of the position are added to X",
                                      "Q and K are rotated by angles that grow with the position",
                                      "Scores decrease with distance, with a slope per head"}));
-    choice_row(ui, "rope-layout", "Pairs",
+    choice_row(desk, ui, "rope-layout", "Pairs",
                choices_of<RopeLayout>(
                    {"Features 1 and 2, 3 and 4, …", "A feature of the first half and one of the second"}));
 }
 
 /// Columns of all heads together; by default those of the embedding.
-void size_row(Ui& ui, std::string_view option, const char* label, SizeField size) {
-    const Experiment& e = ui.document.experiment();
+void size_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, SizeField size) {
+    const Experiment& e = desk.document.experiment();
     Experiment copy = e;
     const int own = size(copy), columns = own > 0 ? own : e.input.dim;
-    whole_row(ui, option, label, own > 0 ? std::to_string(columns) : "d = " + std::to_string(columns),
+    whole_row(desk, ui, option, label,
+              own > 0 ? std::to_string(columns) : "d = " + std::to_string(columns),
               logarithmic_fill(columns, k_max_dim), [&, size](int steps) {
                   const int next = stepped_size(e, size, steps);
                   return next == e.input.dim ? 0 : next;
               });
 }
 
-void projections_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
+void projections_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
     const bool none = e.attention.projection == Projection::none;
-    if (!section_header(ui, "Projections",
-                        none && applies(ui, "projection") ? unprojected_text(e) : derived_shape(ui, "W_q")))
+    if (!section_header(
+            ui, "Projections",
+            none && applies(desk, "projection") ? unprojected_text(e) : derived_shape(desk, "W_q")))
         return;
     std::vector<Choice> rules = choices_of(projection_rules());
     rules.front().help = unprojected_text(e);
     ImGui::PushID("projections");  // the embedding section has a row of the same name
-    choice_row(ui, "projection", "Init", rules);
+    choice_row(desk, ui, "projection", "Init", rules);
     ImGui::PopID();
-    weight_seed_row(ui, "projection-seed", e.weights.projection_seed, "the embedding table");
-    switch_row(ui, "projection-bias", "Biases", e.attention.projection_bias);
-    size_row(ui, "key-size", "Key size", key_size_of);
-    size_row(ui, "value-size", "Value size", value_size_of);
+    weight_seed_row(desk, ui, "projection-seed", e.weights.projection_seed, "the embedding table");
+    switch_row(desk, ui, "projection-bias", "Biases", e.attention.projection_bias);
+    size_row(desk, ui, "key-size", "Key size", key_size_of);
+    size_row(desk, ui, "value-size", "Value size", value_size_of);
 }
 
-std::string head_widths(Ui& ui) {
-    const Trace* trace = ui.document.trace().get();
+std::string head_widths(Desk& desk) {
+    const Trace* trace = desk.document.trace().get();
     const int d_k = trace ? head_width(*trace, "key") : 0, d_v = trace ? head_width(*trace, "value") : 0;
     if (d_k == 0) return "";
     return "d_k = " + std::to_string(d_k) + (d_v == d_k ? "" : ", d_v = " + std::to_string(d_v));
 }
 
-void heads_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
-    if (!section_header(ui, "Heads", head_widths(ui))) return;
+void heads_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
+    if (!section_header(ui, "Heads", head_widths(desk))) return;
     const int most = std::min(e.input.dim, k_max_heads);
-    whole_row(ui, "heads", "Heads", std::to_string(e.attention.heads),
+    whole_row(desk, ui, "heads", "Heads", std::to_string(e.attention.heads),
               static_cast<float>(e.attention.heads) / static_cast<float>(most),
               [&](int steps) { return stepped_size(e, heads_of, steps); });
 }
 
-void scale_rows(Ui& ui, double factor, int d_k) {
-    const Experiment& e = ui.document.experiment();
+void scale_rows(Desk& desk, const Ui& ui, double factor, int d_k) {
+    const Experiment& e = desk.document.experiment();
     std::vector<Choice> kinds = {{"none", "none", "Scores as they are"},
                                  {short_text(factor), "a number", "Multiply by any factor"}};
     if (!e.is_given("scores"))
         kinds.insert(kinds.begin(),
                      {"sqrt", "1/√d_k = " + short_text(1 / std::sqrt(double(d_k))), "Divide by √d_k"});
-    option_row(ui, "scale", "Scale", [&](float) {
+    option_row(desk, ui, "scale", "Scale", [&](float) {
         const std::string current = e.attention.scale.kind == Scale::Kind::number
                                         ? short_text(factor)
-                                        : text_of(ui.document.session(), *find_option("scale"));
-        if (const auto picked = choice_field(ui, "##kind", kinds, current)) set_option(ui, "scale", *picked);
+                                        : text_of(desk.document.session(), *find_option("scale"));
+        if (const auto picked = choice_field(ui, "##kind", kinds, current))
+            set_option(desk, "scale", *picked);
     });
-    factor_row(ui, "scale", "Factor", factor, -1);
+    factor_row(desk, ui, "scale", "Factor", factor, -1);
 }
 
-void score_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
-    const int d_k = key_width(e, ui.document.trace().get());
+void score_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
+    const int d_k = key_width(e, desk.document.trace().get());
     const double factor = e.attention.scale.factor(d_k);
-    if (!section_header(ui, "Score", applies(ui, "scale") ? "× " + short_text(factor) : "")) return;
-    choice_row(ui, "score", "Function", choices_of(score_functions()));
-    whole_row(ui, "hidden", "Hidden", std::to_string(e.weighting.hidden),
-              logarithmic_fill(e.weighting.hidden, k_max_dim),
+    if (!section_header(ui, "Score", applies(desk, "scale") ? "× " + short_text(factor) : "")) return;
+    choice_row(desk, ui, "score", "Function", choices_of(score_functions()));
+    whole_row(desk, ui, "hidden", "Hidden", std::to_string(e.weighting.hidden), logarithmic_fill(e.weighting.hidden, k_max_dim),
               [&](int steps) { return std::clamp(e.weighting.hidden + steps, 1, k_max_dim); });
-    weight_seed_row(ui, "score-seed", e.weights.score_seed, "the projections");
-    factor_row(ui, "sharpening", "Sharpening", e.attention.sharpening, -1);
-    scale_rows(ui, factor, d_k);
+    weight_seed_row(desk, ui, "score-seed", e.weights.score_seed, "the projections");
+    factor_row(desk, ui, "sharpening", "Sharpening", e.attention.sharpening, -1);
+    scale_rows(desk, ui, factor, d_k);
 }
 
-void dropout_rows(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
-    share_row(ui, "dropout", "Dropout", e.attention.dropout, 0.95);
-    seed_row(ui, "dropout-seed", "Dropout seed", e.attention.dropout_seed);
-    switch_row(ui, "training", "Training", e.attention.training);
+void dropout_rows(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
+    share_row(desk, ui, "dropout", "Dropout", e.attention.dropout, 0.95);
+    seed_row(desk, ui, "dropout-seed", "Dropout seed", e.attention.dropout_seed);
+    switch_row(desk, ui, "training", "Training", e.attention.training);
 }
 
-void softmax_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
+void softmax_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
     const bool queries = e.over_queries();
     if (!section_header(ui, "Softmax", queries ? "over queries" : "over keys")) return;
-    choice_row(ui, "normalizer", "Normalization", choices_of(normalizers()));
-    choice_row(ui, "softmax-axis", "Over",
+    choice_row(desk, ui, "normalizer", "Normalization", choices_of(normalizers()));
+    choice_row(desk, ui, "softmax-axis", "Over",
                choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}));
     const auto fill = static_cast<float>(0.5 + std::log10(e.weighting.temperature) / 4);
-    factor_row(ui, "temperature", "Temperature", e.weighting.temperature, std::clamp(fill, 0.0f, 1.0f));
+    factor_row(desk, ui, "temperature", "Temperature", e.weighting.temperature, std::clamp(fill, 0.0f, 1.0f));
     const double least = predicts_window(e) ? std::min(e.weighting.local_window, 1.0) : 0;
-    number_row(ui, "local-window", "Half-width", e.weighting.local_window, least, k_max_tokens);
-    dropout_rows(ui);
+    number_row(desk, ui, "local-window", "Half-width", e.weighting.local_window, least, k_max_tokens);
+    dropout_rows(desk, ui);
 }
 
-void output_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
-    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(ui, "W_o") : "")) return;
-    switch_row(ui, "output-projection", "Projection", e.attention.output_projection);
+void output_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
+    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(desk, "W_o") : "")) return;
+    switch_row(desk, ui, "output-projection", "Projection", e.attention.output_projection);
 }
 
-void block_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
+void block_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
     const bool on = e.attention.block != Block::none;
-    if (!section_header(ui, "Block", on ? derived_shape(ui, "W_1") : "")) return;
-    choice_row(ui, "block", "Norms",
+    if (!section_header(ui, "Block", on ? derived_shape(desk, "W_1") : "")) return;
+    choice_row(desk, ui, "block", "Norms",
                choices_of<Block>({"Attention alone", "Each layer norm after adding (Vaswani et al. 2017)",
                                   "Each layer norm before attention and before the feed-forward layer"}));
-    choice_row(ui, "activation", "Activation",
+    choice_row(desk, ui, "activation", "Activation",
                choices_of<Activation>({"max(0, x)", "x · Φ(x), Φ the normal distribution function"}));
     const int units = e.feed_forward_columns();
-    whole_row(ui, "feed-forward-size", "Feed-forward",
+    whole_row(desk, ui, "feed-forward-size", "Feed-forward",
               e.attention.feed_forward_size > 0 ? std::to_string(units) : "4 d = " + std::to_string(units),
               logarithmic_fill(units, 4 * k_max_dim),
               [&](int steps) { return std::clamp(units + steps, 1, 4 * k_max_dim); });
-    weight_seed_row(ui, "block-seed", e.weights.block_seed, "the score weights");
+    weight_seed_row(desk, ui, "block-seed", e.weights.block_seed, "the score weights");
 }
 
-void translation_section(Ui& ui) {
-    const Experiment& e = ui.document.experiment();
+void translation_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
     if (!section_header(ui, "Sequence to sequence", "")) return;
-    choice_row(ui, "encoder", "Encoder",
+    choice_row(desk, ui, "encoder", "Encoder",
                choices_of<Encoder>(
                    {"Reads the source in both directions", "Reads the source from first to last word"}));
-    choice_row(ui, "decoder-attention", "Attention",
+    choice_row(desk, ui, "decoder-attention", "Attention",
                choices_of<DecoderAttention>({"Each step aligns with the source (Bahdanau)",
                                              "Each step sees only the encoder's last state"}));
     std::vector<Choice> states =
         choices_of<AlignmentState>({"The state before the step (Bahdanau)", "The step's own state (Luong)"});
     for (Choice& state : states) state.shown += " state";
-    choice_row(ui, "alignment-state", "Query state", states);
+    choice_row(desk, ui, "alignment-state", "Query state", states);
     choice_row(
-        ui, "decode", "Decoding",
+        desk, ui, "decode", "Decoding",
         choices_of<Decode>({"The target words are fed in", "Each predicted word is fed to the next step"}));
     const auto size_row = [&](const char* option, const char* label, int value, int most) {
-        whole_row(ui, option, label, std::to_string(value), logarithmic_fill(value, most),
+        whole_row(desk, ui, option, label, std::to_string(value), logarithmic_fill(value, most),
                   [value, most](int steps) { return std::clamp(value + steps, 1, most); });
     };
     size_row("max-steps", "Max steps", e.seq2seq.max_steps, 100);
@@ -210,16 +213,16 @@ void translation_section(Ui& ui) {
 
 }  // namespace
 
-void experiment_panel(Ui& ui, const Area& area) {
+void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    for (void (*section)(Ui&) :
+    for (void (*section)(Desk&, const Ui&) :
          {input_section, embedding_section, image_section, position_section, projections_section,
           heads_section, score_section, mask_section, softmax_section, output_section, block_section,
           translation_section, given_section})
-        section(ui);
+        section(desk, ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
 }

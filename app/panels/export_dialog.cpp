@@ -7,6 +7,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 namespace {
@@ -22,8 +23,9 @@ void form_option(ExportForm& form, std::string_view option, const std::string& v
     }
 }
 
-void form_choice(Ui& ui, const char* label, std::string_view option, const std::vector<Choice>& choices) {
-    ExportForm& form = ui.state.export_form;
+void form_choice(Desk& desk, const Ui& ui, const char* label, std::string_view option,
+                 const std::vector<Choice>& choices) {
+    ExportForm& form = desk.state.export_form;
     row(ui, label, [&] {
         const std::string current = text_of(Session{{}, form.presentation, {}}, *find_option(option));
         if (const auto picked = choice_field(ui, "##choice", choices, current))
@@ -43,17 +45,17 @@ std::vector<Choice> names_of() {
 bool is_wide(const Ui& ui) { return dialog_width(ui) >= ui.px(400); }
 
 /// Whether the open view has a figure of its own.
-bool has_picture(const Ui& ui) {
-    const ViewFigure* view = find_view_figure(ui.document.presentation().view);
-    return view && view->stage(*ui.document.trace());
+bool has_picture(const Desk& desk) {
+    const ViewFigure* view = find_view_figure(desk.document.presentation().view);
+    return view && view->stage(*desk.document.trace());
 }
 
-std::string focused_name(const Ui& ui) {
-    return std::string(focused_stage(*ui.document.trace(), ui.document.presentation().stage).name());
+std::string focused_name(const Desk& desk) {
+    return std::string(focused_stage(*desk.document.trace(), desk.document.presentation().stage).name());
 }
 
-void what_to_export(Ui& ui) {
-    ExportForm& form = ui.state.export_form;
+void what_to_export(Desk& desk, const Ui& ui) {
+    ExportForm& form = desk.state.export_form;
     row(ui, "What", [&] {
         using What = ExportForm::What;
         const float left = ImGui::GetCursorPosX();
@@ -64,21 +66,21 @@ void what_to_export(Ui& ui) {
             if (is_wide(ui)) return ImGui::SameLine();
             ImGui::SetCursorPosX(left);
         };
-        if (has_picture(ui)) {
-            button(std::string(name_of(ui.document.presentation().view)) + " view", What::view);
+        if (has_picture(desk)) {
+            button(std::string(name_of(desk.document.presentation().view)) + " view", What::view);
             beside();
         }
-        button(focused_name(ui), What::stage);
+        button(focused_name(desk), What::stage);
         beside();
         button("all", What::all);
         tooltip(ui, "Every stage of the computation, and the picture of the view");
     });
-    const int heads = ui.document.trace()->experiment.attention.heads;
+    const int heads = desk.document.trace()->experiment.attention.heads;
     if (heads > 1) {
         std::vector<Choice> choices = {{"all", "all heads", ""}, {"mean", "mean of the heads", ""}};
         for (int h = 1; h <= heads; ++h)
             choices.push_back({std::to_string(h), "head " + std::to_string(h), ""});
-        form_choice(ui, "Heads", "head", choices);
+        form_choice(desk, ui, "Heads", "head", choices);
     }
     row(ui, "Formats", [&] {
         // As many on a line as fit.
@@ -109,8 +111,8 @@ void what_to_export(Ui& ui) {
     });
 }
 
-void how_pictures_look(Ui& ui) {
-    ExportForm& form = ui.state.export_form;
+void how_pictures_look(Desk& desk, const Ui& ui) {
+    ExportForm& form = desk.state.export_form;
     row(ui, "Title",
         [&] { line_field(ui, "##title", "the stage's name and formula", form.presentation.title); });
     row(ui, "Cell size", [&] {
@@ -127,25 +129,25 @@ void how_pictures_look(Ui& ui) {
         if (is_wide(ui)) ImGui::SameLine();
         check_box(ui, "values in the cells", form.presentation.values);
     });
-    form_choice(ui, "Theme", "theme", names_of<ThemeKind>());
-    form_choice(ui, "Colors", "colormap", names_of<ColormapKind>());
+    form_choice(desk, ui, "Theme", "theme", names_of<ThemeKind>());
+    form_choice(desk, ui, "Colors", "colormap", names_of<ColormapKind>());
 }
 
-ExportRequest request_of(const Ui& ui) {
-    const ExportForm& form = ui.state.export_form;
+ExportRequest request_of(const Desk& desk) {
+    const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
     ExportRequest request{{}, form.presentation.head, form.formats};
-    if (form.what == What::stage) request.stages = {focused_name(ui)};
-    if (form.what != What::stage) request.view = ui.document.presentation().view;
+    if (form.what == What::stage) request.stages = {focused_name(desk)};
+    if (form.what != What::stage) request.view = desk.document.presentation().view;
     request.view_alone = form.what == What::view;
     return request;
 }
 
 /// "writes weights.png and 3 more", or the reason why nothing can be written.
-std::string what_will_be_written(Ui& ui, bool& possible) {
+std::string what_will_be_written(Desk& desk, bool& possible) {
     possible = false;
     try {
-        const auto items = plan_export(*ui.document.trace(), request_of(ui));
+        const auto items = plan_export(*desk.document.trace(), request_of(desk));
         if (items.empty()) return "choose a format";
         possible = true;
         return "writes " + items.front().file_name +
@@ -155,80 +157,80 @@ std::string what_will_be_written(Ui& ui, bool& possible) {
     }
 }
 
-void running_export(Ui& ui) {
+void running_export(Desk& desk, const Ui& ui) {
     const std::string files =
-        std::to_string(ui.exporter.done()) + " of " + std::to_string(ui.exporter.count()) + " files";
-    ImGui::ProgressBar(static_cast<float>(ui.exporter.part()), {dialog_width(ui), 0}, files.c_str());
-    if (push_button(ui, "Cancel", ui.px(110))) ui.exporter.cancel();
+        std::to_string(desk.exporter.done()) + " of " + std::to_string(desk.exporter.count()) + " files";
+    ImGui::ProgressBar(static_cast<float>(desk.exporter.part()), {dialog_width(ui), 0}, files.c_str());
+    if (push_button(ui, "Cancel", ui.px(110))) desk.exporter.cancel();
     tooltip(ui, "Files already written are kept");
     ImGui::SameLine();
-    if (push_button(ui, "Hide", ui.px(110))) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Hide", ui.px(110))) desk.state.dialog = Dialog::none;
     tooltip(ui, "The export continues; the status bar shows its progress");
 }
 
-void export_form(Ui& ui) {
-    ExportForm& form = ui.state.export_form;
-    what_to_export(ui);
-    how_pictures_look(ui);
+void export_form(Desk& desk, const Ui& ui) {
+    ExportForm& form = desk.state.export_form;
+    what_to_export(desk, ui);
+    how_pictures_look(desk, ui);
     bool entered = false;
     row(ui, "Folder", [&] {
         // Selected after a failure too, as the folder is the most common cause.
-        if (ui.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
+        if (desk.state.dialog_opens || form.refocus) ImGui::SetKeyboardFocusHere();
         form.refocus = false;
         entered = line_field(ui, "##folder", "", form.folder);
     });
     bool possible = false;
-    const std::string summary = what_will_be_written(ui, possible);
+    const std::string summary = what_will_be_written(desk, possible);
     ImGui::TextDisabled("%s", summary.c_str());
     problem_line(ui, form.problem);
     const bool pressed = push_button(ui, "Export", ui.px(110), possible);
     ImGui::SameLine();
-    if (push_button(ui, "Cancel", ui.px(110))) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Cancel", ui.px(110))) desk.state.dialog = Dialog::none;
     if (!possible || (!pressed && !entered)) return;
     form.problem.clear();
-    ui.saved.export_folder = form.folder;
-    ui.document.change(
+    desk.saved.export_folder = form.folder;
+    desk.document.change(
         [&](Session& session) { session.presentation.cell_size = form.presentation.cell_size; });
-    Session session = ui.document.session();
+    Session session = desk.document.session();
     session.presentation = form.presentation;
-    ui.exporter.start(ui.document.trace(), std::move(session), request_of(ui), form.folder);
+    desk.exporter.start(desk.document.trace(), std::move(session), request_of(desk), form.folder);
 }
 
 }  // namespace
 
-void export_dialog(Ui& ui) {
-    ExportForm& form = ui.state.export_form;
-    if (ui.state.dialog_opens) {
-        form.presentation = ui.document.presentation();
+void export_dialog(Desk& desk, const Ui& ui) {
+    ExportForm& form = desk.state.export_form;
+    if (desk.state.dialog_opens) {
+        form.presentation = desk.document.presentation();
         if (form.what != ExportForm::What::all)
-            form.what = has_picture(ui) ? ExportForm::What::view : ExportForm::What::stage;
+            form.what = has_picture(desk) ? ExportForm::What::view : ExportForm::What::stage;
         form.problem.clear();
         form.refocus = false;
-        form.folder = ui.saved.export_folder.empty() ? home_folder() : ui.saved.export_folder;
+        form.folder = desk.saved.export_folder.empty() ? home_folder() : desk.saved.export_folder;
     }
-    if (ui.exporter.takes_long()) return running_export(ui);
+    if (desk.exporter.takes_long()) return running_export(desk, ui);
     // Anything faster would only flicker.
-    ui.state.control_disabled = ui.exporter.running();
-    ImGui::BeginDisabled(ui.state.control_disabled);
-    export_form(ui);
+    ui.controls.disabled = desk.exporter.running();
+    ImGui::BeginDisabled(ui.controls.disabled);
+    export_form(desk, ui);
     ImGui::EndDisabled();
-    ui.state.control_disabled = false;
+    ui.controls.disabled = false;
 }
 
-void take_export(Ui& ui) {
-    const auto outcome = ui.exporter.take();
+void take_export(Desk& desk) {
+    const auto outcome = desk.exporter.take();
     if (!outcome) return;
     if (!outcome->problem.empty()) {
-        ui.state.export_form.problem = outcome->problem;
-        ui.state.export_form.refocus = true;
-        ui.state.notice = {outcome->problem, true};
+        desk.state.export_form.problem = outcome->problem;
+        desk.state.export_form.refocus = true;
+        desk.state.notice = {outcome->problem, true};
         return;
     }
-    if (ui.state.dialog == Dialog::exporting) ui.state.dialog = Dialog::none;
+    if (desk.state.dialog == Dialog::exporting) desk.state.dialog = Dialog::none;
     const auto& files = outcome->files;
-    ui.state.notice = {"wrote " + files.front() +
-                           (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : ""),
-                       false};
+    desk.state.notice = {"wrote " + files.front() +
+                             (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : ""),
+                         false};
 }
 
 }  // namespace attnscope

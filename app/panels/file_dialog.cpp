@@ -50,14 +50,14 @@ bool walk_list(FileForm& form, const KeyboardUse& keys, const std::vector<Entry>
 }
 
 /// The folder's contents; true if a file was double-clicked or Enter was pressed on it.
-bool file_list(Ui& ui, FileForm& form) {
+bool file_list(const Ui& ui, FileForm& form) {
     bool chosen = false;
     const std::vector<Entry> entries = entries_of(form.folder);
     const unsigned own = ImGui::GetID("list");
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = dialog_width(ui), height = list_height(ui, 240);
     const KeyboardUse keys = grid_keyboard_use(ui, own, {at, {at.x + width, at.y + height}});
-    const bool walked = walk_list(form, keys, entries), on_list = ui.state.control.id == own;
+    const bool walked = walk_list(form, keys, entries), on_list = ui.controls.focus.id == own;
     ImGui::BeginChild("files", {width, height}, true);
     // Draws an entry; true if it was picked.
     const auto line = [&](int index, const std::string& shown, bool named) {
@@ -85,38 +85,38 @@ bool file_list(Ui& ui, FileForm& form) {
 
 }  // namespace
 
-void file_dialog(Ui& ui, ActionContext& context, bool saving) {
-    FileForm& form = ui.state.file_form;
-    if (ui.state.dialog_opens) {
+void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving) {
+    FileForm& form = desk.state.file_form;
+    if (desk.state.dialog_opens) {
         form.problem.clear();
         form.entry = 0;
         if (form.folder.empty()) form.folder = home_folder();
         if (saving)
-            form.name = ui.document.file().empty() ? "session.json"
-                                                   : fs::path(ui.document.file()).filename().string();
+            form.name = desk.document.file().empty() ? "session.json"
+                                                     : fs::path(desk.document.file()).filename().string();
     }
     row(ui, "Folder", [&] { line_field(ui, "##folder", "", form.folder); });
     const bool chosen = file_list(ui, form);
-    if (ui.state.dialog_opens) ImGui::SetKeyboardFocusHere();
+    if (desk.state.dialog_opens) ImGui::SetKeyboardFocusHere();
     bool entered = false;
     row(ui, "File", [&] { entered = line_field(ui, "##name", "", form.name); });
     problem_line(ui, form.problem);
     const bool pressed = push_button(ui, saving ? "Save" : "Open", ui.px(110));
     ImGui::SameLine();
     if (push_button(ui, "Cancel", ui.px(110))) {
-        ui.state.dialog = Dialog::none;
-        ui.opener.cancel();
+        desk.state.dialog = Dialog::none;
+        desk.opener.cancel();
     }
     if (!pressed && !entered && !chosen) return;
     const std::string path = (fs::path(form.folder) / form.name).string();
     form.problem.clear();
     if (!saving) {
-        ui.state.to_open = OpenRequest{path, form.picture};
+        desk.state.to_open = OpenRequest{path, form.picture};
         return;
     }
     try {
         save_file(context, path);
-        ui.state.dialog = Dialog::none;
+        desk.state.dialog = Dialog::none;
     } catch (const std::exception& error) {
         form.problem = error.what();
     }

@@ -21,18 +21,18 @@ std::string size_text(Eigen::Index rows, Eigen::Index columns) {
     return std::to_string(rows) + " × " + std::to_string(columns);
 }
 
-void start_with(Ui& ui, GiveForm& form, const std::string& name) {
-    ui.matrix_reader.cancel();
+void start_with(Desk& desk, const Ui& ui, GiveForm& form, const std::string& name) {
+    desk.matrix_reader.cancel();
     form.name = name;
-    form.values = given_start(ui.document.trace().get(), ui.document.experiment(), name);
+    form.values = given_start(desk.document.trace().get(), desk.document.experiment(), name);
     form.selected = {};
     form.problem.clear();
-    ui.state.field.typing = 0;
+    ui.controls.field.typing = 0;
 }
 
 /// Takes the values that `read` returns, or its error as the form's problem, instead of a file being read.
-void take_values(Ui& ui, GiveForm& form, const std::function<Matrix()>& read) {
-    ui.matrix_reader.cancel();
+void take_values(Desk& desk, GiveForm& form, const std::function<Matrix()>& read) {
+    desk.matrix_reader.cancel();
     try {
         form.values = read();
         form.selected = {};
@@ -42,22 +42,22 @@ void take_values(Ui& ui, GiveForm& form, const std::function<Matrix()>& read) {
     }
 }
 
-void paste(Ui& ui, GiveForm& form) {
-    take_values(ui, form,
+void paste(Desk& desk, GiveForm& form) {
+    take_values(desk, form,
                 [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
 }
 
 /// Reads the form's file in the background: it may be slow, or a pipe that nobody writes to.
-void read_file_of(Ui& ui, GiveForm& form) {
+void read_file_of(Desk& desk, GiveForm& form) {
     form.problem.clear();
-    ui.matrix_reader.start(form.file, [path = form.file] { return read_matrix(path); });
+    desk.matrix_reader.start(form.file, [path = form.file] { return read_matrix(path); });
 }
 
-void take_file(Ui& ui, GiveForm& form) {
-    const std::optional<MatrixReader::Outcome> outcome = ui.matrix_reader.take();
+void take_file(Desk& desk, GiveForm& form) {
+    const std::optional<MatrixReader::Outcome> outcome = desk.matrix_reader.take();
     if (!outcome) return;
     form.problem = outcome->problem;
-    if (outcome->file) take_values(ui, form, [&] { return *outcome->file; });
+    if (outcome->file) take_values(desk, form, [&] { return *outcome->file; });
 }
 
 /// The name `steps` further in the list, wrapping around.
@@ -67,17 +67,18 @@ std::string stepped_name(const std::string& name, int steps) {
     return std::string(given_names()[static_cast<std::size_t>(((at + steps) % count + count) % count)].name);
 }
 
-void name_row(Ui& ui, GiveForm& form) {
+void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
     row(ui, "Name", [&] {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const Area area{at, {at.x + ImGui::CalcItemWidth(), at.y + ImGui::GetFrameHeight()}};
         const KeyboardUse keys = keyboard_use(ui, ImGui::GetID("##name"), area);
-        if (const int steps = keys.steps + keys.pressed) start_with(ui, form, stepped_name(form.name, steps));
+        if (const int steps = keys.steps + keys.pressed)
+            start_with(desk, ui, form, stepped_name(form.name, steps));
         if (!ImGui::BeginCombo("##name", form.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
         for (const GivenName& each : given_names()) {
             const std::string name(each.name);
-            const std::string mark = ui.document.experiment().is_given(name) ? " · custom" : "";
-            if (ImGui::Selectable((name + mark).c_str(), name == form.name)) start_with(ui, form, name);
+            const std::string mark = desk.document.experiment().is_given(name) ? " · custom" : "";
+            if (ImGui::Selectable((name + mark).c_str(), name == form.name)) start_with(desk, ui, form, name);
             ImGui::SameLine(ui.px(130));
             ImGui::TextDisabled("%.*s", static_cast<int>(each.what.size()), each.what.data());
         }
@@ -85,32 +86,32 @@ void name_row(Ui& ui, GiveForm& form) {
     });
     const auto known = std::ranges::find(given_names(), form.name, &GivenName::name);
     std::string what(known->what);
-    if (const Trace* trace = ui.document.trace().get()) {
+    if (const Trace* trace = desk.document.trace().get()) {
         const GivenSize size = given_size(*trace, form.name);
         what += " · here " + size_text(size.rows, size.columns);
     }
     ImGui::TextDisabled("%s", fitted(ImGui::GetFont(), what, dialog_width(ui)).c_str());
 }
 
-void source_rows(Ui& ui, GiveForm& form) {
+void source_rows(Desk& desk, const Ui& ui, GiveForm& form) {
     const float read = ui.px(70);
     row(ui, "File", [&] {
         ImGui::SetNextItemWidth(dialog_width(ui) - ui.px(110 + 8) - read);
         const bool entered = line_field(ui, "##file", "CSV or NPY", form.file);
         ImGui::SameLine();
-        if (push_button(ui, "Read", read) || entered) read_file_of(ui, form);
+        if (push_button(ui, "Read", read) || entered) read_file_of(desk, form);
     });
     row(ui, "Values", [&] {
-        if (push_button(ui, "Current values")) start_with(ui, form, form.name);
+        if (push_button(ui, "Current values")) start_with(desk, ui, form, form.name);
         ImGui::SameLine();
-        if (push_button(ui, "Paste")) paste(ui, form);
+        if (push_button(ui, "Paste")) paste(desk, form);
         ImGui::SameLine();
         if (push_button(ui, "Zeros"))
-            take_values(ui, form, [&] { return Matrix::Zero(form.values.rows(), form.values.cols()); });
+            take_values(desk, form, [&] { return Matrix::Zero(form.values.rows(), form.values.cols()); });
         ImGui::SameLine();
         ImGui::AlignTextToFramePadding();
         const std::string size = size_text(form.values.rows(), form.values.cols());
-        ImGui::TextDisabled("%s", ui.matrix_reader.takes_long() ? "reading …" : size.c_str());
+        ImGui::TextDisabled("%s", desk.matrix_reader.takes_long() ? "reading …" : size.c_str());
     });
 }
 
@@ -121,20 +122,20 @@ void select(GiveForm& form, int row, int column) {
 
 /// Arrows move the selection, Enter starts typing, Ctrl+V pastes, unless a cell is being typed into. The grid
 /// has the keyboard whenever no other control has it.
-void grid_keys(Ui& ui, GiveForm& form, unsigned field, const Area& area) {
-    unsigned& focused = ui.state.control.id;
+void grid_keys(Desk& desk, const Ui& ui, GiveForm& form, unsigned field, const Area& area) {
+    unsigned& focused = ui.controls.focus.id;
     if (focused == 0) focused = field;
     const KeyboardUse keys = grid_keyboard_use(ui, field, area);
-    if (ImGui::GetIO().WantTextInput || ui.state.field.typing == field) return;
+    if (ImGui::GetIO().WantTextInput || ui.controls.field.typing == field) return;
     const Cell at = form.selected;
     if (keys.steps || keys.steps_down) select(form, at.row + keys.steps_down, at.column + keys.steps);
     if (keys.pressed) begin_typing(ui, field, exact_text(form.values(at.row, at.column)));
-    if (compat::key_pressed(Key::v) && ImGui::GetIO().KeyCtrl) paste(ui, form);
+    if (compat::key_pressed(Key::v) && ImGui::GetIO().KeyCtrl) paste(desk, form);
 }
 
 /// Stores what was typed in the selected cell, and starts typing in the cell below.
-void enter_cell(Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
-    ui.matrix_reader.cancel();
+void enter_cell(Desk& desk, const Ui& ui, GiveForm& form, unsigned field, const std::string& text) {
+    desk.matrix_reader.cancel();
     const Cell at = form.selected;
     try {
         const float value = parse_cell(text);
@@ -179,7 +180,7 @@ GridPlace place_grid(const Ui& ui, const GiveForm& form) {
     return place;
 }
 
-void draw_grid(Ui& ui, const GiveForm& form, const GridPlace& place) {
+void draw_grid(const Ui& ui, const GiveForm& form, const GridPlace& place) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float text_top = (place.height - compat::font_size(*ui.fonts.mono)) / 2;
     for (int j = place.first_column; j <= place.last_column; ++j)
@@ -209,20 +210,20 @@ void keep_in_sight(const Area& cell) {
     if (cell.min.y < at.y || cell.max.y > at.y + size.y) ImGui::SetScrollFromPosY(cell.min.y - at.y);
 }
 
-void grid(Ui& ui, GiveForm& form) {
+void grid(Desk& desk, const Ui& ui, GiveForm& form) {
     const Cell before = form.selected;
     const ImVec2 at = ImGui::GetCursorScreenPos(), size{dialog_width(ui), list_height(ui, 260)};
     const unsigned field = ImGui::GetID("cell");
-    grid_keys(ui, form, field, {at, {at.x + size.x, at.y + size.y}});
+    grid_keys(desk, ui, form, field, {at, {at.x + size.x, at.y + size.y}});
     ImGui::BeginChild("grid", size, true, ImGuiWindowFlags_HorizontalScrollbar);
     const GridPlace place = place_grid(ui, form);
     draw_grid(ui, form, place);
-    if (ui.state.field.typing == field) {
+    if (ui.controls.field.typing == field) {
         ImGui::SetCursorScreenPos(place.cell(form.selected.row, form.selected.column).min);
-        if (const auto typed = typing_field(ui, field, place.width)) enter_cell(ui, form, field, *typed);
+        if (const auto typed = typing_field(ui, field, place.width)) enter_cell(desk, ui, form, field, *typed);
     }
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(0) && ui.state.field.typing != field)
+    if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(0) && ui.controls.field.typing != field)
         for (int i = place.first_row; i <= place.last_row; ++i)
             for (int j = place.first_column; j <= place.last_column; ++j)
                 if (place.cell(i, j).contains(mouse)) {
@@ -236,9 +237,9 @@ void grid(Ui& ui, GiveForm& form) {
     ImGui::EndChild();
 }
 
-void apply(Ui& ui, GiveForm& form) {
+void apply(Desk& desk, GiveForm& form) {
     form.problem.clear();
-    Experiment trial = ui.document.experiment();
+    Experiment trial = desk.document.experiment();
     trial.weights.given.insert_or_assign(form.name, GivenMatrix(form.values));
     try {
         check_edit(trial);
@@ -247,53 +248,53 @@ void apply(Ui& ui, GiveForm& form) {
         form.problem = error.what();
         return;
     }
-    form.had_problem = !ui.document.problem().empty();
+    form.had_problem = !desk.document.problem().empty();
     form.applying = true;
     form.idle_frames = 0;
-    give(ui.document, form.name, form.values);
+    give(desk.document, form.name, form.values);
 }
 
 /// Closes the dialog once the new matrix is computed; undoes it if it does not fit.
-void finish(Ui& ui, GiveForm& form) {
-    if (!form.applying || ui.document.busy()) return;
-    const bool settled = !ui.document.stale() || !ui.document.problem().empty();
+void finish(Desk& desk, GiveForm& form) {
+    if (!form.applying || desk.document.busy()) return;
+    const bool settled = !desk.document.stale() || !desk.document.problem().empty();
     // A finished result is taken in the next frame; without words there is nothing to compute.
     if (!settled && form.idle_frames++ == 0) return;
     form.applying = false;
-    const std::string problem = ui.document.problem();
+    const std::string problem = desk.document.problem();
     if (problem.empty() || form.had_problem) {
-        ui.state.dialog = Dialog::none;
+        desk.state.dialog = Dialog::none;
         return;
     }
-    ui.document.undo();
+    desk.document.undo();
     form.problem = problem;
 }
 
 }  // namespace
 
-void give_dialog(Ui& ui) {
-    GiveForm& form = ui.state.give_form;
-    if (ui.state.dialog_opens) {
-        const Trace* trace = ui.document.trace().get();
-        const std::string_view stage = ui.document.presentation().stage;
+void give_dialog(Desk& desk, const Ui& ui) {
+    GiveForm& form = desk.state.give_form;
+    if (desk.state.dialog_opens) {
+        const Trace* trace = desk.document.trace().get();
+        const std::string_view stage = desk.document.presentation().stage;
         const std::string focused = given_name_of(trace ? focused_stage(*trace, stage).name() : stage);
-        start_with(ui, form, focused.empty() ? form.name : focused);
+        start_with(desk, ui, form, focused.empty() ? form.name : focused);
         form.applying = false;
     }
-    take_file(ui, form);
-    name_row(ui, form);
-    source_rows(ui, form);
-    grid(ui, form);
+    take_file(desk, form);
+    name_row(desk, ui, form);
+    source_rows(desk, ui, form);
+    grid(desk, ui, form);
     problem_lines(ui, form.problem);
-    if (push_button(ui, "Apply", ui.px(110))) apply(ui, form);
+    if (push_button(ui, "Apply", ui.px(110))) apply(desk, form);
     ImGui::SameLine();
-    if (push_button(ui, "Discard", ui.px(110), ui.document.experiment().is_given(form.name))) {
-        take_back(ui.document, form.name);
-        ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Discard", ui.px(110), desk.document.experiment().is_given(form.name))) {
+        take_back(desk.document, form.name);
+        desk.state.dialog = Dialog::none;
     }
     ImGui::SameLine();
-    if (push_button(ui, "Cancel", ui.px(110))) ui.state.dialog = Dialog::none;
-    finish(ui, form);
+    if (push_button(ui, "Cancel", ui.px(110))) desk.state.dialog = Dialog::none;
+    finish(desk, form);
 }
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@ constexpr float k_margin = 18;
 
 /// The column of text that the inspector writes, from top to bottom.
 struct Column {
-    Ui& ui;
+    const Ui& ui;
     ImDrawList* list;
     float left, right;
 
@@ -41,17 +41,17 @@ struct Inspected {
 };
 
 /// The hovered cell, else the locked one.
-std::optional<Inspected> inspected(Ui& ui) {
-    const Trace* trace = ui.document.trace().get();
-    if (!trace || !ui.document.ready()) return std::nullopt;
-    const Presentation& p = ui.document.presentation();
+std::optional<Inspected> inspected(Desk& desk) {
+    const Trace* trace = desk.document.trace().get();
+    if (!trace || !desk.document.ready()) return std::nullopt;
+    const Presentation& p = desk.document.presentation();
     std::optional<Inspected> found;
-    if (ui.state.hovered)
-        found = {trace->find(ui.state.hovered->stage), ui.state.hovered->head, ui.state.hovered->cell};
+    if (desk.state.hovered)
+        found = {trace->find(desk.state.hovered->stage), desk.state.hovered->head, desk.state.hovered->cell};
     else if (const auto held = held_cell(p, trace))
         found = {held->stage, 0, held->cell};
     if (!found || !found->stage) return std::nullopt;
-    if (!ui.state.hovered) {
+    if (!desk.state.hovered) {
         const HeadChoice head = head_on_screen(*found->stage, p.head);
         found->head = head.kind == HeadChoice::Kind::mean ? -1 : head.head;
     }
@@ -327,8 +327,8 @@ void nothing_pointed_at(const Column& c) {
     remark(c, "Point at a cell to see why it has its value. Click to lock it, Esc to unlock.");
 }
 
-void proof_of(const Column& c, const Inspected& at) {
-    const Trace& trace = *c.ui.document.trace();
+void proof_of(Desk& desk, const Column& c, const Inspected& at) {
+    const Trace& trace = *desk.document.trace();
     HeadChoice head{HeadChoice::Kind::one, std::max(at.head, 0)};
     if (at.head < 0) head = {HeadChoice::Kind::mean};
     if (at.stage->shape().heads == 1) head = {};
@@ -336,8 +336,8 @@ void proof_of(const Column& c, const Inspected& at) {
         heading(c, "INSPECTOR", "");
         return remark(c, why);
     }
-    const Proof& proof = c.ui.document.proof(*at.stage, at.head, at.cell);
-    Presentation presentation = c.ui.document.presentation();
+    const Proof& proof = desk.document.proof(*at.stage, at.head, at.cell);
+    Presentation presentation = desk.document.presentation();
     presentation.range = {};
     const ColorScale colors = color_scale(trace, *at.stage, head, presentation);
     const bool sequential = at.stage->info->unit == Unit::probability;
@@ -353,7 +353,7 @@ void proof_of(const Column& c, const Inspected& at) {
 
 }  // namespace
 
-void inspector_panel(Ui& ui, const Area& area) {
+void inspector_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::SetCursorScreenPos(area.min);
     ImGui::BeginChild("inspector", {area.width(), area.height()}, false);
@@ -361,8 +361,8 @@ void inspector_panel(Ui& ui, const Area& area) {
                         area.max.x - ui.px(k_margin)};
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
     ImGui::Dummy({1, ui.px(2)});
-    if (const auto at = inspected(ui))
-        proof_of(column, *at);
+    if (const auto at = inspected(desk))
+        proof_of(desk, column, *at);
     else
         nothing_pointed_at(column);
     ImGui::Dummy({1, ui.px(12)});

@@ -8,31 +8,30 @@
 namespace attnscope {
 namespace {
 
-std::string open_cells(Ui& ui) {
+std::string open_cells(Desk& desk) {
     const Stage* mask =
-        ui.document.trace() ? ui.document.trace()->find(mask_stage(ui.document.experiment())) : nullptr;
+        desk.document.trace() ? desk.document.trace()->find(mask_stage(desk.document.experiment())) : nullptr;
     if (!mask) return "";
     const std::size_t all = mask->shape().size(), open = all - mask->buffer.range().zero;
     return std::to_string(open) + " of " + std::to_string(all) + " open";
 }
 
-int token_count(Ui& ui) {
-    return ui.document.trace() ? static_cast<int>(ui.document.trace()->columns.size()) : 1;
+int token_count(Desk& desk) {
+    return desk.document.trace() ? static_cast<int>(desk.document.trace()->columns.size()) : 1;
 }
 
 /// Sets the rules; if they are rejected, the reason becomes the notice and nothing changes.
-void set_mask(Ui& ui, std::vector<MaskRule> rules, const std::string& gesture = {}) {
-    Experiment trial = ui.document.experiment();
+void set_mask(Desk& desk, std::vector<MaskRule> rules, const std::string& gesture = {}) {
+    Experiment trial = desk.document.experiment();
     trial.weighting.mask = std::move(rules);
     try {
         check(trial);
     } catch (const std::exception& error) {
-        ui.state.notice = {error.what(), true};
+        desk.state.notice = {error.what(), true};
         return;
     }
-    ui.state.notice = {};
-    ui.document.change([&](Session& session) { session.experiment.weighting.mask = trial.weighting.mask; },
-                       gesture);
+    desk.state.notice = {};
+    desk.document.change([&](Session& session) { session.experiment.weighting.mask = trial.weighting.mask; }, gesture);
 }
 
 /// The rules with one added, in the order of the table of kinds.
@@ -50,96 +49,98 @@ std::string arguments_text(const MaskRule& rule) {
 }
 
 /// The arguments of the rule at `index`: a single one can be dragged, any number can be typed.
-void arguments_field(Ui& ui, std::size_t index, float width) {
-    std::vector<MaskRule> rules = ui.document.experiment().weighting.mask;
+void arguments_field(Desk& desk, const Ui& ui, std::size_t index, float width) {
+    std::vector<MaskRule> rules = desk.document.experiment().weighting.mask;
     MaskRule& rule = rules[index];
     const bool single = rule.arguments.size() == 1;
-    const int tokens = token_count(ui);
+    const int tokens = token_count(desk);
     const float fill =
         single ? static_cast<float>(rule.arguments[0]) / static_cast<float>(std::max(tokens, 1)) : -1;
     const DragResult result = drag_field(ui, "numbers", arguments_text(rule), fill, width);
     try {
         if (result.typed) {
             rule = parse_mask_rule(std::string(name_of(rule.kind)) + ":" + *result.typed);
-            set_mask(ui, rules);
+            set_mask(desk, rules);
         }
     } catch (const std::exception& error) {
-        ui.state.notice = {error.what(), true};
+        desk.state.notice = {error.what(), true};
     }
     if (!result.steps || !single) return;
     rule.arguments[0] = std::clamp<std::int64_t>(rule.arguments[0] + result.steps, 0, tokens);
-    set_mask(ui, rules, result.gesture);
+    set_mask(desk, rules, result.gesture);
 }
 
 /// A row for a kind that is off (no `index`), or for the rule at `index` in the experiment's rules.
-void mask_row(Ui& ui, const MaskKind& kind, const std::string& label, std::optional<std::size_t> index) {
+void mask_row(Desk& desk, const Ui& ui, const MaskKind& kind, const std::string& label,
+              std::optional<std::size_t> index) {
     const auto control = [&](float width) {
         const bool pressed = switch_field(ui, "on", index.has_value());
         tooltip(ui, std::string(kind.summary));
         if (pressed) {
-            std::vector<MaskRule> rules = ui.document.experiment().weighting.mask;
+            std::vector<MaskRule> rules = desk.document.experiment().weighting.mask;
             if (index)
                 rules.erase(rules.begin() + static_cast<std::ptrdiff_t>(*index));
             else
-                rules = with_rule(std::move(rules), kind, token_count(ui));
-            set_mask(ui, std::move(rules));
+                rules = with_rule(std::move(rules), kind, token_count(desk));
+            set_mask(desk, std::move(rules));
             return;
         }
         if (!index || kind.arguments.empty()) return;
         ImGui::SameLine(0, ui.px(6));
-        arguments_field(ui, *index, width - ui.px(46));
+        arguments_field(desk, ui, *index, width - ui.px(46));
     };
-    option_row(ui, "mask", label.c_str(), control, kind.summary);
+    option_row(desk, ui, "mask", label.c_str(), control, kind.summary);
 }
 
 std::string size_text(const GivenMatrix& matrix) {
     return std::to_string(matrix.values().rows()) + " × " + std::to_string(matrix.values().cols());
 }
 
-void show_stage(Ui& ui, const std::string& name, const std::string& gesture = {}) {
-    ui.document.change(
+void show_stage(Desk& desk, const std::string& name, const std::string& gesture = {}) {
+    desk.document.change(
         [&](Session& session) {
             session.presentation.focus(name);
             session.presentation.view = ViewKind::pipeline;
         },
         gesture);
-    ui.state.zoom = {};
+    desk.state.zoom = {};
 }
 
 /// A button that focuses the matrix, and one that discards it.
-void given_fields(Ui& ui, const std::string& name, const GivenMatrix& matrix, float width) {
+void given_fields(Desk& desk, const Ui& ui, const std::string& name, const GivenMatrix& matrix, float width) {
     const float remove = ui.px(26);
     if (small_button(ui, "show", size_text(matrix), "Show it in the focus to edit its cells",
                      width - remove - ui.px(4)))
-        show_stage(ui, name == "mask" ? std::string(mask_stage(ui.document.experiment())) : name);
+        show_stage(desk, name == "mask" ? std::string(mask_stage(desk.document.experiment())) : name);
     ImGui::SameLine(0, ui.px(4));
-    if (small_button(ui, "remove", "×", "Discard", remove)) take_back(ui.document, name);
+    if (small_button(ui, "remove", "×", "Discard", remove)) take_back(desk.document, name);
 }
 
 /// Focuses the mask. Where no rule closes anything a decoder has no mask stage: a custom mask that is all
 /// open is then set.
-void begin_painting(Ui& ui) {
-    const std::string stage(mask_stage(ui.document.experiment()));
-    const Trace* trace = ui.document.trace().get();
+void begin_painting(Desk& desk) {
+    const std::string stage(mask_stage(desk.document.experiment()));
+    const Trace* trace = desk.document.trace().get();
     const std::string gesture = "paint…";
     if (trace && !trace->find(stage)) {
         const GivenSize size = given_size(*trace, "mask");
-        paint_mask(ui.document, editable_mask(ui.document.experiment(), size.rows, size.columns), gesture);
+        paint_mask(desk.document, editable_mask(desk.document.experiment(), size.rows, size.columns),
+                   gesture);
     }
-    show_stage(ui, stage, gesture);
-    ui.document.end_gesture();
+    show_stage(desk, stage, gesture);
+    desk.document.end_gesture();
 }
 
 /// The painted mask, or a button that starts painting one.
-void painted_row(Ui& ui) {
-    const auto& given = ui.document.experiment().weights.given;
+void painted_row(Desk& desk, const Ui& ui) {
+    const auto& given = desk.document.experiment().weights.given;
     const auto mask = given.find("mask");
     const auto control = [&](float width) {
-        if (mask != given.end()) return given_fields(ui, "mask", GivenMatrix(mask->second), width);
+        if (mask != given.end()) return given_fields(desk, ui, "mask", GivenMatrix(mask->second), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
-            begin_painting(ui);
+            begin_painting(desk);
     };
-    option_row(ui, "mask", mask == given.end() ? "By hand" : "Painted", control,
+    option_row(desk, ui, "mask", mask == given.end() ? "By hand" : "Painted", control,
                "any pairs, painted in the mask or set as a custom matrix");
 }
 
@@ -154,38 +155,40 @@ std::string label_of(const MaskKind& kind) {
 }  // namespace
 
 /// One row per kind of rule, and another for each further rule of the same kind.
-void mask_section(Ui& ui) {
-    if (!section_header(ui, "Mask", open_cells(ui))) return;
+void mask_section(Desk& desk, const Ui& ui) {
+    if (!section_header(ui, "Mask", open_cells(desk))) return;
     for (const MaskKind& kind : mask_kinds()) {
         const std::string name = label_of(kind);
-        const std::vector<MaskRule> rules = ui.document.experiment().weighting.mask;
+        const std::vector<MaskRule> rules = desk.document.experiment().weighting.mask;
         int shown = 0;
         for (std::size_t i = 0; i < rules.size(); ++i)
             if (rules[i].kind == kind.choice) {
                 ++shown;
-                mask_row(ui, kind, shown == 1 ? name : name + " " + std::to_string(shown), i);
-                if (ui.document.experiment().weighting.mask != rules) return;
+                mask_row(desk, ui, kind, shown == 1 ? name : name + " " + std::to_string(shown), i);
+                if (desk.document.experiment().weighting.mask != rules) return;
             }
-        if (!shown) mask_row(ui, kind, name, std::nullopt);
+        if (!shown) mask_row(desk, ui, kind, name, std::nullopt);
     }
-    painted_row(ui);
+    painted_row(desk, ui);
 }
 
-void given_section(Ui& ui) {
-    const auto given = ui.document.experiment().weights.given;  // copied, as a button changes it
+void given_section(Desk& desk, const Ui& ui) {
+    const auto given = desk.document.experiment().weights.given;  // copied, as a button changes it
     const auto others = given.size() - given.count("mask");
     if (!section_header(ui, "Custom matrices", others ? std::to_string(others) : "")) return;
     for (const auto& [name, matrix] : given)
         if (name != "mask")
             option_row(
-                ui, "given", name.c_str(),
-                [&, &name = name, &matrix = matrix](float width) { given_fields(ui, name, matrix, width); },
+                desk, ui, "given", name.c_str(),
+                [&, &name = name, &matrix = matrix](float width) {
+                    given_fields(desk, ui, name, matrix, width);
+                },
                 std::ranges::find(given_names(), name, &GivenName::name)->what);
     const auto control = [&](float width) {
         if (small_button(ui, "give", "set…", "Set a matrix instead of computing it", width))
-            ui.state.open(Dialog::giving);
+            desk.state.open(Dialog::giving);
     };
-    option_row(ui, "given", "Matrix", control,
+    option_row(desk, ui, "given", "Matrix", control,
                "a stage or a weight matrix, typed, pasted, or read from a CSV or NPY file");
 }
 

@@ -20,7 +20,7 @@ void recent_items(ActionContext& context) {
         if (ImGui::MenuItem(file.c_str())) context.interaction.to_open = OpenRequest{file};
 }
 
-void example_items(Ui& ui, ActionContext& context) {
+void example_items(const Ui& ui, ActionContext& context) {
     for (const std::string& name : example_names()) {
         if (ImGui::MenuItem(name.c_str())) open_example(context, name);
         tooltip(ui, load_example(name).note);
@@ -28,7 +28,7 @@ void example_items(Ui& ui, ActionContext& context) {
 }
 
 /// As wide as the menus, which end at `left`, allow.
-void search_field(Ui& ui, const Area& area, float left, const std::function<void(const Action&)>& run) {
+void search_field(const Ui& ui, const Area& area, float left, const std::function<void(const Action&)>& run) {
     const float width = std::min(ui.px(262), area.max.x - ui.px(16) - left), height = ui.px(20);
     if (width < ui.px(60)) return;
     const bool roomy = width >= ui.px(180);
@@ -44,7 +44,7 @@ void search_field(Ui& ui, const Area& area, float left, const std::function<void
 
 }  // namespace
 
-void action_items(Ui& ui, ActionContext& context, std::string_view menu,
+void action_items(const Ui& ui, ActionContext& context, std::string_view menu,
                   const std::function<void(const Action&)>& run) {
     for (const Action& action : actions()) {
         if (action.menu != menu) continue;
@@ -57,7 +57,7 @@ void action_items(Ui& ui, ActionContext& context, std::string_view menu,
     }
 }
 
-void menu_bar(Ui& ui, const Area& area, ActionContext& context,
+void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
               const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));

@@ -18,9 +18,9 @@ constexpr float k_cross = 22;    ///< the close button
 constexpr float k_widest = 980;  ///< units; longer lines are hard to read
 constexpr int k_most_lines = 3;
 
-bool shows(const Ui& ui) {
-    const std::string& note = ui.document.session().note;
-    return !note.empty() && note != ui.saved.closed_note;
+bool shows(const Desk& desk) {
+    const std::string& note = desk.document.session().note;
+    return !note.empty() && note != desk.saved.closed_note;
 }
 
 struct NoteText {
@@ -32,14 +32,14 @@ struct NoteText {
 };
 
 /// The note wrapped into at most `most` lines of `width` pixels, the name before the first line.
-NoteText lay_out_note(Ui& ui, float width, int most) {
+NoteText lay_out_note(Desk& desk, const Ui& ui, float width, int most) {
     ImFont* font = ui.fonts.body;
-    NoteText text{note_title(ui.document), 0, std::min(width, ui.px(k_widest)), {}, false};
+    NoteText text{note_title(desk.document), 0, std::min(width, ui.px(k_widest)), {}, false};
     if (!text.name.empty()) {
         text.name = fitted(ui.fonts.strong, text.name, text.width / 2);
         text.indent = text_width(ui.fonts.strong, text.name) + ui.px(10);
     }
-    std::string note = ui.document.session().note;
+    std::string note = desk.document.session().note;
     std::ranges::replace(note, '\n', ' ');
     const char* at = note.data();
     const char* const end = at + note.size();
@@ -59,14 +59,14 @@ NoteText lay_out_note(Ui& ui, float width, int most) {
     return text;
 }
 
-float text_room(Ui& ui, float width) { return width - ui.px(2 * k_margin + k_cross + 12); }
+float text_room(const Ui& ui, float width) { return width - ui.px(2 * k_margin + k_cross + 12); }
 
-float height_of(Ui& ui, std::size_t lines) {
+float height_of(const Ui& ui, std::size_t lines) {
     return ui.px(2 * k_padding + k_line * static_cast<float>(lines));
 }
 
 /// A close button, drawn rather than written, so that it looks the same in every font.
-bool cross(Ui& ui, ImVec2 at) {
+bool cross(const Ui& ui, ImVec2 at) {
     const float size = ui.px(k_cross), r = ui.px(4);
     ImGui::SetCursorScreenPos(at);
     const bool clicked = ImGui::InvisibleButton("close note", {size, size});
@@ -91,32 +91,32 @@ std::string note_title(const Document& document) {
     return name + (name.empty() ? "before your changes" : ", before your changes");
 }
 
-float note_strip_height(Ui& ui, float width, float room) {
-    if (!shows(ui)) return 0;
+float note_strip_height(Desk& desk, const Ui& ui, float width, float room) {
+    if (!shows(desk)) return 0;
     const int lines = static_cast<int>((room - ui.px(2 * k_padding)) / ui.px(k_line));
-    return height_of(ui,
-                     lay_out_note(ui, text_room(ui, width), std::clamp(lines, 1, k_most_lines)).lines.size());
+    return height_of(
+        ui, lay_out_note(desk, ui, text_room(ui, width), std::clamp(lines, 1, k_most_lines)).lines.size());
 }
 
-void note_strip(Ui& ui, const Area& area) {
+void note_strip(Desk& desk, const Ui& ui, const Area& area) {
     if (area.height() <= 0) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     list->AddRectFilled(area.min, {area.min.x + ui.px(3), area.max.y}, ink(ui.theme.accent, 0.8f));
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
     const int most = static_cast<int>((area.height() - ui.px(2 * k_padding)) / ui.px(k_line) + 0.5f);
-    const NoteText note = lay_out_note(ui, text_room(ui, area.width()), most);
+    const NoteText note = lay_out_note(desk, ui, text_room(ui, area.width()), most);
     const float left = area.min.x + ui.px(k_margin), top = area.min.y + ui.px(k_padding + 1);
     ImGui::SetCursorScreenPos({left, area.min.y});
     ImGui::InvisibleButton("note", {note.width, area.height()});
-    if (note.cut) tooltip(ui, ui.document.session().note);
+    if (note.cut) tooltip(ui, desk.document.session().note);
     draw_text(list, ui.fonts.strong, {left, top}, ink(ui.theme.text), note.name);
     for (std::size_t i = 0; i < note.lines.size(); ++i)
         draw_text(list, ui.fonts.body,
                   {left + (i == 0 ? note.indent : 0), top + ui.px(k_line) * static_cast<float>(i)},
                   ink(ui.theme.secondary), note.lines[i]);
     if (cross(ui, {area.max.x - ui.px(k_margin + k_cross) + ui.px(6), area.min.y + ui.px(k_padding - 2)}))
-        ui.saved.closed_note = ui.document.session().note;
+        desk.saved.closed_note = desk.document.session().note;
 }
 
 }  // namespace attnscope

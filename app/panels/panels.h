@@ -2,46 +2,47 @@
 #pragma once
 
 #include "app/actions/actions.h"
+#include "app/document/desk.h"
 #include "app/ui/text_field.h"
 #include "app/ui/ui.h"
 
 namespace attnscope {
 
 /// The actions of one menu, in a popup that is open.
-void action_items(Ui& ui, ActionContext& context, std::string_view menu,
+void action_items(const Ui& ui, ActionContext& context, std::string_view menu,
                   const std::function<void(const Action&)>& run);
 /// The menus and the search field. `run` is called with the action that was picked.
-void menu_bar(Ui& ui, const Area& area, ActionContext& context,
+void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
               const std::function<void(const Action&)>& run);
 /// The sentence, which is editable unless a custom matrix replaces it, and its tokens as chips below it; next
 /// to it the keys' sentence, if there is one.
-void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
+void sentence_panel(Desk& desk, const Ui& ui, const Area& area, SentenceFields& fields,
                     const std::function<void(const Action&)>& run);
 /// The height of the sentence panel: its chips take as many lines as they need, at most three, or one in a
 /// low window.
-float sentence_panel_height(Ui& ui, float window_width, float window_height);
+float sentence_panel_height(Desk& desk, const Ui& ui, float window_width, float window_height);
 /// The note of the open session or example, until it is closed: its name and at most three lines, cut off if
 /// they do not suffice.
-void note_strip(Ui& ui, const Area& area);
+void note_strip(Desk& desk, const Ui& ui, const Area& area);
 /// The heading of the note: the name of the example or file, and a remark that the note may no longer apply
 /// if the experiment has changed since.
 std::string note_title(const Document& document);
 /// The height of the note; 0 if there is none. If only `room` pixels are left, it takes fewer lines.
-float note_strip_height(Ui& ui, float width, float room);
+float note_strip_height(Desk& desk, const Ui& ui, float width, float room);
 /// Every setting of the experiment, in the order of the computation.
-void experiment_panel(Ui& ui, const Area& area);
+void experiment_panel(Desk& desk, const Ui& ui, const Area& area);
 /// The panel's section on the image whose patches are the keys.
-void image_section(Ui& ui);
+void image_section(Desk& desk, const Ui& ui);
 /// The proof of the locked or hovered cell.
-void inspector_panel(Ui& ui, const Area& area);
+void inspector_panel(Desk& desk, const Ui& ui, const Area& area);
 /// Which backend computes and why (a click changes it), how long it took, and problems.
-void status_bar(Ui& ui, const Area& area, ActionContext& context,
+void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& context,
                 const std::function<void(const Action&)>& run);
 /// The computation times: a line for each of the slowest stages, one for the rest, and how many were reused.
 std::string stage_times_text(const Trace& trace);
 /// The size of a trace: "8 tokens · d 16 · 2 heads", "4 queries · 6 keys · 1 head".
 std::string sizes_text(const Trace& trace);
 /// The open dialog, if any.
-void dialogs(Ui& ui, ActionContext& context);
+void dialogs(Desk& desk, const Ui& ui, ActionContext& context);
 
 }  // namespace attnscope

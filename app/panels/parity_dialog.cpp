@@ -16,7 +16,7 @@ constexpr std::array<float, k_columns> k_widths = {142, 104, 84, 0, 84, 74, 74};
 constexpr std::array<bool, k_columns> k_numbers = {false, true, true, false, true, true, true};
 
 /// The table is wider than other dialogs.
-float table_width(Ui& ui) { return dialog_width(ui, 900); }
+float table_width(const Ui& ui) { return dialog_width(ui, 900); }
 
 /// With microsecond digits, so that the decimal points are aligned.
 std::string milliseconds_text(double milliseconds) { return fixed_text(milliseconds, 3); }
@@ -27,7 +27,7 @@ std::string shape_text(const Shape& shape) {
 }
 
 /// Text in the current column, right-aligned where the column holds numbers.
-void cell(Ui& ui, int column, ImFont* font, const std::string& text, Rgb8 color) {
+void cell(const Ui& ui, int column, ImFont* font, const std::string& text, Rgb8 color) {
     ImGui::PushFont(font);
     ImGui::PushStyleColor(ImGuiCol_Text, ink(color));
     const float room = ImGui::GetContentRegionAvail().x;
@@ -40,7 +40,7 @@ void cell(Ui& ui, int column, ImFont* font, const std::string& text, Rgb8 color)
     if (shown != text) tooltip(ui, text);
 }
 
-void header(Ui& ui) {
+void header(const Ui& ui) {
     for (int i = 0; i < k_columns; ++i) {
         const float width = k_widths[static_cast<std::size_t>(i)];
         ImGui::TableSetupColumn(
@@ -56,20 +56,20 @@ void header(Ui& ui) {
 }
 
 /// Focuses the stage and locks its worst cell.
-void go_to(Ui& ui, const StageDifference& stage) {
+void go_to(Desk& desk, const StageDifference& stage) {
     const std::optional<CellPlace> place = stage.other_kind_at ? stage.other_kind_at : stage.absolute_at;
-    ui.document.change([&](Session& session) {
+    desk.document.change([&](Session& session) {
         Presentation& presentation = session.presentation;
         presentation.view = ViewKind::pipeline;
         presentation.lock(stage.info->name,
                           place ? std::optional(Cell{place->row, place->column}) : std::nullopt);
         if (place && stage.shape.heads > 1) presentation.head = {HeadChoice::Kind::one, place->head};
     });
-    ui.state.zoom = {};
-    ui.state.dialog = Dialog::none;
+    desk.state.zoom = {};
+    desk.state.dialog = Dialog::none;
 }
 
-void stage_row(Ui& ui, const ParityReport& report, const StageDifference& stage) {
+void stage_row(Desk& desk, const Ui& ui, const ParityReport& report, const StageDifference& stage) {
     const Theme& theme = ui.theme;
     const std::string name(stage.info->name);
     const bool other = stage.other_kind > 0;
@@ -81,7 +81,7 @@ void stage_row(Ui& ui, const ParityReport& report, const StageDifference& stage)
         ImGuiSelectableFlags_SpanAllColumns | (has_picture ? 0 : ImGuiSelectableFlags_Disabled));
     const Area row{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     const bool pressed = has_picture && keyboard_use(ui, ImGui::GetID(name.c_str()), row).pressed;
-    if (clicked || pressed) go_to(ui, stage);
+    if (clicked || pressed) go_to(desk, stage);
     ImGui::PopStyleColor();
     const std::string place = other ? std::to_string(stage.other_kind) + " NaN, ∞ or closed on one side only"
                                     : place_text(report, stage, stage.absolute_at);
@@ -103,7 +103,7 @@ void stage_row(Ui& ui, const ParityReport& report, const StageDifference& stage)
     }
 }
 
-void table(Ui& ui, const ParityReport& report) {
+void table(Desk& desk, const Ui& ui, const ParityReport& report) {
     const float row = ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y;
     const float height = std::min(row * static_cast<float>(report.stages.size() + 1) + ui.px(4),
                                   ImGui::GetIO().DisplaySize.y - ui.px(270));
@@ -111,12 +111,12 @@ void table(Ui& ui, const ParityReport& report) {
                            {table_width(ui), std::max(height, 4 * row)}))
         return;
     header(ui);
-    for (const StageDifference& stage : report.stages) stage_row(ui, report, stage);
+    for (const StageDifference& stage : report.stages) stage_row(desk, ui, report, stage);
     ImGui::EndTable();
 }
 
 /// A name, and a time whose digits are aligned with the other times.
-void total(Ui& ui, const char* name, double milliseconds, const std::string& remark) {
+void total(const Ui& ui, const char* name, double milliseconds, const std::string& remark) {
     ImGui::TextUnformatted(name);
     ImGui::SameLine(ui.px(142));
     ImGui::PushFont(ui.fonts.mono);
@@ -130,14 +130,14 @@ void total(Ui& ui, const char* name, double milliseconds, const std::string& rem
     ImGui::TextDisabled("%s", shown.c_str());
 }
 
-void totals(Ui& ui, const ParityReport& report) {
+void totals(const Ui& ui, const ParityReport& report) {
     total(ui, "Processor", report.cpu_milliseconds, "");
     total(ui, "Graphics card", report.gpu_milliseconds, report.card);
 }
 
-void progress(Ui& ui) {
+void progress(Desk& desk, const Ui& ui) {
     using Phase = ParityRun::Phase;
-    const Phase phase = ui.parity.phase();
+    const Phase phase = desk.parity.phase();
     const char* what = phase == Phase::comparing ? "3 of 3: comparing every cell"
                        : phase == Phase::card    ? "2 of 3: running on the graphics card"
                                                  : "1 of 3: running on the processor";
@@ -148,23 +148,23 @@ void progress(Ui& ui) {
 
 }  // namespace
 
-void parity_dialog(Ui& ui) {
+void parity_dialog(Desk& desk, const Ui& ui) {
     // Queried first: a run that ends now has its report by then.
-    const bool idle = !ui.parity.running();
-    std::shared_ptr<const ParityReport> report = ui.parity.report();
-    if (report && !(report->experiment() == ui.document.experiment() && report->shaders == shaders_stamp()))
+    const bool idle = !desk.parity.running();
+    std::shared_ptr<const ParityReport> report = desk.parity.report();
+    if (report && !(report->experiment() == desk.document.experiment() && report->shaders == shaders_stamp()))
         report = nullptr;
-    if (!report && idle) ui.parity.start(ui.document.experiment());
-    const bool running = ui.parity.running();
+    if (!report && idle) desk.parity.start(desk.document.experiment());
+    const bool running = desk.parity.running();
     ImGui::Dummy({table_width(ui), 0});
     if (running)
-        progress(ui);
+        progress(desk, ui);
     else if (report && report->problem.empty())
         totals(ui, *report);
     if (report && !report->problem.empty() && !running) problem_line(ui, report->problem);
     const bool has_table = report && report->problem.empty();
     if (has_table) {
-        table(ui, *report);
+        table(desk, ui, *report);
         const char* times = report->compiled
                                 ? "The GPU time includes compiling the shaders; run again to exclude it."
                                 : "Both sides evaluated the whole experiment.";
@@ -172,14 +172,14 @@ void parity_dialog(Ui& ui) {
             "Click to show the stage and lock the cell. Relative: |Δ| ÷ the larger value, above 1e-6.");
         ImGui::TextDisabled("%s", times);
     }
-    if (push_button(ui, "Run again", ui.px(110), !running)) ui.parity.start(ui.document.experiment());
+    if (push_button(ui, "Run again", ui.px(110), !running)) desk.parity.start(desk.document.experiment());
     ImGui::SameLine();
     if (push_button(ui, "Copy as text", ui.px(110), has_table)) {
         ui.copy(parity_text(*report));
-        ui.state.notice = {"copied the comparison as tab-separated text", false};
+        desk.state.notice = {"copied the comparison as tab-separated text", false};
     }
     ImGui::SameLine();
-    if (push_button(ui, "Close", ui.px(110))) ui.state.dialog = Dialog::none;
+    if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
 }
 
 }  // namespace attnscope

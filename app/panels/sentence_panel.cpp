@@ -37,8 +37,8 @@ struct Sentence {
 };
 
 /// Why nothing reads the sentence; empty if it is used.
-std::string why_unread(const Ui& ui, const Sentence& sentence) {
-    return why_unused(*find_option(sentence.second ? "text2" : "text"), ui.document.experiment());
+std::string why_unread(const Desk& desk, const Sentence& sentence) {
+    return why_unused(*find_option(sentence.second ? "text2" : "text"), desk.document.experiment());
 }
 
 bool translates(const Experiment& e) { return e.mechanism == MechanismKind::seq2seq; }
@@ -53,8 +53,8 @@ Sentence second_sentence(const Experiment& e) {
     return {true, !translates(e), true, &Input::text2, hint, "second sentence"};
 }
 
-bool shows_second(const Ui& ui) {
-    return ui.state.second_sentence_open || !ui.document.experiment().input.text2.empty();
+bool shows_second(const Desk& desk) {
+    return desk.state.second_sentence_open || !desk.document.experiment().input.text2.empty();
 }
 
 /// Its tokens in the newest trace; the keys' sentence has none if the trace has no second sentence.
@@ -66,9 +66,9 @@ const std::vector<std::string>& tokens_of(const Trace& trace, const Sentence& se
 }
 
 /// The chips of the newest trace, broken into lines.
-std::vector<Chip> lay_out(Ui& ui, const Sentence& sentence, float width, int most_lines) {
+std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, float width, int most_lines) {
     std::vector<Chip> chips;
-    const Trace* trace = ui.document.trace().get();
+    const Trace* trace = desk.document.trace().get();
     if (!trace) return chips;
     const char* stage = sentence.of_keys ? "tokens_kv" : "tokens";
     if (translates(trace->experiment)) stage = sentence.of_keys ? "source" : "fed_tokens";
@@ -103,31 +103,30 @@ int undo_run(Interaction& state, const std::string& before, const std::string& a
 }
 
 /// Whether the newest trace has another sentence than the one typed.
-bool is_behind(const Ui& ui, const Sentence& sentence) {
-    const Trace* trace = ui.document.trace().get();
-    const Experiment& typed = ui.document.experiment();
+bool is_behind(const Desk& desk, const Sentence& sentence) {
+    const Trace* trace = desk.document.trace().get();
+    const Experiment& typed = desk.document.experiment();
     return trace && !(trace->experiment.input.*sentence.text == typed.input.*sentence.text &&
                       trace->experiment.input.tokenizer == typed.input.tokenizer &&
                       trace->experiment.input.vocabulary == typed.input.vocabulary);
 }
 
 /// The number of tokens, or why it is unknown.
-std::string count_text(const Ui& ui, const Sentence& sentence) {
-    if (is_behind(ui, sentence)) {
-        if ((ui.document.experiment().input.*sentence.text).empty())
-            return sentence.of_keys ? "" : "no tokens";
-        return ui.document.busy() ? "computing…" : "not shown";
+std::string count_text(const Desk& desk, const Sentence& sentence) {
+    if (is_behind(desk, sentence)) {
+        if ((desk.document.experiment().input.*sentence.text).empty()) return sentence.of_keys ? "" : "no tokens";
+        return desk.document.busy() ? "computing…" : "not shown";
     }
-    const Trace* trace = ui.document.trace().get();
+    const Trace* trace = desk.document.trace().get();
     const std::size_t count = trace ? tokens_of(*trace, sentence).size() : 0;
     return count ? std::to_string(count) + (count == 1 ? " token" : " tokens") : std::string();
 }
 
 /// The description at the right of the field.
-std::string facts(Ui& ui, const Sentence& sentence) {
-    const Experiment& e = ui.document.experiment();
-    if (const std::string reason = why_unread(ui, sentence); !reason.empty()) return reason;
-    const std::string tokens = count_text(ui, sentence);
+std::string facts(Desk& desk, const Sentence& sentence) {
+    const Experiment& e = desk.document.experiment();
+    if (const std::string reason = why_unread(desk, sentence); !reason.empty()) return reason;
+    const std::string tokens = count_text(desk, sentence);
     if (!sentence.beside_another)
         return tokens + (tokens.empty() ? "" : " · ") + std::string(name_of(e.input.tokenizer)) + " · " +
                std::string(name_of(e.input.vocabulary)) + " vocabulary";
@@ -137,52 +136,53 @@ std::string facts(Ui& ui, const Sentence& sentence) {
 }
 
 /// The text field at the cursor, `width` wide; true while it has the keyboard.
-bool text_input(Ui& ui, const Sentence& sentence, TextField& field, const Area& area, float width) {
+bool text_input(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& field, const Area& area,
+                float width) {
     ImGui::PushFont(ui.fonts.sentence);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                         {ui.px(12), (area.height() - compat::font_size(*ui.fonts.sentence)) / 2});
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
-    bool& edit = sentence.second ? ui.state.edit_second_sentence : ui.state.edit_sentence;
+    bool& edit = sentence.second ? desk.state.edit_second_sentence : desk.state.edit_sentence;
     if (keyboard_use(ui, ImGui::GetID(sentence.id), area).pressed) edit = true;
     if (edit) ImGui::SetKeyboardFocusHere();
     edit = false;
     ImGui::SetNextItemWidth(width);
-    const std::string before = ui.document.experiment().input.*sentence.text;
+    const std::string before = desk.document.experiment().input.*sentence.text;
     std::string text = before;
     if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.hint, text)) {
         const std::string gesture =
-            (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(ui.state, before, text));
+            (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(desk.state, before, text));
         // The field stays open when its last letter is deleted.
-        if (sentence.second) ui.state.second_sentence_open = true;
-        ui.document.change([&](Session& session) { session.experiment.input.*sentence.text = text; },
-                           gesture);
+        if (sentence.second) desk.state.second_sentence_open = true;
+        desk.document.change([&](Session& session) { session.experiment.input.*sentence.text = text; }, gesture);
     }
     const bool active = ImGui::IsItemActive();
-    if (sentence.second && ImGui::IsItemDeactivated() && text.empty()) ui.state.second_sentence_open = false;
+    if (sentence.second && ImGui::IsItemDeactivated() && text.empty())
+        desk.state.second_sentence_open = false;
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
     ImGui::PopFont();
     return active;
 }
 
-void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextField& field,
+void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area, TextField& field,
                     const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.raised), ui.px(6));
     // The field takes precedence: a description that does not leave it enough room is omitted.
-    const std::string words = facts(ui, sentence);
+    const std::string words = facts(desk, sentence);
     const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();
     const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
     const float remove = sentence.second ? ui.px(28) : 0;
-    const std::string unread = why_unread(ui, sentence);
+    const std::string unread = why_unread(desk, sentence);
     ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
-    ui.state.control_disabled = !unread.empty();
-    ImGui::BeginDisabled(ui.state.control_disabled);
+    ui.controls.disabled = !unread.empty();
+    ImGui::BeginDisabled(ui.controls.disabled);
     const bool active =
-        text_input(ui, sentence, field, area, area.width() - facts_width - remove - ui.px(32));
+        text_input(desk, ui, sentence, field, area, area.width() - facts_width - remove - ui.px(32));
     ImGui::EndDisabled();
-    ui.state.control_disabled = false;
+    ui.controls.disabled = false;
     tooltip(ui, unread);
     list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
     if (roomy)
@@ -195,14 +195,14 @@ void sentence_field(Ui& ui, const Sentence& sentence, const Area& area, TextFiel
 }
 
 /// Locks the token's cell in the focused stage: its row or, for a key, its column, if there is one.
-void lock_token(Ui& ui, int token, bool as_key) {
-    const Stage& stage = focused_stage(*ui.document.trace(), ui.document.presentation().stage);
+void lock_token(Desk& desk, int token, bool as_key) {
+    const Stage& stage = focused_stage(*desk.document.trace(), desk.document.presentation().stage);
     const Axis axis = as_key ? Axis::key_token : Axis::query_token;
     const bool rows = stage.info->rows == axis && token < stage.shape().rows;
     const bool columns = as_key && stage.info->columns == axis && token < stage.shape().columns;
     if (!rows && !columns) return;
-    const std::optional<Cell> before = locked_cell(ui.document.presentation(), ui.document.trace().get());
-    ui.document.change([&](Session& session) {
+    const std::optional<Cell> before = locked_cell(desk.document.presentation(), desk.document.trace().get());
+    desk.document.change([&](Session& session) {
         std::optional<Cell> locked = before;
         if (columns)
             locked = Cell{locked ? locked->row : std::min(token, stage.shape().rows - 1), token};
@@ -214,7 +214,7 @@ void lock_token(Ui& ui, int token, bool as_key) {
     });
 }
 
-void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovered, bool behind) {
+void draw_chip(const Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovered, bool behind) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float rounding = area.height() / 2;
     list->AddRectFilled(area.min, area.max, lit ? ink(ui.theme.accent, 0.25f) : ink(ui.theme.raised),
@@ -226,14 +226,14 @@ void draw_chip(Ui& ui, const Chip& chip, const Area& area, bool lit, bool hovere
               ink(lit ? ui.theme.secondary : ui.theme.faint), chip.id, Align::right);
 }
 
-void chips(Ui& ui, const Sentence& sentence, const Area& area) {
-    const Trace* trace = ui.document.trace().get();
+void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area) {
+    const Trace* trace = desk.document.trace().get();
     if (!trace) return;
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), trace);
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), trace);
     // Chips of a sentence that cannot be shown any more stay, dimmed, as the matrices do.
-    const bool behind = is_behind(ui, sentence) && !ui.document.busy();
+    const bool behind = is_behind(desk, sentence) && !desk.document.busy();
     const int lines = most_lines(ui, ImGui::GetIO().DisplaySize.y);
-    const std::vector<Chip> all = lay_out(ui, sentence, area.width(), lines);
+    const std::vector<Chip> all = lay_out(desk, ui, sentence, area.width(), lines);
     ImGui::PushID(sentence.id);
     for (const Chip& chip : all) {
         const ImVec2 at{area.min.x + chip.x,
@@ -244,10 +244,10 @@ void chips(Ui& ui, const Sentence& sentence, const Area& area) {
         const bool clicked = ImGui::InvisibleButton("chip", {chip.width, ui.px(k_chip_height)});
         const bool as_key = sentence.of_keys || (!lit.two_sides && ImGui::GetIO().KeyShift);
         if (keyboard_use(ui, ImGui::GetID("chip"), place).pressed || clicked)
-            lock_token(ui, chip.token, as_key);
+            lock_token(desk, chip.token, as_key);
         const bool hovered = ImGui::IsItemHovered();
         ImGui::PopID();
-        if (hovered) ui.state.pointing_token = PointedToken{chip.token, sentence.of_keys};
+        if (hovered) desk.state.pointing_token = PointedToken{chip.token, sentence.of_keys};
         const bool asks = !sentence.of_keys && chip.token == lit.query;
         const bool is_key = (sentence.of_keys || !lit.two_sides) && chip.token == lit.key;
         draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key, behind);
@@ -265,45 +265,46 @@ constexpr float k_margin = 16;
 constexpr float k_between = 14;  ///< two sentences
 const char* const k_add = "+ second sentence";
 
-float add_width(Ui& ui) { return text_width(ui.fonts.caption, k_add) + ui.px(20); }
+float add_width(const Ui& ui) { return text_width(ui.fonts.caption, k_add) + ui.px(20); }
 
 /// The width for the chips of one sentence: half the window if there are two.
-float chips_width(Ui& ui, float window_width, bool two) {
+float chips_width(const Ui& ui, float window_width, bool two) {
     const float width = window_width - ui.px(2 * k_margin);
     return two ? (width - ui.px(k_between)) / 2 : width - add_width(ui) - ui.px(8);
 }
 
-int chip_lines(Ui& ui, float window_width, float window_height) {
-    const bool two = shows_second(ui);
+int chip_lines(Desk& desk, const Ui& ui, float window_width, float window_height) {
+    const bool two = shows_second(desk);
     int lines = 1;
     for (const Sentence& sentence :
-         {first_sentence(ui.document.experiment(), two), second_sentence(ui.document.experiment())}) {
+         {first_sentence(desk.document.experiment(), two), second_sentence(desk.document.experiment())}) {
         if (sentence.second && !two) continue;
         const std::vector<Chip> all =
-            lay_out(ui, sentence, chips_width(ui, window_width, two), most_lines(ui, window_height));
+            lay_out(desk, ui, sentence, chips_width(ui, window_width, two), most_lines(ui, window_height));
         if (!all.empty()) lines = std::max(lines, all.back().line + 1);
     }
     return lines;
 }
 
 /// The button that adds a second sentence, at the right of the chips.
-void add_button(Ui& ui, float right, float top, const std::function<void(const Action&)>& run) {
+void add_button(Desk& desk, const Ui& ui, float right, float top,
+                const std::function<void(const Action&)>& run) {
     const float width = add_width(ui), height = ui.px(k_chip_height);
-    const std::string unread = why_unread(ui, second_sentence(ui.document.experiment()));
+    const std::string unread = why_unread(desk, second_sentence(desk.document.experiment()));
     ImGui::SetCursorScreenPos({right - width, top});
-    ui.state.control_disabled = !unread.empty();
-    ImGui::BeginDisabled(ui.state.control_disabled);
+    ui.controls.disabled = !unread.empty();
+    ImGui::BeginDisabled(ui.controls.disabled);
     const bool clicked = ImGui::InvisibleButton("add sentence", {width, height});
     const bool hovered = ImGui::IsItemHovered();
     const Area area{{right - width, top}, {right, top + height}};
     if (keyboard_use(ui, ImGui::GetID("add sentence"), area).pressed || clicked)
         run(*find_action("edit.second_sentence"));
     ImGui::EndDisabled();
-    ui.state.control_disabled = false;
-    tooltip(ui, !unread.empty()                        ? unread
-                : translates(ui.document.experiment()) ? "The target sentence, for the decoder"
-                                                       : "Cross-attention: queries from the first "
-                                                         "sentence, keys and values from the second");
+    ui.controls.disabled = false;
+    tooltip(ui, !unread.empty()                          ? unread
+                : translates(desk.document.experiment()) ? "The target sentence, for the decoder"
+                                                         : "Cross-attention: queries from the first "
+                                                           "sentence, keys and values from the second");
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {right - ui.px(10), top + ui.px(6)},
               ink(hovered ? ui.theme.accent : ui.theme.faint, unread.empty() ? 1 : 0.5f), k_add,
               Align::right);
@@ -311,26 +312,29 @@ void add_button(Ui& ui, float right, float top, const std::function<void(const A
 
 }  // namespace
 
-float sentence_panel_height(Ui& ui, float window_width, float window_height) {
-    return ui.px(59 + static_cast<float>(chip_lines(ui, window_width, window_height)) * (k_chip_height + 4));
+float sentence_panel_height(Desk& desk, const Ui& ui, float window_width, float window_height) {
+    return ui.px(59 +
+                 static_cast<float>(chip_lines(desk, ui, window_width, window_height)) * (k_chip_height + 4));
 }
 
-void sentence_panel(Ui& ui, const Area& area, SentenceFields& fields,
+void sentence_panel(Desk& desk, const Ui& ui, const Area& area, SentenceFields& fields,
                     const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
-    const bool two = shows_second(ui);
+    const bool two = shows_second(desk);
     const float top = area.min.y + ui.px(11), chips_top = top + ui.px(k_field_height + 8);
     const float width = chips_width(ui, area.width(), two);
     const float left = area.min.x + ui.px(k_margin), right = area.max.x - ui.px(k_margin);
     const float first_right = two ? left + width : right;
-    sentence_field(ui, first_sentence(ui.document.experiment(), two),
+    sentence_field(desk, ui, first_sentence(desk.document.experiment(), two),
                    {{left, top}, {first_right, top + ui.px(k_field_height)}}, fields.first, run);
-    chips(ui, first_sentence(ui.document.experiment(), two), {{left, chips_top}, {left + width, area.max.y}});
-    if (!two) return add_button(ui, right, chips_top, run);
-    sentence_field(ui, second_sentence(ui.document.experiment()),
+    chips(desk, ui, first_sentence(desk.document.experiment(), two),
+          {{left, chips_top}, {left + width, area.max.y}});
+    if (!two) return add_button(desk, ui, right, chips_top, run);
+    sentence_field(desk, ui, second_sentence(desk.document.experiment()),
                    {{right - width, top}, {right, top + ui.px(k_field_height)}}, fields.second, run);
-    chips(ui, second_sentence(ui.document.experiment()), {{right - width, chips_top}, {right, area.max.y}});
+    chips(desk, ui, second_sentence(desk.document.experiment()),
+          {{right - width, chips_top}, {right, area.max.y}});
 }
 
 }  // namespace attnscope

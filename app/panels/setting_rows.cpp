@@ -5,9 +5,16 @@
 #include <random>
 
 #include "core/number_text.h"
+#include "core/session/applies.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 namespace {
+
+constexpr float k_row_height = 26;
+constexpr float k_row_pitch = 33;
+constexpr float k_margin = 18;
+constexpr float k_field_left = 126;
 
 Seed stepped(const Seed& seed, int steps) {
     const std::uint64_t bits = seed.bits() + static_cast<std::uint64_t>(static_cast<std::int64_t>(steps));
@@ -17,88 +24,144 @@ Seed stepped(const Seed& seed, int steps) {
     return negative ? Seed(static_cast<std::int64_t>(bits)) : Seed::from_unsigned(bits);
 }
 
-std::string current_text(Ui& ui, std::string_view option) {
-    return text_of(ui.document.session(), *find_option(option));
+std::string current_text(Desk& desk, std::string_view option) {
+    return text_of(desk.document.session(), *find_option(option));
 }
 
 }  // namespace
 
-void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices) {
-    option_row(ui, option, label, [&](float) {
-        if (const auto picked = choice_field(ui, "##choice", choices, current_text(ui, option)))
-            set_option(ui, option, *picked);
+bool applies(const Desk& desk, std::string_view option) {
+    return why_unused(*find_option(option), desk.document.experiment()).empty();
+}
+
+void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* label,
+                const std::function<void(float width)>& control, std::string_view help) {
+    const Option& option = *find_option(name);
+    const std::string disabled = why_unused(option, desk.document.experiment());
+    ImGui::PushID(label);
+    const ImVec2 window = ImGui::GetWindowPos();
+    const float top = ImGui::GetCursorPosY();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const bool narrow = ImGui::GetWindowWidth() < ui.px(260);
+    const float right = ImGui::GetWindowContentRegionMax().x - ui.px(narrow ? 8 : 16);
+    const float left = std::min(ui.px(k_field_left), 0.45f * ImGui::GetWindowWidth());
+    const bool enabled = disabled.empty();
+
+    ImGui::SetCursorPos({ui.px(k_margin), top});
+    ImGui::InvisibleButton("label", {left - ui.px(k_margin + 4), ui.px(k_row_height)});
+    tooltip(ui, enabled ? std::string(help.empty() ? option.help : help) : disabled);
+    bool reset = enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right);
+
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float text_top = at.y + ui.px(5.5f);
+    draw_text(list, ui.fonts.body, {window.x + ui.px(k_margin), text_top},
+              enabled ? ink(ui.theme.text) : ink(ui.theme.faint), label, Align::left,
+              left - ui.px(k_margin + 4));
+    const std::string symbol(option.symbol);
+    const float room = left - ui.px(k_margin + 8 + 4) - text_width(ui.fonts.body, label);
+    if (text_width(ui.fonts.body, symbol) <= room)
+        draw_text(list, ui.fonts.body, {window.x + left - ui.px(8), text_top}, ink(ui.theme.faint), symbol,
+                  Align::right);
+
+    ImGui::SetCursorPos({left, top});
+    ImGui::BeginGroup();
+    ImGui::BeginDisabled(!enabled);
+    ImGui::SetNextItemWidth(right - left);
+    ui.controls.disabled = !enabled;
+    desk.state.control_label = label;
+    control(right - left);
+    ui.controls.disabled = false;
+    desk.state.control_label.clear();
+    ImGui::EndDisabled();
+    ImGui::EndGroup();
+    if (enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;
+    if (!enabled) tooltip(ui, disabled);
+    if (reset) set_option(desk, name, text_of(Session{}, option));
+    ImGui::SetCursorPos({0, top + ui.px(k_row_pitch)});
+    ImGui::PopID();
+}
+
+void choice_row(Desk& desk, const Ui& ui, std::string_view option, const char* label,
+                const std::vector<Choice>& choices) {
+    option_row(desk, ui, option, label, [&](float) {
+        if (const auto picked = choice_field(ui, "##choice", choices, current_text(desk, option)))
+            set_option(desk, option, *picked);
     });
 }
 
-void switch_row(Ui& ui, std::string_view option, const char* label, bool on) {
-    option_row(ui, option, label, [&](float) {
-        if (switch_field(ui, "on", on)) set_option(ui, option, on ? "false" : "true");
+void switch_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, bool on) {
+    option_row(desk, ui, option, label, [&](float) {
+        if (switch_field(ui, "on", on)) set_option(desk, option, on ? "false" : "true");
     });
 }
 
-void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& seed) {
-    option_row(ui, option, label, [&](float width) {
+void seed_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, const Seed& seed) {
+    option_row(desk, ui, option, label, [&](float width) {
         const float die = ui.px(26);
         const DragResult result = drag_field(ui, "seed", seed.text(), -1, width - die - ui.px(4));
-        if (result.steps) set_option(ui, option, stepped(seed, result.steps).text(), result.gesture);
-        if (result.typed) set_option(ui, option, *result.typed);
+        if (result.steps) set_option(desk, option, stepped(seed, result.steps).text(), result.gesture);
+        if (result.typed) set_option(desk, option, *result.typed);
         ImGui::SameLine(0, ui.px(4));
         if (small_button(ui, "die", "⚄", "Roll a seed", die))
-            set_option(ui, option, std::to_string(std::random_device{}() % 1'000'000U));
+            set_option(desk, option, std::to_string(std::random_device{}() % 1'000'000U));
     });
 }
 
-void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before) {
-    const std::string fresh = ui.document.experiment().weights.seed.text();
+void weight_seed_row(Desk& desk, const Ui& ui, std::string_view option, const ProjectionSeed& seed,
+                     const char* before) {
+    const std::string fresh = desk.document.experiment().weights.seed.text();
     const bool own = seed.kind == ProjectionSeed::Kind::own;
     const std::vector<Choice> kinds = {
         {"same", "same", "The embedding's seed, as in notebook 1"},
         {"continue", "continue", "Continue the random stream after " + std::string(before)},
         {own ? seed.seed.text() : fresh, "own", "A separate seed"}};
     ImGui::PushID(option.data());  // several sections have rows of these names
-    choice_row(ui, option, "Seed", kinds);
-    if (own) seed_row(ui, option, "Own seed", seed.seed);
+    choice_row(desk, ui, option, "Seed", kinds);
+    if (own) seed_row(desk, ui, option, "Own seed", seed.seed);
     ImGui::PopID();
 }
 
-void whole_row(Ui& ui, std::string_view option, const char* label, const std::string& shown, float fill,
-               const std::function<int(int steps)>& next) {
-    option_row(ui, option, label, [&](float width) {
+void whole_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, const std::string& shown,
+               float fill, const std::function<int(int steps)>& next) {
+    option_row(desk, ui, option, label, [&](float width) {
         const DragResult result = drag_field(ui, "number", shown, fill, width);
-        if (result.typed) set_option(ui, option, *result.typed);
+        if (result.typed) set_option(desk, option, *result.typed);
         if (!result.steps) return;
         const std::string value = std::to_string(next(result.steps));
-        if (value != current_text(ui, option)) set_option(ui, option, value, result.gesture);
+        if (value != current_text(desk, option)) set_option(desk, option, value, result.gesture);
     });
 }
 
-void number_row(Ui& ui, std::string_view option, const char* label, double value, double least, double most) {
-    option_row(ui, option, label, [&](float width) {
+void number_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
+                double least, double most) {
+    option_row(desk, ui, option, label, [&](float width) {
         const DragResult result = drag_field(ui, "number", exact_text(value), -1, width);
-        if (result.typed) set_option(ui, option, *result.typed);
+        if (result.typed) set_option(desk, option, *result.typed);
         const double next = std::clamp(value + result.steps, least, most);
-        if (result.steps && next != value) set_option(ui, option, exact_text(next), result.gesture);
+        if (result.steps && next != value) set_option(desk, option, exact_text(next), result.gesture);
     });
 }
 
-void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill) {
-    option_row(ui, option, label, [&](float width) {
+void factor_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
+                float fill) {
+    option_row(desk, ui, option, label, [&](float width) {
         const DragResult result = drag_field(ui, "factor", short_text(value), fill, width);
-        if (result.typed) set_option(ui, option, *result.typed);
+        if (result.typed) set_option(desk, option, *result.typed);
         if (!result.steps) return;
         const double next = value == 0 ? 0.01 * result.steps : value * std::pow(1.05, result.steps);
-        set_option(ui, option, short_text(next), result.gesture);
+        set_option(desk, option, short_text(next), result.gesture);
     });
 }
 
-void share_row(Ui& ui, std::string_view option, const char* label, double value, double most) {
-    option_row(ui, option, label, [&](float width) {
+void share_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
+               double most) {
+    option_row(desk, ui, option, label, [&](float width) {
         const DragResult result =
             drag_field(ui, "share", short_text(value), static_cast<float>(value / most), width);
-        if (result.typed) set_option(ui, option, *result.typed);
+        if (result.typed) set_option(desk, option, *result.typed);
         if (!result.steps) return;
         const double next = std::clamp(std::round(value * 100 + result.steps) / 100, 0.0, most);
-        set_option(ui, option, short_text(next), result.gesture);
+        set_option(desk, option, short_text(next), result.gesture);
     });
 }
 

@@ -1,9 +1,12 @@
 // The rows of the experiment panel: a label and the control that sets an option.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "app/document/desk.h"
 #include "app/ui/widgets.h"
 
 namespace attnscope {
@@ -29,25 +32,39 @@ std::vector<Choice> choices_of(const char* const (&help)[N]) {
     return rows;
 }
 
-void choice_row(Ui& ui, std::string_view option, const char* label, const std::vector<Choice>& choices);
-void switch_row(Ui& ui, std::string_view option, const char* label, bool on);
-void seed_row(Ui& ui, std::string_view option, const char* label, const Seed& seed);
+/// Whether the option currently affects anything.
+bool applies(const Desk& desk, std::string_view option);
+
+/// A row with an option's label, symbol and help, and its control: calls `control` with the available width.
+/// Right-click resets the option. If the option does not apply, the row is disabled and the tooltip says why.
+/// `help` replaces the option's help where it has several rows.
+void option_row(Desk& desk, const Ui& ui, std::string_view option, const char* label,
+                const std::function<void(float width)>& control, std::string_view help = {});
+
+void choice_row(Desk& desk, const Ui& ui, std::string_view option, const char* label,
+                const std::vector<Choice>& choices);
+void switch_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, bool on);
+void seed_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, const Seed& seed);
 /// The seed of some weights: shared or, in a row of its own, separate. `before` names what is drawn just
 /// before them.
-void weight_seed_row(Ui& ui, std::string_view option, const ProjectionSeed& seed, const char* before);
+void weight_seed_row(Desk& desk, const Ui& ui, std::string_view option, const ProjectionSeed& seed,
+                     const char* before);
 /// A whole number that can be typed, or dragged along its valid values. `shown` is the field's text.
-void whole_row(Ui& ui, std::string_view option, const char* label, const std::string& shown, float fill,
-               const std::function<int(int steps)>& next);
+void whole_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, const std::string& shown,
+               float fill, const std::function<int(int steps)>& next);
 /// A number dragged in steps of 1 from `least` to `most`.
-void number_row(Ui& ui, std::string_view option, const char* label, double value, double least, double most);
+void number_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
+                double least, double most);
 /// A number dragged in steps of a tenth of its value.
-void factor_row(Ui& ui, std::string_view option, const char* label, double value, float fill);
+void factor_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
+                float fill);
 /// A number between 0 and `most`, dragged in steps of 0.01.
-void share_row(Ui& ui, std::string_view option, const char* label, double value, double most);
+void share_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
+               double most);
 
 /// The mask's rules and the painted mask.
-void mask_section(Ui& ui);
+void mask_section(Desk& desk, const Ui& ui);
 /// The custom matrices.
-void given_section(Ui& ui);
+void given_section(Desk& desk, const Ui& ui);
 
 }  // namespace attnscope

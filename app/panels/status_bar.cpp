@@ -64,11 +64,11 @@ std::string file_text(const Document& document) {
 }
 
 /// "GPU · NVIDIA H100 is 12 times as fast as the processor"; without the reason if there is no room.
-std::string backend_text(const Ui& ui, float room) {
-    const Trace* trace = ui.document.trace().get();
+std::string backend_text(const Desk& desk, const Ui& ui, float room) {
+    const Trace* trace = desk.document.trace().get();
     const bool on_card = trace && trace->backend == "gpu";
-    const std::string name = on_card ? "GPU" : ui.processor;
-    const BackendReport report = ui.document.backend();
+    const std::string name = on_card ? "GPU" : desk.processor;
+    const BackendReport report = desk.document.backend();
     // The trace may have been computed elsewhere than chosen: a sequence, or a trace that is not yet
     // replaced.
     const bool as_chosen = report.on_card == on_card;
@@ -79,15 +79,15 @@ std::string backend_text(const Ui& ui, float room) {
 }
 
 /// Which backend computes, with a menu of the others; returns its right end.
-float backend_button(Ui& ui, const Area& area, ActionContext& context, float room,
+float backend_button(Desk& desk, const Ui& ui, const Area& area, ActionContext& context, float room,
                      const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const std::string text = backend_text(ui, room);
+    const std::string text = backend_text(desk, ui, room);
     const float width = text_width(ui.fonts.caption, text) + ui.px(32);
     ImGui::SetCursorScreenPos(area.min);
     const bool clicked = ImGui::InvisibleButton("backend", {width, area.height()});
     const bool hovered = ImGui::IsItemHovered();
-    const std::string reason = ui.document.backend().reason;
+    const std::string reason = desk.document.backend().reason;
     tooltip(ui, (reason.empty() ? "" : reason + "\n") + "Where to compute: click to choose");
     const Area place{{area.min.x + ui.px(8), area.min.y + ui.px(3)},
                      {area.min.x + width - ui.px(8), area.max.y - ui.px(3)}};
@@ -105,32 +105,32 @@ float backend_button(Ui& ui, const Area& area, ActionContext& context, float roo
 
 /// The file being opened if that takes long, with a button that cancels it, left of `right`; returns its left
 /// end.
-float opening_progress(Ui& ui, const Area& area, float right) {
-    if (!ui.opener.takes_long()) return right;
+float opening_progress(Desk& desk, const Ui& ui, const Area& area, float right) {
+    if (!desk.opener.takes_long()) return right;
     ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
-    if (small_button(ui, "cancel opening", "Cancel", "Keep what is open", ui.px(58))) ui.opener.cancel();
+    if (small_button(ui, "cancel opening", "Cancel", "Keep what is open", ui.px(58))) desk.opener.cancel();
     const float left = right - ui.px(70);
-    const std::string name = std::filesystem::path(ui.opener.name()).filename().string();
+    const std::string name = std::filesystem::path(desk.opener.name()).filename().string();
     return left - draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {left, area.min.y + ui.px(7)},
                             ink(ui.theme.accent), "opening " + name + "…", Align::right, ui.px(240));
 }
 
 /// A progress bar with text and a button that cancels, left of `right`; returns its left end.
-float export_progress(Ui& ui, const Area& area, float right) {
-    if (!ui.exporter.takes_long()) return right;
+float export_progress(Desk& desk, const Ui& ui, const Area& area, float right) {
+    if (!desk.exporter.takes_long()) return right;
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImGui::SetCursorScreenPos({right - ui.px(58), area.min.y + ui.px(1)});
     if (small_button(ui, "cancel export", "Cancel", "Stop the export; files already written are kept",
                      ui.px(58)))
-        ui.exporter.cancel();
+        desk.exporter.cancel();
     const float end = right - ui.px(70), begin = end - ui.px(120);
     const float middle = (area.min.y + area.max.y) / 2;
-    const auto part = static_cast<float>(ui.exporter.part());
+    const auto part = static_cast<float>(desk.exporter.part());
     list->AddRectFilled({begin, middle - ui.px(2)}, {end, middle + ui.px(2)}, ink(ui.theme.line));
     list->AddRectFilled({begin, middle - ui.px(2)}, {begin + part * (end - begin), middle + ui.px(2)},
                         ink(ui.theme.accent));
-    const std::string text =
-        "exporting " + std::to_string(ui.exporter.done() + 1) + " of " + std::to_string(ui.exporter.count());
+    const std::string text = "exporting " + std::to_string(desk.exporter.done() + 1) + " of " +
+                             std::to_string(desk.exporter.count());
     const float left = begin - ui.px(12);
     return left - draw_text(list, ui.fonts.caption, {left, area.min.y + ui.px(7)}, ink(ui.theme.accent), text,
                             Align::right);
@@ -166,7 +166,7 @@ std::string sizes_text(const Trace& trace) {
     return text + (heads ? " · " + counted(trace.experiment.attention.heads, "head") : "");
 }
 
-void status_bar(Ui& ui, const Area& area, ActionContext& context,
+void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& context,
                 const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
@@ -180,13 +180,13 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
         x += draw_text(list, ui.fonts.caption, {x, y}, ink(color), text) + ui.px(36);
     };
     const float file_width = draw_text(list, ui.fonts.caption, {area.max.x - ui.px(16), y},
-                                       ink(ui.theme.faint), file_text(ui.document), Align::right);
-    end = opening_progress(ui, area, area.max.x - file_width - ui.px(48));
-    end = export_progress(ui, area, end);
-    const Trace* trace = ui.document.trace().get();
-    const std::string problem = !ui.document.problem().empty() ? ui.document.problem()
-                                : ui.state.notice.problem      ? ui.state.notice.text
-                                                               : "";
+                                       ink(ui.theme.faint), file_text(desk.document), Align::right);
+    end = opening_progress(desk, ui, area, area.max.x - file_width - ui.px(48));
+    end = export_progress(desk, ui, area, end);
+    const Trace* trace = desk.document.trace().get();
+    const std::string problem = !desk.document.problem().empty() ? desk.document.problem()
+                                : desk.state.notice.problem      ? desk.state.notice.text
+                                                                 : "";
     if (!problem.empty()) {
         draw_text(list, ui.fonts.body, {x, y - 1}, ink(ui.theme.warning), problem, Align::left, end - x);
         ImGui::SetCursorScreenPos({x, area.min.y});
@@ -195,12 +195,12 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
         return;
     }
     // Sizes and times are omitted before the reason.
-    x = backend_button(ui, area, context, end - x - ui.px(520), run) + ui.px(20);
+    x = backend_button(desk, ui, area, context, end - x - ui.px(520), run) + ui.px(20);
     const float evaluated_x = x;
     if (trace) {
         item("evaluated in " + fixed_text(trace->milliseconds, trace->milliseconds < 10 ? 2 : 0) + " ms",
              ui.theme.secondary);
-        item("frame " + fixed_text(ui.frame_ms, 1) + " ms", ui.theme.secondary);
+        item("frame " + fixed_text(desk.frame_ms, 1) + " ms", ui.theme.secondary);
         item(sizes_text(*trace), ui.theme.secondary);
     }
     if (trace && x > evaluated_x) {
@@ -208,11 +208,11 @@ void status_bar(Ui& ui, const Area& area, ActionContext& context,
         ImGui::InvisibleButton("times", {x - evaluated_x, area.height()});
         tooltip(ui, stage_times_text(*trace));
     }
-    if (ui.document.busy()) item("computing…", ui.theme.accent);
-    if (trace) item(warnings(*trace, ui.document.presentation()), ui.theme.warning);
+    if (desk.document.busy()) item("computing…", ui.theme.accent);
+    if (trace) item(warnings(*trace, desk.document.presentation()), ui.theme.warning);
     if (const float room = end - x; room > ui.px(60))
-        draw_text(list, ui.fonts.caption, {x, y}, ink(ui.theme.secondary), ui.state.notice.text, Align::left,
-                  room);
+        draw_text(list, ui.fonts.caption, {x, y}, ink(ui.theme.secondary), desk.state.notice.text,
+                  Align::left, room);
 }
 
 }  // namespace attnscope

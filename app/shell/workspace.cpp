@@ -35,17 +35,17 @@ float side_width(bool open, float wanted, float share, float least) {
     return open && width >= least ? width : 0;
 }
 
-Areas lay_out(Ui& ui, ImVec2 size) {
+Areas lay_out(Desk& desk, const Ui& ui, ImVec2 size) {
     const float menu = ui.px(k_menu_height);
-    const float sentence = menu + sentence_panel_height(ui, size.x, size.y);
+    const float sentence = menu + sentence_panel_height(desk, ui, size.x, size.y);
     const float spare = size.y - ui.px(k_fewest_units_high);
-    const float note = sentence + note_strip_height(ui, size.x, spare);
+    const float note = sentence + note_strip_height(desk, ui, size.x, spare);
     const float status = size.y - ui.px(k_status_height);
     const bool narrow = size.x < ui.px(k_narrow);
-    const float left = side_width(ui.state.experiment_panel_open, ui.px(ui.state.experiment_panel_width),
+    const float left = side_width(desk.state.experiment_panel_open, ui.px(desk.state.experiment_panel_width),
                                   size.x * (narrow ? k_experiment_share : 0.25f), ui.px(k_least_experiment));
     const float right =
-        size.x - side_width(ui.state.inspector_open, ui.px(ui.state.inspector_width),
+        size.x - side_width(desk.state.inspector_open, ui.px(desk.state.inspector_width),
                             size.x * (narrow ? k_inspector_share : 0.25f), ui.px(k_least_inspector));
     return {.menu = {{0, 0}, {size.x, menu}},
             .sentence = {{0, menu}, {size.x, sentence}},
@@ -57,7 +57,7 @@ Areas lay_out(Ui& ui, ImVec2 size) {
 }
 
 /// The edge of a side panel, which can be dragged.
-void splitter(Ui& ui, const char* id, float x, const Area& area, float& width, float direction) {
+void splitter(const Ui& ui, const char* id, float x, const Area& area, float& width, float direction) {
     const float half = ui.px(3);
     ImGui::SetCursorScreenPos({x - half, area.min.y});
     ImGui::InvisibleButton(id, {2 * half, area.height()});
@@ -171,7 +171,7 @@ bool moves_in_lists(const KeyPress& press) {
 
 /// Tab moves between controls, Enter or Space presses the focused one, ← → step it, ↑ ↓ step a grid.
 bool Workspace::on_control_key(const KeyPress& press, bool typing) {
-    ControlFocus& control = interaction_.control;
+    ControlFocus& control = controls_.focus;
     if (press.mods.ctrl || press.mods.alt || press.mods.super) return false;
     if (press.key == Key::tab) {
         if (typing) compat::leave_field();
@@ -196,7 +196,7 @@ bool Workspace::on_key(const KeyPress& press) {
     const bool typing = ImGui::GetIO().WantTextInput;
     if (press.key == Key::escape) {
         if (compat::close_menus()) return wants_frame_ = true;
-        if (!dialog && !typing && std::exchange(interaction_.control.id, 0)) return wants_frame_ = true;
+        if (!dialog && !typing && std::exchange(controls_.focus.id, 0)) return wants_frame_ = true;
         // In the sentence or a number field, Escape belongs to the field.
         if (dialog || !typing) run(*find_action("escape"));
         return dialog;
@@ -215,7 +215,7 @@ bool Workspace::on_key(const KeyPress& press) {
 bool Workspace::kept_from(const Action& action) const {
     const bool undoes = action.id == "edit.undo" || action.id == "edit.redo";
     if (interaction_.dialog != Dialog::none) return action.menu == "Edit" || action.id == "file.new";
-    return undoes && interaction_.field.typing != 0;
+    return undoes && controls_.field.typing != 0;
 }
 
 void Workspace::on_drop(const std::vector<std::string>& paths) {
@@ -327,26 +327,26 @@ void Workspace::draw(FrameInput& frame) {
 }
 
 void Workspace::draw_all(FrameInput& frame) {
-    const Theme& theme = theme_of(this->theme());
-    Ui ui{.document = document_,
-          .state = interaction_,
-          .saved = saved_,
-          .exporter = exporter_,
-          .parity = parity_,
-          .opener = opener_,
-          .matrix_reader = matrix_reader_,
-          .fonts = frame.fonts,
-          .theme = theme,
-          .heatmaps = frame.heatmaps,
-          .images = frame.images,
-          .copy = copy_,
-          .scale = frame.scale,
-          .frame_ms = frame.last_frame_milliseconds,
-          .processor = processor_};
+    Desk desk{.document = document_,
+              .state = interaction_,
+              .saved = saved_,
+              .exporter = exporter_,
+              .parity = parity_,
+              .opener = opener_,
+              .matrix_reader = matrix_reader_,
+              .frame_ms = frame.last_frame_milliseconds,
+              .processor = processor_};
+    const Ui ui{.fonts = frame.fonts,
+                .theme = theme_of(this->theme()),
+                .heatmaps = frame.heatmaps,
+                .images = frame.images,
+                .controls = controls_,
+                .copy = copy_,
+                .scale = frame.scale};
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token.reset();
-    ControlFocus& control = interaction_.control;
+    ControlFocus& control = controls_.focus;
     control.drawn.clear();
     control.on_grid = false;
     if (interaction_.dialog == Dialog::none && control.behind) control.id = std::exchange(control.behind, 0);
@@ -357,23 +357,23 @@ void Workspace::draw_all(FrameInput& frame) {
     ActionContext c = context();
 
     begin_root(size);
-    const Areas areas = lay_out(ui, size);
+    const Areas areas = lay_out(desk, ui, size);
     ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
     menu_bar(ui, areas.menu, c, run_it);
-    sentence_panel(ui, areas.sentence, sentences_, run_it);
-    note_strip(ui, areas.note);
-    pipeline_view(ui, areas.center, run_it);
+    sentence_panel(desk, ui, areas.sentence, sentences_, run_it);
+    note_strip(desk, ui, areas.note);
+    pipeline_view(desk, ui, areas.center, run_it);
     if (areas.experiment.width() > 0) {
-        experiment_panel(ui, areas.experiment);
+        experiment_panel(desk, ui, areas.experiment);
         splitter(ui, "left edge", areas.experiment.max.x, areas.experiment,
                  interaction_.experiment_panel_width, 1);
     }
     if (areas.inspector.width() > 0) {
-        inspector_panel(ui, areas.inspector);
+        inspector_panel(desk, ui, areas.inspector);
         splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
     }
-    status_bar(ui, areas.status, c, run_it);
-    dialogs(ui, c);
+    status_bar(desk, ui, areas.status, c, run_it);
+    dialogs(desk, ui, c);
     ImGui::End();
     if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;
     control.pressed = false;

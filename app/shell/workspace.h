@@ -8,12 +8,7 @@
 #include <string>
 
 #include "app/actions/actions.h"
-#include "app/document/document.h"
-#include "app/document/exporter.h"
-#include "app/document/interaction.h"
-#include "app/document/opener.h"
-#include "app/document/parity_run.h"
-#include "app/document/saved_state.h"
+#include "app/document/desk.h"
 #include "app/shell/frame.h"
 #include "app/ui/text_field.h"
 #include "app/ui/ui.h"
@@ -37,6 +32,7 @@ public:
 
     Document& document() { return document_; }
     Interaction& interaction() { return interaction_; }
+    Controls& controls() { return controls_; }
     Exporter& exporter() { return exporter_; }
     /// Selects the backend by SavedState::backend: possibly the graphics card, described by `version`, in a
     /// context made by `make_context`, which is called on this thread and shares with the window's.
@@ -77,6 +73,7 @@ private:
     SavedState saved_;
     Document document_;
     Interaction interaction_;
+    Controls controls_;
     Exporter exporter_;
     ParityRun parity_;
     Opener opener_;

@@ -1,4 +1,4 @@
-// What every panel and view needs to draw.
+// What panels and views are drawn with.
 #pragma once
 
 #include <imgui.h>
@@ -6,14 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "app/document/document.h"
-#include "app/document/exporter.h"
-#include "app/document/interaction.h"
-#include "app/document/opener.h"
-#include "app/document/parity_run.h"
-#include "app/document/saved_state.h"
 #include "app/heatmap/heatmap_renderer.h"
 #include "app/heatmap/image_textures.h"
+#include "app/ui/controls.h"
 #include "app/ui/imgui_layer.h"
 #include "app/ui/shaped_text.h"
 #include "app/ui/text_field.h"
@@ -21,24 +16,17 @@
 
 namespace attnscope {
 
-/// Lives for one frame. Panels edit the document's session, views draw its trace, both point and zoom through
-/// the interaction; no other state is kept.
+struct StageInfo;
+
+/// Lives for one frame.
 struct Ui {
-    Document& document;
-    Interaction& state;
-    SavedState& saved;
-    Exporter& exporter;
-    ParityRun& parity;
-    Opener& opener;
-    MatrixReader& matrix_reader;
     const Fonts& fonts;
     const Theme& theme;
     HeatmapRenderer& heatmaps;
     ImageTextures& images;
-    std::function<void(const std::string&)> copy;
-    float scale;                   ///< pixels per layout unit
-    double frame_ms;               ///< duration of the last frames, for the status bar
-    const std::string& processor;  ///< "CPU · AVX2"
+    Controls& controls;
+    const std::function<void(const std::string&)>& copy;  ///< puts text on the clipboard
+    float scale;                                          ///< pixels per layout unit
 
     float px(float units) const { return units * scale; }
 };

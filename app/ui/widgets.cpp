@@ -7,16 +7,11 @@
 #include <cmath>
 #include <utility>
 
-#include "app/document/steps.h"
-#include "core/session/applies.h"
-
 namespace attnscope {
 namespace {
 
 constexpr float k_row_height = 26;
-constexpr float k_row_pitch = 33;
 constexpr float k_margin = 18;
-constexpr float k_field_left = 126;
 constexpr float k_pixels_per_step = 6;
 
 std::string capitals(std::string_view title) {
@@ -28,7 +23,7 @@ std::string capitals(std::string_view title) {
 /// Disabled controls are dimmed.
 float strength() { return ImGui::GetStyle().Alpha; }
 
-void draw_field(Ui& ui, const Area& area, const std::string& text, float fill, bool hot) {
+void draw_field(const Ui& ui, const Area& area, const std::string& text, float fill, bool hot) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float rounding = ui.px(5);
     list->AddRectFilled(area.min, area.max, ink(ui.theme.raised, strength()), rounding);
@@ -45,8 +40,8 @@ void draw_field(Ui& ui, const Area& area, const std::string& text, float fill, b
 }
 
 /// Converts the pixels that the current drag has moved to whole steps.
-int drag_steps(Ui& ui) {
-    FieldEdit& edit = ui.state.field;
+int drag_steps(const Ui& ui) {
+    FieldEdit& edit = ui.controls.field;
     edit.traveled += ImGui::GetIO().MouseDelta.x;
     const double pitch = ui.px(k_pixels_per_step);
     const int steps = static_cast<int>(edit.traveled / pitch);
@@ -56,9 +51,9 @@ int drag_steps(Ui& ui) {
 
 }  // namespace
 
-KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area) {
-    ControlFocus& control = ui.state.control;
-    if (ui.state.control_disabled) return {};
+KeyboardUse keyboard_use(const Ui& ui, unsigned id, const Area& area) {
+    ControlFocus& control = ui.controls.focus;
+    if (ui.controls.disabled) return {};
     control.drawn.push_back(id);
     if (control.id != id) return {};
     if (std::exchange(control.moved, false)) {
@@ -72,8 +67,8 @@ KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area) {
     return {std::exchange(control.pressed, false), std::exchange(control.steps, 0)};
 }
 
-std::optional<std::string> typing_field(Ui& ui, unsigned id, float width) {
-    FieldEdit& edit = ui.state.field;
+std::optional<std::string> typing_field(const Ui& ui, unsigned id, float width) {
+    FieldEdit& edit = ui.controls.field;
     ImGui::SetNextItemWidth(width);
     if (edit.begins) ImGui::SetKeyboardFocusHere();
     ImGui::PushFont(ui.fonts.mono);
@@ -88,9 +83,9 @@ std::optional<std::string> typing_field(Ui& ui, unsigned id, float width) {
     return abandoned ? std::nullopt : std::optional(edit.text);
 }
 
-KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area) {
+KeyboardUse grid_keyboard_use(const Ui& ui, unsigned id, const Area& area) {
     KeyboardUse keys = keyboard_use(ui, id, area);
-    ControlFocus& control = ui.state.control;
+    ControlFocus& control = ui.controls.focus;
     if (control.id != id) return keys;
     control.on_grid = true;
     keys.steps_down = std::exchange(control.steps_down, 0);
@@ -100,43 +95,43 @@ KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area) {
 namespace {
 
 /// Whether the newest item, whose id is that of `label`, was activated by mouse or keyboard.
-bool is_pressed(Ui& ui, const char* label, bool clicked) {
+bool is_pressed(const Ui& ui, const char* label, bool clicked) {
     const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     return keyboard_use(ui, ImGui::GetID(label), area).pressed || clicked;
 }
 
 }  // namespace
 
-bool push_button(Ui& ui, const char* label, float width, bool enabled) {
+bool push_button(const Ui& ui, const char* label, float width, bool enabled) {
     ImGui::BeginDisabled(!enabled);
     const bool clicked = ImGui::Button(label, {width, 0});
     ImGui::EndDisabled();
     return enabled && is_pressed(ui, label, clicked);
 }
 
-bool check_box(Ui& ui, const char* label, bool& on) {
+bool check_box(const Ui& ui, const char* label, bool& on) {
     bool shown = on;
     const bool pressed = is_pressed(ui, label, ImGui::Checkbox(label, &shown));
     if (pressed) on = !on;
     return pressed;
 }
 
-bool radio_button(Ui& ui, const char* label, bool on) {
+bool radio_button(const Ui& ui, const char* label, bool on) {
     return is_pressed(ui, label, ImGui::RadioButton(label, on));
 }
 
-bool line_field(Ui& ui, const char* id, const char* hint, std::string& text) {
-    ControlFocus& control = ui.state.control;
+bool line_field(const Ui& ui, const char* id, const char* hint, std::string& text) {
+    ControlFocus& control = ui.controls.focus;
     const unsigned own = ImGui::GetID(id);
     if (control.id == own && (control.moved || control.pressed)) ImGui::SetKeyboardFocusHere();
     const bool entered = ImGui::InputTextWithHint(id, hint, &text, ImGuiInputTextFlags_EnterReturnsTrue);
-    if (ImGui::IsItemActive() && !ui.state.control_disabled) control.id = own;
+    if (ImGui::IsItemActive() && !ui.controls.disabled) control.id = own;
     keyboard_use(ui, own, {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()});
     return entered;
 }
 
-void begin_typing(Ui& ui, unsigned id, const std::string& text) {
-    FieldEdit& edit = ui.state.field;
+void begin_typing(const Ui& ui, unsigned id, const std::string& text) {
+    FieldEdit& edit = ui.controls.field;
     edit = {id, text, true, 0, edit.gestures};
 }
 
@@ -145,7 +140,7 @@ bool was_click() {
     return io.MouseDragMaxDistanceSqr[0] < io.MouseDragThreshold * io.MouseDragThreshold;
 }
 
-void tooltip(Ui& ui, const std::string& text) {
+void tooltip(const Ui& ui, const std::string& text) {
     if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
     ImGui::PushFont(ui.fonts.body);
     ImGui::BeginTooltip();
@@ -154,30 +149,7 @@ void tooltip(Ui& ui, const std::string& text) {
     ImGui::PopFont();
 }
 
-std::string named_as(std::string_view option, const std::string& label, const Error& error) {
-    if (error.where().empty()) return error.what();
-    std::string name = label.empty() ? std::string(option) : label;
-    if (label.empty()) {
-        std::ranges::replace(name, '-', ' ');
-        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
-    }
-    return error.at(name).what();
-}
-
-void set_option(Ui& ui, std::string_view name, const std::string& text, const std::string& gesture) {
-    Session trial = ui.document.session();
-    try {
-        set_from_text(trial, *find_option(name), text);
-        check_edit(trial.experiment);
-    } catch (const Error& error) {
-        ui.state.notice = {named_as(name, ui.state.control_label, error), true};
-        return;
-    }
-    ui.state.notice = {};
-    ui.document.change([&](Session& session) { session = std::move(trial); }, gesture);
-}
-
-std::optional<std::string> choice_field(Ui& ui, const char* id, std::span<const Choice> choices,
+std::optional<std::string> choice_field(const Ui& ui, const char* id, std::span<const Choice> choices,
                                         const std::string& current) {
     std::string shown = current;
     for (const Choice& choice : choices)
@@ -206,9 +178,9 @@ std::optional<std::string> choice_field(Ui& ui, const char* id, std::span<const 
     return picked;
 }
 
-DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fill, float width) {
+DragResult drag_field(const Ui& ui, const char* id, const std::string& text, float fill, float width) {
     ImGui::PushID(id);
-    FieldEdit& edit = ui.state.field;
+    FieldEdit& edit = ui.controls.field;
     const unsigned own = ImGui::GetID("field");
     DragResult result;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -238,7 +210,7 @@ DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fil
     return result;
 }
 
-bool switch_field(Ui& ui, const char* id, bool on) {
+bool switch_field(const Ui& ui, const char* id, bool on) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size{ui.px(40), ui.px(22)};
     const KeyboardUse keys =
@@ -256,7 +228,7 @@ bool switch_field(Ui& ui, const char* id, bool on) {
     return pressed;
 }
 
-bool small_button(Ui& ui, const char* id, const std::string& label, const char* help, float width) {
+bool small_button(const Ui& ui, const char* id, const std::string& label, const char* help, float width) {
     ImGui::PushID(id);
     const bool clicked = ImGui::Button(label.c_str(), {width, ui.px(k_row_height)});
     const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
@@ -266,7 +238,7 @@ bool small_button(Ui& ui, const char* id, const std::string& label, const char* 
     return pressed;
 }
 
-bool section_header(Ui& ui, std::string_view title, const std::string& derived) {
+bool section_header(const Ui& ui, std::string_view title, const std::string& derived) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const std::string name(title);
@@ -275,7 +247,7 @@ bool section_header(Ui& ui, std::string_view title, const std::string& derived) 
     ImGui::SetCursorScreenPos(area.min);
     const bool clicked = ImGui::InvisibleButton(name.c_str(), {area.width(), area.height()});
     const bool hovered = ImGui::IsItemHovered();
-    std::set<std::string>& folded = ui.state.folded_sections;
+    std::set<std::string>& folded = ui.controls.folded_sections;
     if (keyboard_use(ui, ImGui::GetID(name.c_str()), area).pressed || clicked)
         if (!folded.erase(name)) folded.insert(name);
     const bool open = !folded.contains(name);
@@ -293,57 +265,6 @@ bool section_header(Ui& ui, std::string_view title, const std::string& derived) 
     draw_text(list, ui.fonts.caption, {right, top + ui.px(1)}, ink(ui.theme.faint), derived, Align::right);
     ImGui::SetCursorScreenPos({left, at.y + ui.px(32)});
     return open;
-}
-
-bool applies(const Ui& ui, std::string_view option) {
-    return why_unused(*find_option(option), ui.document.experiment()).empty();
-}
-
-void option_row(Ui& ui, std::string_view name, const char* label,
-                const std::function<void(float width)>& control, std::string_view help) {
-    const Option& option = *find_option(name);
-    const std::string disabled = why_unused(option, ui.document.experiment());
-    ImGui::PushID(label);
-    const ImVec2 window = ImGui::GetWindowPos();
-    const float top = ImGui::GetCursorPosY();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const bool narrow = ImGui::GetWindowWidth() < ui.px(260);
-    const float right = ImGui::GetWindowContentRegionMax().x - ui.px(narrow ? 8 : 16);
-    const float left = std::min(ui.px(k_field_left), 0.45f * ImGui::GetWindowWidth());
-    const bool enabled = disabled.empty();
-
-    ImGui::SetCursorPos({ui.px(k_margin), top});
-    ImGui::InvisibleButton("label", {left - ui.px(k_margin + 4), ui.px(k_row_height)});
-    tooltip(ui, enabled ? std::string(help.empty() ? option.help : help) : disabled);
-    bool reset = enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right);
-
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const float text_top = at.y + ui.px(5.5f);
-    draw_text(list, ui.fonts.body, {window.x + ui.px(k_margin), text_top},
-              enabled ? ink(ui.theme.text) : ink(ui.theme.faint), label, Align::left,
-              left - ui.px(k_margin + 4));
-    const std::string symbol(option.symbol);
-    const float room = left - ui.px(k_margin + 8 + 4) - text_width(ui.fonts.body, label);
-    if (text_width(ui.fonts.body, symbol) <= room)
-        draw_text(list, ui.fonts.body, {window.x + left - ui.px(8), text_top}, ink(ui.theme.faint), symbol,
-                  Align::right);
-
-    ImGui::SetCursorPos({left, top});
-    ImGui::BeginGroup();
-    ImGui::BeginDisabled(!enabled);
-    ImGui::SetNextItemWidth(right - left);
-    ui.state.control_disabled = !enabled;
-    ui.state.control_label = label;
-    control(right - left);
-    ui.state.control_disabled = false;
-    ui.state.control_label.clear();
-    ImGui::EndDisabled();
-    ImGui::EndGroup();
-    if (enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;
-    if (!enabled) tooltip(ui, disabled);
-    if (reset) set_option(ui, name, text_of(Session{}, option));
-    ImGui::SetCursorPos({0, top + ui.px(k_row_pitch)});
-    ImGui::PopID();
 }
 
 }  // namespace attnscope

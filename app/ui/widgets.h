@@ -9,8 +9,6 @@
 #include <string_view>
 
 #include "app/ui/ui.h"
-#include "core/error.h"
-#include "core/session/options.h"
 
 namespace attnscope {
 
@@ -23,17 +21,17 @@ struct KeyboardUse {
 
 /// Makes the control at `area` reachable by Tab, and outlines it while it has the keyboard focus. Call once
 /// per control and frame, in reading order.
-KeyboardUse keyboard_use(Ui& ui, unsigned id, const Area& area);
+KeyboardUse keyboard_use(const Ui& ui, unsigned id, const Area& area);
 /// Makes a grid reachable by Tab, whose cells all four arrows go through.
-KeyboardUse grid_keyboard_use(Ui& ui, unsigned id, const Area& area);
+KeyboardUse grid_keyboard_use(const Ui& ui, unsigned id, const Area& area);
 
 /// A button, a check box and a radio button as ImGui draws them, but reachable by Tab. True if pressed; the
 /// check box then has its new value.
-bool push_button(Ui& ui, const char* label, float width = 0, bool enabled = true);
-bool check_box(Ui& ui, const char* label, bool& on);
-bool radio_button(Ui& ui, const char* label, bool on);
+bool push_button(const Ui& ui, const char* label, float width = 0, bool enabled = true);
+bool check_box(const Ui& ui, const char* label, bool& on);
+bool radio_button(const Ui& ui, const char* label, bool on);
 /// A text field that takes the keyboard when Tab reaches it; true if Enter was pressed in it.
-bool line_field(Ui& ui, const char* id, const char* hint, std::string& text);
+bool line_field(const Ui& ui, const char* id, const char* hint, std::string& text);
 
 /// One of several values, and its label.
 struct Choice {
@@ -43,7 +41,7 @@ struct Choice {
 };
 
 /// A drop-down list as wide as the next item; returns the new value if one was picked.
-std::optional<std::string> choice_field(Ui& ui, const char* id, std::span<const Choice> choices,
+std::optional<std::string> choice_field(const Ui& ui, const char* id, std::span<const Choice> choices,
                                         const std::string& current);
 
 /// The result of a field that can be dragged and typed into.
@@ -55,43 +53,26 @@ struct DragResult {
 
 /// A field that shows `text`, can be dragged sideways in steps, and typed into after a click. `fill` (0 … 1)
 /// shades that part of its range; negative: none.
-DragResult drag_field(Ui& ui, const char* id, const std::string& text, float fill, float width);
+DragResult drag_field(const Ui& ui, const char* id, const std::string& text, float fill, float width);
 
 /// The text field that replaces control `id` in typing mode (begin_typing); returns what was entered.
-std::optional<std::string> typing_field(Ui& ui, unsigned id, float width);
-void begin_typing(Ui& ui, unsigned id, const std::string& text);
+std::optional<std::string> typing_field(const Ui& ui, unsigned id, float width);
+void begin_typing(const Ui& ui, unsigned id, const std::string& text);
 
 /// A switch; true if it was pressed.
-bool switch_field(Ui& ui, const char* id, bool on);
+bool switch_field(const Ui& ui, const char* id, bool on);
 
 /// A button labeled with a word or a symbol.
-bool small_button(Ui& ui, const char* id, const std::string& label, const char* help, float width = 0);
+bool small_button(const Ui& ui, const char* id, const std::string& label, const char* help, float width = 0);
 
 /// A section's title in small capitals with a derived figure at the right. A click folds or unfolds the rows;
 /// returns true if they are to be drawn.
-bool section_header(Ui& ui, std::string_view title, const std::string& derived);
-
-/// Whether the option currently affects anything.
-bool applies(const Ui& ui, std::string_view option);
-
-/// A row with an option's label, symbol and help, and its control: calls `control` with the available width.
-/// Right-click resets the option. If the option does not apply, the row is disabled and the tooltip says why.
-/// `help` replaces the option's help where it has several rows.
-void option_row(Ui& ui, std::string_view option, const char* label,
-                const std::function<void(float width)>& control, std::string_view help = {});
-
-/// The error in an option's text, with the control's label instead of the flag's name; without a label, with
-/// the option's name in words.
-std::string named_as(std::string_view option, const std::string& label, const Error& error);
-
-/// Sets one option of the session from text; if it is rejected, the error becomes the notice and nothing
-/// changes.
-void set_option(Ui& ui, std::string_view option, const std::string& text, const std::string& gesture = {});
+bool section_header(const Ui& ui, std::string_view title, const std::string& derived);
 
 /// Whether the mouse button released in this frame ended a click rather than a drag.
 bool was_click();
 
 /// Sets the tooltip of the last item.
-void tooltip(Ui& ui, const std::string& text);
+void tooltip(const Ui& ui, const std::string& text);
 
 }  // namespace attnscope

@@ -28,6 +28,6 @@ struct AlignmentScene {
 };
 
 /// Draws the computation of the chosen decoder step, from the previous state to the word.
-void decoder_step(Ui& ui, const AlignmentScene& scene, const Area& area);
+void decoder_step(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Area& area);
 
 }  // namespace attnscope

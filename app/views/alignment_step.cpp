@@ -23,7 +23,8 @@ constexpr float k_most_bars = 260;
 constexpr float k_narrow = 640;
 
 struct Column {
-    Ui& ui;
+    Desk& desk;
+    const Ui& ui;
     const AlignmentScene& scene;
     Area area;  ///< from the top of the heads to the bottom of the columns
     float top;  ///< top edge of what is below the headings
@@ -63,12 +64,12 @@ void vector_strip(const Column& c, float left, std::string_view stage, int row, 
     ImGui::InvisibleButton("vector", {area.width(), std::max(1.0f, area.height())});
     const AxisPlace place{shown.columns(), area.min.y, area.max.y, area.min.y,
                           area.height() / static_cast<float>(shown.columns())};
-    use_cell(c.ui, shown, {row, place.at(ImGui::GetIO().MousePos.y)});
+    use_cell(c.desk, c.ui, shown, {row, place.at(ImGui::GetIO().MousePos.y)});
     ImGui::PopID();
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->PushClipRect(area.min, area.max, true);
     const float first = area.min.x - static_cast<float>(row) * width;
-    paint_matrix(c.ui, *list, shown,
+    paint_matrix(c.desk, c.ui, *list, shown,
                  {{first, area.min.y}, {first + static_cast<float>(shown.rows()) * width, area.max.y}}, true);
     list->PopClipRect();
     list->AddRect({area.min.x - 1, area.min.y - 1}, {area.max.x + 1, area.max.y + 1}, ink(c.ui.theme.line));
@@ -82,7 +83,7 @@ void bars(const Column& c, const char* id, float left, float width, const AxisPl
     ImGui::SetCursorScreenPos({left, words.origin});
     ImGui::InvisibleButton(id, {width, std::max(1.0f, words.end() - words.origin)});
     const int step = c.scene.step;
-    use_cell(c.ui, shown, {step, words.at(ImGui::GetIO().MousePos.y)});
+    use_cell(c.desk, c.ui, shown, {step, words.at(ImGui::GetIO().MousePos.y)});
     float smallest = 0, largest = 0;
     for (int j = 0; j < words.count; ++j)
         if (const float value = shown.at(step, j); std::isfinite(value)) {
@@ -93,7 +94,7 @@ void bars(const Column& c, const char* id, float left, float width, const AxisPl
     const float value_room = written ? text_width(c.ui.fonts.mono_small, "-0.000") + c.ui.px(8) : 0;
     const float per_unit = (width - value_room) / std::max(largest - smallest, 1e-30f);
     const float zero = left - smallest * per_unit;
-    const ColorScale scale = scale_of(shown, c.ui.document.presentation());
+    const ColorScale scale = scale_of(shown, c.desk.document.presentation());
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddLine({zero, words.origin}, {zero, words.end()}, ink(c.ui.theme.line));
     for (int j = 0; j < words.count; ++j) {
@@ -151,7 +152,7 @@ void attention(const Column& c, float left, float width) {
 // ---- the word
 
 void likely(const Column& c, float left, float width) {
-    Ui& ui = c.ui;
+    const Ui& ui = c.ui;
     const Trace& trace = c.scene.trace;
     const int said = said_word(trace, c.scene.step);
     const std::string target = "target “" + trace.label(Axis::target_row, said) + "”";
@@ -166,7 +167,7 @@ void likely(const Column& c, float left, float width) {
         ImGui::SetCursorScreenPos({left, y});
         ImGui::PushID(each.word);
         ImGui::InvisibleButton("likely", {width, pitch});
-        use_cell(ui, log_probs, {c.scene.step, each.word});
+        use_cell(c.desk, ui, log_probs, {c.scene.step, each.word});
         ImGui::PopID();
         const bool own = each.word == said;
         ImFont* font = own ? ui.fonts.strong : ui.fonts.body;
@@ -196,8 +197,8 @@ void before(const Column& c, float left) {
 
 }  // namespace
 
-void decoder_step(Ui& ui, const AlignmentScene& scene, const Area& area) {
-    const Column c{ui, scene, area, area.min.y + ui.px(k_head)};
+void decoder_step(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Area& area) {
+    const Column c{desk, ui, scene, area, area.min.y + ui.px(k_head)};
     const bool narrow = area.width() < ui.px(k_narrow);
     const float strip = ui.px(k_strip), gap = ui.px(narrow ? k_narrow_arrow : k_arrow);
     const float words = narrow ? std::max(ui.px(k_least_words), 0.2f * area.width()) : ui.px(k_words);

@@ -44,7 +44,7 @@ struct Places {
     bool has_bar;
 };
 
-float longest(Ui& ui, const std::vector<std::string>& words, float most) {
+float longest(const Ui& ui, const std::vector<std::string>& words, float most) {
     float width = ui.px(44);
     for (std::size_t i = 0; i < std::min(words.size(), k_measured); ++i)
         width = std::max(width, text_width(ui.fonts.strong, legible(words[i])));
@@ -63,7 +63,7 @@ AxisPlace spread(int count, float from, float to, float pitch) {
 }
 
 /// From left to right: words, lines, steps, matrix, color bar.
-void place_columns(Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
+void place_columns(const Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
     const float width = area.width(), gap = ui.px(k_between);
     const bool narrow = width < ui.px(k_narrow);
     at.has_bar = !narrow;
@@ -87,7 +87,7 @@ void place_columns(Ui& ui, const AlignmentScene& scene, const Area& area, Places
 }
 
 /// Places words and steps in columns of the same height.
-void place_rows(Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
+void place_rows(const Ui& ui, const AlignmentScene& scene, const Area& area, Places& at) {
     const float widest = longest(ui, source_words(scene), ui.px(90));
     const bool level = widest + ui.px(6) <= at.columns.pitch, roomy = area.height() > ui.px(230);
     at.column_labels = !scene.aligned ? ColumnLabels::none
@@ -110,7 +110,7 @@ void place_rows(Ui& ui, const AlignmentScene& scene, const Area& area, Places& a
     at.caption_bottom = top - ui.px(6);
 }
 
-Places lay_out(Ui& ui, const AlignmentScene& scene, const Area& area) {
+Places lay_out(const Ui& ui, const AlignmentScene& scene, const Area& area) {
     Places at{};
     place_columns(ui, scene, area, at);
     place_rows(ui, scene, area, at);
@@ -119,7 +119,7 @@ Places lay_out(Ui& ui, const AlignmentScene& scene, const Area& area) {
 
 // ---- the lines
 
-void line(Ui& ui, const Places& at, int word, int step, float width, ImU32 color) {
+void line(const Ui& ui, const Places& at, int word, int step, float width, ImU32 color) {
     const int segments = at.words.count * at.steps.count > k_many_lines ? k_few_segments : k_segments;
     const float left = at.lines.min.x, right = at.lines.max.x, middle = (left + right) / 2;
     const float from = at.words.middle(word), to = at.steps.middle(step);
@@ -132,7 +132,7 @@ bool stands_out(const AlignmentScene& scene, int word, int step) {
     return scene.by_word ? word == scene.lit_word : step == scene.step;
 }
 
-void weight_lines(Ui& ui, const AlignmentScene& scene, const Places& at, bool standing_out) {
+void weight_lines(const Ui& ui, const AlignmentScene& scene, const Places& at, bool standing_out) {
     const double pitch = std::min(at.words.pitch, at.steps.pitch) / ui.scale;
     const int stride = (scene.steps() + k_most_rows - 1) / k_most_rows;
     const double others = others_opacity(scene.steps());
@@ -150,7 +150,7 @@ void weight_lines(Ui& ui, const AlignmentScene& scene, const Places& at, bool st
 }
 
 /// Without attention all lines meet in one point, the context of every step.
-void meeting_lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
+void meeting_lines(const Ui& ui, const AlignmentScene& scene, const Places& at) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 node{(at.lines.min.x + at.lines.max.x) / 2, (at.lines.min.y + at.lines.max.y) / 2};
     const auto half = [&](float x, float y, ImU32 color, float width) {
@@ -170,10 +170,11 @@ void meeting_lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
 }
 
 /// The line nearest to the mouse; lines of the locked step take precedence.
-std::optional<Cell> line_at(Ui& ui, const AlignmentScene& scene, const Places& at, ImVec2 mouse) {
+std::optional<Cell> line_at(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at,
+                            ImVec2 mouse) {
     const auto way = static_cast<float>(line_height((mouse.x - at.lines.min.x) / at.lines.width()));
     std::optional<Cell> found;
-    const int locked = locked_query(ui.document.presentation(), scene.steps());
+    const int locked = locked_query(desk.document.presentation(), scene.steps());
     float nearest = ui.px(k_near);
     const auto look = [&](int i) {
         const int most = i == locked ? k_lines_that_stand_out : lines_per_row(scene.steps());
@@ -190,12 +191,12 @@ std::optional<Cell> line_at(Ui& ui, const AlignmentScene& scene, const Places& a
     return found;
 }
 
-void lines(Ui& ui, const AlignmentScene& scene, const Places& at) {
+void lines(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
     ImGui::SetCursorScreenPos(at.lines.min);
     ImGui::InvisibleButton("lines", {std::max(1.0f, at.lines.width()), std::max(1.0f, at.lines.height())});
     if (scene.aligned && ImGui::IsItemHovered())
-        if (const auto cell = line_at(ui, scene, at, ImGui::GetIO().MousePos))
-            use_cell(ui, scene.matrix, *cell);
+        if (const auto cell = line_at(desk, ui, scene, at, ImGui::GetIO().MousePos))
+            use_cell(desk, ui, scene.matrix, *cell);
     if (!scene.aligned) return meeting_lines(ui, scene, at);
     weight_lines(ui, scene, at, false);
     weight_lines(ui, scene, at, true);
@@ -216,11 +217,11 @@ std::optional<int> word_under_mouse(const char* id, float left, float right, con
     return place.at(ImGui::GetIO().MousePos.y);
 }
 
-void source(Ui& ui, const AlignmentScene& scene, const Places& at) {
+void source(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
     if (const auto j = word_under_mouse("sources", at.words_left, at.words_right, at.words)) {
-        ui.state.pointing_token = PointedToken{*j, true};
+        desk.state.pointing_token = PointedToken{*j, true};
         if (scene.aligned && ImGui::IsMouseReleased(0) && was_click())
-            toggle_lock(ui, scene.matrix, {scene.step, *j});
+            toggle_lock(desk, scene.matrix, {scene.step, *j});
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, at.words.pitch);
@@ -239,10 +240,10 @@ void source(Ui& ui, const AlignmentScene& scene, const Places& at) {
     }
 }
 
-void steps(Ui& ui, const AlignmentScene& scene, const Places& at) {
+void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
     if (const auto i = word_under_mouse("steps", at.steps_left, at.steps_right, at.steps)) {
-        point_at(ui, scene.matrix, step_cell(scene, *i));
-        if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(ui, scene.matrix, step_cell(scene, *i));
+        point_at(desk, scene.matrix, step_cell(scene, *i));
+        if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, scene.matrix, step_cell(scene, *i));
     }
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, at.steps.pitch), chosen = scene.by_word ? -1 : scene.step;
@@ -258,7 +259,7 @@ void steps(Ui& ui, const AlignmentScene& scene, const Places& at) {
 
 // ---- the matrix
 
-void column_labels(Ui& ui, const AlignmentScene& scene, const Places& at) {
+void column_labels(const Ui& ui, const AlignmentScene& scene, const Places& at) {
     if (at.column_labels == ColumnLabels::none) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, at.columns.pitch);
@@ -277,19 +278,19 @@ void column_labels(Ui& ui, const AlignmentScene& scene, const Places& at) {
     }
 }
 
-void walk(Ui& ui, const AlignmentScene& scene, const KeyboardUse& keys) {
+void walk(Desk& desk, const AlignmentScene& scene, const KeyboardUse& keys) {
     if (keys.steps || keys.steps_down)
-        walk_cells(ui.document, *scene.matrix.stage, keys.steps_down, keys.steps);
+        walk_cells(desk.document, *scene.matrix.stage, keys.steps_down, keys.steps);
 }
 
-void matrix(Ui& ui, const AlignmentScene& scene, const Places& at) {
+void matrix(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
     ImGui::SetCursorScreenPos(at.matrix.min);
     ImGui::InvisibleButton("matrix", {std::max(1.0f, at.matrix.width()), std::max(1.0f, at.matrix.height())});
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    use_cell(ui, scene.matrix, {at.steps.at(mouse.y), at.columns.at(mouse.x)});
-    walk(ui, scene, grid_keyboard_use(ui, ImGui::GetID("matrix"), at.matrix));
+    use_cell(desk, ui, scene.matrix, {at.steps.at(mouse.y), at.columns.at(mouse.x)});
+    walk(desk, scene, grid_keyboard_use(ui, ImGui::GetID("matrix"), at.matrix));
     ImDrawList* list = ImGui::GetWindowDrawList();
-    paint_matrix(ui, *list, scene.matrix, at.matrix);
+    paint_matrix(desk, ui, *list, scene.matrix, at.matrix);
     outline_row(ui, *list, at.matrix, scene.by_word ? -1 : scene.step, scene.steps());
     if (scene.aligned) outline_column(ui, *list, at.matrix, scene.lit_word, scene.words, 0.4f);
     column_labels(ui, scene, at);
@@ -299,7 +300,7 @@ void matrix(Ui& ui, const AlignmentScene& scene, const Places& at) {
     paint_scale(ui, scene.scale, {{left, at.matrix.min.y}, {left + ui.px(14), bottom}});
 }
 
-void captions(Ui& ui, const AlignmentScene& scene, const Places& at) {
+void captions(const Ui& ui, const AlignmentScene& scene, const Places& at) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImU32 faint = ink(ui.theme.faint);
     const float line = compat::font_size(*ui.fonts.caption);
@@ -332,7 +333,7 @@ std::string summary(const AlignmentScene& scene) {
     return text;
 }
 
-void header(Ui& ui, const AlignmentScene& scene, const Area& area, bool low) {
+void header(const Ui& ui, const AlignmentScene& scene, const Area& area, bool low) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = area.min.y + ui.px(low ? 8 : 14);
     const std::string said = legible(scene.said[std::size_t(scene.step)]);
@@ -344,21 +345,21 @@ void header(Ui& ui, const AlignmentScene& scene, const Area& area, bool low) {
 
 /// Only chips and the matrix choose a step when pointed at: the row of the previous state belongs to another
 /// step.
-int shown_step(const Ui& ui, const ShownStage& matrix) {
-    const auto& hovered = ui.state.hovered;
-    const bool chooses = ui.state.hovered_token || !hovered || hovered->stage == matrix.stage->name();
-    return chooses ? chosen_query(ui, matrix.rows())
-                   : locked_query(ui.document.presentation(), matrix.rows());
+int shown_step(const Desk& desk, const ShownStage& matrix) {
+    const auto& hovered = desk.state.hovered;
+    const bool chooses = desk.state.hovered_token || !hovered || hovered->stage == matrix.stage->name();
+    return chooses ? chosen_query(desk, matrix.rows())
+                   : locked_query(desk.document.presentation(), matrix.rows());
 }
 
-AlignmentScene scene_of(Ui& ui) {
-    const Trace& trace = *ui.document.trace();
-    const Presentation& presentation = ui.document.presentation();
+AlignmentScene scene_of(Desk& desk) {
+    const Trace& trace = *desk.document.trace();
+    const Presentation& presentation = desk.document.presentation();
     ShownStage shown = *shown_stage(trace, main_stage(trace).name(), presentation);
-    const Highlight lit = current_highlight(ui.state, presentation, &trace);
+    const Highlight lit = current_highlight(desk.state, presentation, &trace);
     const ColorScale scale = scale_of(shown, presentation);
     const bool aligned = shown.stage->name() == "alignment";
-    const int words = trace.find("source")->shape().rows, step = shown_step(ui, shown);
+    const int words = trace.find("source")->shape().rows, step = shown_step(desk, shown);
     return {trace,   std::move(shown),  scale,
             aligned, said_words(trace), words,
             step,    lit.key,           lit.key >= 0 && lit.query < 0};
@@ -366,15 +367,15 @@ AlignmentScene scene_of(Ui& ui) {
 
 }  // namespace
 
-std::string why_no_alignment(const Ui& ui) {
-    const Trace* trace = ui.document.trace().get();
-    if (ui.document.experiment().mechanism != MechanismKind::seq2seq)
+std::string why_no_alignment(const Desk& desk) {
+    const Trace* trace = desk.document.trace().get();
+    if (desk.document.experiment().mechanism != MechanismKind::seq2seq)
         return "Alignment needs a decoder: choose the mechanism seq2seq";
     return trace && find_view_figure(ViewKind::alignment)->stage(*trace) ? "" : "Nothing is decoded yet";
 }
 
-void alignment_view(Ui& ui, const Area& area) {
-    const AlignmentScene scene = scene_of(ui);
+void alignment_view(Desk& desk, const Ui& ui, const Area& area) {
+    const AlignmentScene scene = scene_of(desk);
     const bool low = area.height() < ui.px(420), narrow = area.width() < ui.px(k_narrow);
     const float left = area.min.x + ui.px(narrow ? 14 : 24), right = area.max.x - ui.px(narrow ? 10 : 20);
     header(ui, scene, {{left, area.min.y}, {right, area.max.y}}, low);
@@ -387,16 +388,16 @@ void alignment_view(Ui& ui, const Area& area) {
     if (body.height() < ui.px(2 * k_least_step)) below = 0;
     const Places at =
         lay_out(ui, scene, {body.min, {body.max.x, body.max.y - below - ui.px(below > 0 ? 24 : 0)}});
-    lines(ui, scene, at);
-    source(ui, scene, at);
-    steps(ui, scene, at);
-    matrix(ui, scene, at);
+    lines(desk, ui, scene, at);
+    source(desk, ui, scene, at);
+    steps(desk, ui, scene, at);
+    matrix(desk, ui, scene, at);
     captions(ui, scene, at);
     if (below <= 0) return;
     const float top = at.lines.max.y + ui.px(24);
     ImGui::GetWindowDrawList()->AddLine({area.min.x, top - ui.px(12)}, {area.max.x, top - ui.px(12)},
                                         ink(ui.theme.line));
-    decoder_step(ui, scene, {{left, top}, {right, std::min(body.max.y, top + below)}});
+    decoder_step(desk, ui, scene, {{left, top}, {right, std::min(body.max.y, top + below)}});
 }
 
 }  // namespace attnscope

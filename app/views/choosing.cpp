@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-int chosen_query(const Ui& ui, int queries) {
-    const Presentation& presentation = ui.document.presentation();
-    const int query = current_highlight(ui.state, presentation, ui.document.trace().get()).query;
+int chosen_query(const Desk& desk, int queries) {
+    const Presentation& presentation = desk.document.presentation();
+    const int query = current_highlight(desk.state, presentation, desk.document.trace().get()).query;
     return query < 0 ? locked_query(presentation, queries) : std::min(query, queries - 1);
 }
 
@@ -21,22 +21,22 @@ int largest_key(const ShownStage& shown, int query) {
     return best;
 }
 
-void point_at(Ui& ui, const ShownStage& shown, const Cell& cell) {
-    ui.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
+void point_at(Desk& desk, const ShownStage& shown, const Cell& cell) {
+    desk.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
 }
 
-void toggle_lock(Ui& ui, const ShownStage& shown, const Cell& cell) {
+void toggle_lock(Desk& desk, const ShownStage& shown, const Cell& cell) {
     const std::string stage(shown.stage->name());
-    const Presentation& before = ui.document.presentation();
+    const Presentation& before = desk.document.presentation();
     const bool locked = before.stage == stage && locked_cell(before, shown.trace) == cell;
-    ui.document.change([&](Session& session) {
+    desk.document.change([&](Session& session) {
         session.presentation.lock(stage, locked ? std::nullopt : std::optional(cell));
     });
 }
 
-void use_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
+void use_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cell) {
     if (!ImGui::IsItemHovered()) return;
-    point_at(ui, shown, cell);
+    point_at(desk, shown, cell);
     const StageInfo& info = *shown.stage->info;
     const std::string row = legible(shown.trace->label(info.rows, cell.row));
     const std::string column = legible(shown.trace->label(info.columns, cell.column));
@@ -44,7 +44,7 @@ void use_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
     tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
                     (shown.closed(cell.row, cell.column) ? "closed by the mask"
                                                          : exact_text(shown.at(cell.row, cell.column))));
-    if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(ui, shown, cell);
+    if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, shown, cell);
 }
 
 }  // namespace attnscope

@@ -6,15 +6,15 @@
 namespace attnscope {
 
 /// The query that is pointed at, else that of the locked cell, else the first.
-int chosen_query(const Ui& ui, int queries);
+int chosen_query(const Desk& desk, int queries);
 /// The key with the largest value in a row.
 int largest_key(const ShownStage& shown, int query);
 
-void point_at(Ui& ui, const ShownStage& shown, const Cell& cell);
+void point_at(Desk& desk, const ShownStage& shown, const Cell& cell);
 /// Locks a cell of the stage and focuses the stage; unlocks the cell if it is the locked one.
-void toggle_lock(Ui& ui, const ShownStage& shown, const Cell& cell);
+void toggle_lock(Desk& desk, const ShownStage& shown, const Cell& cell);
 /// Handles the mouse on the last item as the mouse on a cell: hovering shows the value as a tooltip, a click
 /// locks the cell.
-void use_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
+void use_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cell);
 
 }  // namespace attnscope

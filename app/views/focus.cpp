@@ -40,8 +40,8 @@ std::vector<HeaderWord> header_words(const ShownStage* shown, bool narrow,
     return words;
 }
 
-void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, const ShownStage* shown,
-            const std::function<void(const Action&)>& run) {
+void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, const Stage& stage,
+            const ShownStage* shown, const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const float y = area.min.y + ui.px(low ? 10 : 16), margin = ui.px(narrow ? 16 : 24);
@@ -58,7 +58,7 @@ void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, co
         if (keyboard_use(ui, ImGui::GetID(word.id), place).pressed || clicked) word.run();
         if (shown && ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
             ImGui::SetNextWindowPos({place.max.x, place.max.y}, ImGuiCond_Always, {1, 0});
-            presets_popup(ui, *shown, k_presets_menu);
+            presets_popup(desk, ui, *shown, k_presets_menu);
         }
         draw_text(list, ui.fonts.body, {x, y + ui.px(7)}, ink(hovered ? ui.theme.accent : ui.theme.secondary),
                   word.label);
@@ -68,8 +68,9 @@ void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, co
     const float left = area.min.x + margin;
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
                                   stage_heading(*stage.info), Align::left, right - left);
-    const HeadChoice head = head_on_screen(stage, ui.document.presentation().head);
-    const std::string facts = shown ? formula_shown(trace, stage, head) : formula(trace, stage);
+    const HeadChoice head = head_on_screen(stage, desk.document.presentation().head);
+    const std::string facts =
+        shown ? formula_shown(trace, stage, head) : formula(trace, stage);
     const float room = right - left - width - ui.px(16);
     const bool fits = text_width(ui.fonts.body, facts) <= room;
     if (room > ui.px(24))
@@ -78,7 +79,7 @@ void header(Ui& ui, const Area& area, const Trace& trace, const Stage& stage, co
                   Align::left, room);
 }
 
-void row_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
+void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, layout.rows.pitch);
     const bool tokens = shown.stage->info->rows == Axis::query_token;
@@ -96,7 +97,7 @@ void row_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int 
     }
 }
 
-void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
+void column_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int group = layout.column_group, depth = shown.stage->shape().depth;
     const float pitch = layout.columns.pitch * static_cast<float>(group);
@@ -120,8 +121,9 @@ void column_labels(Ui& ui, const ShownStage& shown, const FocusLayout& layout, i
     }
 }
 
-void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
-    if (!ui.document.presentation().values || is_behind(ui) || shown.stage->info->unit == Unit::boolean)
+void cell_values(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout,
+                 const ColorScale& scale) {
+    if (!desk.document.presentation().values || is_behind(desk) || shown.stage->info->unit == Unit::boolean)
         return;
     // Probabilities are never negative.
     const std::string widest = shown.stage->info->unit == Unit::probability ? "0.000" : "-0.000";
@@ -142,13 +144,14 @@ void cell_values(Ui& ui, const ShownStage& shown, const FocusLayout& layout, con
 }
 
 /// Operands are placed beside the rows and above the columns that they determine.
-void operands(Ui& ui, const FocusLayout& layout, const StageInfo& info, const Highlight& lit) {
+void operands(Desk& desk, const Ui& ui, const FocusLayout& layout, const StageInfo& info,
+              const Highlight& lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (layout.left) {
         const Area& area = layout.left_area;
         list->PushClipRect({area.min.x - 2, layout.view.min.y - 2}, {area.max.x + 2, layout.view.max.y + 2},
                            true);
-        paint_matrix(ui, *list, *layout.left, area);
+        paint_matrix(desk, ui, *list, *layout.left, area);
         outline_row(ui, *list, area, lit_row(lit, *layout.left->stage->info), layout.left->rows());
         list->PopClipRect();
         const float y = layout.view.min.y - ui.px(20);
@@ -164,7 +167,7 @@ void operands(Ui& ui, const FocusLayout& layout, const StageInfo& info, const Hi
         const bool transposed = layout.above_transposed;
         list->PushClipRect({layout.view.min.x - 2, area.min.y - 2}, {layout.view.max.x + 2, area.max.y + 2},
                            true);
-        paint_matrix(ui, *list, *layout.above, area, transposed);
+        paint_matrix(desk, ui, *list, *layout.above, area, transposed);
         const int column = transposed ? lit_row(lit, *layout.above->stage->info)
                                       : lit_column(lit, *layout.above->stage->info);
         outline_column(ui, *list, area, info.columns == Axis::key_token ? lit.key : column,
@@ -190,7 +193,7 @@ std::string range_caption(const Presentation& presentation, const ShownStage& sh
     return "";
 }
 
-void mask_legend(Ui& ui, const FocusLayout& layout) {
+void mask_legend(const Ui& ui, const FocusLayout& layout) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = layout.bar.min;
     list->AddCircleFilled({at.x + ui.px(7), at.y + ui.px(9)}, ui.px(2.5f), ink(ui.theme.secondary));
@@ -203,13 +206,14 @@ void mask_legend(Ui& ui, const FocusLayout& layout) {
               "closed");
 }
 
-void color_bar(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const ColorScale& scale) {
+void color_bar(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout,
+               const ColorScale& scale) {
     if (shown.stage->info->unit == Unit::boolean) return mask_legend(ui, layout);
     ImDrawList* list = ImGui::GetWindowDrawList();
     const Area& bar = layout.bar;
     ui.heatmaps.draw_table(*list, static_cast<int>(scale.map - colormaps().data()), bar.min, bar.max);
     draw_text(list, ui.fonts.caption, {bar.min.x, bar.min.y - ui.px(20)}, ink(ui.theme.faint),
-              range_caption(ui.document.presentation(), shown));
+              range_caption(desk.document.presentation(), shown));
     constexpr int k_ticks = 5;
     for (int tick = 0; tick < k_ticks; ++tick) {
         const double t = tick / double(k_ticks - 1);
@@ -221,7 +225,8 @@ void color_bar(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const
     }
 }
 
-void lit_cells(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const Highlight& lit) {
+void lit_cells(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout,
+               const Highlight& lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const Area whole{{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}};
     list->PushClipRect({layout.view.min.x - 3, layout.view.min.y - 3},
@@ -229,9 +234,9 @@ void lit_cells(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const
     const int row = lit_row(lit, *shown.stage->info), column = lit_column(lit, *shown.stage->info);
     outline_row(ui, *list, whole, row, layout.rows.count);
     outline_column(ui, *list, whole, column, layout.columns.count / shown.stage->shape().depth, 0.35f);
-    const auto locked = locked_cell(ui.document.presentation(), shown.trace);
-    const std::optional<Cell> cell = ui.state.hovered && ui.state.hovered->stage == shown.stage->name()
-                                         ? std::optional(ui.state.hovered->cell)
+    const auto locked = locked_cell(desk.document.presentation(), shown.trace);
+    const std::optional<Cell> cell = desk.state.hovered && desk.state.hovered->stage == shown.stage->name()
+                                         ? std::optional(desk.state.hovered->cell)
                                          : locked;
     if (cell && cell->row < layout.rows.count && cell->column < layout.columns.count)
         list->AddRect({layout.columns.begin(cell->column) - 1, layout.rows.begin(cell->row) - 1},
@@ -240,8 +245,8 @@ void lit_cells(Ui& ui, const ShownStage& shown, const FocusLayout& layout, const
     list->PopClipRect();
 }
 
-void zoom_by(Ui& ui, const FocusLayout& layout, float notches) {
-    Zoom& zoom = ui.state.zoom;
+void zoom_by(Desk& desk, const FocusLayout& layout, float notches) {
+    Zoom& zoom = desk.state.zoom;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const auto fraction = [](const AxisPlace& axis, float at) {
         return (at - axis.origin) / (axis.end() - axis.origin);
@@ -255,8 +260,8 @@ void zoom_by(Ui& ui, const FocusLayout& layout, float notches) {
     if (factor == 1) zoom = {};
 }
 
-void pan(Ui& ui, const FocusLayout& layout) {
-    Zoom& zoom = ui.state.zoom;
+void pan(Desk& desk, const FocusLayout& layout) {
+    Zoom& zoom = desk.state.zoom;
     const ImVec2 moved = ImGui::GetIO().MouseDelta;
     const auto step = [](double center, float pixels, const AxisPlace& axis) {
         const double total = axis.end() - axis.origin, half = (axis.view_max - axis.view_min) / 2 / total;
@@ -266,7 +271,7 @@ void pan(Ui& ui, const FocusLayout& layout) {
     zoom.y = step(zoom.y, moved.y, layout.rows);
 }
 
-void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
+void value_tooltip(const Ui& ui, const ShownStage& shown, const Cell& cell) {
     const StageInfo& info = *shown.stage->info;
     const float value = shown.at(cell.row, cell.column);
     const std::string row = legible(shown.trace->label(info.rows, cell.row));
@@ -282,68 +287,68 @@ void value_tooltip(Ui& ui, const ShownStage& shown, const Cell& cell) {
     tooltip(ui, row + between + column + "   " + said);
 }
 
-void focus_on(Ui& ui, const Stage& stage) {
+void focus_on(Desk& desk, const Stage& stage) {
     const std::string name(stage.name());
-    ui.document.change([&](Session& session) { session.presentation.focus(name); });
-    ui.state.zoom = {};
+    desk.document.change([&](Session& session) { session.presentation.focus(name); });
+    desk.state.zoom = {};
 }
 
 /// The arrows move the locked cell, starting at the first one; Enter edits it if the matrix is custom.
-void use_keys(Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
-    const std::optional<Cell> locked = locked_cell(ui.document.presentation(), shown.trace);
+void use_keys(Desk& desk, const Ui& ui, const ShownStage& shown, const KeyboardUse& keys) {
+    const std::optional<Cell> locked = locked_cell(desk.document.presentation(), shown.trace);
     if (keys.steps || keys.steps_down) {
         if (locked)
-            walk_cells(ui.document, *shown.stage, *locked, keys.steps_down, keys.steps);
+            walk_cells(desk.document, *shown.stage, *locked, keys.steps_down, keys.steps);
         else
-            walk_cells(ui.document, *shown.stage, Cell{}, 0, 0);
+            walk_cells(desk.document, *shown.stage, Cell{}, 0, 0);
     }
     if (!keys.pressed || !locked) return;
-    if (is_painted(shown)) toggle_cell(ui, shown, *locked);
-    if (is_typed_into(shown)) begin_cell(ui, shown, *locked);
+    if (is_painted(shown)) toggle_cell(desk, shown, *locked);
+    if (is_typed_into(shown)) begin_cell(desk, ui, shown, *locked);
 }
 
 /// Wheel, drag and click on the matrix itself.
-void interact_with_matrix(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+void interact_with_matrix(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const Cell cell{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
     ImGui::SetCursorScreenPos(layout.view.min);
     ImGui::InvisibleButton("matrix",
                            {std::max(1.0f, layout.view.width()), std::max(1.0f, layout.view.height())});
-    const bool painting = is_painted(shown) && paint_stroke(ui, shown, layout);
+    const bool painting = is_painted(shown) && paint_stroke(desk, shown, layout);
     if (ImGui::IsItemHovered()) {
-        ui.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
-        if (ImGui::GetIO().MouseWheel != 0) zoom_by(ui, layout, ImGui::GetIO().MouseWheel);
+        desk.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
+        if (ImGui::GetIO().MouseWheel != 0) zoom_by(desk, layout, ImGui::GetIO().MouseWheel);
         if (!ImGui::IsItemActive()) value_tooltip(ui, shown, cell);
         if (is_painted(shown) && ImGui::IsMouseClicked(1)) ImGui::OpenPopup(k_presets_popup);
-        if (ImGui::IsMouseDragging(2)) pan(ui, layout);
+        if (ImGui::IsMouseDragging(2)) pan(desk, layout);
     }
-    if (!painting && ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(ui, layout);
+    if (!painting && ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(desk, layout);
     const bool typed = is_typed_into(shown) && ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
-    if (typed) begin_cell(ui, shown, cell);
+    if (typed) begin_cell(desk, ui, shown, cell);
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
-        toggle_lock(ui, shown, cell);
-    use_keys(ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
+        toggle_lock(desk, shown, cell);
+    use_keys(desk, ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
 }
 
 /// Shown instead of the matrix where a mean over heads is meaningless.
-void no_matrix(Ui& ui, const Area& area, const Stage& stage) {
+void no_matrix(Desk& desk, const Ui& ui, const Area& area, const Stage& stage) {
     const float margin = ui.px(is_narrow(ui, area) ? 16 : 24);
     ImGui::SetCursorScreenPos(
         {area.min.x + margin, area.min.y + ui.px(is_low(ui, area) ? k_low_header_height : k_header_height)});
     ImGui::PushStyleColor(ImGuiCol_Text, ink(ui.theme.secondary));
-    wrapped_text(why_not_shown(stage, head_on_screen(stage, ui.document.presentation().head)),
+    wrapped_text(why_not_shown(stage, head_on_screen(stage, desk.document.presentation().head)),
                  area.width() - 2 * margin);
     ImGui::PopStyleColor();
 }
 
 /// The cell of an operand under the mouse; a click focuses the operand.
-void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+void interact_with_operands(Desk& desk, const ShownStage& shown, const FocusLayout& layout) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (!ImGui::IsWindowHovered()) return;
     const auto point = [&](const ShownStage& at, const Area& area, int row, int column) {
-        ui.state.pointing = PointedCell{std::string(at.stage->name()), at.head_index(), {row, column}};
+        desk.state.pointing = PointedCell{std::string(at.stage->name()), at.head_index(), {row, column}};
         if (ImGui::IsMouseReleased(0) && was_click() && area.contains(ImGui::GetIO().MouseClickedPos[0]))
-            focus_on(ui, *at.stage);
+            focus_on(desk, *at.stage);
     };
     const auto index = [](float at, float low, float size, int count) {
         return cell_at((at - low) / size * static_cast<float>(count), count);
@@ -365,40 +370,41 @@ void interact_with_operands(Ui& ui, const ShownStage& shown, const FocusLayout& 
 
 }  // namespace
 
-void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
-    const Trace& trace = *ui.document.trace();
-    const Presentation& presentation = ui.document.presentation();
+void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
+    const Trace& trace = *desk.document.trace();
+    const Presentation& presentation = desk.document.presentation();
     const Stage& stage = focused_stage(trace, presentation.stage);
     const auto shown = shown_stage(trace, stage.name(), presentation);
-    header(ui, area, trace, stage, shown ? &*shown : nullptr, run);
-    if (!shown) return no_matrix(ui, area, stage);
+    header(desk, ui, area, trace, stage, shown ? &*shown : nullptr, run);
+    if (!shown) return no_matrix(desk, ui, area, stage);
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const Area body{{area.min.x + ui.px(narrow ? 14 : 24),
                      area.min.y + ui.px(low ? k_low_header_height : k_header_height)},
                     {area.max.x - ui.px(narrow ? 6 : 16), area.max.y - ui.px(low ? 12 : 20)}};
-    const FocusLayout layout = lay_out_focus(ui, *shown, body);
-    if (types_cell(ui))
-        ui.state.control.drawn.push_back(ImGui::GetID("matrix"));  // so that the keyboard focus returns to it
+    const FocusLayout layout = lay_out_focus(desk, ui, *shown, body);
+    if (types_cell(desk, ui))
+        ui.controls.focus.drawn.push_back(
+            ImGui::GetID("matrix"));  // so that the keyboard focus returns to it
     else
-        interact_with_matrix(ui, *shown, layout);
-    interact_with_operands(ui, *shown, layout);
+        interact_with_matrix(desk, ui, *shown, layout);
+    interact_with_operands(desk, *shown, layout);
 
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), &trace);
-    const ColorScale scale = scale_of(*shown, ui.document.presentation());
-    operands(ui, layout, *shown->stage->info, lit);
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), &trace);
+    const ColorScale scale = scale_of(*shown, desk.document.presentation());
+    operands(desk, ui, layout, *shown->stage->info, lit);
     list->PushClipRect(layout.view.min, layout.view.max, true);
-    paint_matrix(ui, *list, *shown,
+    paint_matrix(desk, ui, *list, *shown,
                  {{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}});
-    cell_values(ui, *shown, layout, scale);
-    is_painted(*shown) ? stroke_cells(ui, layout) : end_stroke(ui);
+    cell_values(desk, ui, *shown, layout, scale);
+    is_painted(*shown) ? stroke_cells(desk, ui, layout) : end_stroke(desk);
     list->PopClipRect();
-    lit_cells(ui, *shown, layout, lit);
+    lit_cells(desk, ui, *shown, layout, lit);
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
     column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));
-    color_bar(ui, *shown, layout, scale);
-    presets_popup(ui, *shown, k_presets_popup);
-    cell_field(ui, *shown, layout);
+    color_bar(desk, ui, *shown, layout, scale);
+    presets_popup(desk, ui, *shown, k_presets_popup);
+    cell_field(desk, ui, *shown, layout);
 }
 
 }  // namespace attnscope

@@ -11,30 +11,30 @@
 namespace attnscope {
 namespace {
 
-Matrix mask_now(Ui& ui, const ShownStage& shown) {
+Matrix mask_now(Desk& desk, const ShownStage& shown) {
     const GivenSize size = given_size(*shown.trace, "mask");
-    return editable_mask(ui.document.experiment(), size.rows, size.columns);
+    return editable_mask(desk.document.experiment(), size.rows, size.columns);
 }
 
 /// Whether painting the cell is pointless because something else closes it too; if so, says why.
-bool refuses(Ui& ui, const ShownStage& shown, const Cell& at) {
+bool refuses(Desk& desk, const ShownStage& shown, const Cell& at) {
     const std::string other = closed_elsewhere(shown, at);
-    if (other.empty() || ui.document.stale()) return false;
-    ui.state.notice = {"this cell is closed by " + other + ": painting cannot open it", true};
+    if (other.empty() || desk.document.stale()) return false;
+    desk.state.notice = {"this cell is closed by " + other + ": painting cannot open it", true};
     return true;
 }
 
 /// Sets the mask changed by `edit`; if the rules do not fit, the reason becomes the notice.
-void change_mask(Ui& ui, const ShownStage& shown, const std::function<void(Matrix&)>& edit,
+void change_mask(Desk& desk, const ShownStage& shown, const std::function<void(Matrix&)>& edit,
                  const std::string& gesture = {}) {
     try {
-        Matrix mask = mask_now(ui, shown);
+        Matrix mask = mask_now(desk, shown);
         edit(mask);
-        if (!ui.document.experiment().weighting.mask.empty())
-            ui.state.notice = {"the rules are now cells of the painted mask; undo restores them", false};
-        paint_mask(ui.document, std::move(mask), gesture);
+        if (!desk.document.experiment().weighting.mask.empty())
+            desk.state.notice = {"the rules are now cells of the painted mask; undo restores them", false};
+        paint_mask(desk.document, std::move(mask), gesture);
     } catch (const std::exception& error) {
-        ui.state.notice = {error.what(), true};
+        desk.state.notice = {error.what(), true};
     }
 }
 
@@ -49,11 +49,11 @@ void add_line(std::vector<Cell>& cells, const Cell& from, const Cell& to) {
 }
 
 /// Applies the cells that the experiment does not have yet.
-void take_cells(Ui& ui, const ShownStage& shown) {
-    MaskStroke& stroke = ui.state.stroke;
+void take_cells(Desk& desk, const ShownStage& shown) {
+    MaskStroke& stroke = desk.state.stroke;
     if (stroke.taken == stroke.cells.size()) return;
     change_mask(
-        ui, shown,
+        desk, shown,
         [&](Matrix& mask) {
             for (std::size_t i = stroke.taken; i < stroke.cells.size(); ++i)
                 mask(stroke.cells[i].row, stroke.cells[i].column) = stroke.opens ? 1 : 0;
@@ -62,18 +62,18 @@ void take_cells(Ui& ui, const ShownStage& shown) {
     stroke.taken = stroke.cells.size();
 }
 
-void begin_stroke(Ui& ui, const ShownStage& shown, const Cell& at) {
-    MaskStroke& stroke = ui.state.stroke;
+void begin_stroke(Desk& desk, const ShownStage& shown, const Cell& at) {
+    MaskStroke& stroke = desk.state.stroke;
     // The click belongs to the mask, even if it has no effect.
-    stroke = {.active = false, .refused = refuses(ui, shown, at), .last = at, .count = stroke.count};
+    stroke = {.active = false, .refused = refuses(desk, shown, at), .last = at, .count = stroke.count};
     if (stroke.refused) return;
-    ui.state.notice = {};
+    desk.state.notice = {};
     try {
         const GivenSize size = given_size(*shown.trace, "mask");
-        const bool open = may_look(ui.document.experiment(), size.rows, size.columns, at.row, at.column);
+        const bool open = may_look(desk.document.experiment(), size.rows, size.columns, at.row, at.column);
         stroke = {.active = true, .opens = !open, .last = at, .count = stroke.count + 1, .cells = {at}};
     } catch (const std::exception& error) {
-        ui.state.notice = {error.what(), true};
+        desk.state.notice = {error.what(), true};
     }
 }
 
@@ -101,31 +101,31 @@ bool is_typed_into(const ShownStage& shown) {
            shown.head_index() >= 0;
 }
 
-bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
-    MaskStroke& stroke = ui.state.stroke;
+bool paint_stroke(Desk& desk, const ShownStage& shown, const FocusLayout& layout) {
+    MaskStroke& stroke = desk.state.stroke;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const Cell at{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
-    if (ImGui::IsItemActivated() && !ImGui::GetIO().KeyShift) begin_stroke(ui, shown, at);
+    if (ImGui::IsItemActivated() && !ImGui::GetIO().KeyShift) begin_stroke(desk, shown, at);
     const bool was_active = stroke.active || stroke.refused;
     stroke.refused = stroke.refused && ImGui::IsItemActive();
     stroke.active = stroke.active && ImGui::IsItemActive();
     if (stroke.active && at != stroke.last) add_line(stroke.cells, std::exchange(stroke.last, at), at);
-    if (!stroke.active || !ui.document.busy()) take_cells(ui, shown);
+    if (!stroke.active || !desk.document.busy()) take_cells(desk, shown);
     return was_active;
 }
 
-void end_stroke(Ui& ui) {
-    MaskStroke& stroke = ui.state.stroke;
-    const Presentation& presentation = ui.document.presentation();
-    const Trace& trace = *ui.document.trace();
+void end_stroke(Desk& desk) {
+    MaskStroke& stroke = desk.state.stroke;
+    const Presentation& presentation = desk.document.presentation();
+    const Trace& trace = *desk.document.trace();
     if (const auto mask = shown_stage(trace, mask_stage(trace.experiment), presentation))
-        take_cells(ui, *mask);
+        take_cells(desk, *mask);
     stroke = {.last = {}, .count = stroke.count};
 }
 
-void stroke_cells(Ui& ui, const FocusLayout& layout) {
-    MaskStroke& stroke = ui.state.stroke;
-    if (!stroke.active && !ui.document.busy()) stroke.cells.clear();
+void stroke_cells(Desk& desk, const Ui& ui, const FocusLayout& layout) {
+    MaskStroke& stroke = desk.state.stroke;
+    if (!stroke.active && !desk.document.busy()) stroke.cells.clear();
     if (stroke.cells.empty()) stroke.taken = 0;
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float gap = layout.rows.pitch >= 4 && layout.columns.pitch >= 4 ? 1 : 0;
@@ -140,19 +140,19 @@ void stroke_cells(Ui& ui, const FocusLayout& layout) {
     }
 }
 
-void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
-    if (refuses(ui, shown, cell)) return;
-    change_mask(ui, shown, [&](Matrix& mask) {
+void toggle_cell(Desk& desk, const ShownStage& shown, const Cell& cell) {
+    if (refuses(desk, shown, cell)) return;
+    change_mask(desk, shown, [&](Matrix& mask) {
         float& value = mask(cell.row, cell.column);
         value = value == 0 ? 1 : 0;
     });
 }
 
-void presets_popup(Ui& ui, const ShownStage& shown, const char* name) {
+void presets_popup(Desk& desk, const Ui& ui, const ShownStage& shown, const char* name) {
     if (!ImGui::BeginPopup(name)) return;
     for (const MaskPreset& preset : mask_presets()) {
         if (ImGui::MenuItem(preset.name.data()))
-            change_mask(ui, shown, [&](Matrix& mask) {
+            change_mask(desk, shown, [&](Matrix& mask) {
                 for (int i = 0; i < mask.rows(); ++i)
                     for (int j = 0; j < mask.cols(); ++j)
                         mask(i, j) = preset.open(i, j, mask(i, j) != 0) ? 1 : 0;
@@ -160,27 +160,29 @@ void presets_popup(Ui& ui, const ShownStage& shown, const char* name) {
         tooltip(ui, std::string(preset.help));
     }
     ImGui::Separator();
-    const Experiment& e = ui.document.experiment();
+    const Experiment& e = desk.document.experiment();
     if (ImGui::MenuItem("Turn rules into cells", nullptr, false, !e.weighting.mask.empty()))
-        change_mask(ui, shown, [](Matrix&) {});
+        change_mask(desk, shown, [](Matrix&) {});
     if (ImGui::MenuItem("Discard painted mask", nullptr, false, e.is_given("mask")))
-        take_back(ui.document, "mask");
+        take_back(desk.document, "mask");
     ImGui::EndPopup();
 }
 
-void begin_cell(Ui& ui, const ShownStage& shown, const Cell& cell) {
-    ui.state.edited_cell = cell;
+void begin_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cell) {
+    desk.state.edited_cell = cell;
     begin_typing(ui, field_id(), exact_text(shown.at(cell.row, cell.column)));
 }
 
-bool types_cell(const Ui& ui) { return ui.state.edited_cell && ui.state.field.typing == field_id(); }
+bool types_cell(const Desk& desk, const Ui& ui) {
+    return desk.state.edited_cell && ui.controls.field.typing == field_id();
+}
 
-void cell_field(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
-    if (!types_cell(ui)) {
-        ui.state.edited_cell.reset();
+void cell_field(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
+    if (!types_cell(desk, ui)) {
+        desk.state.edited_cell.reset();
         return;
     }
-    const Cell cell = *ui.state.edited_cell;
+    const Cell cell = *desk.state.edited_cell;
     const float width = std::max(layout.columns.pitch, ui.px(92));
     const float right = std::max(layout.view.min.x, layout.view.max.x + ui.px(80) - width);
     ImGui::SetCursorScreenPos({std::clamp(layout.columns.begin(cell.column), layout.view.min.x, right),
@@ -189,15 +191,15 @@ void cell_field(Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     if (!typed) return;
     try {
         const std::string name(shown.stage->name());
-        Matrix values = given_start(ui.document.trace().get(), ui.document.experiment(), name);
+        Matrix values = given_start(desk.document.trace().get(), desk.document.experiment(), name);
         const Cell at = given_cell(shown, cell);
         if (at.row >= values.rows() || at.column >= values.cols()) return;
         values(at.row, at.column) = parse_cell(*typed);
         check_given_cells(name, values, name);
-        give(ui.document, name, std::move(values));
-        ui.state.notice = {};
+        give(desk.document, name, std::move(values));
+        desk.state.notice = {};
     } catch (const std::exception& error) {
-        ui.state.notice = {error.what(), true};
+        desk.state.notice = {error.what(), true};
     }
 }
 

@@ -16,22 +16,22 @@ bool may_be_given(const ShownStage& shown);
 
 /// Paints the cells that the mouse passes while the last item is held; the first cell decides whether to open
 /// or to close. True during a stroke. With Shift held, the mouse is left to the view.
-bool paint_stroke(Ui& ui, const ShownStage& shown, const FocusLayout& layout);
+bool paint_stroke(Desk& desk, const ShownStage& shown, const FocusLayout& layout);
 /// Ends a stroke if its mask is no longer in focus.
-void end_stroke(Ui& ui);
+void end_stroke(Desk& desk);
 /// Draws the stroke's cells over the picture until the picture includes them.
-void stroke_cells(Ui& ui, const FocusLayout& layout);
+void stroke_cells(Desk& desk, const Ui& ui, const FocusLayout& layout);
 /// Toggles a cell between open and closed.
-void toggle_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
+void toggle_cell(Desk& desk, const ShownStage& shown, const Cell& cell);
 /// The menu of presets, after its popup was opened: at the mouse, or below the word in the header.
 inline constexpr const char* k_presets_popup = "mask presets";
 inline constexpr const char* k_presets_menu = "mask presets below";
-void presets_popup(Ui& ui, const ShownStage& shown, const char* name);
+void presets_popup(Desk& desk, const Ui& ui, const ShownStage& shown, const char* name);
 
 /// Turns the cell into a number field.
-void begin_cell(Ui& ui, const ShownStage& shown, const Cell& cell);
-bool types_cell(const Ui& ui);
+void begin_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cell);
+bool types_cell(const Desk& desk, const Ui& ui);
 /// Draws the number field above everything else.
-void cell_field(Ui& ui, const ShownStage& shown, const FocusLayout& layout);
+void cell_field(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout);
 
 }  // namespace attnscope

@@ -33,7 +33,7 @@ Spacing spacing(const Ui& ui, const Area& area) {
 }
 
 /// The width of the longest label; of a great many, only a sample and the last one are measured.
-float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
+float longest_label(const Ui& ui, const ShownStage& shown, Axis axis, int count) {
     float longest = 0;
     const auto measure_label = [&](int i) {
         longest = std::max(longest, text_width(ui.fonts.strong, legible(shown.trace->label(axis, i))));
@@ -44,7 +44,7 @@ float longest_label(Ui& ui, const ShownStage& shown, Axis axis, int count) {
 }
 
 /// The width of the mark on a key that no query may look at.
-float column_mark_width(Ui& ui, const ShownStage& shown) {
+float column_mark_width(const Ui& ui, const ShownStage& shown) {
     const bool marked =
         shown.stage->info->columns == Axis::key_token && shown.trace->experiment.over_queries();
     return marked ? text_width(ui.fonts.strong, "∅ ") : 0;
@@ -72,7 +72,7 @@ struct Rooms {
 
 /// The largest cells that fit: square between tokens, of any proportion where columns are features. `label`
 /// is the width of the longest column label.
-ImVec2 cell_size(Ui& ui, const ShownStage& shown, const Rooms& room, float label) {
+ImVec2 cell_size(const Ui& ui, const ShownStage& shown, const Rooms& room, float label) {
     const float largest = ui.px(k_largest_cell);
     const float width = std::min(room.width / static_cast<float>(shown.columns()), largest);
     const float height = std::min(room.height / static_cast<float>(shown.rows()), largest);
@@ -85,7 +85,7 @@ ImVec2 cell_size(Ui& ui, const ShownStage& shown, const Rooms& room, float label
     return {side < ui.px(k_value_cell) ? std::max(side, std::min(width, ui.px(k_value_cell))) : side, side};
 }
 
-ColumnLabels column_labels(Ui& ui, float pitch, float longest) {
+ColumnLabels column_labels(const Ui& ui, float pitch, float longest) {
     if (pitch >= longest + ui.px(4)) return ColumnLabels::level;
     return ColumnLabels::upright;
 }
@@ -103,10 +103,10 @@ double largest_zoom(const FocusLayout& layout) {
     return std::max({1.0, double(layout.rows.count), double(layout.columns.count)});
 }
 
-FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
+FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, const Area& body) {
     const Spacing space = spacing(ui, body);
     const StageInfo& info = *shown.stage->info;
-    const Presentation& presentation = ui.document.presentation();
+    const Presentation& presentation = desk.document.presentation();
     FocusLayout layout{};
     const StageOperands of = operands(*shown.trace, *shown.stage);
     layout.left = operand_shown(shown, of.left, presentation);
@@ -139,7 +139,7 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
     room.top = level_top;
     room.height = std::max(body.max.y - room.top, ui.px(40));
     ImVec2 cell = cell_size(ui, shown, room, longest_column + ui.px(6));
-    const float pitch = cell.x * static_cast<float>(ui.state.zoom.factor);
+    const float pitch = cell.x * static_cast<float>(desk.state.zoom.factor);
     layout.column_group = grouped && pitch < ui.px(k_value_cell) ? depth : 1;
     const float label_pitch = pitch * static_cast<float>(layout.column_group);
     layout.column_labels = column_labels(ui, label_pitch, longest_column);
@@ -150,7 +150,7 @@ FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body) {
         cell = cell_size(ui, shown, room, 0);
     }
 
-    const Zoom& zoom = ui.state.zoom;
+    const Zoom& zoom = desk.state.zoom;
     layout.rows = place(shown.rows(), cell.y, room.top, room.top + room.height, zoom.factor, zoom.y, false);
     layout.columns =
         place(shown.columns(), cell.x, room.left, room.left + room.width, zoom.factor, zoom.x, false);

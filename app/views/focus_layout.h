@@ -47,6 +47,6 @@ double largest_zoom(const FocusLayout& layout);
 bool is_narrow(const Ui& ui, const Area& area);
 bool is_low(const Ui& ui, const Area& area);
 
-FocusLayout lay_out_focus(Ui& ui, const ShownStage& shown, const Area& body);
+FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, const Area& body);
 
 }  // namespace attnscope

@@ -35,12 +35,12 @@ struct Scene {
 };
 
 /// The highlighted patch, which has no chip.
-int lit_key(const Ui& ui) {
-    if (ui.state.hovered_token) return -1;
-    return current_highlight(ui.state, ui.document.presentation(), ui.document.trace().get()).key;
+int lit_key(const Desk& desk) {
+    if (desk.state.hovered_token) return -1;
+    return current_highlight(desk.state, desk.document.presentation(), desk.document.trace().get()).key;
 }
 
-void cover(Ui& ui, const Scene& scene, const Area& area, int query) {
+void cover(const Ui& ui, const Scene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int key = 0; key < scene.shown.columns(); ++key) {
         const Area patch = scene.patch(area, key);
@@ -55,18 +55,18 @@ void cover(Ui& ui, const Scene& scene, const Area& area, int query) {
     }
 }
 
-void outline(Ui& ui, const Area& patch, Rgb8 color, float width) {
+void outline(const Ui& ui, const Area& patch, Rgb8 color, float width) {
     ImGui::GetWindowDrawList()->AddRect(patch.min, patch.max, ink(color), 0, 0, ui.px(width));
 }
 
 /// The one patch that hard attention looks at.
-void outline_choice(Ui& ui, const Scene& scene, const Area& area, int query, float width) {
+void outline_choice(const Ui& ui, const Scene& scene, const Area& area, int query, float width) {
     if (!scene.hard) return;
     for (int key = 0; key < scene.shown.columns(); ++key)
         if (scene.shown.at(query, key) == 1) outline(ui, scene.patch(area, key), ui.theme.accent, width);
 }
 
-void grid_lines(Ui& ui, const Scene& scene, const Area& area) {
+void grid_lines(const Ui& ui, const Scene& scene, const Area& area) {
     const float pitch = area.width() / static_cast<float>(scene.grid);
     if (pitch < ui.px(8)) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -79,10 +79,10 @@ void grid_lines(Ui& ui, const Scene& scene, const Area& area) {
     }
 }
 
-void patch_values(Ui& ui, const Scene& scene, const Area& area, int query) {
+void patch_values(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int query) {
     ImFont* font = ui.fonts.mono_small;
     const float pitch = area.width() / static_cast<float>(scene.grid);
-    if (!ui.document.presentation().values || pitch < text_width(font, "0.000") + ui.px(6)) return;
+    if (!desk.document.presentation().values || pitch < text_width(font, "0.000") + ui.px(6)) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     for (int key = 0; key < scene.shown.columns(); ++key) {
         if (scene.shown.closed(query, key)) continue;
@@ -95,7 +95,7 @@ void patch_values(Ui& ui, const Scene& scene, const Area& area, int query) {
     }
 }
 
-void header(Ui& ui, const Scene& scene, const Area& area, int query) {
+void header(const Ui& ui, const Scene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float left = area.min.x + ui.px(24), y = area.min.y + ui.px(14);
     const std::string word = legible(scene.shown.trace->label(Axis::query_token, query));
@@ -109,7 +109,7 @@ void header(Ui& ui, const Scene& scene, const Area& area, int query) {
 }
 
 /// The chosen word's weights, in large.
-void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
+void large_picture(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int query) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImGui::SetCursorScreenPos(area.min);
     ImGui::InvisibleButton("picture", {area.width(), area.height()});
@@ -119,27 +119,27 @@ void large_picture(Ui& ui, const Scene& scene, const Area& area, int query) {
             return cell_at(from_start / area.width() * static_cast<float>(scene.grid), scene.grid);
         };
         const int key = at(mouse.y - area.min.y) * scene.grid + at(mouse.x - area.min.x);
-        use_cell(ui, scene.shown, {query, key});
+        use_cell(desk, ui, scene.shown, {query, key});
     }
     ui.images.draw(*list, scene.image, area.min, area.max);
     cover(ui, scene, area, query);
     grid_lines(ui, scene, area);
-    patch_values(ui, scene, area, query);
+    patch_values(desk, ui, scene, area, query);
     outline_choice(ui, scene, area, query, 3);
-    if (const int key = lit_key(ui); key >= 0 && key < scene.shown.columns())
+    if (const int key = lit_key(desk); key >= 0 && key < scene.shown.columns())
         outline(ui, scene.patch(area, key), ui.theme.text, 2);
 }
 
 /// One word's small picture: hovering shows it in large, a click locks it.
-void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) {
+void tile(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) {
     ImGui::SetCursorScreenPos(area.min);
     ImGui::PushID(query);
     const bool clicked = ImGui::InvisibleButton("word", {area.width(), area.height() + ui.px(k_tile_label)});
     const bool pressed = keyboard_use(ui, ImGui::GetID("word"), area).pressed;
-    if (clicked || pressed) toggle_lock(ui, scene.shown, {query, largest_key(scene.shown, query)});
+    if (clicked || pressed) toggle_lock(desk, scene.shown, {query, largest_key(scene.shown, query)});
     const bool hovered = ImGui::IsItemHovered();
     ImGui::PopID();
-    if (hovered) point_at(ui, scene.shown, {query, largest_key(scene.shown, query)});
+    if (hovered) point_at(desk, scene.shown, {query, largest_key(scene.shown, query)});
     ui.images.draw(*ImGui::GetWindowDrawList(), scene.image, area.min, area.max);
     cover(ui, scene, area, query);
     outline_choice(ui, scene, area, query, 1.5f);
@@ -153,7 +153,7 @@ void tile(Ui& ui, const Scene& scene, const Area& area, int query, bool chosen) 
 }
 
 /// Small pictures of as many words as fit.
-void tiles(Ui& ui, const Scene& scene, const Area& area, int chosen) {
+void tiles(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int chosen) {
     const float gap = ui.px(k_tile_gap), label = ui.px(k_tile_label);
     const auto count = [&](float room, float pitch) {
         return std::max(0, static_cast<int>((room + gap) / pitch));
@@ -168,7 +168,7 @@ void tiles(Ui& ui, const Scene& scene, const Area& area, int chosen) {
     for (int query = 0; query < most; ++query) {
         const ImVec2 at{area.min.x + static_cast<float>(query % columns) * (side + gap),
                         area.min.y + static_cast<float>(query / columns) * (side + label + gap)};
-        tile(ui, scene, {at, {at.x + side, at.y + side}}, query, query == chosen);
+        tile(desk, ui, scene, {at, {at.x + side, at.y + side}}, query, query == chosen);
     }
     if (most > 0 && most < scene.queries())
         draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {area.max.x, area.max.y - ui.px(4)},
@@ -178,22 +178,22 @@ void tiles(Ui& ui, const Scene& scene, const Area& area, int chosen) {
 
 }  // namespace
 
-std::string why_no_image(const Ui& ui) {
-    const Trace* trace = ui.document.trace().get();
-    if (!ui.document.experiment().input.image) return "No picture: open one, or use the built-in one (Edit)";
+std::string why_no_image(const Desk& desk) {
+    const Trace* trace = desk.document.trace().get();
+    if (!desk.document.experiment().input.image) return "No picture: open one, or use the built-in one (Edit)";
     if (!trace || !trace->find("patches")) return "A custom matrix replaces the picture";
     return "";
 }
 
-void image_view(Ui& ui, const Area& area) {
-    const Trace& trace = *ui.document.trace();
-    const Presentation& presentation = ui.document.presentation();
+void image_view(Desk& desk, const Ui& ui, const Area& area) {
+    const Trace& trace = *desk.document.trace();
+    const Presentation& presentation = desk.document.presentation();
     auto shown = shown_stage(trace, "weights_dropped", presentation);
     if (!shown) shown = shown_stage(trace, "weights", presentation);
     const Experiment& e = trace.experiment;
     const Scene scene{*shown, *e.input.image, e.input.grid, scale_of(*shown, presentation),
                       e.weighting.normalizer == Normalization::hard};
-    const int query = chosen_query(ui, scene.queries());
+    const int query = chosen_query(desk, scene.queries());
     header(ui, scene, area, query);
 
     const Area body{{area.min.x + ui.px(24), area.min.y + ui.px(k_header)},
@@ -201,11 +201,11 @@ void image_view(Ui& ui, const Area& area) {
     const float side =
         std::floor(std::max(ui.px(40), std::min(body.height(), body.width() - ui.px(k_bar_room))));
     const Area picture{body.min, {body.min.x + side, body.min.y + side}};
-    large_picture(ui, scene, picture, query);
+    large_picture(desk, ui, scene, picture, query);
     const float bar = picture.max.x + ui.px(16);
     paint_scale(ui, scene.scale,
                 {{bar, picture.min.y + ui.px(6)}, {bar + ui.px(14), picture.max.y - ui.px(6)}});
-    tiles(ui, scene, {{picture.max.x + ui.px(k_bar_room), body.min.y}, body.max}, query);
+    tiles(desk, ui, scene, {{picture.max.x + ui.px(k_bar_room), body.min.y}, body.max}, query);
 }
 
 }  // namespace attnscope

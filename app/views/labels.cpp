@@ -16,7 +16,9 @@ void upright_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const 
     }
 }
 
-int label_stride(Ui& ui, float pitch) { return std::max(1, static_cast<int>(std::ceil(ui.px(13) / pitch))); }
+int label_stride(const Ui& ui, float pitch) {
+    return std::max(1, static_cast<int>(std::ceil(ui.px(13) / pitch)));
+}
 
 bool label_shown(int i, int stride, int lit) {
     if (i == lit) return true;

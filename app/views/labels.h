@@ -9,7 +9,7 @@ namespace attnscope {
 void upright_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const std::string& text);
 
 /// The stride between labels that have room, if each takes `pitch` pixels: every n-th label is drawn.
-int label_stride(Ui& ui, float pitch);
+int label_stride(const Ui& ui, float pitch);
 /// Whether label i is drawn: the highlighted one is, and those on the stride that do not crowd it.
 bool label_shown(int i, int stride, int lit);
 

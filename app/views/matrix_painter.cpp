@@ -88,10 +88,11 @@ ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {
     return color_scale(*shown.trace, *shown.stage, shown.head, presentation);
 }
 
-bool is_behind(const Ui& ui) { return ui.document.stale() && !ui.document.busy(); }
+bool is_behind(const Desk& desk) { return desk.document.stale() && !desk.document.busy(); }
 
-void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area, bool transposed) {
-    const ColorScale scale = scale_of(shown, ui.document.presentation());
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+                  bool transposed) {
+    const ColorScale scale = scale_of(shown, desk.document.presentation());
     HeatmapLook look;
     look.style =
         shown.stage->info->unit == Unit::boolean ? HeatmapLook::Style::dots : HeatmapLook::Style::colors;
@@ -99,11 +100,11 @@ void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area&
     look.min = scale.min;
     look.max = scale.max;
     look.scale = ui.scale;
-    look.opacity = is_behind(ui) ? k_behind : 1;
+    look.opacity = is_behind(desk) ? k_behind : 1;
     ui.heatmaps.draw(list, source_of(shown, transposed), area.min, area.max, look);
 }
 
-void paint_scale(Ui& ui, const ColorScale& scale, const Area& bar) {
+void paint_scale(const Ui& ui, const ColorScale& scale, const Area& bar) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     ui.heatmaps.draw_table(*list, table_index(*scale.map), bar.min, bar.max);
     constexpr int k_ticks = 5;
@@ -116,7 +117,7 @@ void paint_scale(Ui& ui, const ColorScale& scale, const Area& bar) {
     }
 }
 
-void outline_row(Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha) {
+void outline_row(const Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha) {
     if (row < 0 || row >= rows) return;
     const float pitch = area.height() / static_cast<float>(rows);
     const float top = area.min.y + static_cast<float>(row) * pitch;
@@ -124,7 +125,7 @@ void outline_row(Ui& ui, ImDrawList& list, const Area& area, int row, int rows, 
                  ink(ui.theme.accent, alpha), 2, 0, ui.px(1.2f));
 }
 
-void outline_column(Ui& ui, ImDrawList& list, const Area& area, int column, int columns, float alpha) {
+void outline_column(const Ui& ui, ImDrawList& list, const Area& area, int column, int columns, float alpha) {
     if (column < 0 || column >= columns) return;
     const float pitch = area.width() / static_cast<float>(columns);
     const float left = area.min.x + static_cast<float>(column) * pitch;

@@ -1,6 +1,7 @@
 // Draws one matrix of a trace: the common part of all views.
 #pragma once
 
+#include "app/document/desk.h"
 #include "app/ui/ui.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/shown_matrix.h"
@@ -33,17 +34,18 @@ ColorScale scale_of(const ShownStage& shown, const Presentation& presentation);
 
 /// Whether what is on screen belongs to an older experiment because the current one, with an empty sentence,
 /// has nothing to show. Matrices are then dimmed and without numbers.
-bool is_behind(const Ui& ui);
+bool is_behind(const Desk& desk);
 
 /// Draws the whole matrix over `area` (which may extend beyond the clip rectangle), or its transpose.
-void paint_matrix(Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed = false);
 
 /// The color bar from bottom to top, with numbers at its right.
-void paint_scale(Ui& ui, const ColorScale& scale, const Area& bar);
+void paint_scale(const Ui& ui, const ColorScale& scale, const Area& bar);
 
 /// Outlines rows first … last of a matrix with `rows` rows that fills `area`, or columns first … last.
-void outline_row(Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha = 0.9f);
-void outline_column(Ui& ui, ImDrawList& list, const Area& area, int column, int columns, float alpha = 0.9f);
+void outline_row(const Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha = 0.9f);
+void outline_column(const Ui& ui, ImDrawList& list, const Area& area, int column, int columns,
+                    float alpha = 0.9f);
 
 }  // namespace attnscope

@@ -6,6 +6,7 @@
 #include "app/views/views.h"
 #include "core/number_text.h"
 #include "core/picture/colormap.h"
+#include "core/session/options.h"
 
 namespace attnscope {
 namespace {
@@ -22,7 +23,7 @@ struct MenuWord {
 };
 
 /// Draws the word with its left end at `left`; returns its right end.
-float menu_word(Ui& ui, const MenuWord& word, float left, float y) {
+float menu_word(const Ui& ui, const MenuWord& word, float left, float y) {
     const float width = text_width(ui.fonts.body, word.text);
     ImGui::SetCursorScreenPos({left - ui.px(4), y - ui.px(4)});
     const bool clicked = ImGui::InvisibleButton(word.id, {width + ui.px(8), ui.px(24)});
@@ -40,29 +41,29 @@ float menu_word(Ui& ui, const MenuWord& word, float left, float y) {
     return left + width;
 }
 
-void presentation_item(Ui& ui, const std::string& shown, std::string_view option, const std::string& value) {
-    const std::string current = text_of(ui.document.session(), *find_option(option));
-    if (ImGui::MenuItem(shown.c_str(), nullptr, current == value)) set_option(ui, option, value);
+void presentation_item(Desk& desk, const std::string& shown, std::string_view option,
+                       const std::string& value) {
+    const std::string current = text_of(desk.document.session(), *find_option(option));
+    if (ImGui::MenuItem(shown.c_str(), nullptr, current == value)) set_option(desk, option, value);
 }
 
-std::string head_words(const Ui& ui) {
-    const HeadChoice& head = ui.document.presentation().head;
-    const int heads = ui.document.experiment().attention.heads;
+std::string head_words(const Desk& desk) {
+    const HeadChoice& head = desk.document.presentation().head;
+    const int heads = desk.document.experiment().attention.heads;
     if (head.kind != HeadChoice::Kind::one && heads > 1)
         return "mean of " + std::to_string(heads) + " heads ▾";
     return "head " + std::to_string(std::min(head.head, heads - 1) + 1) + " of " + std::to_string(heads) +
            " ▾";
 }
 
-void head_items(Ui& ui) {
-    for (int h = 1; h <= ui.document.experiment().attention.heads; ++h)
-        presentation_item(ui, "head " + std::to_string(h), "head", std::to_string(h));
-    if (ui.document.experiment().attention.heads > 1)
-        presentation_item(ui, "mean of the heads", "head", "mean");
+void head_items(Desk& desk) {
+    for (int h = 1; h <= desk.document.experiment().attention.heads; ++h)
+        presentation_item(desk, "head " + std::to_string(h), "head", std::to_string(h));
+    if (desk.document.experiment().attention.heads > 1) presentation_item(desk, "mean of the heads", "head", "mean");
 }
 
-std::string range_words(const Ui& ui) {
-    const RangeChoice& range = ui.document.presentation().range;
+std::string range_words(const Desk& desk) {
+    const RangeChoice& range = desk.document.presentation().range;
     switch (range.kind) {
         case RangeChoice::Kind::matrix: return "range: this matrix ▾";
         case RangeChoice::Kind::head: return "range: this head ▾";
@@ -73,38 +74,39 @@ std::string range_words(const Ui& ui) {
     return "";
 }
 
-void range_items(Ui& ui) {
-    presentation_item(ui, "this matrix", "range", "matrix");
-    presentation_item(ui, "this head", "range", "head");
-    presentation_item(ui, "all heads", "range", "all");
-    presentation_item(ui, "fixed: 0 … 1", "range", "0,1");
+void range_items(Desk& desk, const Ui& ui) {
+    presentation_item(desk, "this matrix", "range", "matrix");
+    presentation_item(desk, "this head", "range", "head");
+    presentation_item(desk, "all heads", "range", "all");
+    presentation_item(desk, "fixed: 0 … 1", "range", "0,1");
     ImGui::Separator();
-    const RangeChoice& range = ui.document.presentation().range;
+    const RangeChoice& range = desk.document.presentation().range;
     float ends[2] = {static_cast<float>(range.min), static_cast<float>(range.max)};
     ImGui::SetNextItemWidth(ui.px(160));
     if (ImGui::DragFloat2("##ends", ends, 0.01f, 0, 0, "%.3g") && ends[0] < ends[1])
-        set_option(ui, "range", range_text({RangeChoice::Kind::fixed, ends[0], ends[1]}));
+        set_option(desk, "range", range_text({RangeChoice::Kind::fixed, ends[0], ends[1]}));
     tooltip(ui, "A fixed range: drag, or Ctrl+click to type");
 }
 
-void color_items(Ui& ui) {
+void color_items(Desk& desk) {
     for (const auto& [value, name] : choices<ColormapKind>())
-        presentation_item(ui, std::string(name), "colormap", std::string(name));
+        presentation_item(desk, std::string(name), "colormap", std::string(name));
     ImGui::Separator();
-    const bool values = ui.document.presentation().values;
+    const bool values = desk.document.presentation().values;
     if (ImGui::MenuItem("values in the cells", nullptr, values))
-        set_option(ui, "values", values ? "false" : "true");
+        set_option(desk, "values", values ? "false" : "true");
 }
 
 /// The weights and biases, which are not in the strip.
-void parameter_items(Ui& ui) {
-    for (const StagePtr& stage : ui.document.trace()->parameters()) {
+void parameter_items(Desk& desk) {
+    for (const StagePtr& stage : desk.document.trace()->parameters()) {
         const std::string name(stage->name());
         const std::string shape =
             std::to_string(stage->shape().rows) + " × " + std::to_string(stage->shape().columns);
-        if (!ImGui::MenuItem(name.c_str(), shape.c_str(), ui.document.presentation().stage == name)) continue;
-        ui.document.change([&](Session& session) { session.presentation.focus(name); });
-        ui.state.zoom = {};
+        if (!ImGui::MenuItem(name.c_str(), shape.c_str(), desk.document.presentation().stage == name))
+            continue;
+        desk.document.change([&](Session& session) { session.presentation.focus(name); });
+        desk.state.zoom = {};
     }
 }
 
@@ -112,8 +114,8 @@ void parameter_items(Ui& ui) {
 struct View {
     ViewKind kind;
     const char* label;
-    std::string (*why_not)(const Ui&);
-    void (*draw)(Ui&, const Area&);
+    std::string (*why_not)(const Desk&);
+    void (*draw)(Desk&, const Ui&, const Area&);
     bool beside_strip;
 };
 
@@ -123,23 +125,23 @@ constexpr std::array k_views = {
 };
 
 /// The view that is open; nullptr for the pipeline.
-const View* open_view(const Ui& ui) {
-    const ViewKind kind = ui.document.presentation().view;
+const View* open_view(const Desk& desk) {
+    const ViewKind kind = desk.document.presentation().view;
     for (const View& view : k_views)
-        if (view.kind == kind && ui.document.trace() && view.why_not(ui).empty()) return &view;
+        if (view.kind == kind && desk.document.trace() && view.why_not(desk).empty()) return &view;
     return nullptr;
 }
 
 /// The tab that opens a view; returns its right end. `disabled` says why it cannot be opened.
-float tab(Ui& ui, const Area& area, float left, ViewKind kind, const char* label, bool chosen,
-          const std::string& disabled) {
+float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind, const char* label,
+          bool chosen, const std::string& disabled) {
     const char* const view = name_of(kind).data();
     const float width = text_width(ui.fonts.strong, label);
     ImGui::SetCursorScreenPos({left - ui.px(4), area.min.y + ui.px(6)});
     const bool clicked = ImGui::InvisibleButton(view, {width + ui.px(8), ui.px(26)});
     const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     const bool pressed = disabled.empty() && keyboard_use(ui, ImGui::GetID(view), place).pressed;
-    if (disabled.empty() ? clicked || pressed : false) set_option(ui, "view", view);
+    if (disabled.empty() ? clicked || pressed : false) set_option(desk, "view", view);
     if (!disabled.empty()) tooltip(ui, disabled);
     const Rgb8 color = chosen || (disabled.empty() && ImGui::IsItemHovered()) ? ui.theme.text
                        : disabled.empty()                                     ? ui.theme.secondary
@@ -161,15 +163,15 @@ float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
 
 /// The menus for how stages are shown, from left to right: in full, abbreviated or, with the least room, as
 /// one menu of menus.
-std::vector<MenuWord> header_words(Ui& ui, float room) {
-    const MenuWord parameters{"parameters", "parameters ▾", [&ui] { parameter_items(ui); }};
-    const MenuWord head{"head", head_words(ui), [&ui] { head_items(ui); }};
-    const MenuWord range{"range", "range ▾", [&ui] { range_items(ui); }};
-    const MenuWord colors{"colors", "colors ▾", [&ui] { color_items(ui); }};
+std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
+    const MenuWord parameters{"parameters", "parameters ▾", [&] { parameter_items(desk); }};
+    const MenuWord head{"head", head_words(desk), [&] { head_items(desk); }};
+    const MenuWord range{"range", "range ▾", [&] { range_items(desk, ui); }};
+    const MenuWord colors{"colors", "colors ▾", [&] { color_items(desk); }};
     MenuWord long_range = range, long_colours = colors;
-    long_range.text = range_words(ui);
-    long_colours.text = std::string(name_of(ui.document.presentation().colormap)) + " / blue–red ▾";
-    const bool has_parameters = ui.document.trace() && !ui.document.trace()->parameters().empty();
+    long_range.text = range_words(desk);
+    long_colours.text = std::string(name_of(desk.document.presentation().colormap)) + " / blue–red ▾";
+    const bool has_parameters = desk.document.trace() && !desk.document.trace()->parameters().empty();
     const auto menu = [](const char* label, const std::function<void()>& items) {
         if (!ImGui::BeginMenu(label)) return;
         items();
@@ -192,17 +194,18 @@ std::vector<MenuWord> header_words(Ui& ui, float room) {
              }}};
 }
 
-void tabs(Ui& ui, const Area& area) {
+void tabs(Desk& desk, const Ui& ui, const Area& area) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float y = area.min.y + ui.px(12);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
-    const View* open = open_view(ui);
-    float left = tab(ui, area, area.min.x + ui.px(18), ViewKind::pipeline, "Pipeline", !open, "");
+    const View* open = open_view(desk);
+    float left = tab(desk, ui, area, area.min.x + ui.px(18), ViewKind::pipeline, "Pipeline", !open, "");
     for (const View& view : k_views)
-        left = tab(ui, area, left + ui.px(22), view.kind, view.label, open == &view, view.why_not(ui));
+        left =
+            tab(desk, ui, area, left + ui.px(22), view.kind, view.label, open == &view, view.why_not(desk));
 
     const float right = area.max.x - ui.px(16);
-    const std::vector<MenuWord> words = header_words(ui, right - left - ui.px(24));
+    const std::vector<MenuWord> words = header_words(desk, ui, right - left - ui.px(24));
     float x = right - width_of(ui, words);
     for (const MenuWord& word : words) {
         if (&word != &words.front())
@@ -212,38 +215,41 @@ void tabs(Ui& ui, const Area& area) {
     }
 }
 
-void nothing_yet(Ui& ui, const Area& area) {
-    const bool problem = !ui.document.problem().empty();
-    const char* instead = ui.document.trace()  ? "Computing the mean of the heads…"
-                          : ui.document.busy() ? "Computing…"
-                                               : "Type a sentence";
+void nothing_yet(Desk& desk, const Ui& ui, const Area& area) {
+    const bool problem = !desk.document.problem().empty();
+    const char* instead = desk.document.trace()  ? "Computing the mean of the heads…"
+                          : desk.document.busy() ? "Computing…"
+                                                 : "Type a sentence";
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.title,
               {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f}, ink(ui.theme.faint),
               problem ? "This experiment cannot be computed" : instead, Align::center);
     if (problem)
         draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
                   {(area.min.x + area.max.x) / 2, area.min.y + area.height() * 0.4f + ui.px(32)},
-                  ink(ui.theme.secondary), ui.document.problem(), Align::center, area.width() - ui.px(64));
+                  ink(ui.theme.secondary), desk.document.problem(), Align::center, area.width() - ui.px(64));
 }
 
 }  // namespace
 
-void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
+void pipeline_view(Desk& desk, const Ui& ui, const Area& area,
+                   const std::function<void(const Action&)>& run) {
     const float tabs_bottom = area.min.y + ui.px(k_tab_height);
-    tabs(ui, {area.min, {area.max.x, tabs_bottom}});
-    if (!ui.document.trace() || !ui.document.ready()) {
-        nothing_yet(ui, {{area.min.x, tabs_bottom}, area.max});
+    tabs(desk, ui, {area.min, {area.max.x, tabs_bottom}});
+    if (!desk.document.trace() || !desk.document.ready()) {
+        nothing_yet(desk, ui, {{area.min.x, tabs_bottom}, area.max});
         return;
     }
-    const View* open = open_view(ui);
-    const auto center = [&](const Area& place) { open ? open->draw(ui, place) : focus(ui, place, run); };
+    const View* open = open_view(desk);
+    const auto center = [&](const Area& place) {
+        open ? open->draw(desk, ui, place) : focus(desk, ui, place, run);
+    };
     // In a very low window the focus is dropped before the strip.
     const float left = area.max.y - tabs_bottom, height = strip_height(ui, area.height());
     if (left < ui.px(k_least_focus)) return;
     const bool has_strip = left - height >= ui.px(k_least_focus_and_strip) && (!open || open->beside_strip);
     if (!has_strip) return center({{area.min.x, tabs_bottom}, area.max});
     const float strip_bottom = tabs_bottom + height;
-    strip(ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
+    strip(desk, ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
     ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},
                                         ink(ui.theme.line));
     center({{area.min.x, strip_bottom + 1}, area.max});

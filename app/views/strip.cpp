@@ -61,7 +61,7 @@ const std::vector<std::string>* row_names(const Trace& trace, Axis rows, bool tw
     return rows == Axis::query_token || rows == Axis::key_token ? &trace.rows : nullptr;
 }
 
-float label_width(Ui& ui, const std::vector<std::string>& names) {
+float label_width(const Ui& ui, const std::vector<std::string>& names) {
     float widest = 0;
     for (const std::string& name : names) {
         widest = std::max(widest, text_width(ui.fonts.caption, legible(name)) / ui.scale);
@@ -87,7 +87,7 @@ std::string shape_text(const Stage& stage) {
     return std::to_string(stage.shape().rows) + "×" + std::to_string(stage.shape().columns);
 }
 
-float caption_width(Ui& ui, const Slot& slot) {
+float caption_width(const Ui& ui, const Slot& slot) {
     return text_width(ui.fonts.caption, caption(*slot.trace, *slot.stage)) + ui.px(5) +
            text_width(ui.fonts.mono_small, shape_text(*slot.stage));
 }
@@ -99,7 +99,7 @@ std::string range_end(const ShownStage& shown, bool upper, int digits) {
 }
 
 /// Both ends with one digit, side by side.
-float least_range_width(Ui& ui, const Slot& slot) {
+float least_range_width(const Ui& ui, const Slot& slot) {
     if (!slot.shown || slot.stage->info->unit == Unit::boolean) return 0;
     return text_width(ui.fonts.mono_small, range_end(*slot.shown, false, 1)) +
            text_width(ui.fonts.mono_small, range_end(*slot.shown, true, 1)) + ui.px(4);
@@ -107,7 +107,7 @@ float least_range_width(Ui& ui, const Slot& slot) {
 
 /// Places all slots, with gaps and pictures scaled by `tightness` (0 … 1), but never so narrow that names,
 /// captions with shapes, or ranges touch. Returns the total width.
-float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
+float place(const Ui& ui, std::vector<Slot>& slots, float tightness) {
     float x = 0;
     for (Slot& slot : slots) {
         const std::string name = stage_heading(*slot.stage->info);
@@ -124,14 +124,14 @@ float place(Ui& ui, std::vector<Slot>& slots, float tightness) {
     return x;
 }
 
-std::vector<Slot> lay_out(Ui& ui, float width) {
-    const Trace& trace = *ui.document.trace();
+std::vector<Slot> lay_out(Desk& desk, const Ui& ui, float width) {
+    const Trace& trace = *desk.document.trace();
     std::vector<Slot> slots;
     const bool two_sides = has_two_sides(trace);
     const std::vector<std::string>* names = &trace.rows;
     for (const StagePtr& stage : trace.stages()) {
         if (stage->info->unit == Unit::token_id) continue;
-        const auto shown = shown_stage(trace, stage->name(), ui.document.presentation());
+        const auto shown = shown_stage(trace, stage->name(), desk.document.presentation());
         const std::vector<std::string>* own = row_names(trace, stage->info->rows, two_sides);
         const bool others = !slots.empty() && own && own != names;
         if (own) names = own;
@@ -146,7 +146,7 @@ std::vector<Slot> lay_out(Ui& ui, float width) {
     return slots;
 }
 
-void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names, int lit) {
+void row_labels(const Ui& ui, const Area& area, const std::vector<std::string>& names, int lit) {
     const int rows = static_cast<int>(names.size());
     const float pitch = area.height() / static_cast<float>(rows);
     const int stride = std::max(1, static_cast<int>(std::ceil(ui.px(12) / pitch)));
@@ -161,7 +161,7 @@ void row_labels(Ui& ui, const Area& area, const std::vector<std::string>& names,
     }
 }
 
-void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
+void under_picture(const Ui& ui, const Slot& slot, float left, float right, float y) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImU32 faint = ink(ui.theme.faint);
     if (!slot.shown) return;
@@ -186,25 +186,25 @@ void under_picture(Ui& ui, const Slot& slot, float left, float right, float y) {
     }
 }
 
-void point_at(Ui& ui, const Slot& slot, const Area& picture) {
+void point_at(Desk& desk, const Slot& slot, const Area& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (!slot.shown || !ImGui::IsItemHovered() || !picture.contains(mouse)) return;
     const ShownStage& shown = *slot.shown;
     const auto index = [](float at, float low, float size, int count) {
         return cell_at((at - low) / size * static_cast<float>(count), count);
     };
-    ui.state.pointing = PointedCell{std::string(shown.stage->name()),
-                                    shown.head_index(),
-                                    {index(mouse.y, picture.min.y, picture.height(), shown.rows()),
-                                     index(mouse.x, picture.min.x, picture.width(), shown.columns())}};
+    desk.state.pointing = PointedCell{std::string(shown.stage->name()),
+                                      shown.head_index(),
+                                      {index(mouse.y, picture.min.y, picture.height(), shown.rows()),
+                                       index(mouse.x, picture.min.x, picture.width(), shown.columns())}};
 }
 
-bool is_focused(const Ui& ui, const Slot& slot) {
-    return &focused_stage(*slot.trace, ui.document.presentation().stage) == slot.stage.get();
+bool is_focused(const Desk& desk, const Slot& slot) {
+    return &focused_stage(*slot.trace, desk.document.presentation().stage) == slot.stage.get();
 }
 
 /// The placeholder of a missing picture.
-void no_picture(Ui& ui, const Area& picture) {
+void no_picture(const Ui& ui, const Area& picture) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRect(picture.min, picture.max, ink(ui.theme.line));
     draw_text(list, ui.fonts.caption,
@@ -213,26 +213,28 @@ void no_picture(Ui& ui, const Area& picture) {
               ink(ui.theme.secondary), k_no_picture, Align::center, picture.width());
 }
 
-void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const Highlight& lit, bool first) {
+void thumbnail(Desk& desk, const Ui& ui, const Slot& slot, float origin, const Area& area,
+               const Highlight& lit, bool first) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const StageInfo& info = *slot.stage->info;
     const Bands& band = bands(ui, area);
     const float top = area.min.y, bottom = area.max.y - ui.px(band.below);
     const float left = origin + ui.px(slot.x), right = left + ui.px(slot.width),
                 text_right = left + ui.px(slot.span);
-    const bool focused = is_focused(ui, slot);
+    const bool focused = is_focused(desk, slot);
 
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
     if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(band.name)})) {
-        ui.document.change([&](Session& session) { session.presentation.focus(info.name); });
-        ui.state.zoom = {};
+        desk.document.change([&](Session& session) { session.presentation.focus(info.name); });
+        desk.state.zoom = {};
     }
     const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};
-    point_at(ui, slot, picture);
+    point_at(desk, slot, picture);
     const bool hovered = ImGui::IsItemHovered();
     if (!slot.shown)
-        tooltip(ui, why_not_shown(*slot.stage, head_on_screen(*slot.stage, ui.document.presentation().head)));
+        tooltip(ui,
+                why_not_shown(*slot.stage, head_on_screen(*slot.stage, desk.document.presentation().head)));
     ImGui::PopID();
     if (focused || hovered)
         list->AddRect({left - ui.px(8), top + ui.px(band.name - 7)},
@@ -252,7 +254,7 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
                   Align::right);
 
     const Shape& shape_shown = slot.stage->shape();
-    slot.shown ? paint_matrix(ui, *list, *slot.shown, picture) : no_picture(ui, picture);
+    slot.shown ? paint_matrix(desk, ui, *list, *slot.shown, picture) : no_picture(ui, picture);
     outline_row(ui, *list, picture, lit_row(lit, info), shape_shown.rows);
     const float labels_right = left - ui.px(8), labels_left = labels_right - ui.px(slot.labels);
     if (slot.labels > 0 && !first)
@@ -270,10 +272,10 @@ void thumbnail(Ui& ui, const Slot& slot, float origin, const Area& area, const H
 }
 
 /// Scrolls to the focused stage when the focus has moved.
-void keep_in_sight(Ui& ui, const Slot& slot, float width) {
+void keep_in_sight(Desk& desk, const Ui& ui, const Slot& slot, float width) {
     const std::string_view name = slot.stage->name();
-    if (!is_focused(ui, slot) || ui.state.stage_in_sight == name) return;
-    ui.state.stage_in_sight = name;
+    if (!is_focused(desk, slot) || desk.state.stage_in_sight == name) return;
+    desk.state.stage_in_sight = name;
     const float left = ui.px(slot.x), right = ui.px(slot.x + slot.span + 24);
     if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)
         ImGui::SetScrollX(std::max(0.0f, (left + right - width) / 2));
@@ -292,21 +294,21 @@ bool ends_in_sight(const Ui& ui, const Slot& slot, float scrolled, float width) 
 
 }  // namespace
 
-float strip_height(Ui& ui, float view_height) {
+float strip_height(const Ui& ui, float view_height) {
     const float units = view_height / ui.scale;
     const Bands& band = units < k_low ? k_low_bands : k_bands;
     return ui.px(band.picture + picture_height(units) + band.below);
 }
 
-void strip(Ui& ui, const Area& area) {
-    const Trace& trace = *ui.document.trace();
-    const Highlight lit = current_highlight(ui.state, ui.document.presentation(), &trace);
+void strip(Desk& desk, const Ui& ui, const Area& area) {
+    const Trace& trace = *desk.document.trace();
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), &trace);
     const float labels = ui.px(k_label_width + 8);
     const Area labels_area{{area.min.x + ui.px(14), area.min.y + ui.px(bands(ui, area).picture)},
                            {area.min.x + labels, area.max.y - ui.px(bands(ui, area).below)}};
     ImGui::SetCursorScreenPos({area.min.x + labels, area.min.y});
     const float width = area.width() - labels;
-    const std::vector<Slot> slots = lay_out(ui, width - ui.px(36));
+    const std::vector<Slot> slots = lay_out(desk, ui, width - ui.px(36));
     const float content = slots.empty() ? 0 : ui.px(slots.back().x + slots.back().span + 24);
     ImGui::SetNextWindowContentSize({content, 0});
     ImGui::BeginChild("strip", {width, area.height()}, false,
@@ -314,15 +316,15 @@ void strip(Ui& ui, const Area& area) {
     if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0)
         ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
     // If the width or the stages change, the position is computed again.
-    if (std::exchange(ui.state.strip_width, width + content) != width + content)
-        ui.state.stage_in_sight.clear();
-    for (const Slot& slot : slots) keep_in_sight(ui, slot, width);
+    if (std::exchange(desk.state.strip_width, width + content) != width + content)
+        desk.state.stage_in_sight.clear();
+    for (const Slot& slot : slots) keep_in_sight(desk, ui, slot, width);
     const std::size_t first = first_in_sight(ui, slots, ImGui::GetScrollX());
     const float scrolled = slots.empty() ? 0 : ui.px(slots[first].x);
     const float origin = area.min.x + labels + ui.px(12) - scrolled;
     for (std::size_t i = first; i < slots.size(); ++i)
         if (i == first || ends_in_sight(ui, slots[i], scrolled, width))
-            thumbnail(ui, slots[i], origin, area, lit, i == first);
+            thumbnail(desk, ui, slots[i], origin, area, lit, i == first);
     ImGui::EndChild();
     if (!slots.empty())
         row_labels(ui, labels_area, *slots[first].names, lit_row(lit, *slots[first].stage->info));

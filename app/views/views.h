@@ -2,28 +2,29 @@
 #pragma once
 
 #include "app/actions/actions.h"
+#include "app/document/desk.h"
 #include "app/ui/ui.h"
 
 namespace attnscope {
 
 /// The central area: tabs, display settings (head, range, colors), the strip of all stages and the focus.
-void pipeline_view(Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+void pipeline_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 
 /// Every stage of the computation as a thumbnail, token rows aligned.
-float strip_height(Ui& ui, float view_height);
-void strip(Ui& ui, const Area& area);
+float strip_height(const Ui& ui, float view_height);
+void strip(Desk& desk, const Ui& ui, const Area& area);
 
 /// The chosen stage in large, with its operands.
-void focus(Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 
 /// Replaces the focus: the picture with the words' attention over it. why_no_image says why it cannot be
 /// shown; empty if it can.
-void image_view(Ui& ui, const Area& area);
-std::string why_no_image(const Ui& ui);
+void image_view(Desk& desk, const Ui& ui, const Area& area);
+std::string why_no_image(const Desk& desk);
 
 /// Replaces strip and focus: which source words each decoder step looks at, and what the chosen step
 /// computes. why_no_alignment says why it cannot be shown; empty if it can.
-void alignment_view(Ui& ui, const Area& area);
-std::string why_no_alignment(const Ui& ui);
+void alignment_view(Desk& desk, const Ui& ui, const Area& area);
+std::string why_no_alignment(const Desk& desk);
 
 }  // namespace attnscope

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/ui/widgets.h"
 #include "core/export/export.h"
 #include "core/files/file.h"
 #include "core/mechanism/evaluate.h"
@@ -106,13 +105,6 @@ TEST_F(FilesTest, AfterAFailedExportTheFolderCanBeTypedAgain) {
     settle();
     EXPECT_EQ(interaction().dialog, Dialog::none);
     EXPECT_EQ(folder.file_count(), 1U);
-}
-
-TEST_F(FilesTest, ErrorsNameTheControlAndNoFlag) {
-    const Error error(ErrorKind::bad_input, "1 … 512");
-    EXPECT_EQ(named_as("seed", "Own seed", error.at("--seed")), "Own seed: 1 … 512");
-    EXPECT_EQ(named_as("cell-size", "", error.at("--cell-size")), "Cell size: 1 … 512");
-    EXPECT_EQ(named_as("seed", "Seed", error), "1 … 512");
 }
 
 TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {

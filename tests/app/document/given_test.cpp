@@ -206,7 +206,7 @@ TEST_F(PaintingTest, ThePanelTakesThePaintedMaskBack) {
 }
 
 TEST_F(PaintingTest, TheKeyboardPaints) {
-    interaction().control.id = id_of(*find_window("attnscope"), {"matrix"});
+    workspace->controls().focus.id = id_of(*find_window("attnscope"), {"matrix"});
     step();
     press(Key::right);
     press(Key::right);
@@ -409,7 +409,7 @@ TEST_F(GivingTest, ACellOfAGivenStageIsTypedInPlaceAndIsOneStep) {
 
 TEST_F(GivingTest, TheKeyboardTypesIntoACellAndNanIsANumber) {
     give_now("key");
-    interaction().control.id = id_of(*find_window("attnscope"), {"matrix"});
+    workspace->controls().focus.id = id_of(*find_window("attnscope"), {"matrix"});
     step();
     press(Key::down);
     press(Key::down);

@@ -157,9 +157,10 @@ TEST_F(KeeperTest, ADiskThatDoesNotAnswerHoldsNobodyUp) {
     std::string text;
     for (int i = 0; i < 200; ++i) keeper.look(typed(text += "b"));
     EXPECT_EQ(keeper.problem(), "");
-    fs::rename(file, pipe);
-    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    const int reader = open(file.c_str(), O_RDONLY | O_NONBLOCK);
     keep.join();
+    fs::rename(file, pipe);
+    keeper.look(typed(text += "b"));
     keeper.keep();
     EXPECT_EQ(on_disk(), text);
     close(reader);

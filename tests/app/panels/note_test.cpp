@@ -20,7 +20,7 @@ protected:
         step();
         ImGuiWindow* root = ImGui::FindWindowByName("attnscope");
         const ImGuiID button = id_of(*root, {"close note"});
-        const auto& drawn = interaction().control.drawn;
+        const auto& drawn = workspace->controls().focus.drawn;
         if (std::ranges::find(drawn, button) == drawn.end()) return 0;
         const ImRect place = area_of(root, id_of(*root, {"note"}));
         return place.GetHeight();
@@ -65,8 +65,8 @@ TEST_F(NoteTest, TabReachesTheCross) {
     if (!window) GTEST_SKIP();
     ImGuiWindow* root = ImGui::FindWindowByName("attnscope");
     const ImGuiID cross = id_of(*root, {"close note"});
-    for (int i = 0; i < 60 && interaction().control.id != cross; ++i) press(Key::tab);
-    ASSERT_EQ(interaction().control.id, cross);
+    for (int i = 0; i < 60 && workspace->controls().focus.id != cross; ++i) press(Key::tab);
+    ASSERT_EQ(workspace->controls().focus.id, cross);
     press(Key::enter);
     EXPECT_FALSE(is_shown());
 }

@@ -165,7 +165,7 @@ TEST_F(SecondSentenceTest, ItsFieldGoesWithItsSession) {
         settle();
         EXPECT_FALSE(interaction().second_sentence_open);
         ImGuiWindow* root = find_window("attnscope");
-        const auto& drawn = interaction().control.drawn;
+        const auto& drawn = workspace->controls().focus.drawn;
         EXPECT_EQ(std::ranges::find(drawn, id_of(*root, {"second sentence"})), drawn.end());
     }
 }
@@ -199,7 +199,7 @@ TEST_F(SecondSentenceTest, TheKeyboardReachesIt) {
 TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     start(load_example("scalar-cross-attention"));
     const Session before = document().session();
-    const std::size_t controls = interaction().control.drawn.size();
+    const std::size_t controls = workspace->controls().focus.drawn.size();
     click({400, 60});
     play(typing("x"));
     press(Key::l, k_ctrl);
@@ -208,7 +208,7 @@ TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     EXPECT_EQ(document().session(), before);
     document().change([](Session& s) { s.experiment.weights.given.clear(); });
     settle();
-    EXPECT_GT(interaction().control.drawn.size(), controls) << "Tab passes it";
+    EXPECT_GT(workspace->controls().focus.drawn.size(), controls) << "Tab passes it";
     press(Key::l, k_ctrl);
     play(typing("x"));
     EXPECT_NE(text(), before.experiment.input.text);

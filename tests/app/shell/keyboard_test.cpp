@@ -15,7 +15,7 @@ protected:
     /// Presses Tab until what it is on changes the experiment by an arrow as `wanted` says; false if none
     /// does.
     bool tab_until(const std::function<bool()>& wanted) {
-        const std::size_t controls = interaction().control.drawn.size();
+        const std::size_t controls = workspace->controls().focus.drawn.size();
         for (std::size_t i = 0; i < controls; ++i) {
             press(Key::tab);
             const Experiment before = document().experiment();
@@ -28,26 +28,27 @@ protected:
     /// Presses Tab until it is on the control, named as for place_of.
     void tab_to(const std::string& window_part, const std::vector<std::string>& ids) {
         const unsigned wanted = id_of(*find_window(window_part), ids);
-        const std::size_t controls = interaction().control.drawn.size();
-        for (std::size_t i = 0; i < controls && interaction().control.id != wanted; ++i) press(Key::tab);
-        EXPECT_EQ(interaction().control.id, wanted) << "Tab does not come to " << ids.back();
+        const std::size_t controls = workspace->controls().focus.drawn.size();
+        for (std::size_t i = 0; i < controls && workspace->controls().focus.id != wanted; ++i)
+            press(Key::tab);
+        EXPECT_EQ(workspace->controls().focus.id, wanted) << "Tab does not come to " << ids.back();
         step_through_input();
     }
 };
 
 TEST_F(KeyboardTest, TabGoesThroughEveryControlAndBack) {
     step();
-    const auto controls = interaction().control.drawn;
+    const auto controls = workspace->controls().focus.drawn;
     ASSERT_GT(controls.size(), 20U);
     ASSERT_EQ(std::set<unsigned>(controls.begin(), controls.end()).size(), controls.size());
     for (const unsigned id : controls) {
         press(Key::tab);
-        EXPECT_EQ(interaction().control.id, id);
+        EXPECT_EQ(workspace->controls().focus.id, id);
     }
     press(Key::tab);
-    EXPECT_EQ(interaction().control.id, controls.front()) << "it goes around";
+    EXPECT_EQ(workspace->controls().focus.id, controls.front()) << "it goes around";
     press(Key::tab, {.shift = true});
-    EXPECT_EQ(interaction().control.id, controls.back());
+    EXPECT_EQ(workspace->controls().focus.id, controls.back());
     EXPECT_FALSE(document().can_undo());
 }
 
@@ -58,7 +59,7 @@ TEST_F(KeyboardTest, ArrowsStepTheControlAndElseTheStrip) {
     EXPECT_EQ(document().experiment().input.dim, 7);
     EXPECT_EQ(document().presentation().stage, stage);
     press(Key::escape);
-    EXPECT_EQ(interaction().control.id, 0U);
+    EXPECT_EQ(workspace->controls().focus.id, 0U);
     press(Key::left);
     EXPECT_NE(document().presentation().stage, stage);
     EXPECT_EQ(document().experiment().input.dim, 7);
@@ -83,7 +84,7 @@ TEST_F(KeyboardTest, ArrowsTakeTheNextChoice) {
 }
 
 TEST_F(KeyboardTest, SpaceSwitches) {
-    interaction().control.id = id_of(*find_window("/experiment_"), {"Projection", "on"});
+    workspace->controls().focus.id = id_of(*find_window("/experiment_"), {"Projection", "on"});
     press(Key::space);
     EXPECT_TRUE(document().experiment().attention.output_projection);
     press(Key::enter);
@@ -127,7 +128,7 @@ TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
     Session session = load_example("multi-head");
     start(std::move(session), 1600, 1000);
     ImGuiWindow* root = find_window("attnscope");
-    const auto& drawn = interaction().control.drawn;
+    const auto& drawn = workspace->controls().focus.drawn;
     for (const std::vector<const char*>& row :
          {std::vector{"parameters", "head", "range", "colors"}, std::vector{"file.export"}}) {
         std::ptrdiff_t before = -1;
@@ -155,7 +156,7 @@ TEST_F(KeyboardTest, TabLeavesTheSentence) {
     const std::string before = text();
     press(Key::tab);
     EXPECT_FALSE(ImGui::GetIO().WantTextInput);
-    EXPECT_NE(interaction().control.id, 0U);
+    EXPECT_NE(workspace->controls().focus.id, 0U);
     EXPECT_EQ(text(), before);
 }
 
@@ -165,28 +166,28 @@ TEST_F(KeyboardTest, TabLeavesTheSentence) {
 TEST_F(KeyboardTest, TabStaysInADialogAndComesBackToWhereItWas) {
     press(Key::tab);
     press(Key::tab);
-    const unsigned before = interaction().control.id;
-    const auto behind = interaction().control.drawn;
+    const unsigned before = workspace->controls().focus.id;
+    const auto behind = workspace->controls().focus.drawn;
     for (const Dialog dialog : {Dialog::open, Dialog::save, Dialog::exporting, Dialog::giving, Dialog::keys,
                                 Dialog::about, Dialog::palette}) {
         interaction().open(dialog);
         settle();
-        const auto controls = interaction().control.drawn;
+        const auto controls = workspace->controls().focus.drawn;
         ASSERT_FALSE(controls.empty());
         EXPECT_EQ(std::set<unsigned>(controls.begin(), controls.end()).size(), controls.size());
         for (std::size_t i = 0; i < 2 * controls.size(); ++i) {
-            const unsigned last = interaction().control.id;
+            const unsigned last = workspace->controls().focus.id;
             press(Key::tab);
-            EXPECT_EQ(std::ranges::count(controls, interaction().control.id), 1);
-            EXPECT_EQ(std::ranges::count(behind, interaction().control.id), 0);
+            EXPECT_EQ(std::ranges::count(controls, workspace->controls().focus.id), 1);
+            EXPECT_EQ(std::ranges::count(behind, workspace->controls().focus.id), 0);
             if (controls.size() > 1) {
-                EXPECT_NE(interaction().control.id, last) << "Tab is stuck";
+                EXPECT_NE(workspace->controls().focus.id, last) << "Tab is stuck";
             }
         }
         press(Key::escape);
         EXPECT_EQ(interaction().dialog, Dialog::none);
         step();
-        EXPECT_EQ(interaction().control.id, before);
+        EXPECT_EQ(workspace->controls().focus.id, before);
     }
     EXPECT_FALSE(document().can_undo());
 }
@@ -312,7 +313,7 @@ TEST_F(KeyboardTest, TheControlIsOutlinedAndTheMouseTakesOver) {
     press(Key::tab);
     EXPECT_NE(picture(), before);
     click(cell_place(1, 1));
-    EXPECT_EQ(interaction().control.id, 0U);
+    EXPECT_EQ(workspace->controls().focus.id, 0U);
 }
 
 TEST_F(KeyboardTest, TheControlIsBroughtIntoSight) {

@@ -84,7 +84,7 @@ TEST_F(SmallScreenTest, HeadRangeAndColoursAreWithinReach) {
             SCOPED_TRACE(name + " " + std::to_string(width));
             start(load_example(name), width, 700);
             ImGuiWindow* root = find_window("attnscope");
-            const auto& drawn = interaction().control.drawn;
+            const auto& drawn = workspace->controls().focus.drawn;
             const auto there = [&](const char* id) {
                 return std::ranges::find(drawn, id_of(*root, {id})) != drawn.end();
             };

@@ -1,0 +1,44 @@
+// Which control has the keyboard, and what is typed into a field or dragged: the state of controls, of which
+// none keeps its own.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace attnscope {
+
+/// A field that is being typed into or dragged.
+struct FieldEdit {
+    unsigned typing = 0;  ///< id of the field in typing mode; 0: none
+    std::string text;
+    bool begins = false;  ///< takes the keyboard in this frame
+    double traveled = 0;  ///< pixels of the current drag not yet turned into steps
+    int gestures = 0;     ///< drags so far; each is an undo step
+};
+
+/// The control that has the keyboard focus, and the keys pressed for it.
+struct ControlFocus {
+    unsigned id = 0;              ///< 0: none
+    std::vector<unsigned> drawn;  ///< controls of the newest frame, in order
+    bool moved = false;           ///< to be scrolled into view
+    bool pressed = false;
+    int steps = 0;
+    bool on_grid = false;  ///< the control also uses ↑ and ↓
+    int steps_down = 0;
+    unsigned behind = 0;  ///< gets the focus back when the dialog closes
+
+    /// Moves to the next control (step 1) or the previous one (−1), wrapping around.
+    void move(int step);
+    /// Gives the focus up until the dialog that opens now is closed.
+    void leave_for_dialog();
+};
+
+struct Controls {
+    FieldEdit field;
+    ControlFocus focus;
+    bool disabled = false;                  ///< the row being drawn does not apply
+    std::set<std::string> folded_sections;  ///< of the experiment panel
+};
+
+}  // namespace attnscope
