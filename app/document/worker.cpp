@@ -44,9 +44,9 @@ void prepare_for_drawing(const Trace& trace, bool means) {
 
 /// Evaluates; without a trace if there are no words yet. Throws Error(backend) and what else evaluate()
 /// throws, except Cancelled.
-WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options,
-                        bool means) {
-    WorkResult result{.experiment = experiment};
+WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace& previous,
+                        const EvaluateOptions& options, bool means) {
+    WorkResult result{.slot = slot, .experiment = experiment};
     try {
         result.words = has_tokens(experiment);
         if (!result.words) return result;
@@ -60,13 +60,13 @@ WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, con
 }
 
 /// Only GPU errors are passed on: the processor may succeed.
-WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
+WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Trace& previous,
                            const EvaluateOptions& options, bool means) {
     const auto failed = [&](std::string why) {
-        return WorkResult{.experiment = experiment, .error = std::move(why)};
+        return WorkResult{.slot = slot, .experiment = experiment, .error = std::move(why)};
     };
     try {
-        return evaluate_one(experiment, previous, options, means);
+        return evaluate_one(slot, experiment, previous, options, means);
     } catch (const Error& error) {
         const bool cards = error.kind() == ErrorKind::backend || error.kind() == ErrorKind::too_large;
         if (options.backend && cards) throw;
@@ -82,7 +82,7 @@ WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
 }  // namespace
 
 Worker::Worker(EvaluateOptions options, std::function<void()> wake)
-    : options_(std::move(options)), wake_(std::move(wake)), previous_(std::make_shared<const Trace>()) {
+    : options_(std::move(options)), wake_(std::move(wake)) {
     thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
 }
 
@@ -94,46 +94,55 @@ void Worker::stop() {
     thread_.request_stop();
 }
 
-void Worker::request(Experiment experiment) {
+void Worker::request(SlotName slot, Experiment experiment) {
     const std::lock_guard lock(mutex_);
-    newest_ = std::move(experiment);
-    ask_again();
+    work(slot).newest = std::move(experiment);
+    ask_again(slot);
+}
+
+void Worker::close(SlotName slot) {
+    const std::lock_guard lock(mutex_);
+    work(slot) = {.forgotten = work(slot).forgotten + 1};
+    if (running_ == slot) cancel_.request_stop();
+    changed_.notify_all();
 }
 
 void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
     const std::lock_guard lock(mutex_);
     choose_ = std::move(choose);
     choose_at_once_ = at_once;
-    if (at_once && evaluating_) ask_again();
+    if (at_once && running_) ask_again(*running_);
     changed_.notify_all();
 }
 
 void Worker::leave_card(const std::string& why) {
     const std::lock_guard lock(mutex_);
     use_processor(why);
-    ask_again();
+    ask_all_again();
 }
 
 void Worker::prepare_means(bool wanted) {
     const std::lock_guard lock(mutex_);
     const bool had = std::exchange(means_, wanted);
-    if (wanted && !had && newest_) ask_again();
+    if (wanted && !had) ask_all_again();
 }
 
 void Worker::compute_again() {
     const std::lock_guard lock(mutex_);
     forget_traces();
-    ask_again();
+    ask_all_again();
 }
 
 std::optional<WorkResult> Worker::take() {
     const std::lock_guard lock(mutex_);
-    return std::exchange(result_, std::nullopt);
+    for (Work& each : work_)
+        if (each.result) return std::exchange(each.result, std::nullopt);
+    return std::nullopt;
 }
 
-bool Worker::busy() const {
+bool Worker::busy(SlotName slot) const {
     const std::lock_guard lock(mutex_);
-    return asked_ || evaluating_ || choose_;
+    return work(slot).asked || running_ == slot || choose_ || choosing_;
 }
 
 BackendReport Worker::backend() const {
@@ -148,49 +157,58 @@ std::shared_ptr<Backend> Worker::card() const {
 
 void Worker::wait() const {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !asked_ && !evaluating_ && !choose_; });
+    changed_.wait(lock, [&] { return idle(); });
 }
 
 bool Worker::wait_for(std::chrono::milliseconds most) const {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, most, [&] { return !asked_ && !evaluating_ && !choose_; });
+    return changed_.wait_for(lock, most, [&] { return idle(); });
 }
 
 /// The lock is held throughout, except while something is computed.
-void Worker::ask_again() {
-    asked_ = newest_;
-    cancel_.request_stop();
+void Worker::ask_again(SlotName slot) {
+    work(slot).asked = work(slot).newest;
+    if (running_ == slot) cancel_.request_stop();
     changed_.notify_all();
+}
+
+void Worker::ask_all_again() {
+    for (const SlotName slot : {SlotName::a, SlotName::b})
+        if (work(slot).newest) ask_again(slot);
+}
+
+/// The slot to be evaluated next.
+std::optional<SlotName> Worker::next() const {
+    const SlotName other = latest_ == SlotName::a ? SlotName::b : SlotName::a;
+    for (const SlotName slot : {other, latest_})
+        if (work(slot).asked) return slot;
+    return std::nullopt;
 }
 
 /// Nothing is reused from what was computed so far, or is being computed.
 void Worker::forget_traces() {
-    previous_ = std::make_shared<const Trace>();
-    ++forgotten_;
+    for (Work& each : work_) {
+        each.previous = std::make_shared<const Trace>();
+        ++each.forgotten;
+    }
 }
 
 void Worker::use_processor(const std::string& why) {
     card_.reset();
     report_ = {.on_card = false, .reason = why};
-    result_.reset();
+    for (Work& each : work_) each.result.reset();
     forget_traces();
 }
 
 void Worker::run(std::stop_token stop) {
     std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [&] { return asked_ || choose_; }) && !stop.stop_requested()) {
-        evaluating_ = true;
+    while (changed_.wait(lock, stop, [&] { return next() || choose_; }) && !stop.stop_requested()) {
+        const std::optional<SlotName> slot = next();
         bool news = true;
-        if (choose_ && (choose_at_once_ || !asked_)) {
+        if (choose_ && (choose_at_once_ || !slot))
             choose(lock);
-        } else {
-            WorkResult result = evaluate_newest(lock);
-            news = result.trace || !result.error.empty();
-            if (result.trace) previous_ = result.trace;
-            if (news) result.notice = std::exchange(notice_, {});
-            if (news) result_ = std::move(result);
-        }
-        evaluating_ = false;
+        else
+            news = evaluate(lock, *slot);
         changed_.notify_all();
         if (!news || !wake_) continue;
         lock.unlock();
@@ -202,6 +220,7 @@ void Worker::run(std::stop_token stop) {
 
 void Worker::choose(std::unique_lock<std::mutex>& lock) {
     const std::function<BackendChoice()> choose = std::exchange(choose_, nullptr);
+    choosing_ = true;
     lock.unlock();
     BackendChoice choice;
     try {
@@ -210,42 +229,63 @@ void Worker::choose(std::unique_lock<std::mutex>& lock) {
         choice.reason = error.what();
     }
     lock.lock();
+    choosing_ = false;
     const bool same = choice.backend == card_;
     report_ = {.on_card = choice.backend != nullptr, .reason = std::move(choice.reason)};
     card_ = std::move(choice.backend);
     if (same) return;
     forget_traces();
-    if (newest_ && !asked_) ask_again();
+    ask_all_again();
 }
 
-WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock) {
-    const Experiment experiment = *std::exchange(asked_, std::nullopt);
-    const std::shared_ptr<const Trace> previous = previous_;
+/// True if there is a result to take.
+bool Worker::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot) {
+    running_ = latest_ = slot;
+    WorkResult result = evaluate_newest(lock, slot);
+    running_.reset();
+    if (!result.trace && result.error.empty()) return false;
+    if (result.trace) work(slot).previous = result.trace;
+    result.notice = std::exchange(notice_, {});
+    work(slot).result = std::move(result);
+    return true;
+}
+
+WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot) {
+    Work& own = work(slot);
+    const Experiment experiment = *std::exchange(own.asked, std::nullopt);
+    const SlotName other_slot = slot == SlotName::a ? SlotName::b : SlotName::a;
+    // A slot that has no trace yet takes over what equals the other's.
+    const Work& other = work(other_slot);
+    const std::shared_ptr<const Trace> previous =
+        own.previous->records.empty() ? other.previous : own.previous;
     const std::shared_ptr<Backend> card = card_;
-    const int forgotten = forgotten_;
+    const int forgotten = own.forgotten;
     const bool means = means_;
     cancel_ = std::stop_source{};
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
     options.backend = card.get();
     lock.unlock();
-    WorkResult result;
+    WorkResult result{.slot = slot};
     std::string lost, notice;
     try {
-        result = evaluate_or_say(experiment, *previous, options, means);
+        result = evaluate_or_say(slot, experiment, *previous, options, means);
         if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
         notice = std::string(error.what()) + " (computing on the processor)";
         if (error.kind() == ErrorKind::backend) lost = error.what();
         options.backend = nullptr;
-        result = evaluate_or_say(experiment, {}, options, means);
+        result = evaluate_or_say(slot, experiment, {}, options, means);
     }
     lock.lock();
     if (!notice.empty()) notice_ = std::move(notice);
-    if (forgotten != forgotten_) return {};
-    if (!lost.empty()) use_processor(lost);
+    if (forgotten != own.forgotten) return {.slot = slot};
+    if (!lost.empty()) {
+        use_processor(lost);
+        if (other.newest) ask_again(other_slot);  // its trace lay there, too
+    }
     // Computes what is on screen again.
-    if (!result.words && !asked_ && !previous_->records.empty()) newest_ = previous_->experiment;
+    if (!result.words && !own.asked && !own.previous->records.empty()) own.newest = own.previous->experiment;
     return result;
 }
 

@@ -1,6 +1,7 @@
 // The thread that evaluates, so that the window never waits.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "app/document/slot.h"
 #include "core/gpu/choice.h"
 #include "core/graph/run_options.h"
 #include "core/graph/trace.h"
@@ -19,7 +21,8 @@ namespace attnscope {
 
 /// The outcome of a request: a trace or a problem; neither if it was canceled or has no words yet.
 struct WorkResult {
-    Experiment experiment;
+    SlotName slot;
+    Experiment experiment = {};
     std::shared_ptr<const Trace> trace = nullptr;  ///< nullptr if it failed
     std::string error = {};
     bool words = true;        ///< false: the sentence is empty, which is no error while typing
@@ -33,8 +36,9 @@ struct BackendReport {
     std::string reason;    ///< "llvmpipe is a software renderer"; empty until there is one
 };
 
-/// Evaluates the newest experiment requested; an older one that is still running is canceled. Results are
-/// ready to draw: their ranges are computed. What the graphics card cannot compute, the processor does.
+/// Evaluates the newest experiment requested for each slot, in turns; an older one of the same slot that is
+/// still running is canceled. Results are ready to draw: their ranges are computed. What the graphics card
+/// cannot compute, the processor does.
 class Worker {
 public:
     /// `wake` is called from the worker's thread when a result is ready.
@@ -46,25 +50,27 @@ public:
     void stop();
     bool stopped() const { return stopped_; }
 
-    void request(Experiment experiment);
-    /// From now on computes with the backend that `choose` returns, starting with the newest experiment. It
+    void request(SlotName slot, Experiment experiment);
+    /// Cancels what was requested for a slot, and forgets its traces and its result.
+    void close(SlotName slot);
+    /// From now on computes with the backend that `choose` returns, starting with the newest experiments. It
     /// is called on the worker's thread, `at_once` or after what is being requested; if it throws, the
     /// processor is used.
     void compute_on(std::function<BackendChoice()> choose, bool at_once = false);
-    /// Tells that the GPU that computed the newest trace was lost, found when reading from it: the newest
-    /// experiment is computed again on the processor.
+    /// Tells that the GPU that computed the newest traces was lost, found when reading from it: the newest
+    /// experiments are computed again on the processor.
     void leave_card(const std::string& why);
     /// Whether means over heads are shown: if so, every result has them, and the newest is delivered again.
     void prepare_means(bool wanted);
-    /// Computes every stage of the newest experiment again, as the shaders have changed.
+    /// Computes every stage of the newest experiments again, as the shaders have changed.
     void compute_again();
     BackendReport backend() const;
     /// The GPU backend in use; nullptr: the processor computes.
     std::shared_ptr<Backend> card() const;
-    /// The newest result since the last call, if any.
+    /// The newest result of a slot that was not taken yet, slot A's first.
     std::optional<WorkResult> take();
-    /// True from request() or compute_on() until their result can be taken.
-    bool busy() const;
+    /// True from request() of this slot or compute_on() until their result can be taken.
+    bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
     /// Waits at most this long; false if a computation is still running.
@@ -72,29 +78,41 @@ public:
 
 private:
     void run(std::stop_token stop);
+    struct Work {
+        std::optional<Experiment> asked = {};
+        std::optional<Experiment> newest = {};  ///< ever requested
+        std::optional<WorkResult> result = {};
+        std::shared_ptr<const Trace> previous = std::make_shared<const Trace>();
+        int forgotten = 0;  ///< how often `previous` had to be dropped
+    };
+
+    Work& work(SlotName slot) { return work_[static_cast<std::size_t>(slot)]; }
+    const Work& work(SlotName slot) const { return work_[static_cast<std::size_t>(slot)]; }
+    std::optional<SlotName> next() const;
+    bool idle() const { return !next() && !running_ && !choose_ && !choosing_; }
     void choose(std::unique_lock<std::mutex>& lock);
-    WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock);
+    bool evaluate(std::unique_lock<std::mutex>& lock, SlotName slot);
+    WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot);
     void forget_traces();
     void use_processor(const std::string& why);
-    void ask_again();
+    void ask_again(SlotName slot);
+    void ask_all_again();
 
     EvaluateOptions options_;
     std::function<void()> wake_;
     mutable std::mutex mutex_;
     mutable std::condition_variable_any changed_;
-    std::optional<Experiment> asked_;
-    std::optional<Experiment> newest_;  ///< ever requested
-    std::optional<WorkResult> result_;
-    std::stop_source cancel_;
-    bool evaluating_ = false;
+    std::array<Work, 2> work_;         ///< by SlotName
+    std::optional<SlotName> running_;  ///< being evaluated
+    SlotName latest_ = SlotName::b;    ///< evaluated last; the other one has precedence
+    std::stop_source cancel_;          ///< of what is running
+    bool choosing_ = false;
     std::function<BackendChoice()> choose_;
     bool choose_at_once_ = false;
     bool means_ = false;
     std::string notice_;             ///< to be added to the next result
     std::shared_ptr<Backend> card_;  ///< nullptr: the processor computes
     BackendReport report_;
-    std::shared_ptr<const Trace> previous_;
-    int forgotten_ = 0;  ///< how often previous_ had to be dropped
     std::atomic<bool> stopped_ = false;
     std::jthread thread_;
 };

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
-#include "core/error.h"
 #include "core/graph/run_options.h"
 
 namespace attnscope {
@@ -45,15 +43,17 @@ void compare_cell(float a, float b, const CellPlace& at, StageDifference& differ
 }
 
 StageDifference compare(const StageRecord& a, const StageRecord& b, const std::stop_token& cancel) {
+    using enum StageDifference::State;
     const Shape& shape = a.stage->shape();
-    if (shape != b.stage->shape())
-        throw Error(ErrorKind::bad_input,
-                    std::string(a.stage->name()) +
-                        " has different shapes: compare two traces of the same experiment");
-    StageDifference difference{.info = a.stage->info,
+    StageDifference difference{.key = a.stage->key(),
                                .shape = shape,
                                .milliseconds_a = a.milliseconds,
                                .milliseconds_b = b.milliseconds};
+    if (shape != b.stage->shape()) {
+        difference.state = shapes_differ;
+        difference.shape_b = b.stage->shape();
+        return difference;
+    }
     if (a.stage == b.stage) return difference;
     const int at_once = std::max(1, k_numbers_at_once / std::max(1, shape.columns));
     for (int head = 0; head < shape.heads; ++head)
@@ -69,13 +69,36 @@ StageDifference compare(const StageRecord& a, const StageRecord& b, const std::s
     return difference;
 }
 
+std::string shape_text(const Shape& shape) {
+    const std::string matrix = std::to_string(shape.rows) + " × " + std::to_string(shape.columns);
+    return shape.heads > 1 ? std::to_string(shape.heads) + " × " + matrix : matrix;
+}
+
 }  // namespace
+
+std::string why_not_compared(const StageDifference& stage) {
+    switch (stage.state) {
+        case StageDifference::State::shapes_differ:
+            return "shapes differ: " + shape_text(stage.shape) + " and " + shape_text(stage.shape_b);
+        case StageDifference::State::only_in_a: return "only in the first";
+        case StageDifference::State::only_in_b: return "only in the second";
+        case StageDifference::State::compared: break;
+    }
+    return "";
+}
 
 std::vector<StageDifference> compare(const Trace& a, const Trace& b, std::stop_token cancel) {
     std::vector<StageDifference> differences;
+    const auto alone = [&](const StageRecord& record, StageDifference::State state) {
+        differences.push_back({.key = record.stage->key(), .state = state, .shape = record.stage->shape()});
+    };
     for (const StageRecord& left : a.records)
-        for (const StageRecord& right : b.records)
-            if (left.stage->info == right.stage->info) differences.push_back(compare(left, right, cancel));
+        if (const StageRecord* right = b.record(left.stage->key()))
+            differences.push_back(compare(left, *right, cancel));
+        else
+            alone(left, StageDifference::State::only_in_a);
+    for (const StageRecord& right : b.records)
+        if (!a.record(right.stage->key())) alone(right, StageDifference::State::only_in_b);
     return differences;
 }
 

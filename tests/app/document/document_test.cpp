@@ -353,5 +353,65 @@ TEST_F(DocumentTest, IsModifiedWhereItsFileHoldsSomethingElse) {
     EXPECT_FALSE(document.modified());
 }
 
+TEST_F(DocumentTest, SlotAIsTheSessionsAndBIsOpenedAndClosedBesideIt) {
+    settle();
+    EXPECT_EQ(document.slot(SlotName::a)->trace, document.trace());
+    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    Experiment other = document.experiment();
+    other.text += " again";
+    document.open_b(other);
+    ASSERT_NE(document.slot(SlotName::b), nullptr);
+    EXPECT_TRUE(document.slot(SlotName::b)->stale());
+    EXPECT_FALSE(document.stale());
+    settle();
+    const Slot& b = *document.slot(SlotName::b);
+    ASSERT_TRUE(b.trace);
+    EXPECT_FALSE(b.stale());
+    EXPECT_EQ(b.trace->experiment, other);
+    EXPECT_EQ(document.trace()->experiment, document.experiment());
+    EXPECT_FALSE(document.modified()) << "B is no part of the session";
+    EXPECT_FALSE(document.can_undo());
+
+    const Stage& weights = *b.trace->find("weights");
+    EXPECT_EQ(document.proof(weights, 0, {1, 2}, SlotName::b).value, weights.buffer.at(0, 1, 2));
+
+    set([](Experiment& e) { e.seed = 7; });
+    settle();
+    EXPECT_EQ(document.trace()->experiment.seed, Seed(7));
+    EXPECT_EQ(b.trace->experiment, other);
+
+    document.close_b();
+    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    settle();
+    EXPECT_EQ(document.trace()->experiment.seed, Seed(7));
+}
+
+TEST_F(DocumentTest, WhatIsWrongWithASlotIsSaidOfItAlone) {
+    settle();
+    Experiment wrong = document.experiment();
+    wrong.table_size = -7;
+    document.open_b(wrong);
+    settle();
+    EXPECT_NE(document.slot(SlotName::b)->problem, "");
+    EXPECT_EQ(document.problem(), "");
+    EXPECT_FALSE(document.stale());
+    document.open_b(document.experiment());
+    EXPECT_EQ(document.slot(SlotName::b)->problem, "");
+    settle();
+    EXPECT_EQ(document.slot(SlotName::b)->trace->find("weights"), document.trace()->find("weights"))
+        << "what is equal is computed once";
+}
+
+TEST_F(DocumentTest, ACardThatIsLostLeavesNoSlotATrace) {
+    document.open_b(document.experiment());
+    settle();
+    document.leave_card("the card is lost");
+    EXPECT_FALSE(document.slot(SlotName::a)->trace);
+    EXPECT_FALSE(document.slot(SlotName::b)->trace);
+    settle();
+    EXPECT_TRUE(document.slot(SlotName::a)->trace);
+    EXPECT_TRUE(document.slot(SlotName::b)->trace);
+}
+
 }  // namespace
 }  // namespace attnscope
