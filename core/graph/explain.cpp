@@ -69,7 +69,7 @@ Proof prove_mean(const Trace& trace, const StageRecord& record, int row, int col
     const Stage& stage = *record.stage;
     const int heads = stage.shape().heads;
     Proof proof;
-    proof.value = stage.buffer.mean().at(0, row, column);
+    proof.value = stage.buffer.mean_row(row)(column);
     for (int h = 0; h < heads; ++h) {
         const Proof own = prove(trace, record, h, row, column);
         proof.add_step(fmt::format("head {}", h + 1), own.value);
@@ -107,14 +107,14 @@ bool is_of_weights(const StageInfo* info) {
 void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int row, int column) {
     const Stage* masked = trace.find("masked"_stage);
     if (!masked) masked = trace.find("alignment_masked"_stage);
-    const Buffer& values = head < 0 ? stage.buffer.mean() : stage.buffer;
-    const int own = std::max(head, 0);
+    const Eigen::RowVectorXf values = head < 0 ? stage.buffer.mean_row(row) : stage.buffer.row(head, row);
     const bool by_key = stage.info->columns == Axis::key_token;
+    Eigen::RowVectorXf scores;
+    if (by_key && masked) scores = masked->buffer.row(std::clamp(head, 0, masked->shape().heads - 1), row);
     proof.row_title = trace.label(stage.info->rows, row);
     for (int j = 0; j < stage.shape().columns; ++j) {
-        const bool closed = by_key && masked &&
-                            masked->buffer.at(std::min(own, masked->shape().heads - 1), row, j) == -INFINITY;
-        proof.row.push_back({trace.label(stage.info->columns, j), values.at(own, row, j), closed});
+        const bool closed = j < scores.size() && scores(j) == -INFINITY;
+        proof.row.push_back({trace.label(stage.info->columns, j), values(j), closed});
     }
     if (is_of_weights(stage.info)) proof.summary = summarize(stage, head, row, column, proof);
 }

@@ -11,14 +11,6 @@ namespace {
 /// How many numbers are copied from a card at a time; at least one row.
 constexpr int k_numbers_at_once = 1 << 20;
 
-/// `count` rows starting at `first`; values from a card are not kept.
-Matrix rows(const Buffer& buffer, int head, int first, int count) {
-    if (!buffer.is_on_device()) return buffer.host().head(head).middleRows(first, count);
-    Matrix numbers(count, buffer.shape().columns);
-    buffer.device()->read(head, first, count, numbers.data());
-    return numbers;
-}
-
 bool same_kind(float a, float b) {
     if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
     return std::isnan(a) == std::isnan(b) && (std::isnan(a) || a == b);
@@ -60,8 +52,8 @@ StageDifference compare(const StageRecord& a, const StageRecord& b, const std::s
         for (int first = 0; first < shape.rows; first += at_once) {
             if (cancel.stop_requested()) throw Cancelled{};
             const int count = std::min(at_once, shape.rows - first);
-            const Matrix left = rows(a.stage->buffer, head, first, count);
-            const Matrix right = rows(b.stage->buffer, head, first, count);
+            const Matrix left = a.stage->buffer.rows(head, first, count);
+            const Matrix right = b.stage->buffer.rows(head, first, count);
             for (int i = 0; i < count; ++i)
                 for (int j = 0; j < shape.columns; ++j)
                     compare_cell(left(i, j), right(i, j), {head, first + i, j}, difference);
