@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/picture/shown_matrix.h"
+
 namespace attnscope {
 namespace {
 
@@ -23,7 +25,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       homes_{{"", session_}},
       history_(undo_point(session_)),
       worker_(std::move(options), std::move(wake)) {
-    worker_.prepare_means(shows_means());
+    worker_.prepare_for(session_.presentation.head);
     ask();
 }
 
@@ -74,7 +76,7 @@ void Document::belongs_to(std::string file, Session content) {
 }
 
 void Document::session_changed() {
-    worker_.prepare_means(shows_means());
+    worker_.prepare_for(session_.presentation.head);
     if (!(session_.experiment == a_.experiment)) ask();
 }
 
@@ -82,6 +84,14 @@ void Document::ask() {
     a_.experiment = session_.experiment;
     a_.problem.clear();
     worker_.request(SlotName::a, a_.experiment);
+}
+
+bool Document::ready() const {
+    return !a_.trace || !shows_means() ||
+           std::ranges::all_of(a_.trace->records, [](const StageRecord& record) {
+               const Buffer* mean = record.stage->buffer.known_mean();
+               return !has_mean(*record.stage) || (mean && mean->known_range());
+           });
 }
 
 const Slot* Document::slot(SlotName name) const {
@@ -117,7 +127,6 @@ void Document::take(WorkResult result) {
     if (result.trace) {
         slot.trace = std::move(result.trace);
         asked_proof_.reset();  // what it refers to may be large
-        slot.means = result.means;
         if (!slot.stale()) slot.problem.clear();
     } else if (result.experiment == slot.experiment) {
         slot.problem = std::move(result.error);

@@ -34,9 +34,9 @@ public:
     bool stale() const { return a_.stale(); }
     const std::string& problem() const { return a_.problem; }
     bool busy(SlotName name = SlotName::a) const { return worker_.busy(name); }
-    /// Whether the trace can be drawn without a long computation: means over heads are not available at once
-    /// when they are first chosen. If they cannot be computed, problem() says why.
-    bool ready() const { return !a_.trace || !shows_means() || a_.means; }
+    /// Whether the trace can be drawn: means over heads are not known yet when they are first chosen. If they
+    /// cannot be computed, problem() says why.
+    bool ready() const;
     /// What to tell the user about the newest traces (the graphics card was lost); empty after the call.
     std::string take_notice() { return std::exchange(notice_, {}); }
 

@@ -14,7 +14,6 @@ enum class SlotName { a, b };
 struct Slot {
     Experiment experiment;                         ///< the newest one requested
     std::shared_ptr<const Trace> trace = nullptr;  ///< the newest one computed; nullptr before the first
-    bool means = false;                            ///< whether the trace's means over heads are computed
     std::string problem = {};  ///< why the experiment has no trace; empty if it has or is being computed
 
     /// True while the trace belongs to another experiment, which is being computed, has no tokens, or failed.

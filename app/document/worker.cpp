@@ -1,5 +1,6 @@
 #include "app/document/worker.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -22,8 +23,8 @@ bool has_tokens(const Experiment& e) {
     return !(is_read("text") && blank(e.text)) && !(is_read("text2") && !e.text2.empty() && blank(e.text2));
 }
 
-/// Means over heads that cost next to nothing are computed before they are requested.
-bool has_cheap_means(const Trace& trace) {
+/// What costs next to nothing is found out for every head and the mean.
+bool is_cheap(const Trace& trace) {
     constexpr std::size_t k_few_cells = std::size_t{1} << 20;
     std::size_t cells = 0;
     for (const StageRecord& record : trace.records)
@@ -31,11 +32,44 @@ bool has_cheap_means(const Trace& trace) {
     return trace.backend != "gpu" && cells <= k_few_cells;
 }
 
-/// Computes what every picture needs of a stage, and the status bar of the trace, before the window asks.
-void prepare_for_drawing(const Trace& trace, bool means) {
+/// Whether it is known what drawing a matrix needs. A card pools its values itself.
+bool is_ready(const Buffer& buffer, int head) {
+    return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels()));
+}
+
+void make_ready(const Buffer& buffer, int head) {
+    buffer.range();
+    if (!buffer.is_on_device()) buffer.pooled(head, buffer.levels());
+}
+
+bool is_ready(const Stage& stage, const HeadChoice& chosen) {
+    const HeadChoice head = head_on_screen(stage, chosen);
+    if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head);
+    const Buffer* mean = stage.buffer.known_mean();
+    return !has_mean(stage) || (mean && is_ready(*mean, 0));
+}
+
+void make_ready(const Stage& stage, const HeadChoice& chosen) {
+    const HeadChoice head = head_on_screen(stage, chosen);
+    if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head);
+    stage.buffer.range();
+    if (has_mean(stage)) make_ready(stage.buffer.mean(), 0);
+}
+
+bool is_ready(const Trace& trace, const HeadChoice& head) {
+    return std::ranges::all_of(trace.records,
+                               [&](const StageRecord& record) { return is_ready(*record.stage, head); });
+}
+
+/// Finds out what pictures of a head need, and the status bar of the trace, before the window asks.
+void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel) {
+    const bool cheap = is_cheap(trace);
     for (const StageRecord& record : trace.records) {
-        record.stage->buffer.range();
-        if (means && has_mean(*record.stage)) record.stage->buffer.mean().range();
+        if (cancel.stop_requested()) throw Cancelled{};
+        make_ready(*record.stage, head);
+        if (!cheap) continue;
+        make_ready(*record.stage, {HeadChoice::Kind::mean});
+        for (int h = 0; h < record.stage->shape().heads; ++h) make_ready(record.stage->buffer, h);
     }
     const Shape& shape = main_stage(trace).shape();
     for (int i = 0; i < shape.rows; ++i) trace.fully_masked(i);
@@ -45,14 +79,13 @@ void prepare_for_drawing(const Trace& trace, bool means) {
 /// Evaluates; without a trace if there are no words yet. Throws Error(backend) and what else evaluate()
 /// throws, except Cancelled.
 WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace& previous,
-                        const EvaluateOptions& options, bool means) {
+                        const EvaluateOptions& options, const HeadChoice& head) {
     WorkResult result{.slot = slot, .experiment = experiment};
     try {
         result.words = has_tokens(experiment);
         if (!result.words) return result;
         auto trace = std::make_shared<const Trace>(evaluate(experiment, previous, options));
-        result.means = means || has_cheap_means(*trace);
-        prepare_for_drawing(*trace, result.means);
+        make_ready(*trace, head, options.cancel);
         result.trace = std::move(trace);
     } catch (const Cancelled&) {
     }
@@ -61,12 +94,12 @@ WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace
 
 /// Only GPU errors are passed on: the processor may succeed.
 WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Trace& previous,
-                           const EvaluateOptions& options, bool means) {
+                           const EvaluateOptions& options, const HeadChoice& head) {
     const auto failed = [&](std::string why) {
         return WorkResult{.slot = slot, .experiment = experiment, .error = std::move(why)};
     };
     try {
-        return evaluate_one(slot, experiment, previous, options, means);
+        return evaluate_one(slot, experiment, previous, options, head);
     } catch (const Error& error) {
         const bool cards = error.kind() == ErrorKind::backend || error.kind() == ErrorKind::too_large;
         if (options.backend && cards) throw;
@@ -121,10 +154,11 @@ void Worker::leave_card(const std::string& why) {
     ask_all_again();
 }
 
-void Worker::prepare_means(bool wanted) {
+void Worker::prepare_for(const HeadChoice& head) {
     const std::lock_guard lock(mutex_);
-    const bool had = std::exchange(means_, wanted);
-    if (wanted && !had) ask_all_again();
+    if (std::exchange(head_, head) == head) return;
+    for (Work& each : work_) each.prepares = !is_ready(*each.previous, head);
+    changed_.notify_all();
 }
 
 void Worker::compute_again() {
@@ -142,7 +176,7 @@ std::optional<WorkResult> Worker::take() {
 
 bool Worker::busy(SlotName slot) const {
     const std::lock_guard lock(mutex_);
-    return work(slot).asked || running_ == slot || choose_ || choosing_;
+    return work(slot).asked || work(slot).prepares || running_ == slot || choose_ || choosing_;
 }
 
 BackendReport Worker::backend() const {
@@ -177,11 +211,11 @@ void Worker::ask_all_again() {
         if (work(slot).newest) ask_again(slot);
 }
 
-/// The slot to be evaluated next.
+/// The slot to work on next.
 std::optional<SlotName> Worker::next() const {
     const SlotName other = latest_ == SlotName::a ? SlotName::b : SlotName::a;
     for (const SlotName slot : {other, latest_})
-        if (work(slot).asked) return slot;
+        if (work(slot).asked || work(slot).prepares) return slot;
     return std::nullopt;
 }
 
@@ -189,6 +223,7 @@ std::optional<SlotName> Worker::next() const {
 void Worker::forget_traces() {
     for (Work& each : work_) {
         each.previous = std::make_shared<const Trace>();
+        each.prepares = false;
         ++each.forgotten;
     }
 }
@@ -208,7 +243,7 @@ void Worker::run(std::stop_token stop) {
         if (choose_ && (choose_at_once_ || !slot))
             choose(lock);
         else
-            news = evaluate(lock, *slot);
+            news = work(*slot).asked ? evaluate(lock, *slot) : prepare(lock, *slot);
         changed_.notify_all();
         if (!news || !wake_) continue;
         lock.unlock();
@@ -244,10 +279,43 @@ bool Worker::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot) {
     WorkResult result = evaluate_newest(lock, slot);
     running_.reset();
     if (!result.trace && result.error.empty()) return false;
-    if (result.trace) work(slot).previous = result.trace;
+    Work& own = work(slot);
+    if (result.trace) {
+        own.previous = result.trace;
+        own.prepares = !is_ready(*own.previous, head_);  // of another head than when it began
+    }
     result.notice = std::exchange(notice_, {});
-    work(slot).result = std::move(result);
+    own.result = std::move(result);
     return true;
+}
+
+/// Makes the newest trace ready to draw for the head that is shown now, and delivers it again.
+bool Worker::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) {
+    Work& own = work(slot);
+    own.prepares = false;
+    running_ = latest_ = slot;
+    cancel_ = std::stop_source{};
+    const std::shared_ptr<const Trace> trace = own.previous;
+    const HeadChoice head = head_;
+    const std::stop_token cancel = cancel_.get_token();
+    lock.unlock();
+    bool done = false, failed = false;
+    try {
+        make_ready(*trace, head, cancel);
+        done = true;
+    } catch (const Cancelled&) {
+    } catch (const std::exception&) {
+        failed = true;
+    }
+    lock.lock();
+    running_.reset();
+    if (own.previous != trace) return false;
+    if (failed)
+        ask_again(slot);  // which meets the same problem, and says so
+    else
+        own.prepares |= !done;  // canceled by a request, which may fail
+    if (done && !own.result) own.result = {.slot = slot, .experiment = trace->experiment, .trace = trace};
+    return done;
 }
 
 WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot) {
@@ -260,7 +328,7 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName 
         own.previous->records.empty() ? other.previous : own.previous;
     const std::shared_ptr<Backend> card = card_;
     const int forgotten = own.forgotten;
-    const bool means = means_;
+    const HeadChoice head = head_;
     cancel_ = std::stop_source{};
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
@@ -269,13 +337,13 @@ WorkResult Worker::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName 
     WorkResult result{.slot = slot};
     std::string lost, notice;
     try {
-        result = evaluate_or_say(slot, experiment, *previous, options, means);
+        result = evaluate_or_say(slot, experiment, *previous, options, head);
         if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
         notice = std::string(error.what()) + " (computing on the processor)";
         if (error.kind() == ErrorKind::backend) lost = error.what();
         options.backend = nullptr;
-        result = evaluate_or_say(slot, experiment, {}, options, means);
+        result = evaluate_or_say(slot, experiment, {}, options, head);
     }
     lock.lock();
     if (!notice.empty()) notice_ = std::move(notice);

@@ -16,6 +16,7 @@
 #include "core/gpu/choice.h"
 #include "core/graph/run_options.h"
 #include "core/graph/trace.h"
+#include "core/picture/presentation.h"
 
 namespace attnscope {
 
@@ -26,7 +27,6 @@ struct WorkResult {
     std::shared_ptr<const Trace> trace = nullptr;  ///< nullptr if it failed
     std::string error = {};
     bool words = true;        ///< false: the sentence is empty, which is no error while typing
-    bool means = false;       ///< the means over heads are computed, too
     std::string notice = {};  ///< what to tell the user besides: the graphics card was lost
 };
 
@@ -37,8 +37,8 @@ struct BackendReport {
 };
 
 /// Evaluates the newest experiment requested for each slot, in turns; an older one of the same slot that is
-/// still running is canceled. Results are ready to draw: their ranges are computed. What the graphics card
-/// cannot compute, the processor does.
+/// still running is canceled. Results are ready to draw: what a window asks of the head that is shown
+/// (ranges, pooled levels) is found out. What the graphics card cannot compute, the processor does.
 class Worker {
 public:
     /// `wake` is called from the worker's thread when a result is ready.
@@ -60,8 +60,9 @@ public:
     /// Tells that the GPU that computed the newest traces was lost, found when reading from it: the newest
     /// experiments are computed again on the processor.
     void leave_card(const std::string& why);
-    /// Whether means over heads are shown: if so, every result has them, and the newest is delivered again.
-    void prepare_means(bool wanted);
+    /// Which head is shown, or the mean over heads. From now on this is what results are ready to draw; the
+    /// newest are delivered again where they were not.
+    void prepare_for(const HeadChoice& head);
     /// Computes every stage of the newest experiments again, as the shaders have changed.
     void compute_again();
     BackendReport backend() const;
@@ -69,7 +70,7 @@ public:
     std::shared_ptr<Backend> card() const;
     /// The newest result of a slot that was not taken yet, slot A's first.
     std::optional<WorkResult> take();
-    /// True from request() of this slot or compute_on() until their result can be taken.
+    /// True from request() of this slot, compute_on() or prepare_for() until their result can be taken.
     bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
@@ -83,7 +84,8 @@ private:
         std::optional<Experiment> newest = {};  ///< ever requested
         std::optional<WorkResult> result = {};
         std::shared_ptr<const Trace> previous = std::make_shared<const Trace>();
-        int forgotten = 0;  ///< how often `previous` had to be dropped
+        int forgotten = 0;      ///< how often `previous` had to be dropped
+        bool prepares = false;  ///< `previous` is not ready to draw for `head_`
     };
 
     Work& work(SlotName slot) { return work_[static_cast<std::size_t>(slot)]; }
@@ -92,6 +94,7 @@ private:
     bool idle() const { return !next() && !running_ && !choose_ && !choosing_; }
     void choose(std::unique_lock<std::mutex>& lock);
     bool evaluate(std::unique_lock<std::mutex>& lock, SlotName slot);
+    bool prepare(std::unique_lock<std::mutex>& lock, SlotName slot);
     WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot);
     void forget_traces();
     void use_processor(const std::string& why);
@@ -109,7 +112,7 @@ private:
     bool choosing_ = false;
     std::function<BackendChoice()> choose_;
     bool choose_at_once_ = false;
-    bool means_ = false;
+    HeadChoice head_;
     std::string notice_;             ///< to be added to the next result
     std::shared_ptr<Backend> card_;  ///< nullptr: the processor computes
     BackendReport report_;

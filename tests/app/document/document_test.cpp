@@ -88,10 +88,24 @@ TEST_F(DocumentTest, MeansThatAreMissingAreNotReady) {
     });
     settle();
     ASSERT_TRUE(document.trace());
+    document.stop();
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     EXPECT_FALSE(document.ready());
+}
+
+TEST_F(DocumentTest, MeansAreReadyOnceTheyAreKnown) {
+    set([](Experiment& e) {
+        e.heads = 2;
+        e.text.clear();
+        for (int i = 0; i < 600; ++i) e.text += "w ";
+    });
+    settle();
+    const auto trace = document.trace();
+    EXPECT_FALSE(trace->find("weights")->buffer.known_mean());
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     settle();
     EXPECT_TRUE(document.ready());
+    EXPECT_EQ(document.trace(), trace) << "nothing is computed again";
 }
 
 TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {

@@ -66,19 +66,84 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     worker.wait();
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
-    EXPECT_FALSE(before->means);
+    EXPECT_FALSE(before->trace->find("weights")->buffer.known_mean());
     const int steps = card->operations;
-    worker.prepare_means(true);
+    worker.prepare_for({HeadChoice::Kind::mean});
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after && after->trace);
-    EXPECT_TRUE(after->means);
+    EXPECT_TRUE(after->trace->find("weights")->buffer.known_mean());
     EXPECT_EQ(card->operations, steps);
     EXPECT_EQ(after->trace->find("weights"), before->trace->find("weights"));
-    worker.prepare_means(true);
+    worker.prepare_for({HeadChoice::Kind::mean});
     EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
-    worker.prepare_means(false);
+    worker.prepare_for({});
     EXPECT_FALSE(worker.busy(SlotName::a));
+}
+
+/// Large enough that only what is shown is found out.
+Experiment large() {
+    Experiment experiment = with_seed(1);
+    experiment.text.clear();
+    for (int i = 0; i < 300; ++i) experiment.text += "word" + std::to_string(i) + " ";
+    experiment.heads = 4;
+    return experiment;
+}
+
+bool knows_levels(const Trace& trace, int head) {
+    const Buffer& weights = trace.find("weights")->buffer;
+    return weights.known_pooled(head, weights.levels()).has_value();
+}
+
+TEST(WorkerTest, AResultIsReadyToDrawForTheHeadThatIsShown) {
+    Worker worker({}, {});
+    worker.prepare_for({HeadChoice::Kind::one, 2});
+    worker.request(SlotName::a, large());
+    worker.wait();
+    const auto result = worker.take();
+    ASSERT_TRUE(result && result->trace) << (result ? result->error : "no result");
+    for (const StageRecord& record : result->trace->records) {
+        const Buffer& buffer = record.stage->buffer;
+        const int head = std::min(2, buffer.shape().heads - 1);
+        EXPECT_TRUE(buffer.known_range()) << record.stage->name();
+        EXPECT_TRUE(buffer.known_pooled(head, buffer.levels())) << record.stage->name();
+    }
+    EXPECT_FALSE(knows_levels(*result->trace, 1));
+    EXPECT_FALSE(result->trace->find("weights")->buffer.known_mean());
+}
+
+TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
+    std::atomic<int> wakes = 0;
+    Worker worker({}, [&] { ++wakes; });
+    worker.request(SlotName::a, large());
+    worker.wait();
+    const auto before = worker.take();
+    ASSERT_TRUE(before && before->trace);
+    EXPECT_FALSE(knows_levels(*before->trace, 3));
+    worker.prepare_for({HeadChoice::Kind::one, 3});
+    EXPECT_FALSE(worker.busy(SlotName::b));
+    worker.wait();
+    const auto after = worker.take();
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->trace, before->trace) << "nothing is computed again";
+    EXPECT_TRUE(knows_levels(*after->trace, 3));
+    worker.prepare_for({});
+    worker.prepare_for({HeadChoice::Kind::one, 3});
+    EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
+    while (wakes < 2) std::this_thread::yield();
+}
+
+TEST(WorkerTest, OfSmallTracesEveryHeadIsReady) {
+    Worker worker({}, {});
+    Experiment e = with_seed(1);
+    e.heads = 2;
+    worker.request(SlotName::a, e);
+    worker.wait();
+    ASSERT_TRUE(worker.take());
+    for (const HeadChoice head : {HeadChoice{HeadChoice::Kind::mean}, HeadChoice{HeadChoice::Kind::one, 1}}) {
+        worker.prepare_for(head);
+        EXPECT_FALSE(worker.busy(SlotName::a));
+    }
 }
 
 TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {
