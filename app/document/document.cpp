@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/picture/shown_matrix.h"
+
 namespace attnscope {
 namespace {
 
@@ -23,7 +25,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       homes_{{"", session_}},
       history_(undo_point(session_)),
       worker_(std::move(options), std::move(wake)) {
-    worker_.prepare_means(shows_means());
+    worker_.prepare_for(session_.presentation.head);
     ask();
 }
 
@@ -81,43 +83,76 @@ void Document::file_was_read(std::optional<Session> content) {
 }
 
 void Document::session_changed() {
-    worker_.prepare_means(shows_means());
-    if (!(session_.experiment == asked_)) ask();
+    worker_.prepare_for(session_.presentation.head);
+    if (!(session_.experiment == a_.experiment)) ask();
 }
 
 void Document::ask() {
-    asked_ = session_.experiment;
-    problem_.clear();
-    worker_.request(asked_);
+    a_.experiment = session_.experiment;
+    a_.problem.clear();
+    worker_.request(SlotName::a, a_.experiment);
+}
+
+bool Document::ready() const {
+    return !a_.trace || !shows_means() ||
+           std::ranges::all_of(a_.trace->records, [](const StageRecord& record) {
+               const Buffer* mean = record.stage->buffer.known_mean();
+               return !has_mean(*record.stage) || (mean && mean->known_range());
+           });
+}
+
+const Slot* Document::slot(SlotName name) const {
+    if (name == SlotName::a) return &a_;
+    return b_ ? &*b_ : nullptr;
+}
+
+void Document::open_b(Experiment experiment) {
+    if (!b_) b_.emplace();
+    b_->experiment = std::move(experiment);
+    b_->problem.clear();
+    worker_.request(SlotName::b, b_->experiment);
+}
+
+void Document::close_b() {
+    b_.reset();
+    asked_proof_.reset();
+    worker_.close(SlotName::b);
 }
 
 bool Document::update() {
-    std::optional<WorkResult> result = worker_.take();
-    if (!result) return false;
-    if (!result->notice.empty()) notice_ = std::move(result->notice);
-    if (result->trace) {
-        trace_ = std::move(result->trace);
-        asked_proof_.reset();  // what it refers to may be large
-        means_ = result->means;
-        if (trace_->experiment == session_.experiment) problem_.clear();
-    } else if (result->experiment == session_.experiment) {
-        problem_ = std::move(result->error);
+    bool news = false;
+    while (std::optional<WorkResult> result = worker_.take()) {
+        take(std::move(*result));
+        news = true;
     }
-    return true;
+    return news;
 }
 
-const Proof& Document::proof(const Stage& stage, int head, const Cell& cell) {
-    AskedProof asked{trace_, &stage, head, cell};
+void Document::take(WorkResult result) {
+    if (!result.notice.empty()) notice_ = std::move(result.notice);
+    Slot& slot = result.slot == SlotName::a ? a_ : b_.value();
+    if (result.trace) {
+        slot.trace = std::move(result.trace);
+        asked_proof_.reset();  // what it refers to may be large
+        if (!slot.stale()) slot.problem.clear();
+    } else if (result.experiment == slot.experiment) {
+        slot.problem = std::move(result.error);
+    }
+}
+
+const Proof& Document::proof(const Stage& stage, int head, const Cell& cell, SlotName name) {
+    AskedProof asked{slot(name)->trace, &stage, head, cell};
     if (asked_proof_ != asked) {
         asked_proof_.reset();
-        proof_ = explain(*trace_, stage, head, cell.row, cell.column);
+        proof_ = explain(*asked.trace, stage, head, cell.row, cell.column);
         asked_proof_ = std::move(asked);
     }
     return proof_;
 }
 
 void Document::leave_card(const std::string& why) {
-    trace_.reset();
+    a_.trace.reset();
+    if (b_) b_->trace.reset();
     asked_proof_.reset();
     notice_ = why + " (computing on the processor)";
     worker_.leave_card(why);

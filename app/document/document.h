@@ -1,5 +1,5 @@
-// The open document: the session, its history, and its newest trace. Without ImGui or OpenGL: a window, a
-// test and a measurement drive the same document.
+// The open document: the session, its history, and the newest trace of each of its slots. Without ImGui or
+// OpenGL: a window, a test and a measurement drive the same document.
 #pragma once
 
 #include <functional>
@@ -22,18 +22,22 @@ public:
     const Session& session() const { return session_; }
     const Experiment& experiment() const { return session_.experiment; }
     const Presentation& presentation() const { return session_.presentation; }
-    /// The newest trace that was computed; nullptr before the first.
-    const std::shared_ptr<const Trace>& trace() const { return trace_; }
-    /// True while the trace belongs to another experiment than the current one, which is being computed, has
-    /// no tokens, or failed.
-    bool stale() const { return !trace_ || !(trace_->experiment == session_.experiment); }
-    bool busy() const { return worker_.busy(); }
-    /// Whether the trace can be drawn without a long computation: means over heads are not available at once
-    /// when they are first chosen. If they cannot be computed, problem() says why.
-    bool ready() const { return !trace_ || !shows_means() || means_; }
-    /// Why the current experiment has no trace; empty if it has one or is being computed.
-    const std::string& problem() const { return problem_; }
-    /// What to tell the user about the newest trace (the graphics card was lost); empty after the call.
+    /// A slot; nullptr if B is not open.
+    const Slot* slot(SlotName name) const;
+    /// Opens slot B with an experiment, or gives it another one. It is no part of the session and its
+    /// history.
+    void open_b(Experiment experiment);
+    void close_b();
+
+    /// What slot A holds: see Slot.
+    const std::shared_ptr<const Trace>& trace() const { return a_.trace; }
+    bool stale() const { return a_.stale(); }
+    const std::string& problem() const { return a_.problem; }
+    bool busy(SlotName name = SlotName::a) const { return worker_.busy(name); }
+    /// Whether the trace can be drawn: means over heads are not known yet when they are first chosen. If they
+    /// cannot be computed, problem() says why.
+    bool ready() const;
+    /// What to tell the user about the newest traces (the graphics card was lost); empty after the call.
     std::string take_notice() { return std::exchange(notice_, {}); }
 
     /// See the functions of Worker with these names.
@@ -43,7 +47,7 @@ public:
     void compute_again() { worker_.compute_again(); }
     BackendReport backend() const { return worker_.backend(); }
     std::shared_ptr<Backend> card() const { return worker_.card(); }
-    /// The graphics card that held the trace is lost: there is no trace until the processor has computed it
+    /// The graphics card that held the traces is lost: there are none until the processor has computed them
     /// again.
     void leave_card(const std::string& why);
 
@@ -72,15 +76,15 @@ public:
     /// Whether the session differs from the content of `file`.
     bool modified() const { return !(session_ == homes_[home_].content); }
 
-    /// Why a cell of a stage of the newest trace has its value, in one head or in the mean (head −1). Valid
-    /// until another cell is requested. Throws as explain().
-    const Proof& proof(const Stage& stage, int head, const Cell& cell);
+    /// Why a cell of a stage of a slot's newest trace has its value, in one head or in the mean (head −1).
+    /// Valid until another cell is requested. Throws as explain().
+    const Proof& proof(const Stage& stage, int head, const Cell& cell, SlotName name = SlotName::a);
 
     /// See the functions of Worker with these names; for shutting down.
     void stop() { worker_.stop(); }
     bool stopped() const { return worker_.stopped(); }
 
-    /// Takes the worker's newest result; true if what is on screen changes.
+    /// Takes the worker's newest results; true if what is on screen changes.
     bool update();
     /// Waits for the worker, then updates; for tests and measurements.
     void settle();
@@ -98,13 +102,14 @@ private:
     void session_changed();
     bool shows_means() const { return session_.presentation.head.kind != HeadChoice::Kind::one; }
     void ask();
+    void take(WorkResult result);
 
     Session session_;
     std::vector<Home> homes_;  ///< one per opened session
     std::size_t home_ = 0;
     History history_;
-    std::shared_ptr<const Trace> trace_;
-    bool means_ = false;  ///< whether the trace's means are computed
+    Slot a_;  ///< its experiment is the session's
+    std::optional<Slot> b_;
     struct AskedProof {
         std::shared_ptr<const Trace> trace;  ///< kept alive, so that no other trace gets its address
         const Stage* stage;
@@ -114,8 +119,7 @@ private:
     };
     std::optional<AskedProof> asked_proof_;
     Proof proof_{};
-    std::string problem_, notice_;
-    Experiment asked_;
+    std::string notice_;
     Worker worker_;
 };
 

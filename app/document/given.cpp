@@ -112,7 +112,8 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
         const Shape& shape = stage->shape();
         Matrix values(shape.heads * shape.rows, shape.columns);
         for (int h = 0; h < shape.heads; ++h)
-            values.middleRows(Eigen::Index{h} * shape.rows, shape.rows) = stage->buffer.host().head(h);
+            values.middleRows(Eigen::Index{h} * shape.rows, shape.rows) =
+                stage->buffer.rows(h, 0, shape.rows);
         return values;
     }
     const GivenSize size = given_size(*trace, name);

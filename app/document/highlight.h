@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/document/slot.h"
 #include "core/graph/trace.h"
 #include "core/session/session.h"
 
@@ -14,6 +15,7 @@ struct PointedCell {
     std::string stage;
     int head = 0;
     Cell cell;
+    SlotName slot = SlotName::a;
     bool operator==(const PointedCell&) const = default;
 };
 

@@ -127,10 +127,11 @@ struct Interaction {
 /// became smaller is kept, and returns when the matrix grows. Without a trace: the cell that is kept.
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace);
 
-/// A cell and its stage.
+/// A cell and its stage. What a session locks lies in slot A.
 struct HeldCell {
     const Stage* stage;
     Cell cell;
+    SlotName slot = SlotName::a;
 };
 /// The cell that the inspector shows: the locked cell as mapped to the focused stage or, where that lacks its
 /// row or column, in the stage where it was locked. nullopt where nothing is locked, or the trace lacks the

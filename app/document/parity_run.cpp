@@ -12,11 +12,11 @@ namespace attnscope {
 
 std::string place_text(const ParityReport& report, const StageDifference& stage,
                        const std::optional<CellPlace>& place) {
-    if (!place) return "";
+    if (!place) return why_not_compared(stage);
     const std::string head = stage.shape.heads > 1 ? "head " + std::to_string(place->head + 1) : "";
-    const std::string row = report.labels.label(stage.info->rows, place->row);
-    const std::string column = report.labels.label(stage.info->columns, place->column);
-    const bool looks = stage.info->columns == Axis::key_token;
+    const std::string row = report.labels.label(stage.key.stage->rows, place->row);
+    const std::string column = report.labels.label(stage.key.stage->columns, place->column);
+    const bool looks = stage.key.stage->columns == Axis::key_token;
     const std::string cell = row + (row.empty() || column.empty() ? "" : looks ? " → " : " · ") + column;
     return head + (head.empty() || cell.empty() ? "" : " · ") + cell;
 }
@@ -26,7 +26,7 @@ std::string parity_text(const ParityReport& report) {
         "stage\theads\trows\tcolumns\tabsolute\tabsolute at\trelative\trelative at\tother kind\tcpu ms\tgpu "
         "ms\n";
     for (const StageDifference& stage : report.stages) {
-        text += std::string(stage.info->name) + "\t" + std::to_string(stage.shape.heads) + "\t" +
+        text += std::string(stage.key.stage->name) + "\t" + std::to_string(stage.shape.heads) + "\t" +
                 std::to_string(stage.shape.rows) + "\t" + std::to_string(stage.shape.columns) + "\t" +
                 exact_text(stage.absolute) + "\t" + place_text(report, stage, stage.absolute_at) + "\t" +
                 exact_text(stage.relative) + "\t" + place_text(report, stage, stage.relative_at) + "\t" +

@@ -30,7 +30,7 @@ struct ParityReport {
     const Experiment& experiment() const { return labels.experiment; }
 };
 
-/// "head 2 · sat → mat": a cell of a stage, heads counted from 1; empty for nullopt.
+/// "head 2 · sat → mat": a cell of a stage, heads counted from 1; for nullopt why_not_compared().
 std::string place_text(const ParityReport& report, const StageDifference& stage,
                        const std::optional<CellPlace>& place);
 /// The stages as tab-separated text with a header line, nine significant digits.

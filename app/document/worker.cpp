@@ -1,5 +1,7 @@
 #include "app/document/worker.h"
 
+#include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -8,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/graph/backend.h"
+#include "core/graph/trace.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
@@ -26,8 +29,8 @@ bool has_tokens(const Experiment& e) {
            !(is_read("text2") && !e.input.text2.empty() && blank(e.input.text2));
 }
 
-/// Means over heads that cost next to nothing are computed before they are requested.
-bool has_cheap_means(const Trace& trace) {
+/// What costs next to nothing is found out for every head and the mean.
+bool is_cheap(const Trace& trace) {
     constexpr std::size_t k_few_cells = std::size_t{1} << 20;
     std::size_t cells = 0;
     for (const StageRecord& record : trace.records)
@@ -35,11 +38,44 @@ bool has_cheap_means(const Trace& trace) {
     return trace.backend != "gpu" && cells <= k_few_cells;
 }
 
-/// Computes what every picture needs of a stage, and the status bar of the trace, before the window asks.
-void prepare_for_drawing(const Trace& trace, bool means) {
+/// Whether it is known what drawing a matrix needs. A card pools its values itself.
+bool is_ready(const Buffer& buffer, int head) {
+    return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels()));
+}
+
+void make_ready(const Buffer& buffer, int head) {
+    buffer.range();
+    if (!buffer.is_on_device()) buffer.pooled(head, buffer.levels());
+}
+
+bool is_ready(const Stage& stage, const HeadChoice& chosen) {
+    const HeadChoice head = head_on_screen(stage, chosen);
+    if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head);
+    const Buffer* mean = stage.buffer.known_mean();
+    return !has_mean(stage) || (mean && is_ready(*mean, 0));
+}
+
+void make_ready(const Stage& stage, const HeadChoice& chosen) {
+    const HeadChoice head = head_on_screen(stage, chosen);
+    if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head);
+    stage.buffer.range();
+    if (has_mean(stage)) make_ready(stage.buffer.mean(), 0);
+}
+
+bool is_ready(const Trace& trace, const HeadChoice& head) {
+    return std::ranges::all_of(trace.records,
+                               [&](const StageRecord& record) { return is_ready(*record.stage, head); });
+}
+
+/// Finds out what pictures of a head need, and the status bar of the trace, before the window asks.
+void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel) {
+    const bool cheap = is_cheap(trace);
     for (const StageRecord& record : trace.records) {
-        record.stage->buffer.range();
-        if (means && has_mean(*record.stage)) record.stage->buffer.mean().range();
+        if (cancel.stop_requested()) throw Cancelled{};
+        make_ready(*record.stage, head);
+        if (!cheap) continue;
+        make_ready(*record.stage, {HeadChoice::Kind::mean});
+        for (int h = 0; h < record.stage->shape().heads; ++h) make_ready(record.stage->buffer, h);
     }
     const Shape& shape = main_stage(trace).shape();
     for (int i = 0; i < shape.rows; ++i) trace.fully_masked(i);
@@ -48,15 +84,14 @@ void prepare_for_drawing(const Trace& trace, bool means) {
 
 /// Evaluates; without a trace if there are no words yet. Throws Error(backend) and what else evaluate()
 /// throws, except Cancelled.
-WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options,
-                        bool means) {
-    WorkResult result{.experiment = experiment};
+WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace& previous,
+                        const EvaluateOptions& options, const HeadChoice& head) {
+    WorkResult result{.slot = slot, .experiment = experiment};
     try {
         result.words = has_tokens(experiment);
         if (!result.words) return result;
         auto trace = std::make_shared<const Trace>(evaluate(experiment, previous, options));
-        result.means = means || has_cheap_means(*trace);
-        prepare_for_drawing(*trace, result.means);
+        make_ready(*trace, head, options.cancel);
         result.trace = std::move(trace);
     } catch (const Cancelled&) {
     }
@@ -64,13 +99,13 @@ WorkResult evaluate_one(const Experiment& experiment, const Trace& previous, con
 }
 
 /// Only GPU errors are passed on: the processor may succeed.
-WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
-                           const EvaluateOptions& options, bool means) {
+WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Trace& previous,
+                           const EvaluateOptions& options, const HeadChoice& head) {
     const auto failed = [&](std::string why) {
-        return WorkResult{.experiment = experiment, .error = std::move(why)};
+        return WorkResult{.slot = slot, .experiment = experiment, .error = std::move(why)};
     };
     try {
-        return evaluate_one(experiment, previous, options, means);
+        return evaluate_one(slot, experiment, previous, options, head);
     } catch (const Error& error) {
         const bool cards = error.kind() == ErrorKind::backend || error.kind() == ErrorKind::too_large;
         if (options.backend && cards) throw;
@@ -85,221 +120,348 @@ WorkResult evaluate_or_say(const Experiment& experiment, const Trace& previous,
 
 }  // namespace
 
-/// What the worker shares with its thread. The lock is held throughout, except while something is computed.
-struct Worker::Shared {
-    EvaluateOptions options;
-    std::function<void()> wake;
-    mutable std::mutex mutex;
-    mutable std::condition_variable changed;
-    std::optional<Experiment> asked;
-    std::optional<Experiment> newest;  ///< ever requested
-    std::optional<WorkResult> result;
-    std::stop_source cancel;
-    bool evaluating = false;
-    std::function<BackendChoice()> choose;
-    bool choose_at_once = false;
-    bool means = false;
-    std::string notice;             ///< to be added to the next result
-    std::shared_ptr<Backend> card;  ///< nullptr: the processor computes
-    BackendReport report;
-    std::shared_ptr<const Trace> previous = std::make_shared<const Trace>();
-    int forgotten = 0;  ///< how often `previous` had to be dropped
-    bool stopping = false;
-    bool stopped = false;
+/// What the worker shares with its thread, and all that happens under its lock, which is held throughout,
+/// except while something is computed.
+class Worker::Shared {
+public:
+    Shared(EvaluateOptions options, std::function<void()> wake)
+        : options_(std::move(options)), wake_(std::move(wake)) {}
 
     void run();
-    void make_choice(std::unique_lock<std::mutex>& lock);
-    WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock);
-    void ask_again();
+    void stop();
+    bool stopped() const;
+    /// Waits until run() has returned; false if it did not within k_longest_end.
+    bool has_ended() const;
+    void request(SlotName slot, Experiment experiment);
+    void close(SlotName slot);
+    void compute_on(std::function<BackendChoice()> choose, bool at_once);
+    void leave_card(const std::string& why);
+    void prepare_for(const HeadChoice& head);
+    void compute_again();
+    BackendReport backend() const;
+    std::shared_ptr<Backend> card() const;
+    std::optional<WorkResult> take();
+    bool busy(SlotName slot) const;
+    void wait() const;
+    bool wait_for(std::chrono::milliseconds most) const;
+
+private:
+    struct Work {
+        std::optional<Experiment> asked = {};
+        std::optional<Experiment> newest = {};  ///< ever requested
+        std::optional<WorkResult> result = {};
+        std::shared_ptr<const Trace> previous = std::make_shared<const Trace>();
+        int forgotten = 0;      ///< how often `previous` had to be dropped
+        bool prepares = false;  ///< `previous` is not ready to draw for `head_`
+    };
+
+    Work& work(SlotName slot) { return work_[static_cast<std::size_t>(slot)]; }
+    const Work& work(SlotName slot) const { return work_[static_cast<std::size_t>(slot)]; }
+    std::optional<SlotName> next() const;
+    bool idle() const { return !next() && !running_ && !choose_ && !choosing_; }
+    void choose(std::unique_lock<std::mutex>& lock);
+    bool evaluate(std::unique_lock<std::mutex>& lock, SlotName slot);
+    bool prepare(std::unique_lock<std::mutex>& lock, SlotName slot);
+    WorkResult evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot);
     void forget_traces();
     void use_processor(const std::string& why);
-    bool is_busy() const { return asked || evaluating || choose; }
+    void ask_again(SlotName slot);
+    void ask_all_again();
+
+    EvaluateOptions options_;
+    std::function<void()> wake_;
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    std::array<Work, 2> work_;         ///< by SlotName
+    std::optional<SlotName> running_;  ///< being evaluated
+    SlotName latest_ = SlotName::b;    ///< evaluated last; the other one has precedence
+    std::stop_source cancel_;          ///< of what is running
+    bool choosing_ = false;
+    std::function<BackendChoice()> choose_;
+    bool choose_at_once_ = false;
+    HeadChoice head_;
+    std::string notice_;             ///< to be added to the next result
+    std::shared_ptr<Backend> card_;  ///< nullptr: the processor computes
+    BackendReport report_;
+    bool stopping_ = false;
+    bool stopped_ = false;
 };
 
-void Worker::Shared::ask_again() {
-    asked = newest;
-    cancel.request_stop();
-    changed.notify_all();
+void Worker::Shared::stop() {
+    const std::lock_guard lock(mutex_);
+    cancel_.request_stop();
+    stopping_ = true;
+    changed_.notify_all();
+}
+
+bool Worker::Shared::stopped() const {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+}
+
+bool Worker::Shared::has_ended() const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, k_longest_end, [&] { return stopped_; });
+}
+
+void Worker::Shared::request(SlotName slot, Experiment experiment) {
+    const std::lock_guard lock(mutex_);
+    work(slot).newest = std::move(experiment);
+    ask_again(slot);
+}
+
+void Worker::Shared::close(SlotName slot) {
+    const std::lock_guard lock(mutex_);
+    work(slot) = {.forgotten = work(slot).forgotten + 1};
+    if (running_ == slot) cancel_.request_stop();
+    changed_.notify_all();
+}
+
+void Worker::Shared::compute_on(std::function<BackendChoice()> choose, bool at_once) {
+    const std::lock_guard lock(mutex_);
+    choose_ = std::move(choose);
+    choose_at_once_ = at_once;
+    if (at_once && running_) ask_again(*running_);
+    changed_.notify_all();
+}
+
+void Worker::Shared::leave_card(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    use_processor(why);
+    ask_all_again();
+}
+
+void Worker::Shared::prepare_for(const HeadChoice& head) {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(head_, head) == head) return;
+    for (Work& each : work_) each.prepares = !is_ready(*each.previous, head);
+    changed_.notify_all();
+}
+
+void Worker::Shared::compute_again() {
+    const std::lock_guard lock(mutex_);
+    forget_traces();
+    ask_all_again();
+}
+
+std::optional<WorkResult> Worker::Shared::take() {
+    const std::lock_guard lock(mutex_);
+    for (Work& each : work_)
+        if (each.result) return std::exchange(each.result, std::nullopt);
+    return std::nullopt;
+}
+
+bool Worker::Shared::busy(SlotName slot) const {
+    const std::lock_guard lock(mutex_);
+    return work(slot).asked || work(slot).prepares || running_ == slot || choose_ || choosing_;
+}
+
+BackendReport Worker::Shared::backend() const {
+    const std::lock_guard lock(mutex_);
+    return report_;
+}
+
+std::shared_ptr<Backend> Worker::Shared::card() const {
+    const std::lock_guard lock(mutex_);
+    return card_;
+}
+
+void Worker::Shared::wait() const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return idle(); });
+}
+
+bool Worker::Shared::wait_for(std::chrono::milliseconds most) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, most, [&] { return idle(); });
+}
+
+/// The lock is held throughout, except while something is computed.
+void Worker::Shared::ask_again(SlotName slot) {
+    work(slot).asked = work(slot).newest;
+    if (running_ == slot) cancel_.request_stop();
+    changed_.notify_all();
+}
+
+void Worker::Shared::ask_all_again() {
+    for (const SlotName slot : {SlotName::a, SlotName::b})
+        if (work(slot).newest) ask_again(slot);
+}
+
+/// The slot to work on next.
+std::optional<SlotName> Worker::Shared::next() const {
+    const SlotName other = latest_ == SlotName::a ? SlotName::b : SlotName::a;
+    for (const SlotName slot : {other, latest_})
+        if (work(slot).asked || work(slot).prepares) return slot;
+    return std::nullopt;
 }
 
 /// Nothing is reused from what was computed so far, or is being computed.
 void Worker::Shared::forget_traces() {
-    previous = std::make_shared<const Trace>();
-    ++forgotten;
+    for (Work& each : work_) {
+        each.previous = std::make_shared<const Trace>();
+        each.prepares = false;
+        ++each.forgotten;
+    }
 }
 
 void Worker::Shared::use_processor(const std::string& why) {
-    card.reset();
-    report = {.on_card = false, .reason = why};
-    result.reset();
+    card_.reset();
+    report_ = {.on_card = false, .reason = why};
+    for (Work& each : work_) each.result.reset();
     forget_traces();
 }
 
 void Worker::Shared::run() {
-    std::unique_lock lock(mutex);
+    std::unique_lock lock(mutex_);
     while (true) {
-        changed.wait(lock, [&] { return stopping || asked || choose; });
-        if (stopping) break;
-        evaluating = true;
+        changed_.wait(lock, [&] { return stopping_ || next() || choose_; });
+        if (stopping_) break;
+        const std::optional<SlotName> slot = next();
         bool news = true;
-        if (choose && (choose_at_once || !asked)) {
-            make_choice(lock);
-        } else {
-            WorkResult newest_result = evaluate_newest(lock);
-            news = newest_result.trace || !newest_result.error.empty();
-            if (newest_result.trace) previous = newest_result.trace;
-            if (news) newest_result.notice = std::exchange(notice, {});
-            if (news) result = std::move(newest_result);
-        }
-        evaluating = false;
-        changed.notify_all();
-        if (!news || !wake) continue;
+        if (choose_ && (choose_at_once_ || !slot))
+            choose(lock);
+        else
+            news = work(*slot).asked ? evaluate(lock, *slot) : prepare(lock, *slot);
+        changed_.notify_all();
+        if (!news || !wake_) continue;
         lock.unlock();
-        wake();
+        wake_();
         lock.lock();
     }
-    stopped = true;
-    changed.notify_all();
+    stopped_ = true;
+    changed_.notify_all();
 }
 
-void Worker::Shared::make_choice(std::unique_lock<std::mutex>& lock) {
-    const std::function<BackendChoice()> chooses = std::exchange(choose, nullptr);
+void Worker::Shared::choose(std::unique_lock<std::mutex>& lock) {
+    const std::function<BackendChoice()> choose = std::exchange(choose_, nullptr);
+    choosing_ = true;
     lock.unlock();
     BackendChoice choice;
     try {
-        choice = chooses();
+        choice = choose();
     } catch (const std::exception& error) {
         choice.reason = error.what();
     }
     lock.lock();
-    const bool same = choice.backend == card;
-    report = {.on_card = choice.backend != nullptr, .reason = std::move(choice.reason)};
-    card = std::move(choice.backend);
+    choosing_ = false;
+    const bool same = choice.backend == card_;
+    report_ = {.on_card = choice.backend != nullptr, .reason = std::move(choice.reason)};
+    card_ = std::move(choice.backend);
     if (same) return;
     forget_traces();
-    if (newest && !asked) ask_again();
+    ask_all_again();
 }
 
-WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock) {
-    const Experiment experiment = *std::exchange(asked, std::nullopt);
-    const std::shared_ptr<const Trace> before = previous;
-    const std::shared_ptr<Backend> backend = card;
-    const int forgotten_before = forgotten;
-    const bool with_means = means;
-    cancel = std::stop_source{};
-    EvaluateOptions how = options;
-    how.cancel = cancel.get_token();
-    how.backend = backend.get();
+/// True if there is a result to take.
+bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot) {
+    running_ = latest_ = slot;
+    WorkResult result = evaluate_newest(lock, slot);
+    running_.reset();
+    if (!result.trace && result.error.empty()) return false;
+    Work& own = work(slot);
+    if (result.trace) {
+        own.previous = result.trace;
+        own.prepares = !is_ready(*own.previous, head_);  // of another head than when it began
+    }
+    result.notice = std::exchange(notice_, {});
+    own.result = std::move(result);
+    return true;
+}
+
+/// Makes the newest trace ready to draw for the head that is shown now, and delivers it again.
+bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) {
+    Work& own = work(slot);
+    own.prepares = false;
+    running_ = latest_ = slot;
+    cancel_ = std::stop_source{};
+    const std::shared_ptr<const Trace> trace = own.previous;
+    const HeadChoice head = head_;
+    const std::stop_token cancel = cancel_.get_token();
     lock.unlock();
-    WorkResult computed;
-    std::string lost, said;
+    bool done = false, failed = false;
     try {
-        computed = evaluate_or_say(experiment, *before, how, with_means);
-        if (backend && computed.trace) said = backend->complaint();
-    } catch (const Error& error) {
-        said = std::string(error.what()) + " (computing on the processor)";
-        if (error.kind() == ErrorKind::backend) lost = error.what();
-        how.backend = nullptr;
-        computed = evaluate_or_say(experiment, {}, how, with_means);
+        make_ready(*trace, head, cancel);
+        done = true;
+    } catch (const Cancelled&) {
+    } catch (const std::exception&) {
+        failed = true;
     }
     lock.lock();
-    if (!said.empty()) notice = std::move(said);
-    if (forgotten_before != forgotten) return {};
-    if (!lost.empty()) use_processor(lost);
-    // Computes what is on screen again.
-    if (!computed.words && !asked && !previous->records.empty()) newest = previous->experiment;
-    return computed;
+    running_.reset();
+    if (own.previous != trace) return false;
+    if (failed)
+        ask_again(slot);  // which meets the same problem, and says so
+    else
+        own.prepares |= !done;  // canceled by a request, which may fail
+    if (done && !own.result) own.result = {.slot = slot, .experiment = trace->experiment, .trace = trace};
+    return done;
 }
 
-Worker::Worker(EvaluateOptions options, std::function<void()> wake) : shared_(std::make_shared<Shared>()) {
-    shared_->options = std::move(options);
-    shared_->wake = std::move(wake);
+WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot) {
+    Work& own = work(slot);
+    const Experiment experiment = *std::exchange(own.asked, std::nullopt);
+    const SlotName other_slot = slot == SlotName::a ? SlotName::b : SlotName::a;
+    // A slot that has no trace yet takes over what equals the other's.
+    const Work& other = work(other_slot);
+    const std::shared_ptr<const Trace> previous =
+        own.previous->records.empty() ? other.previous : own.previous;
+    const std::shared_ptr<Backend> card = card_;
+    const int forgotten = own.forgotten;
+    const HeadChoice head = head_;
+    cancel_ = std::stop_source{};
+    EvaluateOptions options = options_;
+    options.cancel = cancel_.get_token();
+    options.backend = card.get();
+    lock.unlock();
+    WorkResult result{.slot = slot};
+    std::string lost, notice;
+    try {
+        result = evaluate_or_say(slot, experiment, *previous, options, head);
+        if (card && result.trace) notice = card->complaint();
+    } catch (const Error& error) {
+        notice = std::string(error.what()) + " (computing on the processor)";
+        if (error.kind() == ErrorKind::backend) lost = error.what();
+        options.backend = nullptr;
+        result = evaluate_or_say(slot, experiment, {}, options, head);
+    }
+    lock.lock();
+    if (!notice.empty()) notice_ = std::move(notice);
+    if (forgotten != own.forgotten) return {.slot = slot};
+    if (!lost.empty()) {
+        use_processor(lost);
+        if (other.newest) ask_again(other_slot);  // its trace lay there, too
+    }
+    // Computes what is on screen again.
+    if (!result.words && !own.asked && !own.previous->records.empty()) own.newest = own.previous->experiment;
+    return result;
+}
+
+Worker::Worker(EvaluateOptions options, std::function<void()> wake)
+    : shared_(std::make_shared<Shared>(std::move(options), std::move(wake))) {
     thread_ = std::thread([shared = shared_] { shared->run(); });
 }
 
 Worker::~Worker() {
     stop();
-    std::unique_lock lock(shared_->mutex);
-    const bool stopped = shared_->changed.wait_for(lock, k_longest_end, [&] { return shared_->stopped; });
-    lock.unlock();
-    if (stopped)
-        thread_.join();
-    else
-        thread_.detach();
+    shared_->has_ended() ? thread_.join() : thread_.detach();
 }
 
-void Worker::stop() {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->cancel.request_stop();
-    shared_->stopping = true;
-    shared_->changed.notify_all();
-}
-
-bool Worker::stopped() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->stopped;
-}
-
-void Worker::request(Experiment experiment) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->newest = std::move(experiment);
-    shared_->ask_again();
-}
-
+void Worker::stop() { shared_->stop(); }
+bool Worker::stopped() const { return shared_->stopped(); }
+void Worker::request(SlotName slot, Experiment experiment) { shared_->request(slot, std::move(experiment)); }
+void Worker::close(SlotName slot) { shared_->close(slot); }
 void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->choose = std::move(choose);
-    shared_->choose_at_once = at_once;
-    if (at_once && shared_->evaluating) shared_->ask_again();
-    shared_->changed.notify_all();
+    shared_->compute_on(std::move(choose), at_once);
 }
-
-void Worker::leave_card(const std::string& why) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->use_processor(why);
-    shared_->ask_again();
-}
-
-void Worker::prepare_means(bool wanted) {
-    const std::lock_guard lock(shared_->mutex);
-    const bool had = std::exchange(shared_->means, wanted);
-    if (wanted && !had && shared_->newest) shared_->ask_again();
-}
-
-void Worker::compute_again() {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->forget_traces();
-    shared_->ask_again();
-}
-
-std::optional<WorkResult> Worker::take() {
-    const std::lock_guard lock(shared_->mutex);
-    return std::exchange(shared_->result, std::nullopt);
-}
-
-bool Worker::busy() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->is_busy();
-}
-
-BackendReport Worker::backend() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->report;
-}
-
-std::shared_ptr<Backend> Worker::card() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->card;
-}
-
-void Worker::wait() const {
-    std::unique_lock lock(shared_->mutex);
-    shared_->changed.wait(lock, [&] { return !shared_->is_busy(); });
-}
-
-bool Worker::wait_for(std::chrono::milliseconds most) const {
-    std::unique_lock lock(shared_->mutex);
-    return shared_->changed.wait_for(lock, most, [&] { return !shared_->is_busy(); });
-}
+void Worker::leave_card(const std::string& why) { shared_->leave_card(why); }
+void Worker::prepare_for(const HeadChoice& head) { shared_->prepare_for(head); }
+void Worker::compute_again() { shared_->compute_again(); }
+BackendReport Worker::backend() const { return shared_->backend(); }
+std::shared_ptr<Backend> Worker::card() const { return shared_->card(); }
+std::optional<WorkResult> Worker::take() { return shared_->take(); }
+bool Worker::busy(SlotName slot) const { return shared_->busy(slot); }
+void Worker::wait() const { shared_->wait(); }
+bool Worker::wait_for(std::chrono::milliseconds most) const { return shared_->wait_for(most); }
 
 }  // namespace attnscope

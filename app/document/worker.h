@@ -8,19 +8,21 @@
 #include <string>
 #include <thread>
 
+#include "app/document/slot.h"
 #include "core/gpu/choice.h"
 #include "core/graph/run_options.h"
 #include "core/graph/trace.h"
+#include "core/picture/presentation.h"
 
 namespace attnscope {
 
 /// The outcome of a request: a trace or a problem; neither if it was canceled or has no words yet.
 struct WorkResult {
-    Experiment experiment;
+    SlotName slot;
+    Experiment experiment = {};
     std::shared_ptr<const Trace> trace = nullptr;  ///< nullptr if it failed
     std::string error = {};
     bool words = true;        ///< false: the sentence is empty, which is no error while typing
-    bool means = false;       ///< the means over heads are computed, too
     std::string notice = {};  ///< what to tell the user besides: the graphics card was lost
 };
 
@@ -30,8 +32,9 @@ struct BackendReport {
     std::string reason;    ///< "llvmpipe is a software renderer"; empty until there is one
 };
 
-/// Evaluates the newest experiment requested; an older one that is still running is canceled. Results are
-/// ready to draw: their ranges are computed. What the graphics card cannot compute, the processor does.
+/// Evaluates the newest experiment requested for each slot, in turns; an older one of the same slot that is
+/// still running is canceled. Results are ready to draw: what a window asks of the head that is shown
+/// (ranges, pooled levels) is found out. What the graphics card cannot compute, the processor does.
 class Worker {
 public:
     /// `wake` is called from the worker's thread when a result is ready, possibly after the worker is gone.
@@ -47,32 +50,35 @@ public:
     void stop();
     bool stopped() const;
 
-    void request(Experiment experiment);
-    /// From now on computes with the backend that `choose` returns, starting with the newest experiment. It
+    void request(SlotName slot, Experiment experiment);
+    /// Cancels what was requested for a slot, and forgets its traces and its result.
+    void close(SlotName slot);
+    /// From now on computes with the backend that `choose` returns, starting with the newest experiments. It
     /// is called on the worker's thread, `at_once` or after what is being requested; if it throws, the
     /// processor is used.
     void compute_on(std::function<BackendChoice()> choose, bool at_once = false);
-    /// Tells that the GPU that computed the newest trace was lost, found when reading from it: the newest
-    /// experiment is computed again on the processor.
+    /// Tells that the GPU that computed the newest traces was lost, found when reading from it: the newest
+    /// experiments are computed again on the processor.
     void leave_card(const std::string& why);
-    /// Whether means over heads are shown: if so, every result has them, and the newest is delivered again.
-    void prepare_means(bool wanted);
-    /// Computes every stage of the newest experiment again, as the shaders have changed.
+    /// Which head is shown, or the mean over heads. From now on this is what results are ready to draw; the
+    /// newest are delivered again where they were not.
+    void prepare_for(const HeadChoice& head);
+    /// Computes every stage of the newest experiments again, as the shaders have changed.
     void compute_again();
     BackendReport backend() const;
     /// The GPU backend in use; nullptr: the processor computes.
     std::shared_ptr<Backend> card() const;
-    /// The newest result since the last call, if any.
+    /// The newest result of a slot that was not taken yet, slot A's first.
     std::optional<WorkResult> take();
-    /// True from request() or compute_on() until their result can be taken.
-    bool busy() const;
+    /// True from request() of this slot, compute_on() or prepare_for() until their result can be taken.
+    bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
     /// Waits at most this long; false if a computation is still running.
     bool wait_for(std::chrono::milliseconds most) const;
 
 private:
-    struct Shared;
+    class Shared;
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
 };

@@ -102,7 +102,7 @@ void HeatmapRenderer::begin_frame() {
     build_programs();
 }
 
-std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDrawList& list,
+std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(ImDrawList& list,
                                                                      const HeatmapSource& source,
                                                                      const Placed& placed) {
     constexpr int k_size = HeatmapTiles::k_size;
@@ -129,12 +129,20 @@ std::vector<HeatmapRenderer::Piece> HeatmapRenderer::pieces_in_sight(const ImDra
             const double y = placed.top + r * tile_height;
             const double end_x = std::min(right, placed.left + (c + 1) * tile_width);
             const double end_y = std::min(bottom, placed.top + (r + 1) * tile_height);
-            pieces.push_back(
-                {.tile = &tiles_.tile(source, placed.pooling, r, c),
-                 .rectangle = {static_cast<float>(std::max(left, x)), static_cast<float>(std::max(top, y)),
-                               static_cast<float>(end_x), static_cast<float>(end_y)},
-                 .origin = {static_cast<float>(x), static_cast<float>(y)},
-                 .last = {last_column - c * k_size, last_row - r * k_size}});
+            const std::array<float, 4> rectangle{static_cast<float>(std::max(left, x)),
+                                                 static_cast<float>(std::max(top, y)),
+                                                 static_cast<float>(end_x), static_cast<float>(end_y)};
+            const HeatmapTiles::Tile* tile = tiles_.tile(source, placed.pooling, r, c);
+            if (!tile) {
+                const Rgb8 plain = theme_->raised;
+                list.AddRectFilled({rectangle[0], rectangle[1]}, {rectangle[2], rectangle[3]},
+                                   IM_COL32(plain.red, plain.green, plain.blue, 255));
+                continue;
+            }
+            pieces.push_back({.tile = tile,
+                              .rectangle = rectangle,
+                              .origin = {static_cast<float>(x), static_cast<float>(y)},
+                              .last = {last_column - c * k_size, last_row - r * k_size}});
         }
     }
     return pieces;

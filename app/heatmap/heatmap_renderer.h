@@ -36,8 +36,9 @@ struct HeatmapLook {
 
 /// Cell colors are those of ColorScale, marks those of exported pictures. Cells are never smaller than a
 /// pixel: where the matrix has more cells, a drawn one stands for the strongest of a block (pooled_cells).
-/// The amount uploaded is bounded by the visible pixels, not by the matrix. An OpenGL context must be current
-/// at construction, in every call, and when the frame is drawn.
+/// The amount uploaded is bounded by the visible pixels, not by the matrix. Where values are not known yet,
+/// the theme's raised surface is drawn. An OpenGL context must be current at construction, in every call, and
+/// when the frame is drawn.
 class HeatmapRenderer {
 public:
     /// Throws Error(backend) if the built-in shaders do not build.
@@ -116,8 +117,7 @@ private:
     void draw_pieces(const Record& record, HeatmapTiles::Needs needs) const;
     void set_uniforms(const Program& program, const Record& record, ImVec2 display) const;
     void build_programs();
-    std::vector<Piece> pieces_in_sight(const ImDrawList& list, const HeatmapSource& source,
-                                       const Placed& placed);
+    std::vector<Piece> pieces_in_sight(ImDrawList& list, const HeatmapSource& source, const Placed& placed);
 
     std::unique_ptr<Programs> programs_;
     std::uint64_t shaders_stamp_;

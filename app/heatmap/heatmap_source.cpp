@@ -64,16 +64,19 @@ int pooled_size(int size, int level) {
     return static_cast<int>((static_cast<std::int64_t>(size) + (std::int64_t{1} << level) - 1) >> level);
 }
 
-std::vector<float> pooled_cells(const HeatmapSource& source, Pooling pooling, TileRange range) {
+std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pooling pooling,
+                                               TileRange range) {
     if (source.transposed) {
         std::swap(pooling.rows, pooling.columns);
         std::swap(range.row, range.column);
         std::swap(range.rows, range.columns);
     }
     const int level = std::clamp(std::min(pooling.rows, pooling.columns), 0, source.levels - 1);
-    const ConstMatrixView values = source.values(level);
-    const ConstMatrixView open = source.open ? source.open(level) : values;
-    const ConstMatrixView* mask = source.open ? &open : nullptr;
+    const std::optional<ConstMatrixView> known = source.values(level);
+    const std::optional<ConstMatrixView> open = source.open ? source.open(level) : known;
+    if (!known || !open) return std::nullopt;
+    const ConstMatrixView& values = *known;
+    const ConstMatrixView* mask = source.open ? &*open : nullptr;
     std::vector<Span> blocks;
     for (int c = 0; c < range.columns; ++c) {
         blocks.push_back(block(range.column + c, pooling.columns - level, static_cast<int>(values.cols())));

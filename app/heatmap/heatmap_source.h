@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/tensor/buffer.h"
@@ -15,8 +16,8 @@ namespace attnscope {
 /// A matrix to draw, and the pooled copies available.
 struct HeatmapSource {
     /// Level 0 is the matrix, rows × columns; level l, if present, has one cell per 2^l × 2^l block, as
-    /// computed by Buffer::pooled.
-    using Levels = std::function<ConstMatrixView(int level)>;
+    /// computed by Buffer::pooled. nullopt: not known yet.
+    using Levels = std::function<std::optional<ConstMatrixView>(int level)>;
 
     int rows = 0;
     int columns = 0;
@@ -71,8 +72,9 @@ struct TileRange {
 inline constexpr float k_closed_cell = -std::numeric_limits<float>::max();
 
 /// The block's cells, row by row: NaN if any of its open cells is NaN, else +∞ if any is, else the value of
-/// largest magnitude (the positive one of two), else −∞; k_closed_cell if none is open.
-std::vector<float> pooled_cells(const HeatmapSource& source, Pooling pooling, TileRange range);
+/// largest magnitude (the positive one of two), else −∞; k_closed_cell if none is open. nullopt if the level
+/// that they are pooled from is not known yet.
+std::optional<std::vector<float>> pooled_cells(const HeatmapSource& source, Pooling pooling, TileRange range);
 
 /// The cells covered by tile (tile_row, tile_column).
 TileRange tile_range(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);

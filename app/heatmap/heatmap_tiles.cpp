@@ -58,8 +58,8 @@ void HeatmapTiles::forget() {
     bytes_ = 0;
 }
 
-HeatmapTiles::Tile HeatmapTiles::make(const HeatmapSource& source, Pooling pooling, int tile_row,
-                                      int tile_column) {
+std::optional<HeatmapTiles::Tile> HeatmapTiles::make(const HeatmapSource& source, Pooling pooling,
+                                                     int tile_row, int tile_column) {
     const TileRange range = tile_range(source, pooling, tile_row, tile_column);
     Tile tile{.texture = {gl::Texture2D::Format::r32f, range.columns, range.rows},
               .needs = Needs::marks,
@@ -69,14 +69,15 @@ HeatmapTiles::Tile HeatmapTiles::make(const HeatmapSource& source, Pooling pooli
         ++made_on_card_;
         return tile;
     }
-    const std::vector<float> cells = pooled_cells(source, pooling, range);
-    tile.texture.upload(std::span<const float>(cells));
-    tile.needs = needs_of(cells);
+    const std::optional<std::vector<float>> cells = pooled_cells(source, pooling, range);
+    if (!cells) return std::nullopt;
+    tile.texture.upload(std::span<const float>(*cells));
+    tile.needs = needs_of(*cells);
     ++uploads_;
     return tile;
 }
 
-const HeatmapTiles::Tile& HeatmapTiles::tile(const HeatmapSource& source, Pooling pooling, int tile_row,
+const HeatmapTiles::Tile* HeatmapTiles::tile(const HeatmapSource& source, Pooling pooling, int tile_row,
                                              int tile_column) {
     Key key{.content = source.key,
             .owner = source.owner,
@@ -87,11 +88,13 @@ const HeatmapTiles::Tile& HeatmapTiles::tile(const HeatmapSource& source, Poolin
             .tile_column = tile_column};
     auto found = tiles_.find(key);
     if (found == tiles_.end()) {
-        found = tiles_.emplace(std::move(key), make(source, pooling, tile_row, tile_column)).first;
+        std::optional<Tile> made = make(source, pooling, tile_row, tile_column);
+        if (!made) return nullptr;
+        found = tiles_.emplace(std::move(key), std::move(*made)).first;
         bytes_ += found->second.texture.bytes();
     }
     found->second.last_frame = frame_;
-    return found->second;
+    return &found->second;
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "app/heatmap/card_tiles.h"
 #include "app/heatmap/heatmap_source.h"
@@ -27,8 +28,9 @@ public:
         std::uint64_t last_frame;
     };
     /// Tile (tile_row, tile_column) of the drawn matrix; unless cached, it is made on the graphics card from
-    /// values that are there, else uploaded. Valid until begin_frame.
-    const Tile& tile(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
+    /// values that are there, else uploaded. Valid until begin_frame; nullptr if its values are not known
+    /// yet.
+    const Tile* tile(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
 
     std::size_t bytes() const { return bytes_; }
     std::size_t uploads() const { return uploads_; }  ///< since construction
@@ -39,7 +41,7 @@ public:
     std::string problem() const { return card_.problem(); }
 
 private:
-    Tile make(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
+    std::optional<Tile> make(const HeatmapSource& source, Pooling pooling, int tile_row, int tile_column);
 
     static constexpr std::size_t k_budget = std::size_t{256} << 20;
     static constexpr std::uint64_t k_unused_frames = 60;

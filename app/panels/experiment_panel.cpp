@@ -44,7 +44,8 @@ void embedding_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     if (!section_header(ui, "Embedding", derived_shape(desk, "table"))) return;
     seed_row(desk, ui, "seed", "Seed", e.weights.seed);
-    whole_row(desk, ui, "dim", "Dimension", std::to_string(e.input.dim), logarithmic_fill(e.input.dim, k_max_dim),
+    whole_row(desk, ui, "dim", "Dimension", std::to_string(e.input.dim),
+              logarithmic_fill(e.input.dim, k_max_dim),
               [&](int steps) { return stepped_size(e, dim_of, steps); });
     choice_row(desk, ui, "embedding", "Init", choices_of(initializers()));
     whole_row(desk, ui, "table-size", "Table rows", std::to_string(e.input.table_size), -1,
@@ -70,8 +71,7 @@ void size_row(Desk& desk, const Ui& ui, std::string_view option, const char* lab
     const Experiment& e = desk.document.experiment();
     Experiment copy = e;
     const int own = size(copy), columns = own > 0 ? own : e.input.dim;
-    whole_row(desk, ui, option, label,
-              own > 0 ? std::to_string(columns) : "d = " + std::to_string(columns),
+    whole_row(desk, ui, option, label, own > 0 ? std::to_string(columns) : "d = " + std::to_string(columns),
               logarithmic_fill(columns, k_max_dim), [&, size](int steps) {
                   const int next = stepped_size(e, size, steps);
                   return next == e.input.dim ? 0 : next;
@@ -135,7 +135,8 @@ void score_section(Desk& desk, const Ui& ui) {
     const double factor = e.attention.scale.factor(d_k);
     if (!section_header(ui, "Score", applies(desk, "scale") ? "× " + short_text(factor) : "")) return;
     choice_row(desk, ui, "score", "Function", choices_of(score_functions()));
-    whole_row(desk, ui, "hidden", "Hidden", std::to_string(e.weighting.hidden), logarithmic_fill(e.weighting.hidden, k_max_dim),
+    whole_row(desk, ui, "hidden", "Hidden", std::to_string(e.weighting.hidden),
+              logarithmic_fill(e.weighting.hidden, k_max_dim),
               [&](int steps) { return std::clamp(e.weighting.hidden + steps, 1, k_max_dim); });
     weight_seed_row(desk, ui, "score-seed", e.weights.score_seed, "the projections");
     factor_row(desk, ui, "sharpening", "Sharpening", e.attention.sharpening, -1);
@@ -165,7 +166,8 @@ void softmax_section(Desk& desk, const Ui& ui) {
 
 void output_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(desk, "W_o") : "")) return;
+    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(desk, "W_o") : ""))
+        return;
     switch_row(desk, ui, "output-projection", "Projection", e.attention.output_projection);
 }
 

@@ -220,7 +220,8 @@ void grid(Desk& desk, const Ui& ui, GiveForm& form) {
     draw_grid(ui, form, place);
     if (ui.controls.field.typing == field) {
         ImGui::SetCursorScreenPos(place.cell(form.selected.row, form.selected.column).min);
-        if (const auto typed = typing_field(ui, field, place.width)) enter_cell(desk, ui, form, field, *typed);
+        if (const auto typed = typing_field(ui, field, place.width))
+            enter_cell(desk, ui, form, field, *typed);
     }
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(0) && ui.controls.field.typing != field)

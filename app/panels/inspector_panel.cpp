@@ -38,20 +38,22 @@ struct Inspected {
     const Stage* stage;
     int head;
     Cell cell;
+    SlotName slot;
 };
 
 /// The hovered cell, else the locked one.
 std::optional<Inspected> inspected(Desk& desk) {
-    const Trace* trace = desk.document.trace().get();
-    if (!trace || !desk.document.ready()) return std::nullopt;
+    const std::optional<PointedCell>& hovered = desk.state.hovered;
+    const Slot* slot = desk.document.slot(hovered ? hovered->slot : SlotName::a);
+    if (!slot || !slot->trace || !desk.document.ready()) return std::nullopt;
     const Presentation& p = desk.document.presentation();
     std::optional<Inspected> found;
-    if (desk.state.hovered)
-        found = {trace->find(desk.state.hovered->stage), desk.state.hovered->head, desk.state.hovered->cell};
-    else if (const auto held = held_cell(p, trace))
-        found = {held->stage, 0, held->cell};
+    if (hovered)
+        found = {slot->trace->find(hovered->stage), hovered->head, hovered->cell, hovered->slot};
+    else if (const auto held = held_cell(p, slot->trace.get()))
+        found = {held->stage, 0, held->cell, held->slot};
     if (!found || !found->stage) return std::nullopt;
-    if (!desk.state.hovered) {
+    if (!hovered) {
         const HeadChoice head = head_on_screen(*found->stage, p.head);
         found->head = head.kind == HeadChoice::Kind::mean ? -1 : head.head;
     }
@@ -328,7 +330,7 @@ void nothing_pointed_at(const Column& c) {
 }
 
 void proof_of(Desk& desk, const Column& c, const Inspected& at) {
-    const Trace& trace = *desk.document.trace();
+    const Trace& trace = *desk.document.slot(at.slot)->trace;
     HeadChoice head{HeadChoice::Kind::one, std::max(at.head, 0)};
     if (at.head < 0) head = {HeadChoice::Kind::mean};
     if (at.stage->shape().heads == 1) head = {};
@@ -336,7 +338,7 @@ void proof_of(Desk& desk, const Column& c, const Inspected& at) {
         heading(c, "INSPECTOR", "");
         return remark(c, why);
     }
-    const Proof& proof = desk.document.proof(*at.stage, at.head, at.cell);
+    const Proof& proof = desk.document.proof(*at.stage, at.head, at.cell, at.slot);
     Presentation presentation = desk.document.presentation();
     presentation.range = {};
     const ColorScale colors = color_scale(trace, *at.stage, head, presentation);

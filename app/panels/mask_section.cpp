@@ -31,7 +31,8 @@ void set_mask(Desk& desk, std::vector<MaskRule> rules, const std::string& gestur
         return;
     }
     desk.state.notice = {};
-    desk.document.change([&](Session& session) { session.experiment.weighting.mask = trial.weighting.mask; }, gesture);
+    desk.document.change([&](Session& session) { session.experiment.weighting.mask = trial.weighting.mask; },
+                         gesture);
 }
 
 /// The rules with one added, in the order of the table of kinds.

@@ -61,7 +61,7 @@ void go_to(Desk& desk, const StageDifference& stage) {
     desk.document.change([&](Session& session) {
         Presentation& presentation = session.presentation;
         presentation.view = ViewKind::pipeline;
-        presentation.lock(stage.info->name,
+        presentation.lock(stage.key.stage->name,
                           place ? std::optional(Cell{place->row, place->column}) : std::nullopt);
         if (place && stage.shape.heads > 1) presentation.head = {HeadChoice::Kind::one, place->head};
     });
@@ -71,10 +71,10 @@ void go_to(Desk& desk, const StageDifference& stage) {
 
 void stage_row(Desk& desk, const Ui& ui, const ParityReport& report, const StageDifference& stage) {
     const Theme& theme = ui.theme;
-    const std::string name(stage.info->name);
+    const std::string name(stage.key.stage->name);
     const bool other = stage.other_kind > 0;
     ImGui::TableNextColumn();
-    const bool has_picture = stage.info->unit != Unit::token_id;
+    const bool has_picture = stage.key.stage->unit != Unit::token_id;
     ImGui::PushStyleColor(ImGuiCol_Text, ink(other ? theme.warning : theme.text));
     const bool clicked = ImGui::Selectable(
         name.c_str(), false,

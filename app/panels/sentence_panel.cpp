@@ -114,7 +114,8 @@ bool is_behind(const Desk& desk, const Sentence& sentence) {
 /// The number of tokens, or why it is unknown.
 std::string count_text(const Desk& desk, const Sentence& sentence) {
     if (is_behind(desk, sentence)) {
-        if ((desk.document.experiment().input.*sentence.text).empty()) return sentence.of_keys ? "" : "no tokens";
+        if ((desk.document.experiment().input.*sentence.text).empty())
+            return sentence.of_keys ? "" : "no tokens";
         return desk.document.busy() ? "computing…" : "not shown";
     }
     const Trace* trace = desk.document.trace().get();
@@ -155,7 +156,8 @@ bool text_input(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& f
             (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(desk.state, before, text));
         // The field stays open when its last letter is deleted.
         if (sentence.second) desk.state.second_sentence_open = true;
-        desk.document.change([&](Session& session) { session.experiment.input.*sentence.text = text; }, gesture);
+        desk.document.change([&](Session& session) { session.experiment.input.*sentence.text = text; },
+                             gesture);
     }
     const bool active = ImGui::IsItemActive();
     if (sentence.second && ImGui::IsItemDeactivated() && text.empty())

@@ -19,9 +19,9 @@ struct AlignmentScene {
 
     int steps() const { return matrix.rows(); }
     std::string word(int j) const { return trace.label(Axis::key_token, j); }
-    std::span<const float> weights(int i) const {
-        const auto row = matrix.stage->buffer.host().head(0).row(i);
-        return {row.data(), static_cast<std::size_t>(row.size())};
+    std::vector<float> weights(int i) const {
+        const Eigen::RowVectorXf row = matrix.stage->buffer.row(0, i);
+        return {row.begin(), row.end()};
     }
     /// A stage of the trace; nullopt if there is none of that name.
     std::optional<ShownStage> stage(std::string_view name) const { return shown_stage(trace, name, {}); }

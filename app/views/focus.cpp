@@ -69,8 +69,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
                                   stage_heading(*stage.info), Align::left, right - left);
     const HeadChoice head = head_on_screen(stage, desk.document.presentation().head);
-    const std::string facts =
-        shown ? formula_shown(trace, stage, head) : formula(trace, stage);
+    const std::string facts = shown ? formula_shown(trace, stage, head) : formula(trace, stage);
     const float room = right - left - width - ui.px(16);
     const bool fits = text_width(ui.fonts.body, facts) <= room;
     if (room > ui.px(24))

@@ -180,7 +180,8 @@ void tiles(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int c
 
 std::string why_no_image(const Desk& desk) {
     const Trace* trace = desk.document.trace().get();
-    if (!desk.document.experiment().input.image) return "No picture: open one, or use the built-in one (Edit)";
+    if (!desk.document.experiment().input.image)
+        return "No picture: open one, or use the built-in one (Edit)";
     if (!trace || !trace->find("patches")) return "A custom matrix replaces the picture";
     return "";
 }

@@ -28,6 +28,15 @@ ShownMatrix mask_matrix(const Stage& mask, int head) {
     return {&mask.buffer, std::min(head, mask.shape().heads - 1), false};
 }
 
+/// What is known of the levels. Of values on a card they are asked for only where it cannot make a tile
+/// itself.
+HeatmapSource::Levels levels_of(const Buffer& buffer, int head) {
+    return [&buffer, head](int level) -> std::optional<ConstMatrixView> {
+        if (buffer.is_on_device()) return buffer.pooled(head, level);
+        return buffer.known_pooled(head, level);
+    };
+}
+
 HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     const ShownMatrix matrix = shown.matrix();
     const Buffer& buffer = *matrix.buffer;
@@ -35,7 +44,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     HeatmapSource source;
     source.rows = shown.rows();
     source.columns = shown.columns();
-    source.values = [&buffer, head](int level) { return buffer.pooled(head, level); };
+    source.values = levels_of(buffer, head);
     source.levels = buffer.levels() + 1;  // including the matrix itself
     source.card_values = {buffer.device(), head};
     if (source.card_values.values) source.card_range = buffer.range(head);
@@ -45,7 +54,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     const StagePtr mask = stage_pointer(*shown.trace, drawn_with_mask(*shown.stage));
     if (mask && mask->buffer.range().min == 0) {
         const ShownMatrix open = mask_matrix(*mask, shown.head_index());
-        source.open = [open](int level) { return open.buffer->pooled(open.head, level); };
+        source.open = levels_of(*open.buffer, open.head);
         source.card_open = {open.buffer->device(), open.head};
         source.mask_owner = mask;
     }

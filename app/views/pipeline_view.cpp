@@ -59,7 +59,8 @@ std::string head_words(const Desk& desk) {
 void head_items(Desk& desk) {
     for (int h = 1; h <= desk.document.experiment().attention.heads; ++h)
         presentation_item(desk, "head " + std::to_string(h), "head", std::to_string(h));
-    if (desk.document.experiment().attention.heads > 1) presentation_item(desk, "mean of the heads", "head", "mean");
+    if (desk.document.experiment().attention.heads > 1)
+        presentation_item(desk, "mean of the heads", "head", "mean");
 }
 
 std::string range_words(const Desk& desk) {

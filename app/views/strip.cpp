@@ -37,7 +37,7 @@ bool is_low(const Ui& ui, const Area& strip) {
 const Bands& bands(const Ui& ui, const Area& strip) { return is_low(ui, strip) ? k_low_bands : k_bands; }
 
 /// A stage's position in the strip.
-struct Slot {
+struct StripItem {
     const Trace* trace;
     StagePtr stage;
     std::optional<ShownStage> shown;  ///< nullopt under a mean that is meaningless: there is no picture
@@ -87,9 +87,9 @@ std::string shape_text(const Stage& stage) {
     return std::to_string(stage.shape().rows) + "×" + std::to_string(stage.shape().columns);
 }
 
-float caption_width(const Ui& ui, const Slot& slot) {
-    return text_width(ui.fonts.caption, caption(*slot.trace, *slot.stage)) + ui.px(5) +
-           text_width(ui.fonts.mono_small, shape_text(*slot.stage));
+float caption_width(const Ui& ui, const StripItem& item) {
+    return text_width(ui.fonts.caption, caption(*item.trace, *item.stage)) + ui.px(5) +
+           text_width(ui.fonts.mono_small, shape_text(*item.stage));
 }
 
 /// The smallest or the largest value; empty if none is finite.
@@ -99,51 +99,51 @@ std::string range_end(const ShownStage& shown, bool upper, int digits) {
 }
 
 /// Both ends with one digit, side by side.
-float least_range_width(const Ui& ui, const Slot& slot) {
-    if (!slot.shown || slot.stage->info->unit == Unit::boolean) return 0;
-    return text_width(ui.fonts.mono_small, range_end(*slot.shown, false, 1)) +
-           text_width(ui.fonts.mono_small, range_end(*slot.shown, true, 1)) + ui.px(4);
+float least_range_width(const Ui& ui, const StripItem& item) {
+    if (!item.shown || item.stage->info->unit == Unit::boolean) return 0;
+    return text_width(ui.fonts.mono_small, range_end(*item.shown, false, 1)) +
+           text_width(ui.fonts.mono_small, range_end(*item.shown, true, 1)) + ui.px(4);
 }
 
-/// Places all slots, with gaps and pictures scaled by `tightness` (0 … 1), but never so narrow that names,
+/// Places all items, with gaps and pictures scaled by `tightness` (0 … 1), but never so narrow that names,
 /// captions with shapes, or ranges touch. Returns the total width.
-float place(const Ui& ui, std::vector<Slot>& slots, float tightness) {
+float place(const Ui& ui, std::vector<StripItem>& items, float tightness) {
     float x = 0;
-    for (Slot& slot : slots) {
-        const std::string name = stage_heading(*slot.stage->info);
-        if (&slot != &slots.front()) x += (*slot.arrow ? 24 : 10) + tightness * (*slot.arrow ? 14 : 4);
-        x += slot.labels > 0 ? slot.labels + 8 : 0;
-        slot.x = x;
-        const float liked = picture_width(*slot.stage), least = liked * (0.7f + 0.3f * tightness);
-        slot.span =
-            std::max({least, text_width(ui.fonts.strong, name) / ui.scale, caption_width(ui, slot) / ui.scale,
-                      k_range_width + tightness * 12, least_range_width(ui, slot) / ui.scale});
-        slot.width = std::min(liked, slot.span);
-        x += slot.span;
+    for (StripItem& item : items) {
+        const std::string name = stage_heading(*item.stage->info);
+        if (&item != &items.front()) x += (*item.arrow ? 24 : 10) + tightness * (*item.arrow ? 14 : 4);
+        x += item.labels > 0 ? item.labels + 8 : 0;
+        item.x = x;
+        const float liked = picture_width(*item.stage), least = liked * (0.7f + 0.3f * tightness);
+        item.span =
+            std::max({least, text_width(ui.fonts.strong, name) / ui.scale, caption_width(ui, item) / ui.scale,
+                      k_range_width + tightness * 12, least_range_width(ui, item) / ui.scale});
+        item.width = std::min(liked, item.span);
+        x += item.span;
     }
     return x;
 }
 
-std::vector<Slot> lay_out(Desk& desk, const Ui& ui, float width) {
+std::vector<StripItem> lay_out(Desk& desk, const Ui& ui, float width) {
     const Trace& trace = *desk.document.trace();
-    std::vector<Slot> slots;
+    std::vector<StripItem> items;
     const bool two_sides = has_two_sides(trace);
     const std::vector<std::string>* names = &trace.rows;
     for (const StagePtr& stage : trace.stages()) {
         if (stage->info->unit == Unit::token_id) continue;
         const auto shown = shown_stage(trace, stage->name(), desk.document.presentation());
         const std::vector<std::string>* own = row_names(trace, stage->info->rows, two_sides);
-        const bool others = !slots.empty() && own && own != names;
+        const bool others = !items.empty() && own && own != names;
         if (own) names = own;
-        slots.push_back({&trace, stage, shown, 0, 0, 0,
-                         slots.empty() || joins_previous(stage->name()) ? "" : "→", names,
+        items.push_back({&trace, stage, shown, 0, 0, 0,
+                         items.empty() || joins_previous(stage->name()) ? "" : "→", names,
                          others ? label_width(ui, *own) : 0});
     }
     const float available = width / ui.scale;
     for (const float tightness : {1.0f, 0.75f, 0.5f, 0.25f, 0.0f})
-        if (place(ui, slots, tightness) <= available) return slots;
-    place(ui, slots, 0.5f);  // even so it may have to scroll
-    return slots;
+        if (place(ui, items, tightness) <= available) return items;
+    place(ui, items, 0.5f);  // even so it may have to scroll
+    return items;
 }
 
 void row_labels(const Ui& ui, const Area& area, const std::vector<std::string>& names, int lit) {
@@ -161,11 +161,11 @@ void row_labels(const Ui& ui, const Area& area, const std::vector<std::string>& 
     }
 }
 
-void under_picture(const Ui& ui, const Slot& slot, float left, float right, float y) {
+void under_picture(const Ui& ui, const StripItem& item, float left, float right, float y) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImU32 faint = ink(ui.theme.faint);
-    if (!slot.shown) return;
-    const ShownStage& shown = *slot.shown;
+    if (!item.shown) return;
+    const ShownStage& shown = *item.shown;
     if (shown.stage->info->unit == Unit::boolean) {
         const auto all = static_cast<std::size_t>(shown.rows()) * static_cast<std::size_t>(shown.columns());
         const std::size_t open = all - shown.matrix().range().zero;
@@ -186,10 +186,10 @@ void under_picture(const Ui& ui, const Slot& slot, float left, float right, floa
     }
 }
 
-void point_at(Desk& desk, const Slot& slot, const Area& picture) {
+void point_at(Desk& desk, const StripItem& item, const Area& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (!slot.shown || !ImGui::IsItemHovered() || !picture.contains(mouse)) return;
-    const ShownStage& shown = *slot.shown;
+    if (!item.shown || !ImGui::IsItemHovered() || !picture.contains(mouse)) return;
+    const ShownStage& shown = *item.shown;
     const auto index = [](float at, float low, float size, int count) {
         return cell_at((at - low) / size * static_cast<float>(count), count);
     };
@@ -199,8 +199,8 @@ void point_at(Desk& desk, const Slot& slot, const Area& picture) {
                                        index(mouse.x, picture.min.x, picture.width(), shown.columns())}};
 }
 
-bool is_focused(const Desk& desk, const Slot& slot) {
-    return &focused_stage(*slot.trace, desk.document.presentation().stage) == slot.stage.get();
+bool is_focused(const Desk& desk, const StripItem& item) {
+    return &focused_stage(*item.trace, desk.document.presentation().stage) == item.stage.get();
 }
 
 /// The placeholder of a missing picture.
@@ -213,15 +213,15 @@ void no_picture(const Ui& ui, const Area& picture) {
               ink(ui.theme.secondary), k_no_picture, Align::center, picture.width());
 }
 
-void thumbnail(Desk& desk, const Ui& ui, const Slot& slot, float origin, const Area& area,
+void thumbnail(Desk& desk, const Ui& ui, const StripItem& item, float origin, const Area& area,
                const Highlight& lit, bool first) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const StageInfo& info = *slot.stage->info;
+    const StageInfo& info = *item.stage->info;
     const Bands& band = bands(ui, area);
     const float top = area.min.y, bottom = area.max.y - ui.px(band.below);
-    const float left = origin + ui.px(slot.x), right = left + ui.px(slot.width),
-                text_right = left + ui.px(slot.span);
-    const bool focused = is_focused(desk, slot);
+    const float left = origin + ui.px(item.x), right = left + ui.px(item.width),
+                text_right = left + ui.px(item.span);
+    const bool focused = is_focused(desk, item);
 
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
@@ -230,11 +230,11 @@ void thumbnail(Desk& desk, const Ui& ui, const Slot& slot, float origin, const A
         desk.state.zoom = {};
     }
     const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};
-    point_at(desk, slot, picture);
+    point_at(desk, item, picture);
     const bool hovered = ImGui::IsItemHovered();
-    if (!slot.shown)
+    if (!item.shown)
         tooltip(ui,
-                why_not_shown(*slot.stage, head_on_screen(*slot.stage, desk.document.presentation().head)));
+                why_not_shown(*item.stage, head_on_screen(*item.stage, desk.document.presentation().head)));
     ImGui::PopID();
     if (focused || hovered)
         list->AddRect({left - ui.px(8), top + ui.px(band.name - 7)},
@@ -242,8 +242,8 @@ void thumbnail(Desk& desk, const Ui& ui, const Slot& slot, float origin, const A
                       ink(focused ? ui.theme.accent : ui.theme.line), ui.px(6), 0, ui.px(focused ? 1.5f : 1));
 
     draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text), stage_heading(info));
-    const std::string words = caption(*slot.trace, *slot.stage);
-    const std::string shape = shape_text(*slot.stage);
+    const std::string words = caption(*item.trace, *item.stage);
+    const std::string shape = shape_text(*item.stage);
     const float room =
         text_right - left - text_width(ui.fonts.caption, words) - text_width(ui.fonts.mono_small, shape);
     const float line = top + ui.px(band.caption);
@@ -253,43 +253,43 @@ void thumbnail(Desk& desk, const Ui& ui, const Slot& slot, float origin, const A
         draw_text(list, ui.fonts.mono_small, {text_right, line + ui.px(1)}, ink(ui.theme.faint), shape,
                   Align::right);
 
-    const Shape& shape_shown = slot.stage->shape();
-    slot.shown ? paint_matrix(desk, ui, *list, *slot.shown, picture) : no_picture(ui, picture);
+    const Shape& shape_shown = item.stage->shape();
+    item.shown ? paint_matrix(desk, ui, *list, *item.shown, picture) : no_picture(ui, picture);
     outline_row(ui, *list, picture, lit_row(lit, info), shape_shown.rows);
-    const float labels_right = left - ui.px(8), labels_left = labels_right - ui.px(slot.labels);
-    if (slot.labels > 0 && !first)
-        row_labels(ui, {{labels_left, picture.min.y}, {labels_right, picture.max.y}}, *slot.names,
+    const float labels_right = left - ui.px(8), labels_left = labels_right - ui.px(item.labels);
+    if (item.labels > 0 && !first)
+        row_labels(ui, {{labels_left, picture.min.y}, {labels_right, picture.max.y}}, *item.names,
                    lit_row(lit, info));
     const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
     if (const int column = lit_column(lit, info); column >= 0 && of_keys)
         outline_column(ui, *list, picture, column, shape_shown.columns / shape_shown.depth, 0.45f);
-    under_picture(ui, slot, left, text_right, bottom + ui.px(k_under_picture));
-    if (*slot.arrow && !first)
+    under_picture(ui, item, left, text_right, bottom + ui.px(k_under_picture));
+    if (*item.arrow && !first)
         draw_text(list, ui.fonts.body,
-                  {left - ui.px(14 + (slot.labels > 0 ? slot.labels + 8 : 0)),
+                  {left - ui.px(14 + (item.labels > 0 ? item.labels + 8 : 0)),
                    (picture.min.y + picture.max.y) / 2 - ui.px(9)},
-                  ink(ui.theme.faint), slot.arrow, Align::center);
+                  ink(ui.theme.faint), item.arrow, Align::center);
 }
 
 /// Scrolls to the focused stage when the focus has moved.
-void keep_in_sight(Desk& desk, const Ui& ui, const Slot& slot, float width) {
-    const std::string_view name = slot.stage->name();
-    if (!is_focused(desk, slot) || desk.state.stage_in_sight == name) return;
+void keep_in_sight(Desk& desk, const Ui& ui, const StripItem& item, float width) {
+    const std::string_view name = item.stage->name();
+    if (!is_focused(desk, item) || desk.state.stage_in_sight == name) return;
     desk.state.stage_in_sight = name;
-    const float left = ui.px(slot.x), right = ui.px(slot.x + slot.span + 24);
+    const float left = ui.px(item.x), right = ui.px(item.x + item.span + 24);
     if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)
         ImGui::SetScrollX(std::max(0.0f, (left + right - width) / 2));
 }
 
 /// The first stage drawn when the strip is scrolled by `pixels`: stages are drawn whole or not at all.
-std::size_t first_in_sight(const Ui& ui, const std::vector<Slot>& slots, float pixels) {
+std::size_t first_in_sight(const Ui& ui, const std::vector<StripItem>& items, float pixels) {
     std::size_t first = 0;
-    while (first + 1 < slots.size() && ui.px(slots[first].x) + ui.px(4) < pixels) ++first;
+    while (first + 1 < items.size() && ui.px(items[first].x) + ui.px(4) < pixels) ++first;
     return first;
 }
 
-bool ends_in_sight(const Ui& ui, const Slot& slot, float scrolled, float width) {
-    return ui.px(slot.x + slot.span + 20) - scrolled <= width + 1;
+bool ends_in_sight(const Ui& ui, const StripItem& item, float scrolled, float width) {
+    return ui.px(item.x + item.span + 20) - scrolled <= width + 1;
 }
 
 }  // namespace
@@ -308,8 +308,8 @@ void strip(Desk& desk, const Ui& ui, const Area& area) {
                            {area.min.x + labels, area.max.y - ui.px(bands(ui, area).below)}};
     ImGui::SetCursorScreenPos({area.min.x + labels, area.min.y});
     const float width = area.width() - labels;
-    const std::vector<Slot> slots = lay_out(desk, ui, width - ui.px(36));
-    const float content = slots.empty() ? 0 : ui.px(slots.back().x + slots.back().span + 24);
+    const std::vector<StripItem> items = lay_out(desk, ui, width - ui.px(36));
+    const float content = items.empty() ? 0 : ui.px(items.back().x + items.back().span + 24);
     ImGui::SetNextWindowContentSize({content, 0});
     ImGui::BeginChild("strip", {width, area.height()}, false,
                       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -318,16 +318,16 @@ void strip(Desk& desk, const Ui& ui, const Area& area) {
     // If the width or the stages change, the position is computed again.
     if (std::exchange(desk.state.strip_width, width + content) != width + content)
         desk.state.stage_in_sight.clear();
-    for (const Slot& slot : slots) keep_in_sight(desk, ui, slot, width);
-    const std::size_t first = first_in_sight(ui, slots, ImGui::GetScrollX());
-    const float scrolled = slots.empty() ? 0 : ui.px(slots[first].x);
+    for (const StripItem& item : items) keep_in_sight(desk, ui, item, width);
+    const std::size_t first = first_in_sight(ui, items, ImGui::GetScrollX());
+    const float scrolled = items.empty() ? 0 : ui.px(items[first].x);
     const float origin = area.min.x + labels + ui.px(12) - scrolled;
-    for (std::size_t i = first; i < slots.size(); ++i)
-        if (i == first || ends_in_sight(ui, slots[i], scrolled, width))
-            thumbnail(desk, ui, slots[i], origin, area, lit, i == first);
+    for (std::size_t i = first; i < items.size(); ++i)
+        if (i == first || ends_in_sight(ui, items[i], scrolled, width))
+            thumbnail(desk, ui, items[i], origin, area, lit, i == first);
     ImGui::EndChild();
-    if (!slots.empty())
-        row_labels(ui, labels_area, *slots[first].names, lit_row(lit, *slots[first].stage->info));
+    if (!items.empty())
+        row_labels(ui, labels_area, *items[first].names, lit_row(lit, *items[first].stage->info));
 }
 
 }  // namespace attnscope

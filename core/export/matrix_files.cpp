@@ -71,7 +71,7 @@ std::string json_head(const Stage& stage, const ShownMatrix& shown) {
 
 std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const ConstMatrixView values = shown.values();
+    const Matrix values = shown.values();
     const std::vector<std::string> rows = axis_labels(trace, stage.info->rows, shown.rows());
     std::string text;
     for (const std::string& label : axis_labels(trace, stage.info->columns, shown.columns())) {
@@ -102,14 +102,13 @@ std::string to_npy(const Stage& stage, const HeadChoice& head) {
     if (head.kind == HeadChoice::Kind::all && shape.per_head) {
         return npy(std::to_string(shape.heads) + ", " + matrix, stage.buffer.host().values());
     }
-    const ConstMatrixView values = shown_matrix(stage, head).values();
-    return npy(matrix, {values.data(), static_cast<std::size_t>(values.size())});
+    return to_npy(shown_matrix(stage, head).values());
 }
 
 std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
                     const Progress& progress) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const ConstMatrixView values = shown.values();
+    const Matrix values = shown.values();
     std::string text =
         "{\"stage\": \"" + std::string(stage.name()) + "\", \"head\": " + json_head(stage, shown) +
         ", \"shape\": [" + std::to_string(shown.rows()) + ", " + std::to_string(shown.columns()) +

@@ -41,7 +41,7 @@ void append_list(std::string& out, int count, const Each& each) {
     out += ']';
 }
 
-void append_matrix(std::string& out, const ConstMatrixView& values, bool vector, int depth, bool nested) {
+void append_matrix(std::string& out, const Matrix& values, bool vector, int depth, bool nested) {
     append_list(out, static_cast<int>(values.rows()), [&](int i) {
         const auto number = [&](int j) { append_number(out, values(i, j)); };
         if (vector) return number(0);

@@ -69,7 +69,7 @@ Proof prove_mean(const Trace& trace, const StageRecord& record, int row, int col
     const Stage& stage = *record.stage;
     const int heads = stage.shape().heads;
     Proof proof;
-    proof.value = stage.buffer.mean().at(0, row, column);
+    proof.value = stage.buffer.mean_row(row)(column);
     for (int h = 0; h < heads; ++h) {
         const Proof own = prove(trace, record, h, row, column);
         proof.add_step(fmt::format("head {}", h + 1), own.value);
@@ -105,26 +105,23 @@ bool is_of_weights(const StageInfo* info) {
     return std::ranges::find(k_weights, info) != std::end(k_weights);
 }
 
-/// Whether the mask closes a cell: in a head, or (−1) in every head.
-bool is_closed(const Stage& masked, int head, int row, int column) {
-    const int heads = masked.shape().heads;
-    const int first = head < 0 ? 0 : std::min(head, heads - 1), last = head < 0 ? heads - 1 : first;
-    for (int h = first; h <= last; ++h)
-        if (masked.buffer.at(h, row, column) != -INFINITY) return false;
-    return true;
-}
-
-/// The cell's row, and the summary of a row of weights; `head` −1 means the mean.
+/// The cell's row, and the summary of a row of weights; `head` −1 means the mean, which is closed where every
+/// head is.
 void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int row, int column) {
     const Stage* masked = trace.find("masked"_stage);
     if (!masked) masked = trace.find("alignment_masked"_stage);
-    const Buffer& values = head < 0 ? stage.buffer.mean() : stage.buffer;
-    const int own = std::max(head, 0);
-    const bool by_key = stage.info->columns == Axis::key_token;
+    const Eigen::RowVectorXf values = head < 0 ? stage.buffer.mean_row(row) : stage.buffer.row(head, row);
+    std::vector<Eigen::RowVectorXf> scores;  // of that head, or of every head
+    if (masked && stage.info->columns == Axis::key_token) {
+        const int last = masked->shape().heads - 1;
+        for (int h = std::clamp(head, 0, last); h <= (head < 0 ? last : std::min(head, last)); ++h)
+            scores.push_back(masked->buffer.row(h, row));
+    }
     proof.row_title = trace.label(stage.info->rows, row);
     for (int j = 0; j < stage.shape().columns; ++j) {
-        const bool closed = by_key && masked && is_closed(*masked, head, row, j);
-        proof.row.push_back({trace.label(stage.info->columns, j), values.at(own, row, j), closed});
+        const auto closes = [&](const Eigen::RowVectorXf& of_head) { return of_head(j) == -INFINITY; };
+        const bool closed = !scores.empty() && std::ranges::all_of(scores, closes);
+        proof.row.push_back({trace.label(stage.info->columns, j), values(j), closed});
     }
     if (is_of_weights(stage.info)) proof.summary = summarize(stage, head, row, column, proof);
 }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
-#include "core/error.h"
 #include "core/graph/run_options.h"
 
 namespace attnscope {
@@ -12,14 +10,6 @@ namespace {
 
 /// How many numbers are copied from a card at a time; at least one row.
 constexpr int k_numbers_at_once = 1 << 20;
-
-/// `count` rows starting at `first`; values from a card are not kept.
-Matrix rows(const Buffer& buffer, int head, int first, int count) {
-    if (!buffer.is_on_device()) return buffer.host().head(head).middleRows(first, count);
-    Matrix numbers(count, buffer.shape().columns);
-    buffer.device()->read(head, first, count, numbers.data());
-    return numbers;
-}
 
 bool same_kind(float a, float b) {
     if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
@@ -45,23 +35,25 @@ void compare_cell(float a, float b, const CellPlace& at, StageDifference& differ
 }
 
 StageDifference compare(const StageRecord& a, const StageRecord& b, const std::stop_token& cancel) {
+    using enum StageDifference::State;
     const Shape& shape = a.stage->shape();
-    if (shape != b.stage->shape())
-        throw Error(ErrorKind::bad_input,
-                    std::string(a.stage->name()) +
-                        " has different shapes: compare two traces of the same experiment");
-    StageDifference difference{.info = a.stage->info,
+    StageDifference difference{.key = a.stage->key(),
                                .shape = shape,
                                .milliseconds_a = a.milliseconds,
                                .milliseconds_b = b.milliseconds};
+    if (shape != b.stage->shape()) {
+        difference.state = shapes_differ;
+        difference.shape_b = b.stage->shape();
+        return difference;
+    }
     if (a.stage == b.stage) return difference;
     const int at_once = std::max(1, k_numbers_at_once / std::max(1, shape.columns));
     for (int head = 0; head < shape.heads; ++head)
         for (int first = 0; first < shape.rows; first += at_once) {
             if (cancel.stop_requested()) throw Cancelled{};
             const int count = std::min(at_once, shape.rows - first);
-            const Matrix left = rows(a.stage->buffer, head, first, count);
-            const Matrix right = rows(b.stage->buffer, head, first, count);
+            const Matrix left = a.stage->buffer.rows(head, first, count);
+            const Matrix right = b.stage->buffer.rows(head, first, count);
             for (int i = 0; i < count; ++i)
                 for (int j = 0; j < shape.columns; ++j)
                     compare_cell(left(i, j), right(i, j), {head, first + i, j}, difference);
@@ -69,13 +61,36 @@ StageDifference compare(const StageRecord& a, const StageRecord& b, const std::s
     return difference;
 }
 
+std::string shape_text(const Shape& shape) {
+    const std::string matrix = std::to_string(shape.rows) + " × " + std::to_string(shape.columns);
+    return shape.heads > 1 ? std::to_string(shape.heads) + " × " + matrix : matrix;
+}
+
 }  // namespace
+
+std::string why_not_compared(const StageDifference& stage) {
+    switch (stage.state) {
+        case StageDifference::State::shapes_differ:
+            return "shapes differ: " + shape_text(stage.shape) + " and " + shape_text(stage.shape_b);
+        case StageDifference::State::only_in_a: return "only in the first";
+        case StageDifference::State::only_in_b: return "only in the second";
+        case StageDifference::State::compared: break;
+    }
+    return "";
+}
 
 std::vector<StageDifference> compare(const Trace& a, const Trace& b, std::stop_token cancel) {
     std::vector<StageDifference> differences;
+    const auto alone = [&](const StageRecord& record, StageDifference::State state) {
+        differences.push_back({.key = record.stage->key(), .state = state, .shape = record.stage->shape()});
+    };
     for (const StageRecord& left : a.records)
-        for (const StageRecord& right : b.records)
-            if (left.stage->info == right.stage->info) differences.push_back(compare(left, right, cancel));
+        if (const StageRecord* right = b.record(left.stage->key()))
+            differences.push_back(compare(left, *right, cancel));
+        else
+            alone(left, StageDifference::State::only_in_a);
+    for (const StageRecord& right : b.records)
+        if (!a.record(right.stage->key())) alone(right, StageDifference::State::only_in_b);
     return differences;
 }
 

@@ -1,9 +1,11 @@
-// How far two traces of one experiment differ, stage by stage: the numerical error of another backend.
+// How far two traces differ, stage by stage: the numerical error of another backend, or the effect of a
+// setting.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/graph/trace.h"
@@ -22,10 +24,15 @@ struct CellPlace {
     bool operator==(const CellPlace&) const = default;
 };
 
-/// One stage of trace a compared with the same stage of trace b.
+/// One stage of trace a compared with the same stage of trace b. Numbers are compared only where both have it
+/// in one shape; else all of them are 0.
 struct StageDifference {
-    const StageInfo* info;
-    Shape shape;
+    enum class State { compared, shapes_differ, only_in_a, only_in_b };
+
+    StageKey key;
+    State state = State::compared;
+    Shape shape = {};                           ///< in a; in b where only b has it
+    Shape shape_b = {};                         ///< in b, where the shapes differ
     double absolute = 0;                        ///< largest |a − b| over the cells that are finite in both
     std::optional<CellPlace> absolute_at = {};  ///< the first such cell; nullopt if there is no difference
     double relative = 0;  ///< largest |a − b| ÷ max(|a|, |b|), with k_relative_floor; 0 … 2
@@ -36,9 +43,12 @@ struct StageDifference {
     double milliseconds_b = 0;
 };
 
-/// Compares every stage and parameter that both traces have, in a's order. Values on a card are copied one
-/// block of rows at a time. Throws Error(bad_input) if the shapes of a stage differ, because the traces are
-/// not of one experiment; Cancelled; Error(backend) if a card is lost.
+/// Why a stage is not compared: "shapes differ: 8 × 8 and 9 × 9"; empty if it is.
+std::string why_not_compared(const StageDifference& stage);
+
+/// Compares every stage and parameter, matched by StageKey: a's in its order, then those that only b has.
+/// Values on a card are copied one block of rows at a time. Throws Cancelled; Error(backend) if a card is
+/// lost.
 std::vector<StageDifference> compare(const Trace& a, const Trace& b, std::stop_token cancel = {});
 
 }  // namespace attnscope

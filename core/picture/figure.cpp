@@ -63,11 +63,11 @@ Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& sho
     const Stage* mask =
         of_context ? trace.find(mask_of(*main_stage(trace).info)) : trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows) return {};
-    const Tensor& open = mask->buffer.host();
+    const auto open = [&](int head) { return mask->buffer.rows(head, 0, mask->shape().rows); };
     const int heads = mask->shape().heads;
-    if (!shown.mean) return open.head(std::min(shown.head, heads - 1));
-    Matrix any = open.head(0);
-    for (int h = 1; h < heads; ++h) any = any.cwiseMax(open.head(h));
+    if (!shown.mean) return open(std::min(shown.head, heads - 1));
+    Matrix any = open(0);
+    for (int h = 1; h < heads; ++h) any = any.cwiseMax(open(h));
     return any;
 }
 
@@ -231,11 +231,11 @@ int cell_size_of(const Presentation& presentation, int rows, int columns) {
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const ConstMatrixView values = shown.values();
     const int cell_size = cell_size_of(presentation, shown.rows(), shown.columns());
     require_cell_size(cell_size);
-    if (static_cast<std::size_t>(values.size()) > k_max_cell_shapes)
+    if (stage.shape().head_size() > k_max_cell_shapes)
         require_drawable(stage.name(), shown.rows(), shown.columns(), cell_size);
+    const Matrix values = shown.values();
     Figure figure{
         .title = {},
         .subtitle = {},

@@ -16,7 +16,7 @@ struct ShownMatrix {
 
     int rows() const { return buffer->shape().rows; }
     int columns() const { return buffer->shape().columns; }
-    ConstMatrixView values() const { return buffer->host().head(head); }
+    Matrix values() const { return buffer->rows(head, 0, rows()); }  ///< a copy
     const ValueRange& range() const { return buffer->range(head); }
 };
 

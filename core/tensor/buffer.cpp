@@ -81,6 +81,26 @@ Tensor mean_of(const Tensor& values) {
     return result;
 }
 
+/// A fact that the first call finds out and keeps; it can be asked for without waiting.
+template <class T>
+class Fact {
+public:
+    template <class FindOut>
+    const T& get(const FindOut& find_out) {
+        std::call_once(once_, [&] {
+            value_ = find_out();
+            is_known_ = true;
+        });
+        return value_;
+    }
+    const T* known() const { return is_known_ ? &value_ : nullptr; }
+
+private:
+    std::once_flag once_;
+    T value_{};
+    std::atomic<bool> is_known_ = false;
+};
+
 constexpr int k_rows_at_once = 16;
 
 /// Parts copied from the card recently.
@@ -118,14 +138,10 @@ float dominant(float a, float b) {
 
 struct Buffer::State {
     struct Head {
-        std::once_flag range_once;
-        ValueRange range;
-        std::once_flag pyramid_once;
-        std::vector<Tensor> pyramid;  ///< levels 1, 2, …
-        std::once_flag largest_once;
-        std::vector<float> row_largest;
-        std::once_flag column_largest_once;
-        std::vector<float> column_largest;
+        Fact<ValueRange> range;
+        Fact<std::vector<Tensor>> pyramid;  ///< levels 1, 2, …
+        Fact<std::vector<float>> row_largest;
+        Fact<std::vector<float>> column_largest;
         Copies<Matrix> rows;              ///< by block of rows
         Copies<Eigen::VectorXf> columns;  ///< by column
     };
@@ -153,10 +169,8 @@ struct Buffer::State {
     std::shared_ptr<const DeviceValues> device;
 
     std::vector<Head> head;
-    std::once_flag all_once;
-    ValueRange all;
-    std::once_flag mean_once;
-    std::unique_ptr<const Buffer> mean;
+    Fact<ValueRange> all;
+    Fact<std::unique_ptr<const Buffer>> mean;
 };
 
 Buffer::Buffer(Tensor values) : state_(std::make_unique<State>(values.shape())) {
@@ -223,73 +237,97 @@ Eigen::VectorXf Buffer::column(int head, int column) const {
     return *state_->of_head(head).columns.get(column, [&] { return state_->device->column(head, column); });
 }
 
+Matrix Buffer::rows(int head, int first, int count) const {
+    assert(first >= 0 && count >= 0 && first + count <= shape().rows);
+    if (state_->is_here) return host().head(head).middleRows(first, count);
+    Matrix numbers(count, shape().columns);
+    state_->device->read(head, first, count, numbers.data());
+    return numbers;
+}
+
 const ValueRange& Buffer::range(int head) const {
-    State::Head& own = state_->of_head(head);
-    std::call_once(own.range_once, [&] {
+    return state_->of_head(head).range.get([&] {
         const std::size_t size = shape().head_size();
-        own.range = state_->is_on_device
-                        ? state_->device->range(head)
-                        : range_of(host().values().subspan(static_cast<std::size_t>(head) * size, size));
+        return state_->is_on_device
+                   ? state_->device->range(head)
+                   : range_of(host().values().subspan(static_cast<std::size_t>(head) * size, size));
     });
-    return own.range;
 }
 
 const ValueRange& Buffer::range() const {
-    std::call_once(state_->all_once, [&] {
-        for (int h = 0; h < shape().heads; ++h) state_->all = united(state_->all, range(h));
+    return state_->all.get([&] {
+        ValueRange all;
+        for (int h = 0; h < shape().heads; ++h) all = united(all, range(h));
+        return all;
     });
-    return state_->all;
 }
 
+const ValueRange* Buffer::known_range(int head) const { return state_->of_head(head).range.known(); }
+const ValueRange* Buffer::known_range() const { return state_->all.known(); }
+
 const std::vector<float>& Buffer::row_largest(int head) const {
-    State::Head& own = state_->of_head(head);
-    std::call_once(own.largest_once, [&] {
-        if (state_->is_on_device && !state_->is_here) {
-            own.row_largest = state_->device->row_largest(head);
-            return;
-        }
+    return state_->of_head(head).row_largest.get([&] {
+        if (state_->is_on_device && !state_->is_here) return state_->device->row_largest(head);
+        std::vector<float> largest;
         const ConstMatrixView values = host().head(head);
         for (Eigen::Index i = 0; i < values.rows(); ++i)
-            own.row_largest.push_back(values.row(i).maxCoeff<Eigen::PropagateNaN>());
+            largest.push_back(values.row(i).maxCoeff<Eigen::PropagateNaN>());
+        return largest;
     });
-    return own.row_largest;
 }
 
 const std::vector<float>& Buffer::column_largest(int head) const {
-    State::Head& own = state_->of_head(head);
-    std::call_once(own.column_largest_once, [&] {
-        if (state_->is_on_device && !state_->is_here) {
-            own.column_largest = state_->device->column_largest(head);
-            return;
-        }
+    return state_->of_head(head).column_largest.get([&] {
+        if (state_->is_on_device && !state_->is_here) return state_->device->column_largest(head);
+        std::vector<float> largest;
         const ConstMatrixView values = host().head(head);
         for (Eigen::Index j = 0; j < values.cols(); ++j)
-            own.column_largest.push_back(values.col(j).maxCoeff<Eigen::PropagateNaN>());
+            largest.push_back(values.col(j).maxCoeff<Eigen::PropagateNaN>());
+        return largest;
     });
-    return own.column_largest;
 }
 
 const Buffer& Buffer::mean() const {
     if (shape().heads == 1) return *this;
-    std::call_once(state_->mean_once, [&] {
-        state_->mean = state_->is_on_device ? std::make_unique<const Buffer>(state_->device->mean())
-                                            : std::make_unique<const Buffer>(mean_of(host()));
+    return *state_->mean.get([&] {
+        return state_->is_on_device ? std::make_unique<const Buffer>(state_->device->mean())
+                                    : std::make_unique<const Buffer>(mean_of(host()));
     });
-    return *state_->mean;
+}
+
+const Buffer* Buffer::known_mean() const {
+    if (shape().heads == 1) return this;
+    const auto* mean = state_->mean.known();
+    return mean ? mean->get() : nullptr;
+}
+
+Eigen::RowVectorXf Buffer::mean_row(int row) const {
+    if (is_on_device() || known_mean()) return mean().row(0, row);
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(shape().columns);
+    for (int h = 0; h < shape().heads; ++h) sum += host().head(h).row(row).cast<double>();
+    return (sum / shape().heads).cast<float>();
 }
 
 ConstMatrixView Buffer::pooled(int head, int level) const {
     assert(level >= 0 && level <= levels());
     if (level == 0) return host().head(head);
-    State::Head& own = state_->of_head(head);
-    std::call_once(own.pyramid_once, [&] {
+    state_->of_head(head).pyramid.get([&] {
         std::vector<Tensor> pyramid;
         for (int l = 1; l <= levels(); ++l) {
             pyramid.push_back(halved(l == 1 ? host().head(head) : std::as_const(pyramid.back()).head(0)));
         }
-        own.pyramid = std::move(pyramid);
+        return pyramid;
     });
-    return std::as_const(own.pyramid.at(static_cast<std::size_t>(level - 1))).head(0);
+    return *known_pooled(head, level);
+}
+
+std::optional<ConstMatrixView> Buffer::known_pooled(int head, int level) const {
+    assert(level >= 0 && level <= levels());
+    State::Head& own = state_->of_head(head);
+    if (level == 0) return state_->is_here ? std::optional(host().head(head)) : std::nullopt;
+    const std::vector<Tensor>* pyramid = own.pyramid.known();
+    if (!pyramid) return std::nullopt;
+    return pyramid->at(static_cast<std::size_t>(level - 1)).head(0);
 }
 
 int Buffer::levels() const {

@@ -1,9 +1,10 @@
-// Where the values of a stage live, and the small queries that pictures make of them.
+// The values of a stage, wherever they live, and what is known of them besides.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/tensor/tensor.h"
@@ -45,10 +46,15 @@ public:
     virtual std::shared_ptr<const DeviceValues> mean() const = 0;
 };
 
-/// Immutable values of one stage, in this machine's memory or on a graphics card. Every const member may be
-/// called from several threads; derived values (ranges, mean, pooled levels) and the host copy of values on a
-/// card are made on the first call and kept. Members that read from a card throw Error(backend) if it is
-/// lost.
+/// Immutable values of one stage, heads × rows × columns, in this machine's memory or on a graphics card. Who
+/// wants a part asks for it: a cell, a row, some rows, a column, or a pooled level; host() alone copies
+/// everything from a card. Facts about the values (ranges, largest values, mean, pooled levels) are kept
+/// beside them: the first call finds a fact out, which reads all values of a head, and other callers wait. A
+/// thread that must not wait asks for what is known_…, where nothing known yet is an answer.
+///
+/// Every const member may be called from several threads. Heads, rows and columns count from 0; a head that
+/// there is not throws std::out_of_range where facts are asked for. Members that read from a card throw
+/// Error(backend) if it is lost.
 class Buffer {
 public:
     explicit Buffer(Tensor values);
@@ -65,6 +71,10 @@ public:
     Eigen::RowVectorXf row(int head, int row) const;
     /// One column, rows() numbers; from a card it copies this column alone.
     Eigen::VectorXf column(int head, int column) const;
+    /// `count` rows of one head, starting at `first`, count × columns(); a copy that is not kept.
+    Matrix rows(int head, int first, int count) const;
+    /// One row of mean(), which is not found out for it where the values are here.
+    Eigen::RowVectorXf mean_row(int row) const;
 
     /// The values on the card: the original if is_on_device(), else the copy passed to keep_on_device(), or
     /// nullptr.
@@ -73,9 +83,11 @@ public:
     /// Keeps a copy of host() on a card, so that it is not uploaded again.
     void keep_on_device(std::shared_ptr<const DeviceValues> copy) const;
 
-    /// The range of one head (counted from 0), or of all heads.
+    /// The range of one head, or of all heads.
     const ValueRange& range(int head) const;
     const ValueRange& range() const;
+    const ValueRange* known_range(int head) const;  ///< nullptr: not known yet
+    const ValueRange* known_range() const;
 
     /// The largest value of each row of one head: NaN if the row contains one, −∞ if it contains nothing
     /// else.
@@ -85,11 +97,13 @@ public:
 
     /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head.
     const Buffer& mean() const;
+    const Buffer* known_mean() const;  ///< nullptr: not known yet
 
     /// Level 0 is the matrix itself; each further level halves rows and columns (rounded up). A cell
     /// represents up to 2 × 2 cells of the level below: NaN if any is NaN, else +∞, else the value of largest
     /// magnitude, else −∞ if all are. A single peak or NaN is therefore visible at every zoom.
     ConstMatrixView pooled(int head, int level) const;
+    std::optional<ConstMatrixView> known_pooled(int head, int level) const;  ///< nullopt: not known yet
     /// The first level that has at most one row and one column.
     int levels() const;
 

@@ -88,10 +88,24 @@ TEST_F(DocumentTest, MeansThatAreMissingAreNotReady) {
     });
     settle();
     ASSERT_TRUE(document.trace());
+    document.stop();
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     EXPECT_FALSE(document.ready());
+}
+
+TEST_F(DocumentTest, MeansAreReadyOnceTheyAreKnown) {
+    set([](Experiment& e) {
+        e.attention.heads = 2;
+        e.input.text.clear();
+        for (int i = 0; i < 600; ++i) e.input.text += "w ";
+    });
+    settle();
+    const auto trace = document.trace();
+    EXPECT_FALSE(trace->find("weights")->buffer.known_mean());
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     settle();
     EXPECT_TRUE(document.ready());
+    EXPECT_EQ(document.trace(), trace) << "nothing is computed again";
 }
 
 TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
@@ -364,6 +378,66 @@ TEST_F(DocumentTest, AFirstFileThatIsReadLateDoesNotConcernAnotherSession) {
     EXPECT_FALSE(document.modified());
     document.undo();
     EXPECT_EQ(document.file(), "") << "a file that cannot be read is none";
+}
+
+TEST_F(DocumentTest, SlotAIsTheSessionsAndBIsOpenedAndClosedBesideIt) {
+    settle();
+    EXPECT_EQ(document.slot(SlotName::a)->trace, document.trace());
+    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    Experiment other = document.experiment();
+    other.input.text += " again";
+    document.open_b(other);
+    ASSERT_NE(document.slot(SlotName::b), nullptr);
+    EXPECT_TRUE(document.slot(SlotName::b)->stale());
+    EXPECT_FALSE(document.stale());
+    settle();
+    const Slot& b = *document.slot(SlotName::b);
+    ASSERT_TRUE(b.trace);
+    EXPECT_FALSE(b.stale());
+    EXPECT_EQ(b.trace->experiment, other);
+    EXPECT_EQ(document.trace()->experiment, document.experiment());
+    EXPECT_FALSE(document.modified()) << "B is no part of the session";
+    EXPECT_FALSE(document.can_undo());
+
+    const Stage& weights = *b.trace->find("weights");
+    EXPECT_EQ(document.proof(weights, 0, {1, 2}, SlotName::b).value, weights.buffer.at(0, 1, 2));
+
+    set([](Experiment& e) { e.weights.seed = 7; });
+    settle();
+    EXPECT_EQ(document.trace()->experiment.weights.seed, Seed(7));
+    EXPECT_EQ(b.trace->experiment, other);
+
+    document.close_b();
+    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    settle();
+    EXPECT_EQ(document.trace()->experiment.weights.seed, Seed(7));
+}
+
+TEST_F(DocumentTest, WhatIsWrongWithASlotIsSaidOfItAlone) {
+    settle();
+    Experiment wrong = document.experiment();
+    wrong.input.table_size = -7;
+    document.open_b(wrong);
+    settle();
+    EXPECT_NE(document.slot(SlotName::b)->problem, "");
+    EXPECT_EQ(document.problem(), "");
+    EXPECT_FALSE(document.stale());
+    document.open_b(document.experiment());
+    EXPECT_EQ(document.slot(SlotName::b)->problem, "");
+    settle();
+    EXPECT_EQ(document.slot(SlotName::b)->trace->find("weights"), document.trace()->find("weights"))
+        << "what is equal is computed once";
+}
+
+TEST_F(DocumentTest, ACardThatIsLostLeavesNoSlotATrace) {
+    document.open_b(document.experiment());
+    settle();
+    document.leave_card("the card is lost");
+    EXPECT_FALSE(document.slot(SlotName::a)->trace);
+    EXPECT_FALSE(document.slot(SlotName::b)->trace);
+    settle();
+    EXPECT_TRUE(document.slot(SlotName::a)->trace);
+    EXPECT_TRUE(document.slot(SlotName::b)->trace);
 }
 
 }  // namespace

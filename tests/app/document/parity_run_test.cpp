@@ -92,11 +92,11 @@ TEST(ParityRunTest, says_for_each_stage_how_far_the_card_is_from_the_processor) 
     EXPECT_TRUE(report->labels.records.empty()) << "the matrices are not kept";
     std::size_t wrong = 0;
     for (const StageDifference& stage : report->stages) {
-        const bool after = stage.info->name == "scaled" || stage.info->name == "masked" ||
-                           stage.info->name == "weights" || stage.info->name == "context" ||
-                           stage.info->name == "concat";
-        EXPECT_EQ(stage.absolute > 0, after) << stage.info->name;
-        if (stage.info->name != "scaled") continue;
+        const bool after = stage.key.stage->name == "scaled" || stage.key.stage->name == "masked" ||
+                           stage.key.stage->name == "weights" || stage.key.stage->name == "context" ||
+                           stage.key.stage->name == "concat";
+        EXPECT_EQ(stage.absolute > 0, after) << stage.key.stage->name;
+        if (stage.key.stage->name != "scaled") continue;
         ++wrong;
         EXPECT_NEAR(stage.absolute, 1, 1e-5);
         EXPECT_EQ(place_text(*report, stage, stage.absolute_at), "head 2 · sat → the");

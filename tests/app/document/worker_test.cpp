@@ -34,7 +34,7 @@ Experiment slow(std::int64_t seed) {
 
 TEST(WorkerTest, GivesTheTraceThatEvaluateGives) {
     Worker worker({}, {});
-    worker.request(with_seed(5));
+    worker.request(SlotName::a, with_seed(5));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace) << (result ? result->error : "no result");
@@ -62,23 +62,88 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     worker.compute_on([&] { return BackendChoice{card, ""}; });
     Experiment e = with_seed(1);
     e.attention.heads = 2;
-    worker.request(e);
+    worker.request(SlotName::a, e);
     worker.wait();
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
-    EXPECT_FALSE(before->means);
+    EXPECT_FALSE(before->trace->find("weights")->buffer.known_mean());
     const int steps = card->operations;
-    worker.prepare_means(true);
+    worker.prepare_for({HeadChoice::Kind::mean});
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after && after->trace);
-    EXPECT_TRUE(after->means);
+    EXPECT_TRUE(after->trace->find("weights")->buffer.known_mean());
     EXPECT_EQ(card->operations, steps);
     EXPECT_EQ(after->trace->find("weights"), before->trace->find("weights"));
-    worker.prepare_means(true);
-    EXPECT_FALSE(worker.busy()) << "they are there";
-    worker.prepare_means(false);
-    EXPECT_FALSE(worker.busy());
+    worker.prepare_for({HeadChoice::Kind::mean});
+    EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
+    worker.prepare_for({});
+    EXPECT_FALSE(worker.busy(SlotName::a));
+}
+
+/// Large enough that only what is shown is found out.
+Experiment large() {
+    Experiment experiment = with_seed(1);
+    experiment.input.text.clear();
+    for (int i = 0; i < 300; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
+    experiment.attention.heads = 4;
+    return experiment;
+}
+
+bool knows_levels(const Trace& trace, int head) {
+    const Buffer& weights = trace.find("weights")->buffer;
+    return weights.known_pooled(head, weights.levels()).has_value();
+}
+
+TEST(WorkerTest, AResultIsReadyToDrawForTheHeadThatIsShown) {
+    Worker worker({}, {});
+    worker.prepare_for({HeadChoice::Kind::one, 2});
+    worker.request(SlotName::a, large());
+    worker.wait();
+    const auto result = worker.take();
+    ASSERT_TRUE(result && result->trace) << (result ? result->error : "no result");
+    for (const StageRecord& record : result->trace->records) {
+        const Buffer& buffer = record.stage->buffer;
+        const int head = std::min(2, buffer.shape().heads - 1);
+        EXPECT_TRUE(buffer.known_range()) << record.stage->name();
+        EXPECT_TRUE(buffer.known_pooled(head, buffer.levels())) << record.stage->name();
+    }
+    EXPECT_FALSE(knows_levels(*result->trace, 1));
+    EXPECT_FALSE(result->trace->find("weights")->buffer.known_mean());
+}
+
+TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
+    std::atomic<int> wakes = 0;
+    Worker worker({}, [&] { ++wakes; });
+    worker.request(SlotName::a, large());
+    worker.wait();
+    const auto before = worker.take();
+    ASSERT_TRUE(before && before->trace);
+    EXPECT_FALSE(knows_levels(*before->trace, 3));
+    worker.prepare_for({HeadChoice::Kind::one, 3});
+    EXPECT_FALSE(worker.busy(SlotName::b));
+    worker.wait();
+    const auto after = worker.take();
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->trace, before->trace) << "nothing is computed again";
+    EXPECT_TRUE(knows_levels(*after->trace, 3));
+    worker.prepare_for({});
+    worker.prepare_for({HeadChoice::Kind::one, 3});
+    EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
+    while (wakes < 2) std::this_thread::yield();
+}
+
+TEST(WorkerTest, OfSmallTracesEveryHeadIsReady) {
+    Worker worker({}, {});
+    Experiment e = with_seed(1);
+    e.attention.heads = 2;
+    worker.request(SlotName::a, e);
+    worker.wait();
+    ASSERT_TRUE(worker.take());
+    for (const HeadChoice head : {HeadChoice{HeadChoice::Kind::mean}, HeadChoice{HeadChoice::Kind::one, 1}}) {
+        worker.prepare_for(head);
+        EXPECT_FALSE(worker.busy(SlotName::a));
+    }
 }
 
 TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {
@@ -95,14 +160,14 @@ TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {
     EXPECT_FALSE(worker.stopped());
     allowed.set_value();
     while (!worker.stopped()) std::this_thread::yield();
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     EXPECT_FALSE(worker.take()) << "nothing is computed any more";
 }
 
 TEST(WorkerTest, AResultIsTakenOnce) {
     Worker worker({}, {});
     EXPECT_FALSE(worker.take());
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     worker.wait();
     EXPECT_TRUE(worker.take());
     EXPECT_FALSE(worker.take());
@@ -110,7 +175,7 @@ TEST(WorkerTest, AResultIsTakenOnce) {
 
 TEST(WorkerTest, TheNewestRequestWins) {
     Worker worker({}, {});
-    for (int seed = 0; seed < 200; ++seed) worker.request(with_seed(seed));
+    for (int seed = 0; seed < 200; ++seed) worker.request(SlotName::a, with_seed(seed));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
@@ -124,9 +189,9 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
     {
         Worker worker({}, [&] { ++wakes; });
         for (int i = 0; i < k_rounds; ++i) {
-            worker.request(slow(i));
+            worker.request(SlotName::a, slow(i));
             std::this_thread::sleep_for(10ms);  // it has begun, and is far from its end
-            worker.request(with_seed(i));
+            worker.request(SlotName::a, with_seed(i));
             worker.wait();
             const auto result = worker.take();
             ASSERT_TRUE(result && result->trace);
@@ -142,7 +207,7 @@ TEST(WorkerTest, AnErrorIsAResult) {
     Worker worker({}, {});
     Experiment wrong = with_seed(1);
     wrong.input.table_size = -7;
-    worker.request(wrong);
+    worker.request(SlotName::a, wrong);
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result);
@@ -155,9 +220,9 @@ TEST(WorkerTest, GoesOnAfterAnError) {
     Worker worker({}, {});
     Experiment wrong;
     wrong.input.text.clear();
-    worker.request(wrong);
+    worker.request(SlotName::a, wrong);
     worker.wait();
-    worker.request(with_seed(2));
+    worker.request(SlotName::a, with_seed(2));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
@@ -166,7 +231,7 @@ TEST(WorkerTest, GoesOnAfterAnError) {
 
 TEST(WorkerTest, WhatIsTooLargeIsAnError) {
     Worker worker({.threads = 0, .memory_limit = 1000, .cancel = {}}, {});
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result);
@@ -177,7 +242,7 @@ TEST(WorkerTest, WhatIsTooLargeIsAnError) {
 TEST(WorkerTest, AResultWakes) {
     std::promise<void> woken;
     Worker worker({}, [&] { woken.set_value(); });
-    worker.request(with_seed(3));
+    worker.request(SlotName::a, with_seed(3));
     EXPECT_EQ(woken.get_future().wait_for(60s), std::future_status::ready);
     EXPECT_TRUE(worker.take());
 }
@@ -187,7 +252,7 @@ TEST(WorkerTest, TheWakeMayAskTheWorker) {
     std::promise<bool> there;
     Worker worker({}, [&] { there.set_value(asked->take().has_value()); });
     asked = &worker;
-    worker.request(with_seed(3));
+    worker.request(SlotName::a, with_seed(3));
     auto answer = there.get_future();
     ASSERT_EQ(answer.wait_for(60s), std::future_status::ready);
     EXPECT_TRUE(answer.get());
@@ -195,11 +260,11 @@ TEST(WorkerTest, TheWakeMayAskTheWorker) {
 
 TEST(WorkerTest, IsBusyUntilTheResultIsThere) {
     Worker worker({}, {});
-    EXPECT_FALSE(worker.busy());
-    worker.request(slow(1));
-    EXPECT_TRUE(worker.busy());
+    EXPECT_FALSE(worker.busy(SlotName::a));
+    worker.request(SlotName::a, slow(1));
+    EXPECT_TRUE(worker.busy(SlotName::a));
     worker.wait();
-    EXPECT_FALSE(worker.busy());
+    EXPECT_FALSE(worker.busy(SlotName::a));
 }
 
 TEST(WorkerTest, WaitingForNothingReturns) { Worker({}, {}).wait(); }
@@ -207,24 +272,129 @@ TEST(WorkerTest, WaitingForNothingReturns) { Worker({}, {}).wait(); }
 TEST(WorkerTest, EndsInTheMiddleOfAnEvaluation) {
     for (int i = 0; i < 5; ++i) {
         Worker worker({}, {});
-        worker.request(slow(i));
+        worker.request(SlotName::a, slow(i));
         std::this_thread::sleep_for(std::chrono::milliseconds(i));
     }
 }
 
 TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
     Worker worker({}, {});
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     worker.wait();
     const auto first = worker.take();
     Experiment hotter = with_seed(1);
     hotter.weighting.temperature = 2;
-    worker.request(hotter);
+    worker.request(SlotName::a, hotter);
     worker.wait();
     const auto second = worker.take();
     ASSERT_TRUE(first && first->trace && second && second->trace);
     EXPECT_EQ(first->trace->find("query"), second->trace->find("query"));
     EXPECT_NE(first->trace->find("weights"), second->trace->find("weights"));
+}
+
+TEST(WorkerSlotTest, EachSlotHasItsOwnResult) {
+    Worker worker({}, {});
+    worker.request(SlotName::b, with_seed(2));
+    worker.request(SlotName::a, with_seed(1));
+    worker.wait();
+    const auto first = worker.take(), second = worker.take();
+    ASSERT_TRUE(first && first->trace && second && second->trace);
+    EXPECT_FALSE(worker.take());
+    EXPECT_EQ(first->slot, SlotName::a);
+    EXPECT_EQ(first->trace->experiment, with_seed(1));
+    EXPECT_EQ(second->slot, SlotName::b);
+    EXPECT_EQ(second->trace->experiment, with_seed(2));
+}
+
+/// A card that says when its first operation begins, and waits there until it is canceled or allowed to go
+/// on.
+class HeldCard : public test::FakeBackend {
+public:
+    std::shared_ptr<const DeviceValues> compute(const Op&, std::span<const Buffer* const>,
+                                                std::stop_token cancel) override {
+        if (first_.exchange(false)) {
+            begun.set_value();
+            while (!allowed && !cancel.stop_requested()) std::this_thread::yield();
+        }
+        if (cancel.stop_requested()) throw Cancelled{};
+        return nullptr;
+    }
+
+    std::promise<void> begun;
+    std::atomic<bool> allowed = false;
+
+private:
+    std::atomic<bool> first_ = true;
+};
+
+TEST(WorkerSlotTest, ARequestDoesNotCancelTheOtherSlots) {
+    const auto card = std::make_shared<HeldCard>();
+    Worker worker({}, {});
+    worker.compute_on([&] { return BackendChoice{card, ""}; });
+    worker.request(SlotName::b, with_seed(2));
+    card->begun.get_future().wait();
+    for (int seed = 10; seed < 15; ++seed) worker.request(SlotName::a, with_seed(seed));
+    EXPECT_TRUE(worker.busy(SlotName::a));
+    EXPECT_TRUE(worker.busy(SlotName::b));
+    card->allowed = true;
+    worker.wait();
+    const auto a = worker.take(), b = worker.take();
+    ASSERT_TRUE(a && a->trace && b && b->trace);
+    EXPECT_EQ(a->trace->experiment, with_seed(14)) << "the newest one wins";
+    EXPECT_EQ(b->trace->experiment, with_seed(2));
+    EXPECT_EQ(b->trace->backend, "gpu") << "what was computed before the card was chosen";
+}
+
+TEST(WorkerSlotTest, ANewRequestCancelsItsOwnSlots) {
+    const auto card = std::make_shared<HeldCard>();
+    Worker worker({}, {});
+    worker.compute_on([&] { return BackendChoice{card, ""}; });
+    worker.request(SlotName::b, with_seed(2));
+    card->begun.get_future().wait();
+    worker.request(SlotName::b, with_seed(3));
+    worker.wait();
+    const auto result = worker.take();
+    ASSERT_TRUE(result && result->trace);
+    EXPECT_EQ(result->trace->experiment, with_seed(3));
+    EXPECT_FALSE(worker.take());
+}
+
+TEST(WorkerSlotTest, AClosedSlotIsCanceledAndItsResultDropped) {
+    const auto card = std::make_shared<HeldCard>();
+    Worker worker({}, {});
+    worker.compute_on([&] { return BackendChoice{card, ""}; });
+    worker.request(SlotName::b, with_seed(2));
+    card->begun.get_future().wait();
+    worker.request(SlotName::a, with_seed(1));
+    worker.close(SlotName::b);
+    worker.wait();
+    const auto result = worker.take();
+    ASSERT_TRUE(result && result->trace);
+    EXPECT_EQ(result->slot, SlotName::a);
+    EXPECT_FALSE(worker.take());
+
+    worker.request(SlotName::b, with_seed(2));
+    worker.wait();
+    worker.close(SlotName::b);
+    EXPECT_FALSE(worker.take());
+    worker.compute_again();
+    worker.wait();
+    EXPECT_TRUE(worker.take());
+    EXPECT_FALSE(worker.take()) << "nothing is computed for a closed slot";
+}
+
+TEST(WorkerSlotTest, ASlotTakesOverWhatEqualsTheOthers) {
+    Worker worker({}, {});
+    worker.request(SlotName::a, with_seed(1));
+    worker.wait();
+    Experiment hotter = with_seed(1);
+    hotter.weighting.temperature = 2;
+    worker.request(SlotName::b, hotter);
+    worker.wait();
+    const auto a = worker.take(), b = worker.take();
+    ASSERT_TRUE(a && a->trace && b && b->trace);
+    EXPECT_EQ(a->trace->find("query"), b->trace->find("query"));
+    EXPECT_NE(a->trace->find("weights"), b->trace->find("weights"));
 }
 
 std::function<BackendChoice()> choosing(std::shared_ptr<Backend> backend) {
@@ -245,7 +415,7 @@ void expect_the_processor(const WorkResult& result, const std::string& notice) {
 TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     worker.wait();
     EXPECT_FALSE(worker.backend().on_card);
     std::promise<void> seen;
@@ -253,7 +423,7 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
         seen.get_future().wait();
         return BackendChoice{card, "as the test asked"};
     });
-    EXPECT_TRUE(worker.busy());
+    EXPECT_TRUE(worker.busy(SlotName::a));
     seen.set_value();
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
@@ -271,7 +441,7 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
 TEST(WorkerBackendTest, WhereThereIsNoneTheProcessorComputesAndTheReasonIsKnown) {
     Worker worker({}, {});
     worker.compute_on([]() -> BackendChoice { throw Error(ErrorKind::backend, "no OpenGL 4.3"); });
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     EXPECT_EQ(result_of(worker).trace->backend, "cpu");
     EXPECT_EQ(worker.backend().reason, "no OpenGL 4.3");
 }
@@ -284,11 +454,11 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     Worker worker({}, {});
     worker.compute_on(choosing(card));
     worker.wait();
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     expect_the_processor(result_of(worker), "the card is lost (computing on the processor)");
     EXPECT_FALSE(worker.backend().on_card);
     const int steps = card->operations;
-    worker.request(with_seed(2));
+    worker.request(SlotName::a, with_seed(2));
     EXPECT_EQ(result_of(worker).notice, "");
     EXPECT_EQ(card->operations, steps) << "a lost card is asked again";
 }
@@ -308,7 +478,7 @@ TEST(WorkerBackendTest, ACardThatHangsIsLeftBehind) {
     {
         Worker worker({}, {});
         worker.compute_on([&] { return BackendChoice{card, ""}; });
-        worker.request(with_seed(1));
+        worker.request(SlotName::a, with_seed(1));
         begun.get_future().wait();
         start = std::chrono::steady_clock::now();
     }
@@ -327,10 +497,10 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     Worker worker({}, {});
     worker.compute_on(choosing(card));
     worker.wait();
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     expect_the_processor(result_of(worker), "the card is full (computing on the processor)");
     full = false;
-    worker.request(with_seed(2));
+    worker.request(SlotName::a, with_seed(2));
     EXPECT_EQ(result_of(worker).trace->backend, "gpu");
 }
 
@@ -342,7 +512,7 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
         });
     Worker worker({}, {});
     worker.compute_on(choosing(card));
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace && result.trace->backend == "gpu") << result.error;
     worker.leave_card("the card is lost");
@@ -353,21 +523,67 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
     EXPECT_NO_THROW(result.trace->find("context")->buffer.host());
 }
 
+TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) {
+    const auto card = std::make_shared<test::FakeBackend>();
+    Worker worker({}, {});
+    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::b, with_seed(2));
+    worker.wait();
+    const auto take_both = [&](const std::string& backend) {
+        worker.wait();
+        for (const SlotName slot : {SlotName::a, SlotName::b}) {
+            const auto result = worker.take();
+            ASSERT_TRUE(result && result->trace);
+            EXPECT_EQ(result->slot, slot);
+            EXPECT_EQ(result->trace->backend, backend);
+        }
+    };
+    take_both("cpu");
+    worker.compute_on(choosing(card));
+    take_both("gpu");
+    worker.leave_card("the card is lost");
+    take_both("cpu");
+}
+
+TEST(WorkerBackendTest, ACardThatFailsForOneSlotIsLeftByBoth) {
+    std::atomic<bool> lost = false;
+    const auto card = std::make_shared<test::FakeBackend>(
+        [&](const Op&, const Shape&) -> std::shared_ptr<const DeviceValues> {
+            if (lost) throw Error(ErrorKind::backend, "the card is lost");
+            return nullptr;
+        });
+    Worker worker({}, {});
+    worker.compute_on(choosing(card));
+    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::b, with_seed(2));
+    worker.wait();
+    while (worker.take()) {
+    }
+    lost = true;
+    worker.request(SlotName::a, with_seed(3));
+    worker.wait();
+    const auto a = worker.take(), b = worker.take();
+    ASSERT_TRUE(a && a->trace && b && b->trace);
+    EXPECT_EQ(a->trace->backend, "cpu");
+    EXPECT_EQ(b->trace->backend, "cpu");
+    EXPECT_EQ(b->trace->experiment, with_seed(2));
+}
+
 TEST(WorkerBackendTest, WhatIsWantedAtOnceDoesNotWaitForTheProcessor) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
-    worker.request(slow(1));
+    worker.request(SlotName::a, slow(1));
     worker.compute_on(choosing(card), true);
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
     EXPECT_EQ(result.trace->backend, "gpu");
     EXPECT_EQ(result.experiment, slow(1));
-    EXPECT_FALSE(worker.busy());
+    EXPECT_FALSE(worker.busy(SlotName::a));
 }
 
 TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
     Worker worker({}, {});
-    worker.request(with_seed(1));
+    worker.request(SlotName::a, with_seed(1));
     const auto first = result_of(worker).trace;
     worker.compute_again();
     const auto second = result_of(worker).trace;

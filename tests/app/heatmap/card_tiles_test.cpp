@@ -90,7 +90,7 @@ TEST_F(CardTilesTest, EveryCellIsTheOneThatTheProcessorPools) {
                     const TileRange range = tile_range(source, pooling, tile_row, 0);
                     const gl::Texture2D texture(gl::Texture2D::Format::r32f, range.columns, range.rows);
                     ASSERT_TRUE(tiles.fill(texture, source, pooling, range));
-                    const std::vector<float> expected = pooled_cells(source, pooling, range);
+                    const std::vector<float> expected = pooled_cells(source, pooling, range).value();
                     const std::vector<float> actual = texels(texture);
                     ASSERT_EQ(actual.size(), expected.size());
                     for (std::size_t i = 0; i < expected.size(); ++i) {

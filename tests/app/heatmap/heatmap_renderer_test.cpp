@@ -217,6 +217,21 @@ TEST_F(HeatmapTest, APeakOf4096TokensSurvivesIn200Pixels) {
     EXPECT_EQ(at(100, 2000), packed(colormaps()[0].colors[64]));
 }
 
+TEST_F(HeatmapTest, WhatIsNotKnownYetIsPlainUntilItIs) {
+    Tensor tensor({.heads = 1, .rows = 512, .columns = 512});
+    tensor.head(0).setConstant(1);
+    const Buffer buffer(std::move(tensor));
+    HeatmapSource source;
+    source.rows = source.columns = 512;
+    source.levels = buffer.levels() + 1;
+    source.values = [&](int level) { return buffer.known_pooled(0, level); };
+    const Box box{50, 50, 150, 150};
+    expect_only(picture(source, box, {.gaps = false}), box, {packed(theme().raised)});
+    EXPECT_EQ(heatmaps().tiles().uploads(), 0U);
+    buffer.pooled(0, buffer.levels());
+    expect_only(picture(source, box, {.gaps = false}), box, {packed(colormaps()[0].colors[255])});
+}
+
 TEST_F(HeatmapTest, AxesArePooledEachByItsOwnNeed) {
     // 2000 tokens × 4 features in a strip's thumbnail: no column is lost.
     Matrix matrix = Matrix::Zero(2000, 4);
@@ -372,7 +387,8 @@ TEST(Pooling, TakesTheStrongestOfEachBlock) {
     matrix << 1, -3, 2, -2, k_nan, 1, -k_infinity, -k_infinity,  //
         0, 0, 0, 0, k_infinity, 2, -k_infinity, -k_infinity;
     const auto cells = pooled_cells(HeatmapSource::of(view(matrix), 0), {.rows = 1, .columns = 1},
-                                    {.row = 0, .column = 0, .rows = 1, .columns = 4});
+                                    {.row = 0, .column = 0, .rows = 1, .columns = 4})
+                           .value();
     ASSERT_EQ(cells.size(), 4U);
     EXPECT_EQ(cells[0], -3);
     EXPECT_EQ(cells[1], 2);  // of two alike the positive one

@@ -43,7 +43,8 @@ TEST_F(ParityDialogTest, ComparesWhatIsOpenAndCopiesItAsText) {
     EXPECT_EQ(report->experiment(), document().experiment());
     EXPECT_EQ(report->stages.size(), document().trace()->records.size());
     EXPECT_FALSE(report->card.empty());
-    for (const StageDifference& stage : report->stages) EXPECT_LT(stage.absolute, 1e-4) << stage.info->name;
+    for (const StageDifference& stage : report->stages)
+        EXPECT_LT(stage.absolute, 1e-4) << stage.key.stage->name;
     copy();
     EXPECT_EQ(compat::text_bridge().clipboard.get(), parity_text(*report));
     press(Key::escape);
@@ -55,7 +56,7 @@ TEST_F(ParityDialogTest, AClickOnAStageFocusesItAndLocksTheCellOfItsLargestDiffe
     ASSERT_NE(report, nullptr);
     if (!report->problem.empty()) GTEST_SKIP() << report->problem;
     std::size_t row = 0;
-    while (report->stages[row].info->name != "weights") ++row;
+    while (report->stages[row].key.stage->name != "weights") ++row;
     const StageDifference& weights = report->stages[row];
     click(row_place(row, report->stages.size()));
     EXPECT_EQ(interaction().dialog, Dialog::none);

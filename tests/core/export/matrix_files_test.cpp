@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
+#include "core/picture/figure.h"
 #include "tests/picture_fixture.h"
 
 namespace attnscope {
@@ -85,6 +87,34 @@ TEST(matrix_files_test, csv_and_json_hold_one_matrix) {
     EXPECT_THROW(to_csv(trace, *scores, k_all), Error);
     EXPECT_THROW(to_json(trace, *scores, k_all), Error);
     EXPECT_THROW(to_npy(*scores, {HeadChoice::Kind::one, 2}), Error);
+}
+
+/// Two heads of 2 × 3 on a card, of which only the second can be read.
+class SecondHead : public DeviceValues {
+public:
+    const Shape& shape() const override { return shape_; }
+    void read(int head, int first, int count, float* rows) const override {
+        if (head != 1) throw Error(ErrorKind::backend, "nobody asked for this head");
+        for (int i = 0; i < count * 3; ++i) rows[i] = static_cast<float>(first * 3 + i);
+    }
+    Eigen::VectorXf column(int, int) const override { return {}; }
+    ValueRange range(int) const override { return {.min = 0, .max = 5, .finite = 6}; }
+    std::vector<float> row_largest(int) const override { return {}; }
+    std::vector<float> column_largest(int) const override { return {}; }
+    std::shared_ptr<const DeviceValues> mean() const override { return nullptr; }
+
+private:
+    Shape shape_{.heads = 2, .rows = 2, .columns = 3, .per_head = true};
+};
+
+TEST(matrix_files_test, one_head_of_a_cards_values_is_copied_without_the_others) {
+    const StagePtr scores(new Stage{"scores"_stage, Buffer(std::make_shared<SecondHead>())});
+    const Trace trace = make_trace({"Can", "you"}, {scores});
+    EXPECT_EQ(to_npy(*scores, k_second).size(), 128 + 6 * 4u);
+    EXPECT_NE(to_csv(trace, *scores, k_second).find("you,3,4,5"), std::string::npos);
+    EXPECT_NE(to_json(trace, *scores, k_second).find("[3, 4, 5]"), std::string::npos);
+    EXPECT_EQ(make_figure(trace, *scores, k_second, {}).values, (std::vector<float>{0, 1, 2, 3, 4, 5}));
+    EXPECT_THROW(to_npy(*scores, k_first), Error);
 }
 
 }  // namespace

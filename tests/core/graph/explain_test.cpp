@@ -484,6 +484,19 @@ TEST_P(explain_test, a_mean_lists_its_heads) {
     });
 }
 
+TEST(explain_mean_test, a_cell_of_the_mean_does_not_find_out_all_of_it) {
+    Experiment experiment;
+    experiment.attention.heads = 4;
+    const Trace trace = evaluate(experiment);
+    const Stage& weights = *trace.find("weights");
+    const Proof proof = explain(trace, weights, -1, 1, 2);
+    EXPECT_FALSE(weights.buffer.known_mean());
+    EXPECT_EQ(proof.value, weights.buffer.mean().at(0, 1, 2));
+    ASSERT_EQ(std::ssize(proof.row), weights.shape().columns);
+    for (int j = 0; j < weights.shape().columns; ++j)
+        EXPECT_EQ(proof.row[static_cast<std::size_t>(j)].value, weights.buffer.mean().at(0, 1, j));
+}
+
 INSTANTIATE_TEST_SUITE_P(experiments, explain_test, testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name; });
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <future>
@@ -149,6 +150,52 @@ TEST(buffer_test, several_threads_may_ask_at_once) {
     for (std::size_t t = 0; t < seen.size(); ++t) EXPECT_EQ(seen[t], seen[t % 4]);
 }
 
+TEST(buffer_test, facts_are_known_once_they_are_found_out) {
+    const Buffer buffer(
+        tensor({.heads = 2, .rows = 2, .columns = 2, .per_head = true}, {1, -3, 2, 4, 5, 6, 7, 8}));
+    EXPECT_FALSE(buffer.known_range(1));
+    EXPECT_FALSE(buffer.known_range());
+    EXPECT_FALSE(buffer.known_mean());
+    EXPECT_FALSE(buffer.known_pooled(1, 1));
+    ASSERT_TRUE(buffer.known_pooled(1, 0)) << "the matrix itself";
+    EXPECT_EQ((*buffer.known_pooled(1, 0))(1, 1), 8);
+
+    const ValueRange* one = &buffer.range(1);
+    EXPECT_EQ(buffer.known_range(1), one);
+    EXPECT_FALSE(buffer.known_range(0));
+    const ValueRange* all = &buffer.range();
+    EXPECT_EQ(buffer.known_range(), all);
+    EXPECT_TRUE(buffer.known_range(0)) << "a part of it";
+    const Buffer* mean = &buffer.mean();
+    EXPECT_EQ(buffer.known_mean(), mean);
+    EXPECT_FALSE(mean->known_range()) << "that is a fact of its own";
+    const ConstMatrixView level = buffer.pooled(1, 1);
+    ASSERT_TRUE(buffer.known_pooled(1, 1));
+    EXPECT_EQ(buffer.known_pooled(1, 1)->data(), level.data());
+    EXPECT_FALSE(buffer.known_pooled(0, 1));
+    EXPECT_THROW(buffer.known_range(2), std::out_of_range);
+
+    const Buffer single(tensor({.heads = 1, .rows = 1, .columns = 1}, {3}));
+    EXPECT_EQ(single.known_mean(), &single);
+}
+
+TEST(buffer_test, a_row_of_the_mean_is_the_means_to_the_bit_without_the_rest) {
+    Tensor values({.heads = 3, .rows = 4, .columns = 37, .per_head = true});
+    for (std::size_t i = 0; i < values.values().size(); ++i)
+        values.values()[i] = std::sin(static_cast<float>(i)) * 1e3f;
+    values.head(1)(2, 5) = k_nan;
+    values.head(2)(2, 6) = k_infinity;
+    const Buffer buffer(std::move(values));
+    std::vector<Eigen::RowVectorXf> rows;
+    for (int i = 0; i < 4; ++i) rows.push_back(buffer.mean_row(i));
+    EXPECT_FALSE(buffer.known_mean());
+    for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 37; ++j)
+            EXPECT_EQ(std::bit_cast<std::uint32_t>(rows[static_cast<std::size_t>(i)](j)),
+                      std::bit_cast<std::uint32_t>(buffer.mean().at(0, i, j)))
+                << i << ", " << j;
+}
+
 /// Values on a card whose thread wants to know something of the buffer before it answers.
 class AskingValues : public DeviceValues {
 public:
@@ -190,6 +237,23 @@ TEST(buffer_test, a_row_is_copied_from_the_card_once_and_blocks_nobody) {
     EXPECT_EQ(buffer.at(0, 398, 1), 398 * 300 + 1);
     EXPECT_EQ(values->reads, 2);
     EXPECT_FALSE(values->blocked) << "the card's thread waits for the one that waits for it";
+}
+
+TEST(buffer_test, rows_are_copied_from_the_card_and_not_kept) {
+    const auto values = std::make_shared<AskingValues>();
+    const Buffer buffer(values);
+    values->buffer = &buffer;
+    const Matrix some = buffer.rows(0, 100, 250);
+    ASSERT_EQ(some.rows(), 250);
+    ASSERT_EQ(some.cols(), 300);
+    EXPECT_EQ(some(0, 0), 100 * 300);
+    EXPECT_EQ(some(249, 299), 349 * 300 + 299);
+    EXPECT_EQ(values->reads, 1);
+    EXPECT_FALSE(buffer.known_pooled(0, 0)) << "they are not here";
+
+    const Buffer here(tensor({.heads = 2, .rows = 2, .columns = 1, .per_head = true}, {1, 2, 3, 4}));
+    EXPECT_EQ(here.rows(1, 0, 2), (Matrix(2, 1) << 3, 4).finished());
+    EXPECT_EQ(here.rows(0, 1, 1), (Matrix(1, 1) << 2).finished());
 }
 
 }  // namespace
