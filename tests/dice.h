@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/experiment/experiment.h"
+#include "core/experiment/masks.h"
 
 namespace attnscope::test {
 
@@ -65,17 +66,15 @@ inline std::string random_text(Dice& dice) {
 }
 
 /// A rule of the mask for that many queries.
+/// A rule of any kind of the table, with arguments that are small.
 inline MaskRule random_rule(Dice& dice, int queries) {
-    switch (dice.below(4)) {
-        case 0: return {MaskForm::causal, {}};
-        case 1: return {MaskForm::window, {dice.below(4), dice.below(4)}};
-        case 2: return {MaskForm::valid, {dice.below(8)}};
-        default: {
-            MaskRule rule{MaskForm::valid, {}};
-            for (int i = 0; i < queries; ++i) rule.arguments.push_back(dice.below(6));
-            return rule;
-        }
-    }
+    const MaskKind& kind =
+        mask_kinds()[static_cast<std::size_t>(dice.below(static_cast<int>(mask_kinds().size())))];
+    MaskRule rule{kind.choice, kind.first(queries)};
+    if (kind.choice == MaskForm::valid && dice.one_in(2))
+        rule.arguments.resize(static_cast<std::size_t>(queries));
+    for (std::int64_t& argument : rule.arguments) argument = dice.from_to(1, 6);
+    return rule;
 }
 
 }  // namespace attnscope::test

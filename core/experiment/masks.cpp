@@ -1,5 +1,7 @@
 #include "core/experiment/masks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -92,17 +94,23 @@ static_assert(std::ranges::all_of(k_kinds,
                                   }),
               "every kind of mask has all of its functions");
 
-std::string known_kinds() {
+/// The rules as they are written, "none" first.
+std::string known_kinds(std::string_view separator) {
     std::string text = "none";
     for (const MaskKind& kind : k_kinds)
-        text += ", " + std::string(name_of(kind.choice)) +
-                (kind.arguments.empty() ? "" : ":" + std::string(kind.arguments));
+        text += fmt::format("{}{}{}{}", separator, name_of(kind.choice), kind.arguments.empty() ? "" : ":",
+                            kind.arguments);
     return text;
 }
 
 }  // namespace
 
 std::span<const MaskKind> mask_kinds() { return k_kinds; }
+
+std::string_view mask_arguments() {
+    static const std::string arguments = known_kinds("|") + "|file:PATH";
+    return arguments;
+}
 
 const MaskKind& mask_kind(MaskForm choice) { return k_kinds[static_cast<std::size_t>(choice)]; }
 
@@ -115,7 +123,7 @@ MaskRule parse_mask_rule(std::string_view text, std::string_view also) {
     MaskRule rule;
     const auto refuse = [&] {
         return Error(ErrorKind::bad_input, "mask \"" + message_text(text, k_longest_quotation) +
-                                               "\" is not a rule: use " + known_kinds() +
+                                               "\" is not a rule: use " + known_kinds(", ") +
                                                (also.empty() ? "" : ", " + std::string(also)));
     };
     const std::optional<MaskForm> kind = find_choice<MaskForm>(text.substr(0, colon));

@@ -39,6 +39,8 @@ struct MaskKind {
 /// `window:L,R`   i − L ≤ j ≤ i + R
 std::span<const MaskKind> mask_kinds();
 const MaskKind& mask_kind(MaskForm choice);
+/// What the option takes, for --help: "none|causal|…|file:PATH".
+std::string_view mask_arguments();
 /// Whether the rule has an argument for each query.
 bool has_argument_for_each(const MaskRule& rule);
 

@@ -333,7 +333,7 @@ const std::array k_options = {
            FIELD(experiment, attention.sharpening, as_double)},
     Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_attention,
            word_or_number, scale_json, set_scale},
-    Option{"mask", "Mask", "", "none|causal|valid:K[,K…]|window:L,R|file:PATH",
+    Option{"mask", "Mask", "", mask_arguments(),
            "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
            "padding; a file (CSV, NPY) of 0 "
            "(closed) and 1 (open) is read at once",

@@ -132,12 +132,10 @@ std::array<int, 3> sizes_like(test::Dice& dice, const std::array<int, 3>& base) 
 std::vector<std::vector<MaskRule>> masks(int N) {
     std::vector<std::int64_t> lengths;
     for (int i = 0; i < N; ++i) lengths.push_back(i * 7 % 5);
-    return {{},
-            {{MaskForm::causal, {}}},
-            {{MaskForm::window, {2, 1}}},
-            {{MaskForm::valid, {3}}},
-            {{MaskForm::valid, lengths}},
-            {{MaskForm::causal, {}}, {MaskForm::valid, {2}}}};
+    std::vector<std::vector<MaskRule>> all = {
+        {}, {{MaskForm::valid, lengths}}, {{MaskForm::causal, {}}, {MaskForm::valid, {2}}}};
+    for (const MaskKind& kind : mask_kinds()) all.push_back({{kind.choice, kind.first(3)}});
+    return all;
 }
 
 TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
