@@ -23,6 +23,10 @@ bool may_look(uint head, uint row, uint column) {
     return float(j) < u_x;
 #elif defined(VALID_EACH)
     return float(j) < a[u_a + row];
+#elif defined(DILATED)
+    return abs(i - j) % int(u_x) == 0;
+#elif defined(PREFIX)
+    return j <= i || float(j) < u_x;
 #elif defined(CUSTOM)
     return a[u_a + row * u_columns + column] != 0.0;
 #elif defined(CUSTOM_BIAS)

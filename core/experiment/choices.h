@@ -35,10 +35,11 @@ constexpr auto choice_names(Score) {
 }
 
 /// A rule of which query may look at which key, in mask_kinds().
-enum class MaskForm { causal, valid, window };
+enum class MaskForm { causal, valid, window, dilated, prefix };
 constexpr auto choice_names(MaskForm) {
     using enum MaskForm;
-    return std::to_array<ChoiceName<MaskForm>>({{causal, "causal"}, {valid, "valid"}, {window, "window"}});
+    return std::to_array<ChoiceName<MaskForm>>(
+        {{causal, "causal"}, {valid, "valid"}, {window, "window"}, {dilated, "dilated"}, {prefix, "prefix"}});
 }
 
 /// How masked scores become weights, in normalizers().

@@ -39,6 +39,16 @@ void check_window(const MaskRule& rule) {
                                                   " tokens: use 0 or more on either side");
 }
 
+void check_step(const MaskRule& rule) {
+    if (rule.arguments.size() != 1 || rule.arguments[0] < 1 || rule.arguments[0] > k_max_length)
+        throw Error(ErrorKind::bad_input, "mask dilated needs a step of 1 or more: write dilated:STEP");
+}
+
+void check_prefix(const MaskRule& rule) {
+    if (rule.arguments.size() != 1 || rule.arguments[0] < 0 || rule.arguments[0] > k_max_length)
+        throw Error(ErrorKind::bad_input, "mask prefix needs a length of 0 or more: write prefix:K");
+}
+
 void fits_always(const MaskRule&, int) {}
 
 void one_length_per_query(const MaskRule& rule, int queries) {
@@ -85,6 +95,16 @@ constexpr std::array k_kinds = {
                  return "(i - " + number(rule) + " <= j) & (j <= i + " + number(rule, 1) + ")";
              },
              "WINDOW"},
+    MaskKind{MaskForm::dilated, "each query sees every STEPth key, counted from its own", "STEP",
+             [](int) { return std::vector<std::int64_t>{2}; }, check_step, fits_always,
+             [](const MaskRule& rule, int i, int j) { return (i - j) % rule.arguments[0] == 0; },
+             [](const MaskRule& rule) { return number(rule) + " divides i − j"; },
+             [](const MaskRule& rule) { return "(i - j) % " + number(rule) + " == 0"; }, "DILATED"},
+    MaskKind{MaskForm::prefix, "causal, and the first K keys are open to every query", "K",
+             [](int) { return std::vector<std::int64_t>{2}; }, check_prefix, fits_always,
+             [](const MaskRule& rule, int i, int j) { return j <= i || j < rule.arguments[0]; },
+             [](const MaskRule& rule) { return "(j ≤ i or j ≤ " + number(rule) + ")"; },
+             [](const MaskRule& rule) { return "(j <= i) | (j < " + number(rule) + ")"; }, "PREFIX"},
 };
 static_assert(is_table_of<MaskForm>(k_kinds));
 static_assert(std::ranges::all_of(k_kinds,

@@ -37,6 +37,8 @@ struct MaskKind {
 /// `causal`       j ≤ i, from the top left corner even when N and M differ
 /// `valid:K[,K…]` j < K: one length for all queries, or one per query
 /// `window:L,R`   i − L ≤ j ≤ i + R
+/// `dilated:STEP` STEP divides i − j (Beltagy et al. 2020, §3.1; Child et al. 2019, §4.2, strided)
+/// `prefix:K`     j ≤ i or j < K: causal, but for a prefix (Raffel et al. 2020, §3.2.1)
 std::span<const MaskKind> mask_kinds();
 const MaskKind& mask_kind(MaskForm choice);
 /// What the option takes, for --help: "none|causal|…|file:PATH".
