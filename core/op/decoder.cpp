@@ -9,6 +9,7 @@
 #include "core/op/local_window.h"
 #include "core/op/mask.h"
 #include "core/op/normalizers.h"
+#include "core/op/op.h"
 #include "core/op/recurrent.h"
 
 namespace attnscope::op {
@@ -52,7 +53,7 @@ const Row& part_of(const DecoderStep& step, DecoderPart part) {
         case DecoderPart::center: return step.alignment.center;
         case DecoderPart::mask: return step.alignment.open;
         case DecoderPart::masked: return step.alignment.masked;
-        case DecoderPart::softmax: return step.alignment.softmax;
+        case DecoderPart::softmax: return normalized_formula(rule);
         case DecoderPart::gauss: return step.alignment.gauss;
         case DecoderPart::weights: return step.alignment.weights;
         case DecoderPart::context: return step.context;
@@ -167,7 +168,7 @@ public:
             case DecoderPart::center: return explain_center(proof);
             case DecoderPart::mask: return explain_mask(proof);
             case DecoderPart::masked: return explain_masked(proof);
-            case DecoderPart::softmax: return explain_softmax(proof, DecoderPart::softmax);
+            case DecoderPart::softmax: return normalized_formula(rule);
             case DecoderPart::gauss: return explain_gauss(proof);
             case DecoderPart::weights: return explain_weights(proof);
             case DecoderPart::context: return explain_context(proof);
@@ -218,26 +219,29 @@ private:
         proof.remark = has(DecoderPart::mask) ? closed_by() : "closed: the score is −∞";
         proof.add_step("masked", -INFINITY);
     }
-    /// `part`: softmax, or weights where there is no Gaussian window.
-    void explain_softmax(Proof& proof, DecoderPart part) const {
-        explain_masked(proof);
-        if (nothing_open()) proof.remark = "every word is masked for this step: its weights are zeros";
-        const Eigen::RowVectorXf x = row(logits());
-        const float own = here(logits());
-        if (own == -INFINITY) return proof.add_step("weight", here(part));
-        const double largest = x.maxCoeff<Eigen::PropagateNaN>();
-        proof.add_step("− row max " + number_text(largest, 3), own - largest);
-        if (rule_.normalizer == Normalization::hard)
-            return proof.add_step("1 at the row's maximum", here(part));
-        double sum = 0;
-        for (const float each : x)
-            if (each != -INFINITY) sum += std::exp(each - largest);
-        proof.add_step("exp", std::exp(own - largest));
-        proof.add_step("÷ row sum " + number_text(sum, 4), here(part));
+    /// `part`: softmax, or weights where there is no Gaussian window. As the normalizer's own operation
+    /// explains it.
+    void explain_normalized(Proof& proof, DecoderPart part) const {
+        CellWords words = cell_.words;
+        words.prove = [&](std::size_t) {
+            Proof of_logits;
+            explain_masked(of_logits);
+            return of_logits;
+        };
+        const Buffer* const input = &of(logits());
+        const Cell cell{.inputs = {&input, 1},
+                        .results = cell_.results,
+                        .result = cell_.result,
+                        .row = cell_.row,
+                        .column = cell_.column,
+                        .value = here(part),
+                        .words = words};
+        const Op normalize = normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys);
+        std::visit([&](const auto& op) { op.explain(proof, cell); }, normalize);
     }
     void explain_weights(Proof& proof) const {
-        if (!has(DecoderPart::gauss)) return explain_softmax(proof, DecoderPart::weights);
-        explain_softmax(proof, DecoderPart::softmax);
+        if (!has(DecoderPart::gauss)) return explain_normalized(proof, DecoderPart::weights);
+        explain_normalized(proof, DecoderPart::softmax);
         proof.add_step("× gauss " + number_text(here(DecoderPart::gauss), 4), cell_.value);
     }
     void explain_gauss(Proof& proof) const {
@@ -311,10 +315,14 @@ const char* window_center(const DecoderRule& rule) {
                                   : "p = i, the step's own position";
 }
 
-/// The argument of the alignment's softmax.
-std::string argument_formula(const DecoderRule& rule) {
+/// The normalizer's formula over the logits.
+std::string normalized_formula(const DecoderRule& rule) {
     const bool masked = rule.has_mask() || rule.has_window();
-    return std::string("( e") + (rule.temperature == 1 ? "" : " ÷ T") + (masked ? ", masked )" : " )");
+    const std::string logits =
+        std::string("e") + (rule.temperature == 1 ? "" : " ÷ T") + (masked ? ", masked" : "");
+    const Symbols symbols{.count = 1, .formula_of = [&](std::size_t) { return logits; }};
+    const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);
+    return std::visit([&](const auto& op) { return op.formula(symbols); }, normalize);
 }
 
 /// The alignment's mask in words.
@@ -348,14 +356,10 @@ std::string Decode::formula(const Symbols& in) const {
         case DecoderPart::center: return window_center(rule);
         case DecoderPart::mask: return mask_words(rule, &Mask::formula);
         case DecoderPart::masked: return "the scores before the softmax, −∞ where masked";
-        case DecoderPart::softmax: return "softmax" + argument_formula(rule) + " over the source";
+        case DecoderPart::softmax: return normalized_formula(rule);
         case DecoderPart::gauss: return GaussianWindow{0, rule.window}.formula({});
         case DecoderPart::weights:
-            if (rule.normalizer == Normalization::hard)
-                return "α = 1 at the row's maximum of " + argument_formula(rule);
-            return rule.predicts_window()
-                       ? "α = softmax ∘ gauss"
-                       : "α = softmax" + argument_formula(rule) + " over the source, each row sums to 1";
+            return rule.predicts_window() ? "α = softmax ∘ gauss" : "α = " + normalized_formula(rule);
         case DecoderPart::context: return context_formula(rule);
         case DecoderPart::gate_r: return gate_formula('r', input, state);
         case DecoderPart::gate_z: return gate_formula('z', input, state);
