@@ -69,6 +69,13 @@ float formula(uint head, uint row, uint column) {
     return a[at_a] * u_x;
 #elif defined(COSINE)  // a: q · k, b: |q|, c: |k|
     return a[at_a] / max(b[u_b + head * u_b_head + row] * c[u_c + head * u_c_head + column], 1e-8);
+#elif defined(RBF_SCORE)  // a: queries, b: keys, u_width features; u_x = 2σ²
+    float square = 0.0;
+    for (uint k = 0u; k < u_width; ++k) {
+        float apart = a[u_a + head * u_a_head + row * u_width + k] - b[u_b + head * u_b_head + column * u_width + k];
+        square = fma(apart, apart, square);
+    }
+    return -square / u_x;
 #elif defined(HIDDEN)  // a: the queries' part, b: the keys' part, u_width units; the columns are the keys' units side by side
     uint key = column / u_width, unit = column % u_width;
     return tanh_of(a[u_a + head * u_a_head + row * u_width + unit] + b[u_b + head * u_b_head + key * u_width + unit]);

@@ -36,6 +36,7 @@ Experiment random_settings(Dice& dice) {
     e.weights.score_seed = dice.seed();
     e.weighting.hidden = dice.from_to(1, 9);
     e.attention.sharpening = dice.of({1.0, 2.5, 0.1});
+    e.attention.bandwidth = dice.of({1.0, 0.5, 3.0});
     e.attention.scale = {dice.of({Scale::Kind::sqrt, Scale::Kind::none, Scale::Kind::number}), 0.3};
     e.weighting.normalizer = dice.one_in(2) ? Normalization::softmax : dice.choice_of(normalizers());
     e.attention.softmax_axis = dice.of({SoftmaxAxis::keys, SoftmaxAxis::keys, SoftmaxAxis::queries});

@@ -140,6 +140,7 @@ void score_section(Desk& desk, const Ui& ui) {
               [&](int steps) { return std::clamp(e.weighting.hidden + steps, 1, k_max_dim); });
     weight_seed_row(desk, ui, "score-seed", e.weights.score_seed, "the projections");
     factor_row(desk, ui, "sharpening", "Sharpening", e.attention.sharpening, -1);
+    factor_row(desk, ui, "bandwidth", "Bandwidth", e.attention.bandwidth, -1);
     scale_rows(desk, ui, factor, d_k);
 }
 

@@ -23,7 +23,7 @@ constexpr auto choice_names(RopeLayout) {
 }
 
 /// How a query is compared with a key, in score_functions().
-enum class Score { dot, general, additive, concat, cosine, location };
+enum class Score { dot, general, additive, concat, cosine, location, rbf };
 constexpr auto choice_names(Score) {
     using enum Score;
     return std::to_array<ChoiceName<Score>>({{dot, "dot"},
@@ -31,7 +31,8 @@ constexpr auto choice_names(Score) {
                                              {additive, "additive"},
                                              {concat, "concat"},
                                              {cosine, "cosine"},
-                                             {location, "location"}});
+                                             {location, "location"},
+                                             {rbf, "rbf"}});
 }
 
 /// A rule of which query may look at which key, in mask_kinds().

@@ -57,6 +57,10 @@ void check_numbers(const Experiment& e) {
         refuse("temperature must be above 0 and finite in float32: use 1 for the plain softmax");
     if (!std::isfinite(static_cast<float>(e.attention.sharpening)))
         refuse("sharpening is not finite in float32: use 1 for the plain cosine");
+    const auto two_variances =
+        2 * static_cast<float>(e.attention.bandwidth) * static_cast<float>(e.attention.bandwidth);
+    if (!(e.attention.bandwidth > 0) || !std::isnormal(two_variances))
+        refuse("bandwidth must be above 0, with a square that float32 holds: use 1e-18 to 1e18");
     if (!(e.weighting.local_window >= 0 && e.weighting.local_window <= k_max_tokens))
         refuse("local-window " + fmt::format("{}", e.weighting.local_window) + " is out of range: use 0 to " +
                std::to_string(k_max_tokens));

@@ -108,6 +108,7 @@ struct Attention {
     int heads = 1;       ///< h, 1 … 64, divides d
     Score score = Score::dot;
     double sharpening = 1;  ///< factor of the cosine score
+    double bandwidth = 1;   ///< σ of the rbf score, above 0
     Scale scale;
     SoftmaxAxis softmax_axis = SoftmaxAxis::keys;
     double dropout = 0;  ///< p, 0 ≤ p < 1

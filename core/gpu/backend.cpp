@@ -92,6 +92,12 @@ public:
         kernels_->cells("cells.comp", {"HIDDEN_SCORE"}, {{input(0)}, {v, true}}, out(),
                         {.width = static_cast<std::uint32_t>(v.shape.columns)}, v.shape.columns);
     }
+    void operator()(const op::RbfScore& rbf) {
+        const GpuMatrices Q = input(0), K = input(1);
+        kernels_->cells("cells.comp", {"RBF_SCORE"}, {{Q}, {K, true}}, out(),
+                        {.x = rbf.divisor(), .width = static_cast<std::uint32_t>(Q.shape.columns)},
+                        Q.shape.columns);
+    }
     void operator()(const op::Cosine&) { cosine(); }
     void operator()(const op::Sharpen& sharpen) {
         kernels_->cells("cells.comp", {"SHARPEN"}, {{input(0)}}, out(), {.x = sharpen.factor});

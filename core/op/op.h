@@ -24,6 +24,7 @@
 #include "core/op/loss.h"
 #include "core/op/mask.h"
 #include "core/op/positions.h"
+#include "core/op/rbf_score.h"
 #include "core/op/recurrent.h"
 #include "core/op/scale.h"
 #include "core/op/softmax.h"
@@ -42,7 +43,7 @@ using Any = std::variant<
     JoinHeads,
     // scores
     DotProduct, GeneralScore, AdditiveHidden, ConcatHidden, HiddenScore, Cosine, Sharpen, LocationScore,
-    Scale,
+    RbfScore, Scale,
     // masks and weights
     QueryPlaces, PredictedCenters, Mask, MaskedFill, Softmax, Hardmax, GaussianWindow, ApplyWindow, Dropout,
     WeightedSum,

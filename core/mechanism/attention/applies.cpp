@@ -230,6 +230,10 @@ std::string no_cosine(const Experiment& e) {
     return e.attention.score == Score::cosine ? no_scores(e) : "Only the cosine score is sharpened";
 }
 
+std::string no_kernel(const Experiment& e) {
+    return e.attention.score == Score::rbf ? no_scores(e) : "Only the rbf score has a bandwidth";
+}
+
 std::string no_axis(const Experiment& e) {
     return e.weighting.normalizer == Normalization::softmax
                ? ""
@@ -299,6 +303,7 @@ constexpr OptionRule k_rules[] = {
     {"hidden", no_hidden_layer},
     {"score-seed", no_score_seed},
     {"sharpening", no_cosine},
+    {"bandwidth", no_kernel},
     {"scale", always},
     {"mask", always},
     {"normalizer", always},

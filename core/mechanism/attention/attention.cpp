@@ -114,7 +114,7 @@ Value AttentionBuilder::scored() {
         value = parameter(each.name);
         builder_.require_shape(value, each.rows(score_sizes()), each.columns(score_sizes()));
     }
-    return function.add(builder_, {Q_, K_, parameters, e_.attention.sharpening});
+    return function.add(builder_, {Q_, K_, parameters, e_.attention});
 }
 
 void AttentionBuilder::score() {

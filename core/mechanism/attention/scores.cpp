@@ -69,13 +69,23 @@ constexpr std::array k_functions = {
                   {},
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       const Value cosine = graph.add("cosine"_stage, op::Cosine{}, {in.Q, in.K});
-                      return graph.add("scores"_stage, op::Sharpen{static_cast<float>(in.sharpening)},
-                                       {cosine});
+                      return graph.add("scores"_stage,
+                                       op::Sharpen{static_cast<float>(in.settings.sharpening)}, {cosine});
                   }},
     ScoreFunction{Score::location, "(W_loc q)_j", "computed from the query alone (Luong)", false, false,
                   k_location,
                   [](GraphBuilder& graph, const ScoreOperands& in) {
                       return graph.add("scores"_stage, op::LocationScore{}, {in.Q, in.parameters[0]});
+                  }},
+    ScoreFunction{Score::rbf,
+                  "−|q − k|² ÷ 2σ²",
+                  "the logarithm of a Gaussian kernel (Nadaraya, Watson)",
+                  true,
+                  false,
+                  {},
+                  [](GraphBuilder& graph, const ScoreOperands& in) {
+                      return of_queries_and_keys(graph,
+                                                 op::RbfScore{static_cast<float>(in.settings.bandwidth)}, in);
                   }},
 };
 

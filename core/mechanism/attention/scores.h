@@ -30,7 +30,7 @@ struct ScoreParameter {
 struct ScoreOperands {
     Value Q, K;
     std::span<const Value> parameters;  ///< in the order of ScoreFunction::parameters; a value may be absent
-    double sharpening = 1;
+    const Attention& settings;
 };
 
 struct ScoreFunction {
@@ -49,6 +49,7 @@ struct ScoreFunction {
 /// `additive` v_a · tanh(W_aq q + W_ak k + b_a), b_a only if it is custom (Bahdanau et al. 2015, §A.1.2;
 ///            the MLP attention of notebook 5)
 /// `concat`   v_c · tanh(W_c [q; k]) (Luong et al. 2015, §3.1)
+/// `rbf`      −|q − k|² ÷ 2σ² (Nadaraya 1964; Watson 1964)
 /// `cosine`   sharpening · q · k / max(|q| |k|, 1e-8) (Graves et al. 2014, eq. 6)
 /// `location` entry j of W_loc q; the keys are not used (Luong et al. 2015, eq. 8)
 std::span<const ScoreFunction> score_functions();

@@ -185,6 +185,7 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"hidden", {"Hidden", "label"}},
         {"score-seed", {"score-seed", "Seed", "label"}},
         {"sharpening", {"Sharpening", "label"}},
+        {"bandwidth", {"Bandwidth", "label"}},
         {"scale", {"Scale", "label"}},
         {"mask", {"Causal", "label"}},
         {"normalizer", {"Normalization", "label"}},

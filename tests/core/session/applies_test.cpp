@@ -144,6 +144,7 @@ std::vector<std::string> values_of(const Option& option, const Experiment& e) {
         {"scale", {"none", "sqrt", "0.25"}},
         {"dropout", {"0.3", "0"}},
         {"sharpening", {"3"}},
+        {"bandwidth", {"3"}},
         {"temperature", {"2"}},
         {"local-window", {"0", "1", "1.5", "2", "3", "8", "33"}},
     };

@@ -1,0 +1,31 @@
+#include "core/op/rbf_score.h"
+
+namespace attnscope::op {
+
+void RbfScore::forward(const Work& in, Tensor& out) const {
+    for_row_blocks(row_loop(out.shape(), in.shape(1).columns), [&](RowBlock block) {
+        const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head);
+        MatrixView cells = block.of(out.head(block.head));
+        for (Eigen::Index i = 0; i < cells.rows(); ++i)
+            for (Eigen::Index j = 0; j < cells.cols(); ++j)
+                cells(i, j) = -(Q.row(i) - K.row(j)).squaredNorm() / divisor();
+    });
+}
+
+void RbfScore::explain(Proof& proof, const Cell& cell) const {
+    const Eigen::RowVectorXf difference = cell.row_of(0, cell.row) - cell.row_of(1, cell.column);
+    proof.terms_title = "(q − k)², term by term";
+    proof.add_terms("", difference, difference);
+    proof.terms_result = proof.terms_sum;
+    proof.sum_name = "|q − k|²";
+    proof.add_step("|q − k|²", proof.terms_sum);
+    proof.add_step("÷ −2σ² " + number_text(-divisor()), cell.value);
+}
+
+void RbfScore::torch(TorchLines& py) const {
+    py.section = "Scores: the squared distance of every query from every key.";
+    py.line("{} = -({}.unsqueeze(-2) - {}.unsqueeze(-3)).square().sum(dim=-1) / (2 * {}**2)", py.out(),
+            py.in(0), py.in(1), bandwidth);
+}
+
+}  // namespace attnscope::op

@@ -1,0 +1,28 @@
+// The score of a Gaussian kernel.
+#pragma once
+
+#include "core/op/formula.h"
+#include "core/op/proof.h"
+#include "core/op/torch.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// Q (h × N × d), K (h × M × d): −|q − k|² ÷ 2σ², the logarithm of a Gaussian (radial basis function) kernel,
+/// whose softmax is the kernel regression of Nadaraya (1964) and Watson (1964); h × N × M.
+struct RbfScore {
+    float bandwidth;  ///< σ > 0
+
+    Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, in[1].rows); }
+    std::string formula(const Symbols&) const { return "−|q − k|² ÷ 2σ²"; }
+    std::string caption(const Symbols&) const { return "rbf"; }
+    Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
+    /// 2σ²
+    float divisor() const { return 2 * bandwidth * bandwidth; }
+    bool operator==(const RbfScore&) const = default;
+};
+
+}  // namespace attnscope::op
