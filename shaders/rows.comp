@@ -134,6 +134,27 @@ void main() {
         bool closed = a[from + j] == k_minus_infinity;
         result[to + j] = closed ? 0.0 : isnan(row.x) ? k_nan : j == marks[0] ? 1.0 : 0.0;
     }
+#elif defined(SPARSEMAX)  // max(x − τ, 0), Σ = 1 (Martins and Astudillo 2016); τ by Newton's steps from below
+    vec2 row = maximum_and_sum();
+    bool spoilt = isnan(row.x) || isinf(row.x) && row.x > 0.0;
+    float tau = -1.0, above = 0.0;  // relative to the maximum
+    for (uint step = 0u; !spoilt && step < u_columns; ++step) {
+        float own = 0.0, own_above = 0.0;
+        for (uint j = thread(); j < u_columns; j += GROUP) {
+            float x = a[from + j];
+            if (x == k_minus_infinity || x - row.x <= tau) continue;
+            own += x - row.x;
+            own_above += 1.0;
+        }
+        float sum = sum_of(own), now_above = sum_of(own_above);
+        if (now_above == above) break;
+        above = now_above;
+        tau = (sum - 1.0) / above;
+    }
+    for (uint j = thread(); j < u_columns; j += GROUP) {
+        float x = a[from + j];
+        result[to + j] = x == k_minus_infinity ? 0.0 : spoilt ? k_nan : max(x - row.x - tau, 0.0);
+    }
 #elif defined(LAYER_NORM)  // (x − mean) / √(variance + 1e-5) · gain + shift (Ba et al. 2016, eq. 4)
     // In double: the mean may be far larger than the spread of the row's numbers.
     double own = 0.0lf;

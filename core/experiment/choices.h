@@ -44,11 +44,14 @@ constexpr auto choice_names(MaskForm) {
 }
 
 /// How masked scores become weights, in normalizers().
-enum class Normalization { softmax, hard, local_m, local_p };
+enum class Normalization { softmax, hard, local_m, local_p, sparsemax };
 constexpr auto choice_names(Normalization) {
     using enum Normalization;
-    return std::to_array<ChoiceName<Normalization>>(
-        {{softmax, "softmax"}, {hard, "hard"}, {local_m, "local-m"}, {local_p, "local-p"}});
+    return std::to_array<ChoiceName<Normalization>>({{softmax, "softmax"},
+                                                     {hard, "hard"},
+                                                     {local_m, "local-m"},
+                                                     {local_p, "local-p"},
+                                                     {sparsemax, "sparsemax"}});
 }
 
 /// The direction in which the weights sum to 1: each row over the keys, or each column over the queries.

@@ -147,6 +147,7 @@ public:
         columns.rows = 3;
         kernels_->softmax_over_rows(input(0), out(), scratch(columns));
     }
+    void operator()(const op::Sparsemax&) { kernels_->rows("SPARSEMAX", {{input(0)}}, out()); }
     void operator()(const op::Hardmax&) { kernels_->rows("HARDMAX", {{input(0)}}, out()); }
     void operator()(const op::GaussianWindow& gauss) {
         kernels_->cells("cells.comp", {"GAUSSIAN_WINDOW"}, {{input(0)}}, out(),

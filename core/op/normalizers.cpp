@@ -10,6 +10,7 @@ namespace {
 
 Op softmax(SoftmaxAxis axis) { return op::Softmax{axis}; }
 Op hardmax(SoftmaxAxis) { return op::Hardmax{}; }
+Op sparsemax(SoftmaxAxis) { return op::Sparsemax{}; }
 
 using Window = Normalizer::Window;
 constexpr std::array k_normalizers = {
@@ -22,6 +23,9 @@ constexpr std::array k_normalizers = {
     Normalizer{Normalization::local_p, "softmax within D of p · exp(−(j − p)² ÷ 2(D/2)²)",
                "a window around a position predicted from the query (Luong)", Window::predicted, softmax,
                softmax_rows},
+    Normalizer{Normalization::sparsemax, "max(x − τ, 0)",
+               "the nearest weights that sum to 1: low scores get exactly 0 (Martins)", Window::none,
+               sparsemax, op::sparsemax_rows},
 };
 
 }  // namespace

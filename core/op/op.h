@@ -29,6 +29,7 @@
 #include "core/op/scale.h"
 #include "core/op/softmax.h"
 #include "core/op/sources.h"
+#include "core/op/sparsemax.h"
 #include "core/op/torch.h"
 #include "core/op/weighted_sum.h"
 
@@ -45,8 +46,8 @@ using Any = std::variant<
     DotProduct, GeneralScore, AdditiveHidden, ConcatHidden, HiddenScore, Cosine, Sharpen, LocationScore,
     RbfScore, Scale,
     // masks and weights
-    QueryPlaces, PredictedCenters, Mask, MaskedFill, Softmax, Hardmax, GaussianWindow, ApplyWindow, Dropout,
-    WeightedSum,
+    QueryPlaces, PredictedCenters, Mask, MaskedFill, Softmax, Hardmax, Sparsemax, GaussianWindow, ApplyWindow,
+    Dropout, WeightedSum,
     // transformer block, logits and loss
     LayerNorm, Activate, LogSoftmax, CrossEntropy, WeightedTotal, ArgMax,
     // sequence to sequence

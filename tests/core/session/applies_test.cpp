@@ -68,6 +68,7 @@ std::vector<Base> bases() {
         {"seeds of their own",
          with({{"score", "concat"}, {"projection-seed", "5"}, {"score-seed", "6"}, {"block-seed", "7"}})},
         {"hard", with({{"normalizer", "hard"}})},
+        {"sparsemax", with({{"normalizer", "sparsemax"}})},
         {"local-m", with({{"normalizer", "local-m"}})},
         {"local-p", with({{"normalizer", "local-p"}})},
         {"dropout", with({{"dropout", "0.5"}})},

@@ -1,0 +1,31 @@
+// The sparsemax, which turns scores into weights of which many are exactly zero.
+#pragma once
+
+#include "core/op/formula.h"
+#include "core/op/proof.h"
+#include "core/op/torch.h"
+#include "core/op/work.h"
+
+namespace attnscope::op {
+
+/// x (h × N × M, −∞ where closed): max(x − τ, 0), the threshold τ of each row such that the row sums to 1:
+/// the projection of the row onto the simplex (Martins and Astudillo 2016, algorithm 1), in double. Closed
+/// cells are exactly 0, and so is a row with nothing open; NaN or +∞ in an open cell makes the row's open
+/// cells NaN.
+struct Sparsemax {
+    Shape shape(Shapes in) const { return in[0]; }
+    std::string formula(const Symbols& in) const {
+        return "sparsemax( " + in.formula_of(0) + " ) over keys, each row sums to 1";
+    }
+    std::string caption(const Symbols&) const { return "sparsemax"; }
+    Operands operands() const { return {.same_as = 0}; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
+    bool operator==(const Sparsemax&) const = default;
+};
+
+/// Computes some rows of one head, n × M each.
+void sparsemax_rows(ConstMatrixView x, MatrixView out);
+
+}  // namespace attnscope::op
