@@ -53,7 +53,7 @@ const Row& part_of(const DecoderStep& step, DecoderPart part) {
         case DecoderPart::center: return step.alignment.center;
         case DecoderPart::mask: return step.alignment.open;
         case DecoderPart::masked: return step.alignment.masked;
-        case DecoderPart::softmax: return normalized_formula(rule);
+        case DecoderPart::softmax: return step.alignment.softmax;
         case DecoderPart::gauss: return step.alignment.gauss;
         case DecoderPart::weights: return step.alignment.weights;
         case DecoderPart::context: return step.context;
@@ -168,7 +168,7 @@ public:
             case DecoderPart::center: return explain_center(proof);
             case DecoderPart::mask: return explain_mask(proof);
             case DecoderPart::masked: return explain_masked(proof);
-            case DecoderPart::softmax: return normalized_formula(rule);
+            case DecoderPart::softmax: return explain_normalized(proof, DecoderPart::softmax);
             case DecoderPart::gauss: return explain_gauss(proof);
             case DecoderPart::weights: return explain_weights(proof);
             case DecoderPart::context: return explain_context(proof);

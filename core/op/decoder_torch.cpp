@@ -78,6 +78,7 @@ void define_step(TorchLines& py, const DecoderRule& rule) {
     for (const DecoderPart part : rule.parts()) parts.push_back(local(part).name);
     body.line("return {}", fmt::join(parts, ", "));
     py.functions.emplace_back("gru", k_gru_python);
+    py.functions.insert(py.functions.end(), look.functions.begin(), look.functions.end());
     py.functions.emplace_back(
         "step", rules.code + "def step(i, y, s):  # of the decoder\n" + python_indented(body.code));
 }

@@ -227,7 +227,8 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
          "--locked: expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not \"1,2,wieghts\""},
         {{"values", "maybe"}, "--values: expected true or false, not \"maybe\""},
         {{"mask", "casual"},
-         "--mask: mask \"casual\" is not a rule: use none, causal, valid:K[,K…], window:L,R, file:PATH"},
+         "--mask: mask \"casual\" is not a rule: use none, causal, valid:K[,K…], window:L,R, dilated:STEP, "
+         "prefix:K, file:PATH"},
         {{"mask", "valid"}, "--mask: mask valid needs a length"},
         {{"mask", "valid:"}, "--mask: mask \"valid:\" is not a rule"},
         {{"mask", "valid:-1"}, "--mask: mask valid:-1 is not a length"},
@@ -240,7 +241,8 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
 TEST(options_test, a_long_rule_of_a_mask_is_quoted_in_short) {
     EXPECT_EQ(refusal_of_flag("mask", "windows:" + std::string(1000, '1')),
               "--mask: mask \"windows:" + std::string(37, '1') + "…" + std::string(15, '1') +
-                  "\" is not a rule: use none, causal, valid:K[,K…], window:L,R, file:PATH");
+                  "\" is not a rule: use none, causal, valid:K[,K…], window:L,R, dilated:STEP, prefix:K, "
+                  "file:PATH");
 }
 
 TEST(options_test, text_that_is_not_utf8_is_refused_wherever_it_stands) {
