@@ -112,8 +112,8 @@ TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
 }
 
 TEST_F(ExporterTest, CancellingStopsWithinAFile) {
-    Session session;
-    for (int i = 0; i < 4; ++i) session.experiment.input.text += " " + session.experiment.input.text;
+    Session session;  // of 512 words: its file takes far longer than what passes between two wakes
+    for (int i = 0; i < 6; ++i) session.experiment.input.text += " " + session.experiment.input.text;
     Exporter* cancelled = nullptr;
     Exporter stopped([&] {
         if (cancelled->part() > 0) cancelled->cancel();
