@@ -38,8 +38,8 @@ void image_section(Desk& desk, const Ui& ui) {
     const std::string side = std::to_string(e.input.grid * e.input.patch_size);
     if (!section_header(ui, "Image", applies(desk, "grid") ? side + " × " + side + " pixels" : "")) return;
     picture_row(desk, ui);
-    number_row(desk, ui, "grid", "Patches per side", e.input.grid, k_max_grid);
-    number_row(desk, ui, "patch-size", "Pixels per side", e.input.patch_size, k_max_patch_size);
+    number_row(desk, ui, "grid", "Grid", e.input.grid, k_max_grid);
+    number_row(desk, ui, "patch-size", "Patch size", e.input.patch_size, k_max_patch_size);
     weight_seed_row(desk, ui, "image-seed", e.weights.image_seed, "the embedding table");
 }
 

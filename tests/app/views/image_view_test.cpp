@@ -132,13 +132,13 @@ TEST_F(ImageViewTest, ThePanelChoosesAndCutsThePicture) {
     click(field_of("Picture", {"##choice"}));
     choose("drawn");
     EXPECT_TRUE(document().experiment().input.image == drawn_picture());
-    click(field_of("Patches per side", {"number", "drag"}));
+    click(field_of("Grid", {"number", "drag"}));
     push(pressing(Key::a, {.ctrl = true}));
     push(typing("5"));
     play(pressing(Key::enter));
     EXPECT_EQ(document().experiment().input.grid, 5);
     EXPECT_EQ(document().trace()->columns.size(), 25U);
-    drag(field_of("Pixels per side", {"number", "drag"}), {60, 0});
+    drag(field_of("Patch size", {"number", "drag"}), {60, 0});
     EXPECT_GT(document().experiment().input.patch_size, 8);
     click(field_of("Picture", {"##choice"}));
     choose("none");
