@@ -141,13 +141,11 @@ bool is_view(const ActionContext& c) {
     return c.document.presentation().view == view;
 }
 
-bool translates(const ActionContext& c) {
-    return c.document.experiment().mechanism == MechanismKind::seq2seq;
-}
+bool has_steps(const ActionContext& c) { return mechanism_of(c.document.experiment()).is_recurrent; }
 
 /// The matrix of the alignment view where it is open: the arrows go through its cells then.
 const Stage* open_alignment(const ActionContext& c) {
-    const bool open = c.document.presentation().view == ViewKind::alignment && translates(c);
+    const bool open = c.document.presentation().view == ViewKind::alignment && has_steps(c);
     return open ? find_view_figure(ViewKind::alignment)->stage(*c.document.trace()) : nullptr;
 }
 
@@ -275,7 +273,7 @@ const std::array k_actions = {
            "Alignment",
            {Key::digit_5, {}},
            false,
-           translates,
+           has_steps,
            set_view<ViewKind::alignment>,
            is_view<ViewKind::alignment>},
     Action{"view.image",

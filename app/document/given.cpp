@@ -52,7 +52,7 @@ std::string given_name_of(std::string_view stage) {
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
     const Experiment& e = trace.experiment;
     const auto bias = e.weights.given.find("mask_additive");
-    if (bias != e.weights.given.end() && e.mechanism == MechanismKind::attention &&
+    if (bias != e.weights.given.end() && !mechanism_of(e).is_recurrent &&
         bias->second.values()(query, key) == -INFINITY)
         return "the custom bias of −∞";
     const Stage* center = trace.find(mechanism_of(e).center);

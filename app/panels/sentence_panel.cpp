@@ -29,10 +29,10 @@ int most_lines(const Ui& ui, float window_height) { return window_height < ui.px
 /// A sentence: that of the queries, or that of the keys and values.
 struct Sentence {
     bool second;
-    bool of_keys;  ///< the keys' sentence: the second one, but in sequence to sequence the source
+    bool of_keys;
     bool beside_another;
     std::string Input::*text;
-    const char* hint;
+    const SentenceRole* role;
     const char* id;
 };
 
@@ -41,16 +41,14 @@ std::string why_unread(const Desk& desk, const Sentence& sentence) {
     return why_unused(*find_option(sentence.second ? "text2" : "text"), desk.document.experiment());
 }
 
-bool translates(const Experiment& e) { return e.mechanism == MechanismKind::seq2seq; }
-
 Sentence first_sentence(const Experiment& e, bool beside_another) {
-    return {false, translates(e), beside_another, &Input::text, "Type a sentence", "sentence"};
+    const SentenceRole& role = mechanism_of(e).first;
+    return {false, role.is_of_keys, beside_another, &Input::text, &role, "sentence"};
 }
 
 Sentence second_sentence(const Experiment& e) {
-    const char* hint =
-        translates(e) ? "Target sentence (the decoder's words)" : "Second sentence (keys and values)";
-    return {true, !translates(e), true, &Input::text2, hint, "second sentence"};
+    const SentenceRole& role = mechanism_of(e).second;
+    return {true, role.is_of_keys, true, &Input::text2, &role, "second sentence"};
 }
 
 bool shows_second(const Desk& desk) {
@@ -60,9 +58,10 @@ bool shows_second(const Desk& desk) {
 /// Its tokens in the newest trace; the keys' sentence has none if the trace has no second sentence.
 const std::vector<std::string>& tokens_of(const Trace& trace, const Sentence& sentence) {
     static const std::vector<std::string> k_none;
-    if (translates(trace.experiment)) return sentence.of_keys ? trace.columns : trace.rows;
     if (!sentence.of_keys) return trace.rows;
-    return trace.experiment.input.text2.empty() ? k_none : trace.columns;
+    const bool has_keys =
+        mechanism_of(trace.experiment).first.is_of_keys || !trace.experiment.input.text2.empty();
+    return has_keys ? trace.columns : k_none;
 }
 
 /// The chips of the newest trace, broken into lines.
@@ -70,9 +69,9 @@ std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, fl
     std::vector<Chip> chips;
     const Trace* trace = desk.document.trace().get();
     if (!trace) return chips;
-    const char* stage = sentence.of_keys ? "tokens_kv" : "tokens";
-    if (translates(trace->experiment)) stage = sentence.of_keys ? "source" : "fed_tokens";
-    const Stage* ids = trace->find(stage);
+    const Mechanism& mechanism = mechanism_of(trace->experiment);
+    const bool first = sentence.of_keys == mechanism.first.is_of_keys;
+    const Stage* ids = trace->find((first ? mechanism.first : mechanism.second).tokens);
     const std::vector<std::string>& tokens = tokens_of(*trace, sentence);
     float x = 0;
     int line = 0;
@@ -131,9 +130,7 @@ std::string facts(Desk& desk, const Sentence& sentence) {
     if (!sentence.beside_another)
         return tokens + (tokens.empty() ? "" : " · ") + std::string(name_of(e.input.tokenizer)) + " · " +
                std::string(name_of(e.input.vocabulary)) + " vocabulary";
-    const char* const keys = translates(e) ? "source" : "keys, values";
-    const char* const queries = translates(e) ? "decoder's steps" : "queries";
-    return (sentence.of_keys ? keys : queries) + (tokens.empty() ? "" : " · " + tokens);
+    return sentence.role->words + (tokens.empty() ? "" : " · " + tokens);
 }
 
 /// The text field at the cursor, `width` wide; true while it has the keyboard.
@@ -151,7 +148,7 @@ bool text_input(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& f
     ImGui::SetNextItemWidth(width);
     const std::string before = desk.document.experiment().input.*sentence.text;
     std::string text = before;
-    if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.hint, text)) {
+    if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.role->hint, text)) {
         const std::string gesture =
             (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(desk.state, before, text));
         // The field stays open when its last letter is deleted.
@@ -303,10 +300,7 @@ void add_button(Desk& desk, const Ui& ui, float right, float top,
         run(*find_action("edit.second_sentence"));
     ImGui::EndDisabled();
     ui.controls.disabled = false;
-    tooltip(ui, !unread.empty()                          ? unread
-                : translates(desk.document.experiment()) ? "The target sentence, for the decoder"
-                                                         : "Cross-attention: queries from the first "
-                                                           "sentence, keys and values from the second");
+    tooltip(ui, unread.empty() ? mechanism_of(desk.document.experiment()).second_sentence : unread);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {right - ui.px(10), top + ui.px(6)},
               ink(hovered ? ui.theme.accent : ui.theme.faint, unread.empty() ? 1 : 0.5f), k_add,
               Align::right);

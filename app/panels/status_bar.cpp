@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -44,11 +46,12 @@ std::string warnings(const Trace& trace, const Presentation& presentation) {
 /// The number of queries and keys; of tokens where both are from the same sentence.
 std::string row_counts(const Trace& trace) {
     const int N = main_stage(trace).shape().rows;
-    const bool steps = trace.experiment.mechanism == MechanismKind::seq2seq;
-    if (steps) return counted(N, "step") + " · " + counted(static_cast<int>(trace.columns.size()), "word");
-    if (!has_two_sides(trace) && !trace.rows.empty()) return counted(N, "token");
-    const int M = main_stage(trace).shape().columns;
-    return std::to_string(N) + (N == 1 ? " query · " : " queries · ") + counted(M, "key");
+    const Mechanism& mechanism = mechanism_of(trace.experiment);
+    if (!mechanism.is_recurrent && !has_two_sides(trace) && !trace.rows.empty()) return counted(N, "token");
+    const int M =
+        mechanism.is_recurrent ? static_cast<int>(trace.columns.size()) : main_stage(trace).shape().columns;
+    return fmt::format("{} {} · {} {}", N, N == 1 ? mechanism.query : mechanism.queries, M,
+                       M == 1 ? mechanism.key : mechanism.keys);
 }
 
 constexpr std::size_t k_most_times = 8;
@@ -72,7 +75,7 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     // The trace may have been computed elsewhere than chosen: a sequence, or a trace that is not yet
     // replaced.
     const bool as_chosen = report.on_card == on_card;
-    const bool recurrent = trace && trace->experiment.mechanism == MechanismKind::seq2seq;
+    const bool recurrent = trace && mechanism_of(trace->experiment).is_recurrent;
     const std::string reason = as_chosen ? report.reason : recurrent ? "sequences run on the processor" : "";
     const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;
@@ -162,7 +165,7 @@ std::string sizes_text(const Trace& trace) {
     std::string text = row_counts(trace);
     for (const char* name : {"embedding", "source_embedding"})
         if (const Stage* stage = trace.find(name)) text += " · d " + std::to_string(stage->shape().columns);
-    const bool heads = trace.experiment.mechanism == MechanismKind::attention;
+    const bool heads = !mechanism_of(trace.experiment).is_recurrent;
     return text + (heads ? " · " + counted(trace.experiment.attention.heads, "head") : "");
 }
 

@@ -16,8 +16,8 @@ namespace attnscope {
 struct SentenceRole {
     bool is_of_keys;          ///< its tokens are the keys, else the queries
     const StageInfo* tokens;  ///< the stage of its tokens
-    std::string_view role;    ///< "queries", "source"
-    std::string_view hint;    ///< in the empty field
+    std::string words;        ///< "queries", "source"
+    const char* hint;         ///< in the empty field
 };
 
 /// All that is known of a mechanism beside its operations; mechanism_of() has one for each kind.
@@ -34,7 +34,7 @@ struct Mechanism {
     const StageInfo* center;                     ///< the centers of local windows
     std::string_view query, queries, key, keys;  ///< on the axes: "query", "queries", "key", "keys"
     SentenceRole first, second;                  ///< of text and text2
-    std::string_view second_sentence;            ///< what adding one does
+    std::string second_sentence;                 ///< what adding one does
 };
 
 /// Why an option of the experiment changes nothing, of those that a mechanism uses at all.

@@ -320,7 +320,8 @@ std::string normalized_formula(const DecoderRule& rule) {
     const bool masked = rule.has_mask() || rule.has_window();
     const std::string logits =
         std::string("e") + (rule.temperature == 1 ? "" : " ÷ T") + (masked ? ", masked" : "");
-    const Symbols symbols{.count = 1, .formula_of = [&](std::size_t) { return logits; }};
+    const Symbols symbols{
+        .count = 1, .keys = "the source", .formula_of = [&](std::size_t) { return logits; }};
     const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);
     return std::visit([&](const auto& op) { return op.formula(symbols); }, normalize);
 }

@@ -14,6 +14,7 @@ struct Symbols {
     std::string own = {};                                   ///< of the result
     std::size_t count = 0;                                  ///< of the inputs
     std::size_t result = 0;                                 ///< which of the operation's results
+    std::string keys = "keys";                              ///< what the weights are over
     std::function<std::string(std::size_t input)> of = {};  ///< in parentheses if it is a sum
     /// The input's own formula, which an operation on single cells continues: "Q Kᵀ"; its symbol if it is
     /// custom.

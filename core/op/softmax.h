@@ -18,7 +18,8 @@ struct Softmax {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const {
         return "softmax( " + in.formula_of(0) + " ) over " +
-               (axis == SoftmaxAxis::keys ? "keys, each row sums to 1" : "queries, each column sums to 1");
+               (axis == SoftmaxAxis::keys ? in.keys + ", each row sums to 1"
+                                          : "queries, each column sums to 1");
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;

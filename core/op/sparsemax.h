@@ -15,7 +15,7 @@ namespace attnscope::op {
 struct Sparsemax {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const {
-        return "sparsemax( " + in.formula_of(0) + " ) over keys, each row sums to 1";
+        return "sparsemax( " + in.formula_of(0) + " ) over " + in.keys + ", each row sums to 1";
     }
     std::string caption(const Symbols&) const { return "sparsemax"; }
     Operands operands() const { return {.same_as = 0}; }

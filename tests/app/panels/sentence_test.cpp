@@ -257,7 +257,7 @@ TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {
     e.attention.scale = {Scale::Kind::none};
     e.weights.given.insert_or_assign("scores", GivenMatrix(Matrix::Ones(1, 6)));
     EXPECT_EQ(sizes(e), "1 query · 6 keys · 1 head");
-    EXPECT_EQ(sizes(load_example("bahdanau-alignment").experiment), "13 steps · 12 words · d 16");
+    EXPECT_EQ(sizes(load_example("bahdanau-alignment").experiment), "13 steps · 12 source words · d 16");
 }
 
 }  // namespace

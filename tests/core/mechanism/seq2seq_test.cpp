@@ -485,7 +485,8 @@ TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
     const Trace trace = evaluate(translation());
     EXPECT_EQ(formula(trace, *trace.find("gate_z")),
               "z = sigmoid( W_iz [y; c] + b_iz + W_hz s of the previous step + b_hz )");
-    EXPECT_EQ(formula(trace, *trace.find("alignment")), "α = softmax( e ) over keys, each row sums to 1");
+    EXPECT_EQ(formula(trace, *trace.find("alignment")),
+              "α = softmax( e ) over the source, each row sums to 1");
 }
 
 /// Every cell of every stage: the terms' sum is what they are said to give, the last step is the value.
