@@ -112,8 +112,10 @@ TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
 }
 
 TEST_F(ExporterTest, CancellingStopsWithinAFile) {
-    Session session;  // of 512 words: its file takes far longer than what passes between two wakes
-    for (int i = 0; i < 6; ++i) session.experiment.input.text += " " + session.experiment.input.text;
+    // 65,536 numbers written out: the file takes a second, ten times what passes between two wakes.
+    Session session;
+    session.presentation.cell_size = 40;
+    for (int i = 0; i < 5; ++i) session.experiment.input.text += " " + session.experiment.input.text;
     Exporter* cancelled = nullptr;
     Exporter stopped([&] {
         if (cancelled->part() > 0) cancelled->cancel();
