@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdio>
 
+#include "core/utf8.h"
+
 namespace attnscope {
 namespace {
 
@@ -25,11 +27,10 @@ std::string escaped(utf8proc_int32_t c) {
 std::string one_line(std::string_view text) {
     std::string line;
     while (!text.empty()) {
-        utf8proc_int32_t c = -1;
-        const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                             static_cast<utf8proc_ssize_t>(text.size()), &c);
-        const std::size_t taken = length > 0 ? static_cast<std::size_t>(length) : 1;
-        if (length <= 0)
+        const DecodedCharacter next = decode_utf8(text);
+        const auto c = static_cast<utf8proc_int32_t>(next.code);
+        const std::size_t taken = next.bytes ? next.bytes : 1;
+        if (next.bytes == 0)
             line += "\uFFFD";
         else if (c == '\n' || c == '\r' || c == '\t')
             line += ' ';
@@ -42,16 +43,14 @@ std::string one_line(std::string_view text) {
     return line;
 }
 
-bool continues_character(char c) { return (c & 0xC0) == 0x80; }
-
 }  // namespace
 
 std::string message_text(std::string_view text, std::size_t most) {
     std::string line = one_line(text);
     if (line.size() <= most) return line;
-    std::size_t head = most - most / 4, tail = line.size() - most / 4;
-    while (continues_character(line[head])) --head;
-    while (tail < line.size() && continues_character(line[tail])) ++tail;
+    const std::size_t head = code_point_begin(line, most - most / 4);
+    std::size_t tail = code_point_begin(line, line.size() - most / 4);
+    if (tail < line.size() - most / 4) tail += decode_utf8(std::string_view(line).substr(tail)).bytes;
     return line.replace(head, tail - head, "…");
 }
 

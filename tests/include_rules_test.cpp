@@ -203,21 +203,21 @@ std::vector<std::string> any_circle(const std::map<std::string, std::string>& fi
     return {};
 }
 
-TEST(include_rules_test, no_source_file_breaks_a_rule) {
+TEST(IncludeRulesTest, NoSourceFileBreaksARule) {
     for (const auto& [path, text] : sources()) {
         if (path == "tests/include_rules_test.cpp") continue;  // quotes violations
         for (const std::string& violation : violations(path, text)) ADD_FAILURE() << violation;
     }
 }
 
-TEST(include_rules_test, no_files_include_each_other_in_a_circle) {
+TEST(IncludeRulesTest, NoFilesIncludeEachOtherInACircle) {
     EXPECT_EQ(any_circle(sources()), std::vector<std::string>{});
     EXPECT_EQ(
         any_circle({{"a.h", "#include \"b.h\"\n"}, {"b.h", "#include \"c.h\""}, {"c.h", "#include \"b.h\""}}),
         (std::vector<std::string>{"b.h", "c.h", "b.h"}));
 }
 
-TEST(include_rules_test, folders_stand_on_earlier_ones) {
+TEST(IncludeRulesTest, FoldersStandOnEarlierOnes) {
     std::set<std::string> earlier;
     for (const Room& room : k_rooms) {
         for (const std::string& other : room.stands_on)
@@ -230,7 +230,7 @@ TEST(include_rules_test, folders_stand_on_earlier_ones) {
     }
 }
 
-TEST(include_rules_test, the_table_has_every_folder_and_what_each_one_needs_alone) {
+TEST(IncludeRulesTest, TheTableHasEveryFolderAndWhatEachOneNeedsAlone) {
     std::map<std::string, std::set<std::string>> used;
     for (const auto& [path, text] : sources()) {
         if (!path.starts_with("core/") && !path.starts_with("app/")) continue;
@@ -245,13 +245,13 @@ TEST(include_rules_test, the_table_has_every_folder_and_what_each_one_needs_alon
             EXPECT_TRUE(used[room.folder].contains(other)) << room.folder << " no longer includes " << other;
 }
 
-TEST(include_rules_test, a_violation_is_named_with_its_file_line_and_reason) {
+TEST(IncludeRulesTest, AViolationIsNamedWithItsFileLineAndReason) {
     EXPECT_EQ(violations("core/text/tokenizer.cpp", "#pragma once\n\n  #  include <app/main.h> // no\n"),
               std::vector<std::string>{
                   "core/text/tokenizer.cpp:3 includes app/main.h: core/text does not stand on app"});
 }
 
-TEST(include_rules_test, planted_violations_are_found) {
+TEST(IncludeRulesTest, PlantedViolationsAreFound) {
     const std::vector<std::pair<std::string, std::string>> planted = {
         {"core/tensor/planted.h", "core/text/tokenizer.h"},
         {"core/op/planted.cpp", "core/graph/graph.h"},
@@ -274,7 +274,7 @@ TEST(include_rules_test, planted_violations_are_found) {
         EXPECT_EQ(violations(path, "#include \"" + header + "\"\n").size(), 1U) << path << " " << header;
 }
 
-TEST(include_rules_test, what_is_allowed_is_no_violation) {
+TEST(IncludeRulesTest, WhatIsAllowedIsNoViolation) {
     for (const auto& [path, header] : std::vector<std::pair<std::string, std::string>>{
              {"core/gpu/context.cpp", "epoxy/gl.h"},
              {"core/text/tokenizer.cpp", "core/error.h"},

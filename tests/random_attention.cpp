@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/graph/stage_table.h"
 #include "core/mechanism/attention/scores.h"
 #include "core/mechanism/evaluate.h"
 #include "core/op/normalizers.h"
@@ -61,12 +62,12 @@ Experiment random_settings(Dice& dice) {
 
 /// Some of what `trace` has, and more that fits it, given.
 void give(Dice& dice, const Trace& trace, Experiment& e) {
-    const int N = trace.find("weights")->shape().rows, M = trace.find("weights")->shape().columns;
+    const int N = trace.find("weights"_stage)->shape().rows, M = trace.find("weights"_stage)->shape().columns;
     const auto set = [&](std::string_view name, Matrix values) {
         e.weights.given.insert_or_assign(std::string(name), GivenMatrix(std::move(values)));
     };
     for (const GivenName& known : given_names())
-        if (const Stage* stage = trace.find(known.name); stage && dice.one_in(2)) {
+        if (const Stage* stage = trace.find_named(known.name); stage && dice.one_in(2)) {
             const Shape& shape = stage->shape();
             const int rows = shape.heads * shape.rows;
             const bool zeros_and_ones = known.name == "mask" || known.name == "dropout_keep";
@@ -88,8 +89,8 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
     if (dice.one_in(20)) set("scores", dice.matrix(N, M));
     const int width = [&] {
         for (const char* name : {"norm_2", "residual_2", "output", "concat"})
-            if (const Stage* stage = trace.find(name)) return stage->shape().columns;
-        return trace.find("context")->shape().columns;
+            if (const Stage* stage = trace.find_named(name)) return stage->shape().columns;
+        return trace.find("context"_stage)->shape().columns;
     }();
     if (dice.one_in(6)) {
         set("W_out", dice.matrix(5, width));
@@ -104,7 +105,7 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
 
 Experiment random_attention(Dice& dice) {
     Experiment e = random_settings(dice);
-    const int queries = evaluate(e).find("weights")->shape().rows;
+    const int queries = evaluate(e).find("weights"_stage)->shape().rows;
     for (int rules = dice.below(3); rules > 0; --rules)
         e.weighting.mask.push_back(random_rule(dice, queries));
     const Trace trace = evaluate(e);

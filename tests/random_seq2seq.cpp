@@ -1,5 +1,6 @@
 #include "tests/random_seq2seq.h"
 
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/seq2seq/parameters.h"
 #include "core/op/normalizers.h"
@@ -42,8 +43,9 @@ public:
     /// Rows of the tables, and tables with more rows than the words need.
     void give_words() {
         const Trace trace = evaluate(e_);
-        const int N = trace.find("fed_tokens")->shape().rows;
-        int source_rows = trace.find("E_src")->shape().rows, target_rows = trace.find("E_tgt")->shape().rows;
+        const int N = trace.find("fed_tokens"_stage)->shape().rows;
+        int source_rows = trace.find("E_src"_stage)->shape().rows,
+            target_rows = trace.find("E_tgt"_stage)->shape().rows;
         if (dice_.one_in(4)) set("E_src", dice_.matrix(source_rows += dice_.below(2), e_.input.dim));
         if (dice_.one_in(4)) set("E_tgt", dice_.matrix(target_rows += dice_.below(2), e_.input.dim));
         if (dice_.one_in(4)) set("src", tokens(dice_.from_to(1, 6), source_rows));
@@ -57,17 +59,17 @@ public:
     void give_parameters() {
         const Trace trace = evaluate(e_);
         for (const Seq2seqParameter& parameter : seq2seq_parameters())
-            if (const Stage* stage = trace.find(parameter.name);
+            if (const Stage* stage = trace.find_named(parameter.name);
                 stage && !e_.is_given(parameter.name) && dice_.one_in(5))
                 set(std::string(parameter.name), dice_.matrix(stage->shape().rows, stage->shape().columns));
     }
     void give_mask() {
         const Trace trace = evaluate(e_);
         const int steps = e_.seq2seq.decode == Decode::greedy ? e_.seq2seq.max_steps
-                                                              : trace.find("fed_tokens")->shape().rows;
+                                                              : trace.find("fed_tokens"_stage)->shape().rows;
         for (int rules = dice_.below(3); rules > 0; --rules)
             e_.weighting.mask.push_back(random_rule(dice_, steps));
-        if (dice_.one_in(5)) set("mask", dice_.bits(steps, trace.find("source")->shape().rows));
+        if (dice_.one_in(5)) set("mask", dice_.bits(steps, trace.find("source"_stage)->shape().rows));
     }
 
 private:

@@ -1,5 +1,7 @@
 #include "app/actions/actions.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <random>
@@ -434,8 +436,7 @@ std::string key_text(Key key) {
         return std::string(1, static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(a)));
     if (key >= digit_0 && key <= digit_9)
         return std::string(1, static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(digit_0)));
-    if (key >= f1 && key <= f12)
-        return "F" + std::to_string(static_cast<int>(key) - static_cast<int>(f1) + 1);
+    if (key >= f1 && key <= f12) return fmt::format("F{}", static_cast<int>(key) - static_cast<int>(f1) + 1);
     switch (key) {
         case left: return "←";
         case right: return "→";

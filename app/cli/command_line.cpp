@@ -1,5 +1,7 @@
 #include "app/cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -145,15 +147,14 @@ void require_flags(const SessionArguments& given, const Session& session, const 
     const int heads = session.experiment.attention.heads;
     if (given.gives("head") && head.kind == HeadChoice::Kind::one && head.head >= heads)
         throw UsageError("--head: " + head_text(head) + " does not exist; there " +
-                         (heads == 1 ? "is 1 head" : "are " + std::to_string(heads) + " heads"));
+                         (heads == 1 ? "is 1 head" : fmt::format("are {} heads", heads)));
     const std::optional<Cell>& cell = session.presentation.locked;
-    const Stage* stage = trace.find(session.presentation.locked_stage());
+    const Stage* stage = trace.find_named(session.presentation.locked_stage());
     if (!given.gives("locked") || !cell || !stage) return;
     const Shape& shape = stage->shape();
     if (cell->row >= shape.rows || cell->column >= shape.columns)
-        throw UsageError("--locked: " + std::to_string(cell->row + 1) + "," +
-                         std::to_string(cell->column + 1) + " is outside " + std::string(stage->name()) +
-                         ", which is " + std::to_string(shape.rows) + " × " + std::to_string(shape.columns));
+        throw UsageError(fmt::format("--locked: {},{} is outside {}, which is {} × {}", cell->row + 1,
+                                     cell->column + 1, stage->name(), shape.rows, shape.columns));
 }
 
 Trace evaluate_for(const Session& session, const ExportRequest& request, const EvaluateOptions& options) {

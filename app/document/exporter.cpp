@@ -1,5 +1,7 @@
 #include "app/document/exporter.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace attnscope {
@@ -29,7 +31,7 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
             outcome.files = export_files(*trace, session, request, folder,
                                          [this](const ExportStep& step) { return keep_going(step); });
             if (outcome.files.size() < count_)
-                outcome.problem = "export canceled after " + std::to_string(outcome.files.size()) + " files";
+                outcome.problem = fmt::format("export canceled after {} files", outcome.files.size());
         } catch (const std::exception& error) {
             outcome.problem = error.what();
         }

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/experiment/masks.h"
 #include "core/files/read_matrix.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/op/normalizers.h"
 
@@ -41,7 +42,7 @@ bool outside_window(const Trace& trace, const Stage& center, int head, int query
 
 }  // namespace
 
-std::string_view mask_stage(const Experiment& experiment) { return mechanism_of(experiment).mask->name; }
+const StageInfo* mask_stage(const Experiment& experiment) { return mechanism_of(experiment).mask; }
 
 std::string given_name_of(std::string_view stage) {
     const std::string_view name = stage == "alignment_mask" ? "mask" : stage;
@@ -102,7 +103,7 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
     const auto given = experiment.weights.given.find(name);
     if (given != experiment.weights.given.end()) return given->second.values();
     if (!trace) return Matrix::Zero(1, 1);
-    const Stage* stage = trace->find(name);
+    const Stage* stage = trace->find_named(name);
     // The mask stage includes the local window and a closing bias, which are not part of the custom mask.
     if (name == "mask" && trace->find(mask_stage(experiment))) {
         const GivenSize size = given_size(*trace, name);
@@ -121,14 +122,14 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
     return Matrix::Constant(size.rows, size.columns, ones ? 1.0f : 0.0f);
 }
 
-int head_width(const Trace& trace, const std::string& stage) {
-    for (const std::string& name : {stage + "_heads", stage})
-        if (const Stage* found = trace.find(name)) return found->shape().columns;
+int head_width(const Trace& trace, StageKey heads, StageKey whole) {
+    for (const StageKey& key : {heads, whole})
+        if (const Stage* found = trace.find(key)) return found->shape().columns;
     return 0;
 }
 
 int key_width(const Experiment& experiment, const Trace* trace) {
-    const int width = trace ? head_width(*trace, "key") : 0;
+    const int width = trace ? head_width(*trace, "key_heads"_stage, "key"_stage) : 0;
     return width > 0 ? width : experiment.key_columns() / std::max(experiment.attention.heads, 1);
 }
 

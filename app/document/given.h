@@ -20,7 +20,7 @@ struct MaskPreset {
 std::span<const MaskPreset> mask_presets();
 
 /// The stage that shows which pairs are open: "mask", or "alignment_mask" for a decoder.
-std::string_view mask_stage(const Experiment& experiment);
+const StageInfo* mask_stage(const Experiment& experiment);
 /// The custom matrix that determines a stage: "mask" for either mask stage, else the stage's own name; empty
 /// if none can.
 std::string given_name_of(std::string_view stage);
@@ -49,7 +49,7 @@ GivenSize given_size(const Trace& trace, std::string_view name);
 Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name);
 
 /// Columns per head of a stage of the trace ("query", "key" or "value"); 0 if the stage does not exist.
-int head_width(const Trace& trace, const std::string& stage);
+int head_width(const Trace& trace, StageKey heads, StageKey whole);
 /// d_k in the scale 1/√d_k: the trace's if it has keys, else that of the experiment.
 int key_width(const Experiment& experiment, const Trace* trace);
 

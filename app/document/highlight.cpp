@@ -1,4 +1,5 @@
 #include "app/document/highlight.h"
+#include "core/graph/stage_table.h"
 
 namespace attnscope {
 namespace {
@@ -23,9 +24,9 @@ int lit(const Highlight& highlight, Axis axis) {
 }  // namespace
 
 bool has_two_sides(const Trace& trace) {
-    const Stage* scores = trace.find("scores");
+    const Stage* scores = trace.find("scores"_stage);
     const Experiment& e = trace.experiment;
-    return trace.find("source") || trace.find("tokens_kv") || trace.find("embedding_kv") ||
+    return trace.find("source"_stage) || trace.find("tokens_kv"_stage) || trace.find("embedding_kv"_stage) ||
            e.is_given("query") || e.is_given("key") ||
            (scores && scores->shape().rows != scores->shape().columns);
 }

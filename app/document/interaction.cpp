@@ -6,7 +6,7 @@ namespace {
 
 /// The locked cell, in the stage where it was locked.
 std::optional<HeldCell> cell_where_locked(const Presentation& presentation, const Trace& trace) {
-    const Stage* stage = trace.find(presentation.locked_stage());
+    const Stage* stage = trace.find_named(presentation.locked_stage());
     if (!stage || !presentation.locked) return std::nullopt;
     const auto cell = same_cell(trace, *stage, *presentation.locked, *stage);
     return cell ? std::optional(HeldCell{stage, *cell}) : std::nullopt;
@@ -16,7 +16,7 @@ std::optional<HeldCell> cell_where_locked(const Presentation& presentation, cons
 
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace) {
     if (!trace) return presentation.locked;
-    const Stage* focused = trace->find(presentation.stage);
+    const Stage* focused = trace->find_named(presentation.stage);
     const auto locked = cell_where_locked(presentation, *trace);
     if (!focused || !locked) return std::nullopt;
     return same_cell(*trace, *locked->stage, locked->cell, *focused);
@@ -25,7 +25,7 @@ std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* t
 std::optional<HeldCell> held_cell(const Presentation& presentation, const Trace* trace) {
     if (!trace) return std::nullopt;
     if (const auto cell = locked_cell(presentation, trace))
-        return HeldCell{trace->find(presentation.stage), *cell};
+        return HeldCell{trace->find_named(presentation.stage), *cell};
     return cell_where_locked(presentation, *trace);
 }
 
@@ -33,7 +33,7 @@ namespace {
 
 Highlight cell_highlight(std::string_view stage, const Cell& cell, const Trace* trace) {
     const StageInfo* info = find_stage_info(stage);
-    const Stage* found = trace ? trace->find(stage) : nullptr;
+    const Stage* found = trace ? trace->find_named(stage) : nullptr;
     return info ? highlight_cell(*info, cell, found ? found->shape().depth : 1) : Highlight{};
 }
 

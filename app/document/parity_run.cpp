@@ -1,5 +1,7 @@
 #include "app/document/parity_run.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "core/error.h"
@@ -13,7 +15,7 @@ namespace attnscope {
 std::string place_text(const ParityReport& report, const StageDifference& stage,
                        const std::optional<CellPlace>& place) {
     if (!place) return why_not_compared(stage);
-    const std::string head = stage.shape.heads > 1 ? "head " + std::to_string(place->head + 1) : "";
+    const std::string head = stage.shape.heads > 1 ? fmt::format("head {}", place->head + 1) : "";
     const std::string row = report.labels.label(stage.key.stage->rows, place->row);
     const std::string column = report.labels.label(stage.key.stage->columns, place->column);
     const bool looks = stage.key.stage->columns == Axis::key_token;
@@ -26,12 +28,12 @@ std::string parity_text(const ParityReport& report) {
         "stage\theads\trows\tcolumns\tabsolute\tabsolute at\trelative\trelative at\tother kind\tcpu ms\tgpu "
         "ms\n";
     for (const StageDifference& stage : report.stages) {
-        text += std::string(stage.key.stage->name) + "\t" + std::to_string(stage.shape.heads) + "\t" +
-                std::to_string(stage.shape.rows) + "\t" + std::to_string(stage.shape.columns) + "\t" +
-                exact_text(stage.absolute) + "\t" + place_text(report, stage, stage.absolute_at) + "\t" +
-                exact_text(stage.relative) + "\t" + place_text(report, stage, stage.relative_at) + "\t" +
-                std::to_string(stage.other_kind) + "\t" + exact_text(stage.milliseconds_a) + "\t" +
-                exact_text(stage.milliseconds_b) + "\n";
+        text +=
+            fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", stage.key.stage->name,
+                        stage.shape.heads, stage.shape.rows, stage.shape.columns, exact_text(stage.absolute),
+                        place_text(report, stage, stage.absolute_at), exact_text(stage.relative),
+                        place_text(report, stage, stage.relative_at), stage.other_kind,
+                        exact_text(stage.milliseconds_a), exact_text(stage.milliseconds_b));
     }
     return text;
 }

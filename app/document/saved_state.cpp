@@ -1,5 +1,7 @@
 #include "app/document/saved_state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -61,7 +63,7 @@ std::string window_json(const SavedState& state) {
 std::string set_aside(const fs::path& file) {
     std::error_code error;
     std::string aside = file.string() + k_aside;
-    for (int n = 2; fs::exists(aside, error); ++n) aside = file.string() + k_aside + std::to_string(n);
+    for (int n = 2; fs::exists(aside, error); ++n) aside = fmt::format("{}{}{}", file.string(), k_aside, n);
     fs::rename(file, aside, error);
     return error ? file.string() : aside;
 }
@@ -91,7 +93,7 @@ std::string bytes_of(const GivenImage& given) {
 
 /// The hash and the size of the content: a collision is practically impossible.
 std::string part_name(std::string_view bytes) {
-    return std::to_string(std::hash<std::string_view>{}(bytes)) + "-" + std::to_string(bytes.size());
+    return fmt::format("{}-{}", std::hash<std::string_view>{}(bytes), bytes.size());
 }
 
 /// A file of the saved state. Throws Error(io), also for a pipe, which would be waited for.

@@ -1,5 +1,7 @@
 #include "app/heatmap/card_tiles.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -71,8 +73,8 @@ bool CardTiles::fill(const gl::Texture2D& texture, const HeatmapSource& source, 
 
     // One invocation per texel, or many for a texel that stands for many cells.
     const bool many = (block_rows << pooling.columns) >= k_threads;
-    std::vector<std::string> defines{many ? "THREADS " + std::to_string(k_threads)
-                                          : "SIDE " + std::to_string(k_side)};
+    std::vector<std::string> defines{many ? fmt::format("THREADS {}", k_threads)
+                                          : fmt::format("SIDE {}", k_side)};
     if (open) defines.emplace_back("MASK");
     if (source.transposed) defines.emplace_back("TRANSPOSED");
     GpuProgram& program = programs_.get("tile.comp", defines);

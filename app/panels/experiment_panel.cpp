@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -5,6 +7,7 @@
 #include "app/document/steps.h"
 #include "app/panels/panels.h"
 #include "app/panels/setting_rows.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/attention/scores.h"
 #include "core/number_text.h"
 #include "core/op/normalizers.h"
@@ -20,13 +23,13 @@ bool predicts_window(const Experiment& e) {
     return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
 }
 
-std::string product(int rows, int columns) { return std::to_string(rows) + " × " + std::to_string(columns); }
+std::string product(int rows, int columns) { return fmt::format("{} × {}", rows, columns); }
 
 float logarithmic_fill(int value, int most) {
     return std::log2(static_cast<float>(std::max(value, 1))) / std::log2(static_cast<float>(most));
 }
 
-std::string derived_shape(Desk& desk, std::string_view stage) {
+std::string derived_shape(Desk& desk, StageKey stage) {
     const Stage* found = desk.document.trace() ? desk.document.trace()->find(stage) : nullptr;
     return found ? product(found->shape().rows, found->shape().columns) : "";
 }
@@ -42,7 +45,7 @@ void input_section(Desk& desk, const Ui& ui) {
 
 void embedding_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Embedding", derived_shape(desk, "table"))) return;
+    if (!section_header(ui, "Embedding", derived_shape(desk, "table"_stage))) return;
     seed_row(desk, ui, "seed", "Seed", e.weights.seed);
     whole_row(desk, ui, "dim", "Dimension", std::to_string(e.input.dim),
               logarithmic_fill(e.input.dim, k_max_dim),
@@ -55,7 +58,8 @@ void embedding_section(Desk& desk, const Ui& ui) {
 void position_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool biases = e.attention.position == Position::alibi;
-    if (!section_header(ui, "Position", derived_shape(desk, biases ? "bias" : "position"))) return;
+    if (!section_header(ui, "Position", derived_shape(desk, biases ? "bias"_stage : "position"_stage)))
+        return;
     choice_row(desk, ui, "position", "Encoding",
                choices_of<Position>({"No position: reordered tokens give the same rows",
                                      "Sines and cosines of the position are added to X",
@@ -71,7 +75,7 @@ void size_row(Desk& desk, const Ui& ui, std::string_view option, const char* lab
     const Experiment& e = desk.document.experiment();
     Experiment copy = e;
     const int own = size(copy), columns = own > 0 ? own : e.input.dim;
-    whole_row(desk, ui, option, label, own > 0 ? std::to_string(columns) : "d = " + std::to_string(columns),
+    whole_row(desk, ui, option, label, own > 0 ? std::to_string(columns) : fmt::format("d = {}", columns),
               logarithmic_fill(columns, k_max_dim), [&, size](int steps) {
                   const int next = stepped_size(e, size, steps);
                   return next == e.input.dim ? 0 : next;
@@ -83,7 +87,7 @@ void projections_section(Desk& desk, const Ui& ui) {
     const bool none = e.attention.projection == Projection::none;
     if (!section_header(
             ui, "Projections",
-            none && applies(desk, "projection") ? unprojected_text(e) : derived_shape(desk, "W_q")))
+            none && applies(desk, "projection") ? unprojected_text(e) : derived_shape(desk, "W_q"_stage)))
         return;
     std::vector<Choice> rules = choices_of(projection_rules());
     rules.front().help = unprojected_text(e);
@@ -98,9 +102,10 @@ void projections_section(Desk& desk, const Ui& ui) {
 
 std::string head_widths(Desk& desk) {
     const Trace* trace = desk.document.trace().get();
-    const int d_k = trace ? head_width(*trace, "key") : 0, d_v = trace ? head_width(*trace, "value") : 0;
+    const int d_k = trace ? head_width(*trace, "key_heads"_stage, "key"_stage) : 0,
+              d_v = trace ? head_width(*trace, "value_heads"_stage, "value"_stage) : 0;
     if (d_k == 0) return "";
-    return "d_k = " + std::to_string(d_k) + (d_v == d_k ? "" : ", d_v = " + std::to_string(d_v));
+    return fmt::format("d_k = {}{}", d_k, d_v == d_k ? "" : ", d_v = " + std::to_string(d_v));
 }
 
 void heads_section(Desk& desk, const Ui& ui) {
@@ -167,7 +172,7 @@ void softmax_section(Desk& desk, const Ui& ui) {
 
 void output_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(desk, "W_o") : ""))
+    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(desk, "W_o"_stage) : ""))
         return;
     switch_row(desk, ui, "output-projection", "Projection", e.attention.output_projection);
 }
@@ -175,7 +180,7 @@ void output_section(Desk& desk, const Ui& ui) {
 void block_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool on = e.attention.block != Block::none;
-    if (!section_header(ui, "Block", on ? derived_shape(desk, "W_1") : "")) return;
+    if (!section_header(ui, "Block", on ? derived_shape(desk, "W_1"_stage) : "")) return;
     choice_row(desk, ui, "block", "Norms",
                choices_of<Block>({"Attention alone", "Each layer norm after adding (Vaswani et al. 2017)",
                                   "Each layer norm before attention and before the feed-forward layer"}));
@@ -183,7 +188,7 @@ void block_section(Desk& desk, const Ui& ui) {
                choices_of<Activation>({"max(0, x)", "x · Φ(x), Φ the normal distribution function"}));
     const int units = e.feed_forward_columns();
     whole_row(desk, ui, "feed-forward-size", "Feed-forward",
-              e.attention.feed_forward_size > 0 ? std::to_string(units) : "4 d = " + std::to_string(units),
+              e.attention.feed_forward_size > 0 ? std::to_string(units) : fmt::format("4 d = {}", units),
               logarithmic_fill(units, 4 * k_max_dim),
               [&](int steps) { return std::clamp(units + steps, 1, 4 * k_max_dim); });
     weight_seed_row(desk, ui, "block-seed", e.weights.block_seed, "the score weights");

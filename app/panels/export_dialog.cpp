@@ -1,4 +1,6 @@
 // What to export, how it looks and where it goes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -79,7 +81,7 @@ void what_to_export(Desk& desk, const Ui& ui) {
     if (heads > 1) {
         std::vector<Choice> choices = {{"all", "all heads", ""}, {"mean", "mean of the heads", ""}};
         for (int h = 1; h <= heads; ++h)
-            choices.push_back({std::to_string(h), "head " + std::to_string(h), ""});
+            choices.push_back({std::to_string(h), fmt::format("head {}", h), ""});
         form_choice(desk, ui, "Heads", "head", choices);
     }
     row(ui, "Formats", [&] {
@@ -118,7 +120,7 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
     row(ui, "Cell size", [&] {
         const std::optional<int>& size = form.presentation.cell_size;
         const DragResult result =
-            drag_field(ui, "size", size ? std::to_string(*size) + " px" : "auto", -1, ui.px(110));
+            drag_field(ui, "size", size ? fmt::format("{} px", *size) : "auto", -1, ui.px(110));
         tooltip(ui, "auto: smaller cells for larger matrices, so that labels stay legible in print");
         if (result.steps) {
             constexpr int k_first = 48;
@@ -151,15 +153,14 @@ std::string what_will_be_written(Desk& desk, bool& possible) {
         if (items.empty()) return "choose a format";
         possible = true;
         return "writes " + items.front().file_name +
-               (items.size() > 1 ? " and " + std::to_string(items.size() - 1) + " more" : "");
+               (items.size() > 1 ? fmt::format(" and {} more", items.size() - 1) : "");
     } catch (const std::exception& error) {
         return error.what();
     }
 }
 
 void running_export(Desk& desk, const Ui& ui) {
-    const std::string files =
-        std::to_string(desk.exporter.done()) + " of " + std::to_string(desk.exporter.count()) + " files";
+    const std::string files = fmt::format("{} of {} files", desk.exporter.done(), desk.exporter.count());
     ImGui::ProgressBar(static_cast<float>(desk.exporter.part()), {dialog_width(ui), 0}, files.c_str());
     if (push_button(ui, "Cancel", ui.px(110))) desk.exporter.cancel();
     tooltip(ui, "Files already written are kept");
@@ -228,9 +229,9 @@ void take_export(Desk& desk) {
     }
     if (desk.state.dialog == Dialog::exporting) desk.state.dialog = Dialog::none;
     const auto& files = outcome->files;
-    desk.state.notice = {"wrote " + files.front() +
-                             (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " more" : ""),
-                         false};
+    desk.state.notice = {
+        "wrote " + files.front() + (files.size() > 1 ? fmt::format(" and {} more", files.size() - 1) : ""),
+        false};
 }
 
 }  // namespace attnscope

@@ -1,4 +1,6 @@
 // The dialog for a custom matrix: its name, where its values come from, and a grid to edit them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +20,7 @@ constexpr float k_cell_height = 24;
 constexpr float k_number_width = 44;  ///< of the row numbers
 
 std::string size_text(Eigen::Index rows, Eigen::Index columns) {
-    return std::to_string(rows) + " × " + std::to_string(columns);
+    return fmt::format("{} × {}", rows, columns);
 }
 
 void start_with(Desk& desk, const Ui& ui, GiveForm& form, const std::string& name) {

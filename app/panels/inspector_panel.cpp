@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "core/number_text.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/shown_matrix.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -49,7 +52,7 @@ std::optional<Inspected> inspected(Desk& desk) {
     const Presentation& p = desk.document.presentation();
     std::optional<Inspected> found;
     if (hovered)
-        found = {slot->trace->find(hovered->stage), hovered->head, hovered->cell, hovered->slot};
+        found = {slot->trace->find_named(hovered->stage), hovered->head, hovered->cell, hovered->slot};
     else if (const auto held = held_cell(p, slot->trace.get()))
         found = {held->stage, 0, held->cell, held->slot};
     if (!found || !found->stage) return std::nullopt;
@@ -99,8 +102,8 @@ void line(const Column& c, const std::string& label, double value, bool rule) {
 std::string without_middle(ImFont* font, const std::string& text, float width) {
     if (text_width(font, text) <= width) return text;
     std::vector<std::size_t> begins;  // byte offsets of its characters, and the end
-    for (std::size_t i = 0; i < text.size(); ++i)
-        if ((static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U) begins.push_back(i);
+    for (std::size_t i = 0; i < text.size(); i += std::max<std::size_t>(decode_utf8(text.substr(i)).bytes, 1))
+        begins.push_back(i);
     begins.push_back(text.size());
     const std::size_t all = begins.size() - 1;
     const auto shortened = [&](std::size_t kept) {
@@ -132,10 +135,9 @@ std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, 
 void title(const Column& c, const Trace& trace, const Inspected& at, const Proof& proof, Rgb8 color) {
     std::string kind = stage_heading(*at.stage->info);
     if (at.stage->shape().heads > 1)
-        kind += at.head < 0 ? ", MEAN OF HEADS" : ", HEAD " + std::to_string(at.head + 1);
+        kind += at.head < 0 ? ", MEAN OF HEADS" : fmt::format(", HEAD {}", at.head + 1);
     for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-    const std::string place =
-        "row " + std::to_string(at.cell.row + 1) + " · column " + std::to_string(at.cell.column + 1);
+    const std::string place = fmt::format("row {} · column {}", at.cell.row + 1, at.cell.column + 1);
     const bool beside =
         text_width(c.ui.fonts.section, kind) + c.ui.px(12) + text_width(c.ui.fonts.caption, place) <=
         c.width();
@@ -315,13 +317,11 @@ void summary(const Column& c, const Proof& proof, const Inspected& at) {
         c.advance(21);
     };
     fact("entropy", fixed_text(s.entropy, 3) + " nat");
-    fact("effective tokens", fixed_text(s.effective_tokens, 2) + " of " + std::to_string(proof.row.size()));
+    fact("effective tokens", fmt::format("{} of {}", fixed_text(s.effective_tokens, 2), proof.row.size()));
     fact("row sum", fixed_text(s.sum, 4));
     if (!s.rank) return;
-    fact("rank in the row", std::to_string(s.rank) + " of " + std::to_string(proof.row.size()));
-    if (s.head_rank)
-        fact("rank among heads",
-             std::to_string(s.head_rank) + " of " + std::to_string(at.stage->shape().heads));
+    fact("rank in the row", fmt::format("{} of {}", s.rank, proof.row.size()));
+    if (s.head_rank) fact("rank among heads", fmt::format("{} of {}", s.head_rank, at.stage->shape().heads));
 }
 
 void nothing_pointed_at(const Column& c) {

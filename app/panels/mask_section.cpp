@@ -1,4 +1,6 @@
 // The mask's rules, one row each, and the custom matrices.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/document/given.h"
@@ -13,7 +15,7 @@ std::string open_cells(Desk& desk) {
         desk.document.trace() ? desk.document.trace()->find(mask_stage(desk.document.experiment())) : nullptr;
     if (!mask) return "";
     const std::size_t all = mask->shape().size(), open = all - mask->buffer.range().zero;
-    return std::to_string(open) + " of " + std::to_string(all) + " open";
+    return fmt::format("{} of {} open", open, all);
 }
 
 int token_count(Desk& desk) {
@@ -94,7 +96,7 @@ void mask_row(Desk& desk, const Ui& ui, const MaskKind& kind, const std::string&
 }
 
 std::string size_text(const GivenMatrix& matrix) {
-    return std::to_string(matrix.values().rows()) + " × " + std::to_string(matrix.values().cols());
+    return fmt::format("{} × {}", matrix.values().rows(), matrix.values().cols());
 }
 
 void show_stage(Desk& desk, const std::string& name, const std::string& gesture = {}) {
@@ -112,7 +114,7 @@ void given_fields(Desk& desk, const Ui& ui, const std::string& name, const Given
     const float remove = ui.px(26);
     if (small_button(ui, "show", size_text(matrix), "Show it in the focus to edit its cells",
                      width - remove - ui.px(4)))
-        show_stage(desk, name == "mask" ? std::string(mask_stage(desk.document.experiment())) : name);
+        show_stage(desk, name == "mask" ? std::string(mask_stage(desk.document.experiment())->name) : name);
     ImGui::SameLine(0, ui.px(4));
     if (small_button(ui, "remove", "×", "Discard", remove)) take_back(desk.document, name);
 }
@@ -120,7 +122,7 @@ void given_fields(Desk& desk, const Ui& ui, const std::string& name, const Given
 /// Focuses the mask. Where no rule closes anything a decoder has no mask stage: a custom mask that is all
 /// open is then set.
 void begin_painting(Desk& desk) {
-    const std::string stage(mask_stage(desk.document.experiment()));
+    const StageInfo* stage = mask_stage(desk.document.experiment());
     const Trace* trace = desk.document.trace().get();
     const std::string gesture = "paint…";
     if (trace && !trace->find(stage)) {
@@ -128,7 +130,7 @@ void begin_painting(Desk& desk) {
         paint_mask(desk.document, editable_mask(desk.document.experiment(), size.rows, size.columns),
                    gesture);
     }
-    show_stage(desk, stage, gesture);
+    show_stage(desk, std::string(stage->name), gesture);
     desk.document.end_gesture();
 }
 
@@ -165,7 +167,7 @@ void mask_section(Desk& desk, const Ui& ui) {
         for (std::size_t i = 0; i < rules.size(); ++i)
             if (rules[i].kind == kind.choice) {
                 ++shown;
-                mask_row(desk, ui, kind, shown == 1 ? name : name + " " + std::to_string(shown), i);
+                mask_row(desk, ui, kind, shown == 1 ? name : fmt::format("{} {}", name, shown), i);
                 if (desk.document.experiment().weighting.mask != rules) return;
             }
         if (!shown) mask_row(desk, ui, kind, name, std::nullopt);

@@ -1,4 +1,6 @@
 // Compares both backends on the open experiment: how far apart their stages are, and how long each took.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -22,8 +24,8 @@ float table_width(const Ui& ui) { return dialog_width(ui, 900); }
 std::string milliseconds_text(double milliseconds) { return fixed_text(milliseconds, 3); }
 
 std::string shape_text(const Shape& shape) {
-    return (shape.per_head ? std::to_string(shape.heads) + " × " : "") + std::to_string(shape.rows) + " × " +
-           std::to_string(shape.columns);
+    return fmt::format("{}{} × {}", shape.per_head ? fmt::format("{} × ", shape.heads) : "", shape.rows,
+                       shape.columns);
 }
 
 /// Text in the current column, right-aligned where the column holds numbers.
@@ -83,7 +85,7 @@ void stage_row(Desk& desk, const Ui& ui, const ParityReport& report, const Stage
     const bool pressed = has_picture && keyboard_use(ui, ImGui::GetID(name.c_str()), row).pressed;
     if (clicked || pressed) go_to(desk, stage);
     ImGui::PopStyleColor();
-    const std::string place = other ? std::to_string(stage.other_kind) + " NaN, ∞ or closed on one side only"
+    const std::string place = other ? fmt::format("{} NaN, ∞ or closed on one side only", stage.other_kind)
                                     : place_text(report, stage, stage.absolute_at);
     const std::array<std::string, k_columns> texts = {"",
                                                       shape_text(stage.shape),

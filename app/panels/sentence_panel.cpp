@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/panels/panels.h"
@@ -119,7 +121,7 @@ std::string count_text(const Desk& desk, const Sentence& sentence) {
     }
     const Trace* trace = desk.document.trace().get();
     const std::size_t count = trace ? tokens_of(*trace, sentence).size() : 0;
-    return count ? std::to_string(count) + (count == 1 ? " token" : " tokens") : std::string();
+    return count ? fmt::format("{}{}", count, count == 1 ? " token" : " tokens") : std::string();
 }
 
 /// The description at the right of the field.
@@ -150,7 +152,7 @@ bool text_input(Desk& desk, const Ui& ui, const Sentence& sentence, TextField& f
     std::string text = before;
     if (field.draw(("##" + std::string(sentence.id)).c_str(), sentence.role->hint, text)) {
         const std::string gesture =
-            (sentence.second ? "type keys " : "type ") + std::to_string(undo_run(desk.state, before, text));
+            fmt::format("{}{}", sentence.second ? "type keys " : "type ", undo_run(desk.state, before, text));
         // The field stays open when its last letter is deleted.
         if (sentence.second) desk.state.second_sentence_open = true;
         desk.document.change([&](Session& session) { session.experiment.input.*sentence.text = text; },
@@ -257,7 +259,7 @@ void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area)
         draw_text(
             ImGui::GetWindowDrawList(), ui.fonts.caption,
             {area.max.x, area.min.y + static_cast<float>(lines - 1) * ui.px(k_chip_height + 4) + ui.px(6)},
-            ink(ui.theme.faint), "and " + std::to_string(count - all.size()) + " more", Align::right);
+            ink(ui.theme.faint), fmt::format("and {} more", count - all.size()), Align::right);
 }
 
 constexpr float k_margin = 16;

@@ -8,13 +8,14 @@
 
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
 namespace attnscope {
 namespace {
 
-std::string count(std::size_t n, const char* what) { return n ? std::to_string(n) + " " + what + "  " : ""; }
+std::string count(std::size_t n, const char* what) { return n ? fmt::format("{} {}  ", n, what) : ""; }
 
 /// NaN and infinities of the focused stage; −∞ is not counted in `masked`, where the mask puts it.
 std::string not_finite(const Stage& stage) {
@@ -23,7 +24,7 @@ std::string not_finite(const Stage& stage) {
            (stage.name().ends_with("masked") ? "" : count(range.minus_infinity, "−∞"));
 }
 
-std::string counted(int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+std::string counted(int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 /// "1 row, 3 columns fully masked"; "" if there are none.
 std::string fully_masked(const Trace& trace) {
@@ -132,8 +133,8 @@ float export_progress(Desk& desk, const Ui& ui, const Area& area, float right) {
     list->AddRectFilled({begin, middle - ui.px(2)}, {end, middle + ui.px(2)}, ink(ui.theme.line));
     list->AddRectFilled({begin, middle - ui.px(2)}, {begin + part * (end - begin), middle + ui.px(2)},
                         ink(ui.theme.accent));
-    const std::string text = "exporting " + std::to_string(desk.exporter.done() + 1) + " of " +
-                             std::to_string(desk.exporter.count());
+    const std::string text =
+        fmt::format("exporting {} of {}", desk.exporter.done() + 1, desk.exporter.count());
     const float left = begin - ui.px(12);
     return left - draw_text(list, ui.fonts.caption, {left, area.min.y + ui.px(7)}, ink(ui.theme.accent), text,
                             Align::right);
@@ -163,8 +164,8 @@ std::string stage_times_text(const Trace& trace) {
 
 std::string sizes_text(const Trace& trace) {
     std::string text = row_counts(trace);
-    for (const char* name : {"embedding", "source_embedding"})
-        if (const Stage* stage = trace.find(name)) text += " · d " + std::to_string(stage->shape().columns);
+    for (const StageInfo* each : {"embedding"_stage, "source_embedding"_stage})
+        if (const Stage* stage = trace.find(each)) text += fmt::format(" · d {}", stage->shape().columns);
     const bool heads = !mechanism_of(trace.experiment).is_recurrent;
     return text + (heads ? " · " + counted(trace.experiment.attention.heads, "head") : "");
 }

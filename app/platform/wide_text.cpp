@@ -2,6 +2,7 @@
 
 #include "app/platform/imgui_compat.h"
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 
@@ -12,35 +13,7 @@ constexpr char32_t k_last_private = 0xF8FF;
 
 bool is_private(char32_t code) { return code >= k_first_private && code <= k_last_private; }
 
-bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u; }
-
 }  // namespace
-
-DecodedCharacter decode_utf8(std::string_view text) {
-    if (text.empty()) return {};
-    const auto first = static_cast<unsigned char>(text[0]);
-    if (first < 0x80) return {first, 1};
-    const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || text.size() < bytes) return {};
-    char32_t code = first & (0x7Fu >> bytes);
-    for (std::size_t i = 1; i < bytes; ++i) {
-        if (!is_continuation(text[i])) return {};
-        code = (code << 6) | (static_cast<unsigned char>(text[i]) & 0x3Fu);
-    }
-    const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    if (overlong || surrogate || code > 0x10FFFF) return {};
-    return {code, bytes};
-}
-
-std::string encode_utf8(char32_t code) {
-    const auto tail = [&](int shift) { return static_cast<char>(0x80u | ((code >> shift) & 0x3Fu)); };
-    const auto head = [&](unsigned mark, int shift) { return static_cast<char>(mark | (code >> shift)); };
-    if (code < 0x80) return {static_cast<char>(code)};
-    if (code < 0x800) return {head(0xC0, 6), tail(0)};
-    if (code < 0x10000) return {head(0xE0, 12), tail(6), tail(0)};
-    return {head(0xF0, 18), tail(12), tail(6), tail(0)};
-}
 
 WideText::WideText() : WideText(compat::has_wide_characters()) {}
 

@@ -10,14 +10,6 @@
 
 namespace attnscope {
 
-/// The code point at the start of `text`, and its length in bytes; 0 bytes if it is not valid UTF-8.
-struct DecodedCharacter {
-    char32_t code = 0;
-    std::size_t bytes = 0;
-};
-DecodedCharacter decode_utf8(std::string_view text);
-std::string encode_utf8(char32_t code);
-
 /// Dear ImGui with 16-bit characters turns everything above U+FFFF into U+FFFD, and any build does so with
 /// invalid UTF-8. This maps each such character, byte or NUL one-to-one to a private-use code point, and
 /// back; so are private-use characters of the text itself, and characters that the widget cannot draw. With

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/platform/wide_text.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 

@@ -13,6 +13,7 @@
 #include "app/platform/wide_text.h"
 #include "app/ui/shaped_text.h"
 #include "core/picture/fonts.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 

@@ -8,6 +8,7 @@
 #include "app/platform/wide_text.h"
 #include "core/error.h"
 #include "core/text/tokenizer.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {

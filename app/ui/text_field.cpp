@@ -5,6 +5,7 @@
 #include "app/platform/imgui_compat.h"
 #include "app/ui/shaped_text.h"
 #include "app/ui/ui.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 
@@ -21,9 +22,8 @@ int end_of_change(std::string_view before, std::string_view after) {
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t same = 0;
     while (same < shorter && before[before.size() - 1 - same] == after[after.size() - 1 - same]) ++same;
-    std::size_t end = after.size() - same;
-    while (end < after.size() && (static_cast<unsigned char>(after[end]) & 0xC0u) == 0x80u) ++end;
-    return static_cast<int>(end);
+    const std::size_t end = after.size() - same, begin = code_point_begin(after, end);
+    return static_cast<int>(begin == end ? end : begin + decode_utf8(after.substr(begin)).bytes);
 }
 
 void replace(ImGuiInputTextCallbackData& data, const std::string& text) {

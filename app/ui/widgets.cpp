@@ -1,5 +1,7 @@
 #include "app/ui/widgets.h"
 
+#include <fmt/format.h>
+
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -198,7 +200,7 @@ DragResult drag_field(const Ui& ui, const char* id, const std::string& text, flo
     const bool dragging = ImGui::IsItemActive() && ImGui::IsMouseDragging(0);
     if (dragging) {
         result.steps = drag_steps(ui);
-        result.gesture = "drag " + std::to_string(edit.gestures);
+        result.gesture = fmt::format("drag {}", edit.gestures);
     }
     if (keys.steps) result.steps = keys.steps;
     const bool clicked = ImGui::IsItemDeactivated() && was_click();

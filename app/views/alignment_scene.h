@@ -24,7 +24,7 @@ struct AlignmentScene {
         return {row.begin(), row.end()};
     }
     /// A stage of the trace; nullopt if there is none of that name.
-    std::optional<ShownStage> stage(std::string_view name) const { return shown_stage(trace, name, {}); }
+    std::optional<ShownStage> stage(StageKey key) const { return shown_stage(trace, key, {}); }
 };
 
 /// Draws the computation of the chosen decoder step, from the previous state to the word.

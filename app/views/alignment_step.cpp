@@ -6,6 +6,7 @@
 #include "app/views/alignment_scene.h"
 #include "app/views/focus_layout.h"
 #include "app/views/labels.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
 #include "core/picture/view_figure.h"
@@ -53,7 +54,7 @@ void arrow(const Column& c, float middle) {
 }
 
 /// One row of a stage as a column: the whole stage is drawn, clipped to this row.
-void vector_strip(const Column& c, float left, std::string_view stage, int row, const std::string& symbol,
+void vector_strip(const Column& c, float left, StageKey stage, int row, const std::string& symbol,
                   const std::string& what) {
     const ShownStage shown = *c.scene.stage(stage);
     const float width = c.ui.px(k_strip);
@@ -144,7 +145,7 @@ void attention(const Column& c, float left, float width) {
     const float each = (width - labels - 2 * gap) / 2, first = left + labels + gap;
     word_labels(c, left + labels, labels, words);
     head(c, first, each, indexed("e", c.scene.step + 1), "scores");
-    bars(c, "scores", first, each, words, *c.scene.stage("alignment_scores"));
+    bars(c, "scores", first, each, words, *c.scene.stage("alignment_scores"_stage));
     head(c, first + each + gap, each, indexed("α", c.scene.step + 1), "weights");
     bars(c, "weights", first + each + gap, each, words, c.scene.matrix);
 }
@@ -157,8 +158,8 @@ void likely(const Column& c, float left, float width) {
     const int said = said_word(trace, c.scene.step);
     const std::string target = "target “" + trace.label(Axis::target_row, said) + "”";
     head(c, left, width, "predicts",
-         trace.find("target_tokens") ? fitted(ui.fonts.caption, target, width) : "most likely");
-    const ShownStage log_probs = *c.scene.stage("log_probs");
+         trace.find("target_tokens"_stage) ? fitted(ui.fonts.caption, target, width) : "most likely");
+    const ShownStage log_probs = *c.scene.stage("log_probs"_stage);
     const float pitch = ui.px(24);
     const int count = std::clamp(static_cast<int>(c.height() / pitch), 1, 8);
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -191,7 +192,7 @@ void likely(const Column& c, float left, float width) {
 
 void before(const Column& c, float left) {
     const bool first = c.scene.step == 0;
-    vector_strip(c, left, first ? "initial_state" : "decoder_state", first ? 0 : c.scene.step - 1,
+    vector_strip(c, left, first ? "initial_state"_stage : "decoder_state"_stage, first ? 0 : c.scene.step - 1,
                  indexed("s", c.scene.step), "before");
 }
 
@@ -214,7 +215,7 @@ void decoder_step(Desk& desk, const Ui& ui, const AlignmentScene& scene, const A
         x += gap;
     };
     const auto state = [&] {
-        vector_strip(c, x, "decoder_state", scene.step, indexed("s", scene.step + 1), "state");
+        vector_strip(c, x, "decoder_state"_stage, scene.step, indexed("s", scene.step + 1), "state");
         next(strip);
     };
     before(c, x);
@@ -222,7 +223,7 @@ void decoder_step(Desk& desk, const Ui& ui, const AlignmentScene& scene, const A
     if (current) state();
     attention(c, x, wide);
     next(wide);
-    vector_strip(c, x, "decoder_context", scene.step, indexed("c", scene.step + 1), "context");
+    vector_strip(c, x, "decoder_context"_stage, scene.step, indexed("c", scene.step + 1), "context");
     next(strip);
     if (!current) state();
     likely(c, x, words);

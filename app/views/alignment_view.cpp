@@ -1,4 +1,6 @@
 // The soft alignment of an encoder and decoder, step by step (after Bahdanau et al. 2015, figure 3).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +10,7 @@
 #include "app/views/focus_layout.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/step_words.h"
 #include "core/number_text.h"
@@ -318,15 +321,15 @@ void captions(const Ui& ui, const AlignmentScene& scene, const Places& at) {
 /// A one-line summary of the chosen step.
 std::string summary(const AlignmentScene& scene) {
     const Trace& trace = scene.trace;
-    std::string text = "step " + std::to_string(scene.step + 1) + " of " + std::to_string(scene.steps()) +
-                       ", fed “" + trace.label(Axis::target_row, fed_word(trace, scene.step)) + "”";
+    std::string text = fmt::format("step {} of {}, fed “{}”", scene.step + 1, scene.steps(),
+                                   trace.label(Axis::target_row, fed_word(trace, scene.step)));
     if (!scene.aligned) return k_no_alignment + ("  ·  " + text);
     const Cell most = step_cell(scene, scene.step);
     const float weight = scene.matrix.at(most.row, most.column);
     text += trace.fully_masked(scene.step)
                 ? "  ·  every source word is masked"
                 : "  ·  looks most at “" + scene.word(most.column) + "” " + cell_text(weight);
-    if (const Stage* center = trace.find("alignment_center"))
+    if (const Stage* center = trace.find("alignment_center"_stage))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
     if (trace.experiment.seq2seq.encoder == Encoder::forward)
         text += "  ·  forward encoder: no word sees those after it";
@@ -355,11 +358,11 @@ int shown_step(const Desk& desk, const ShownStage& matrix) {
 AlignmentScene scene_of(Desk& desk) {
     const Trace& trace = *desk.document.trace();
     const Presentation& presentation = desk.document.presentation();
-    ShownStage shown = *shown_stage(trace, main_stage(trace).name(), presentation);
+    ShownStage shown = *shown_stage(trace, main_stage(trace).key(), presentation);
     const Highlight lit = current_highlight(desk.state, presentation, &trace);
     const ColorScale scale = scale_of(shown, presentation);
-    const bool aligned = shown.stage->name() == "alignment";
-    const int words = trace.find("source")->shape().rows, step = shown_step(desk, shown);
+    const bool aligned = shown.stage->info == "alignment"_stage;
+    const int words = trace.find("source"_stage)->shape().rows, step = shown_step(desk, shown);
     return {trace,   std::move(shown),  scale,
             aligned, said_words(trace), words,
             step,    lit.key,           lit.key >= 0 && lit.query < 0};

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -158,8 +160,7 @@ void operands(Desk& desk, const Ui& ui, const FocusLayout& layout, const StageIn
                   std::string(layout.left->stage->info->symbol));
         if (area.width() > ui.px(90))
             draw_text(list, ui.fonts.caption, {area.max.x, y + 1}, ink(ui.theme.faint),
-                      std::to_string(layout.left->rows()) + " × " + std::to_string(layout.left->columns()),
-                      Align::right);
+                      fmt::format("{} × {}", layout.left->rows(), layout.left->columns()), Align::right);
     }
     if (layout.above) {
         const Area& area = layout.above_area;
@@ -178,7 +179,7 @@ void operands(Desk& desk, const Ui& ui, const FocusLayout& layout, const StageIn
         draw_text(list, ui.fonts.strong, {x, area.min.y + ui.px(4)}, ink(ui.theme.secondary),
                   std::string(layout.above->stage->info->symbol) + (transposed ? "ᵀ" : ""), Align::right);
         draw_text(list, ui.fonts.caption, {x, area.min.y + ui.px(22)}, ink(ui.theme.faint),
-                  std::to_string(rows) + " × " + std::to_string(columns), Align::right);
+                  fmt::format("{} × {}", rows, columns), Align::right);
     }
 }
 
@@ -373,7 +374,7 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     const Trace& trace = *desk.document.trace();
     const Presentation& presentation = desk.document.presentation();
     const Stage& stage = focused_stage(trace, presentation.stage);
-    const auto shown = shown_stage(trace, stage.name(), presentation);
+    const auto shown = shown_stage(trace, stage.key(), presentation);
     header(desk, ui, area, trace, stage, shown ? &*shown : nullptr, run);
     if (!shown) return no_matrix(desk, ui, area, stage);
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);

@@ -1,5 +1,7 @@
 #include "app/views/focus_edit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +60,7 @@ void take_cells(Desk& desk, const ShownStage& shown) {
             for (std::size_t i = stroke.taken; i < stroke.cells.size(); ++i)
                 mask(stroke.cells[i].row, stroke.cells[i].column) = stroke.opens ? 1 : 0;
         },
-        "paint " + std::to_string(stroke.count));
+        fmt::format("paint {}", stroke.count));
     stroke.taken = stroke.cells.size();
 }
 
@@ -86,9 +88,7 @@ unsigned field_id() { return ImGui::GetID("focused cell"); }
 
 }  // namespace
 
-bool is_painted(const ShownStage& shown) {
-    return shown.stage->name() == mask_stage(shown.trace->experiment);
-}
+bool is_painted(const ShownStage& shown) { return shown.stage->info == mask_stage(shown.trace->experiment); }
 
 bool may_be_given(const ShownStage& shown) { return !given_name_of(shown.stage->name()).empty(); }
 

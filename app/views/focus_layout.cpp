@@ -53,7 +53,7 @@ float column_mark_width(const Ui& ui, const ShownStage& shown) {
 std::optional<ShownStage> operand_shown(const ShownStage& shown, const Stage* operand,
                                         const Presentation& presentation) {
     if (!operand || shown.head_index() < 0) return std::nullopt;
-    return shown_stage(*shown.trace, operand->name(), presentation);
+    return shown_stage(*shown.trace, operand->key(), presentation);
 }
 
 /// Fits `count` cells of at most `cell` pixels into the room, zoomed around `center`.

@@ -1,10 +1,13 @@
 // A picture with the attention of the words over it (after Xu et al. 2015, figure 3).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
 #include "app/views/views.h"
+#include "core/graph/stage_table.h"
 #include "core/number_text.h"
 #include "core/picture/figure.h"
 
@@ -172,8 +175,7 @@ void tiles(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, int c
     }
     if (most > 0 && most < scene.queries())
         draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {area.max.x, area.max.y - ui.px(4)},
-                  ink(ui.theme.faint), "and " + std::to_string(scene.queries() - most) + " more",
-                  Align::right);
+                  ink(ui.theme.faint), fmt::format("and {} more", scene.queries() - most), Align::right);
 }
 
 }  // namespace
@@ -182,15 +184,15 @@ std::string why_no_image(const Desk& desk) {
     const Trace* trace = desk.document.trace().get();
     if (!desk.document.experiment().input.image)
         return "No picture: open one, or use the built-in one (Edit)";
-    if (!trace || !trace->find("patches")) return "A custom matrix replaces the picture";
+    if (!trace || !trace->find("patches"_stage)) return "A custom matrix replaces the picture";
     return "";
 }
 
 void image_view(Desk& desk, const Ui& ui, const Area& area) {
     const Trace& trace = *desk.document.trace();
     const Presentation& presentation = desk.document.presentation();
-    auto shown = shown_stage(trace, "weights_dropped", presentation);
-    if (!shown) shown = shown_stage(trace, "weights", presentation);
+    auto shown = shown_stage(trace, "weights_dropped"_stage, presentation);
+    if (!shown) shown = shown_stage(trace, "weights"_stage, presentation);
     const Experiment& e = trace.experiment;
     const Scene scene{*shown, *e.input.image, e.input.grid, scale_of(*shown, presentation),
                       e.weighting.normalizer == Normalization::hard};

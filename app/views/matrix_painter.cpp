@@ -10,16 +10,11 @@
 namespace attnscope {
 namespace {
 
-/// The mask that a stage is drawn with; empty for the mask itself and for stages without one.
-std::string_view drawn_with_mask(const Stage& stage) {
-    const std::string_view mask = mask_of(*stage.info);
-    return mask == stage.name() ? "" : mask;
-}
-
-StagePtr stage_pointer(const Trace& trace, std::string_view name) {
-    for (const StageRecord& record : trace.records)
-        if (record.stage->name() == name) return record.stage;
-    return nullptr;
+/// The mask that a stage is drawn with; nullptr for the mask itself and for stages without one.
+StagePtr drawn_with_mask(const Trace& trace, const Stage& stage) {
+    const StageInfo* mask = mask_of(*stage.info);
+    const StageRecord* record = mask == stage.info ? nullptr : trace.record(mask);
+    return record ? record->stage : nullptr;
 }
 
 /// The mask for a head. Where masks differ between heads, the mean is closed exactly where all heads are.
@@ -51,7 +46,7 @@ HeatmapSource source_of(const ShownStage& shown, bool transposed) {
     source.transposed = transposed;
     source.key = static_cast<std::uint64_t>(shown.head_index() + 2);
     source.owner = shown.stage;
-    const StagePtr mask = stage_pointer(*shown.trace, drawn_with_mask(*shown.stage));
+    const StagePtr mask = drawn_with_mask(*shown.trace, *shown.stage);
     if (mask && mask->buffer.range().min == 0) {
         const ShownMatrix open = mask_matrix(*mask, shown.head_index());
         source.open = levels_of(*open.buffer, open.head);
@@ -78,19 +73,18 @@ float ShownStage::at(int row, int column) const {
 }
 
 bool ShownStage::closed(int row, int column) const {
-    const Stage* mask = trace->find(drawn_with_mask(*stage));
+    const StagePtr mask = drawn_with_mask(*trace, *stage);
     if (!mask) return false;
     const ShownMatrix open = mask_matrix(*mask, head_index());
     return open.buffer->at(open.head, row, column) == 0;
 }
 
-std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
-                                      const Presentation& presentation) {
-    StagePtr stage = stage_pointer(trace, name);
-    if (!stage) return std::nullopt;
-    const HeadChoice head = head_on_screen(*stage, presentation.head);
-    if (!why_not_shown(*stage, head).empty()) return std::nullopt;
-    return ShownStage{&trace, std::move(stage), head};
+std::optional<ShownStage> shown_stage(const Trace& trace, StageKey key, const Presentation& presentation) {
+    const StageRecord* record = trace.record(key);
+    if (!record) return std::nullopt;
+    const HeadChoice head = head_on_screen(*record->stage, presentation.head);
+    if (!why_not_shown(*record->stage, head).empty()) return std::nullopt;
+    return ShownStage{&trace, record->stage, head};
 }
 
 ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {

@@ -24,10 +24,9 @@ struct ShownStage {
     bool closed(int row, int column) const;
 };
 
-/// The stage of that name as the presentation shows it. nullopt if the trace lacks it, or has no matrix of it
+/// The stage as the presentation shows it. nullopt if the trace lacks it, or has no matrix of it
 /// to show (why_not_shown).
-std::optional<ShownStage> shown_stage(const Trace& trace, std::string_view name,
-                                      const Presentation& presentation);
+std::optional<ShownStage> shown_stage(const Trace& trace, StageKey key, const Presentation& presentation);
 
 /// The color scale of a stage under the presentation.
 ColorScale scale_of(const ShownStage& shown, const Presentation& presentation);

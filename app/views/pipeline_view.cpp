@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 #include <vector>
@@ -50,15 +52,13 @@ void presentation_item(Desk& desk, const std::string& shown, std::string_view op
 std::string head_words(const Desk& desk) {
     const HeadChoice& head = desk.document.presentation().head;
     const int heads = desk.document.experiment().attention.heads;
-    if (head.kind != HeadChoice::Kind::one && heads > 1)
-        return "mean of " + std::to_string(heads) + " heads ▾";
-    return "head " + std::to_string(std::min(head.head, heads - 1) + 1) + " of " + std::to_string(heads) +
-           " ▾";
+    if (head.kind != HeadChoice::Kind::one && heads > 1) return fmt::format("mean of {} heads ▾", heads);
+    return fmt::format("head {} of {} ▾", std::min(head.head, heads - 1) + 1, heads);
 }
 
 void head_items(Desk& desk) {
     for (int h = 1; h <= desk.document.experiment().attention.heads; ++h)
-        presentation_item(desk, "head " + std::to_string(h), "head", std::to_string(h));
+        presentation_item(desk, fmt::format("head {}", h), "head", std::to_string(h));
     if (desk.document.experiment().attention.heads > 1)
         presentation_item(desk, "mean of the heads", "head", "mean");
 }
@@ -102,8 +102,7 @@ void color_items(Desk& desk) {
 void parameter_items(Desk& desk) {
     for (const StagePtr& stage : desk.document.trace()->parameters()) {
         const std::string name(stage->name());
-        const std::string shape =
-            std::to_string(stage->shape().rows) + " × " + std::to_string(stage->shape().columns);
+        const std::string shape = fmt::format("{} × {}", stage->shape().rows, stage->shape().columns);
         if (!ImGui::MenuItem(name.c_str(), shape.c_str(), desk.document.presentation().stage == name))
             continue;
         desk.document.change([&](Session& session) { session.presentation.focus(name); });

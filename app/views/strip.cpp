@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -84,7 +86,7 @@ constexpr float k_range_width = 52;  ///< "-5.9 4.1"
 constexpr const char* k_no_picture = "no mean";
 
 std::string shape_text(const Stage& stage) {
-    return std::to_string(stage.shape().rows) + "×" + std::to_string(stage.shape().columns);
+    return fmt::format("{}×{}", stage.shape().rows, stage.shape().columns);
 }
 
 float caption_width(const Ui& ui, const StripItem& item) {
@@ -131,7 +133,7 @@ std::vector<StripItem> lay_out(Desk& desk, const Ui& ui, float width) {
     const std::vector<std::string>* names = &trace.rows;
     for (const StagePtr& stage : trace.stages()) {
         if (stage->info->unit == Unit::token_id) continue;
-        const auto shown = shown_stage(trace, stage->name(), desk.document.presentation());
+        const auto shown = shown_stage(trace, stage->key(), desk.document.presentation());
         const std::vector<std::string>* own = row_names(trace, stage->info->rows, two_sides);
         const bool others = !items.empty() && own && own != names;
         if (own) names = own;
@@ -169,7 +171,7 @@ void under_picture(const Ui& ui, const StripItem& item, float left, float right,
     if (shown.stage->info->unit == Unit::boolean) {
         const auto all = static_cast<std::size_t>(shown.rows()) * static_cast<std::size_t>(shown.columns());
         const std::size_t open = all - shown.matrix().range().zero;
-        std::string text = std::to_string(open) + " of " + std::to_string(all);
+        std::string text = fmt::format("{} of {}", open, all);
         if (text_width(ui.fonts.mono_small, text) > right - left)
             text = open == all ? "all open" : short_text(100.0 * double(open) / double(all)) + " % open";
         draw_text(list, ui.fonts.mono_small, {left, y}, faint, text);

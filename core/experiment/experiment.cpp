@@ -22,8 +22,7 @@ namespace {
 
 void check_whole(const char* field, int value, int low, int high) {
     if (value < low || value > high)
-        refuse(std::string(field) + " " + std::to_string(value) + " is out of range: use " +
-               std::to_string(low) + " to " + std::to_string(high));
+        refuse(fmt::format("{} {} is out of range: use {} to {}", field, value, low, high));
 }
 
 template <typename Table>
@@ -62,8 +61,8 @@ void check_numbers(const Experiment& e) {
     if (!(e.attention.bandwidth > 0) || !std::isnormal(two_variances))
         refuse("bandwidth must be above 0, with a square that float32 holds: use 1e-18 to 1e18");
     if (!(e.weighting.local_window >= 0 && e.weighting.local_window <= k_max_tokens))
-        refuse("local-window " + fmt::format("{}", e.weighting.local_window) + " is out of range: use 0 to " +
-               std::to_string(k_max_tokens));
+        refuse(fmt::format("local-window {} is out of range: use 0 to {}",
+                           fmt::format("{}", e.weighting.local_window), k_max_tokens));
     const auto bell =
         static_cast<float>(e.weighting.local_window * e.weighting.local_window / 2);  // 2 (D ÷ 2)²
     if (e.weighting.normalizer == Normalization::local_p && !std::isnormal(bell))
@@ -75,16 +74,15 @@ void check_numbers(const Experiment& e) {
 
 void check_text(const char* field, const std::string& text) {
     if (text.size() > k_max_text_bytes)
-        throw Error(ErrorKind::too_large, std::string(field) + " has " + std::to_string(text.size()) +
-                                              " bytes and the limit is " + std::to_string(k_max_text_bytes) +
-                                              ": shorten it");
+        throw Error(ErrorKind::too_large, fmt::format("{} has {} bytes and the limit is {}: shorten it",
+                                                      field, text.size(), k_max_text_bytes));
     require_utf8(text);
 }
 
 void check_mask(const Experiment& e) {
     if (e.weighting.mask.size() > k_max_mask_rules)
-        refuse("mask has " + std::to_string(e.weighting.mask.size()) + " rules, and up to " +
-               std::to_string(k_max_mask_rules) + " are supported: use fewer");
+        refuse(fmt::format("mask has {} rules, and up to {} are supported: use fewer",
+                           e.weighting.mask.size(), k_max_mask_rules));
     for (const MaskRule& rule : e.weighting.mask) mask_kind(rule.kind).check(rule);
 }
 
@@ -96,8 +94,8 @@ void check_image(const Experiment& e) {
     if (image.width < 1 || image.height < 1 ||
         image.rgb.size() !=
             3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
-        refuse("image is " + std::to_string(image.width) + " × " + std::to_string(image.height) +
-               " pixels of " + std::to_string(image.rgb.size()) + " bytes: use three bytes a pixel");
+        refuse(fmt::format("image is {} × {} pixels of {} bytes: use three bytes a pixel", image.width,
+                           image.height, image.rgb.size()));
     if (!e.input.text2.empty() && e.mechanism == MechanismKind::attention)
         refuse("text2 and image both define the keys: leave text2 empty or use image none");
 }
@@ -137,8 +135,7 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
 std::string why_sizes_do_not_fit(const Experiment& e) {
     if (e.mechanism != MechanismKind::attention) return "";
     const auto undivided = [&](const char* field, int size) {
-        return "heads " + std::to_string(e.attention.heads) + " does not divide " + field + " " +
-               std::to_string(size) + ": use a divisor";
+        return fmt::format("heads {} does not divide {} {}: use a divisor", e.attention.heads, field, size);
     };
     if (e.key_columns() % e.attention.heads != 0 && !e.is_given("query"))
         return undivided(e.attention.key_size > 0 ? "key-size" : "dim", e.key_columns());
@@ -147,9 +144,10 @@ std::string why_sizes_do_not_fit(const Experiment& e) {
     const bool own_sizes = e.key_columns() != e.input.dim || e.value_columns() != e.input.dim;
     if (own_sizes &&
         (e.attention.projection == Projection::none || e.attention.projection == Projection::mha))
-        return "projection " + std::string(name_of(e.attention.projection)) + " keeps the size " +
-               std::to_string(e.input.dim) +
-               " of the embedding: set key-size and value-size to 0 or choose another projection";
+        return fmt::format(
+            "projection {} keeps the size {} of the embedding: set key-size and value-size to 0 or choose "
+            "another projection",
+            name_of(e.attention.projection), e.input.dim);
     return "";
 }
 

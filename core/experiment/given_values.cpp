@@ -1,5 +1,7 @@
 #include "core/experiment/given_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -38,8 +40,8 @@ void check_given_cells(std::string_view name, const Matrix& values, std::string_
     if (other == end) return;
     const Eigen::Index at = other - values.data();
     throw Error(ErrorKind::bad_input,
-                std::string(source) + ": row " + std::to_string(at / values.cols() + 1) + ", column " +
-                    std::to_string(at % values.cols() + 1) + " is " + why_not_given(name, *other));
+                fmt::format("{}: row {}, column {} is {}", source, at / values.cols() + 1,
+                            at % values.cols() + 1, why_not_given(name, *other)));
 }
 
 void check_given_cells(const Experiment& experiment) {

@@ -170,7 +170,7 @@ std::string mask_rule_text(const MaskRule& rule) {
     std::string text(name_of(rule.kind));
     char separator = ':';
     for (const std::int64_t argument : rule.arguments) {
-        text += separator + std::to_string(argument);
+        text += fmt::format("{}{}", separator, argument);
         separator = ',';
     }
     return text;

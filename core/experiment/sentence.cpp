@@ -1,5 +1,7 @@
 #include "core/experiment/sentence.h"
 
+#include <fmt/format.h>
+
 #include "core/error.h"
 #include "core/limits.h"
 #include "core/text/tokenizer.h"
@@ -13,15 +15,14 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
         throw Error(ErrorKind::bad_input,
                     std::string(which) + " has no tokens: type at least one word (" + flag + " \"…\")");
     if (tokens.size() > static_cast<std::size_t>(k_max_tokens))
-        throw Error(ErrorKind::too_large, std::string(which) + " has " + std::to_string(tokens.size()) +
-                                              " tokens and the limit is " + std::to_string(k_max_tokens) +
-                                              ": shorten it");
+        throw Error(ErrorKind::too_large, fmt::format("{} has {} tokens and the limit is {}: shorten it",
+                                                      which, tokens.size(), k_max_tokens));
     for (const std::string& token : tokens)
         if (token.size() > k_max_token_bytes)
-            throw Error(ErrorKind::too_large, std::string(which) + " has a token of " +
-                                                  std::to_string(token.size()) + " bytes and the limit is " +
-                                                  std::to_string(k_max_token_bytes) + ": shorten it (" +
-                                                  message_text(token, k_longest_quotation) + ")");
+            throw Error(
+                ErrorKind::too_large,
+                fmt::format("{} has a token of {} bytes and the limit is {}: shorten it ({})", which,
+                            token.size(), k_max_token_bytes, message_text(token, k_longest_quotation)));
     return tokens;
 }
 

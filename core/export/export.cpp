@@ -1,5 +1,7 @@
 #include "core/export/export.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -34,10 +36,10 @@ Session session_of(const Session& session, const ExportItem& item) {
 std::string carried(const Session& session) {
     std::string text = to_json(session);
     if (text.size() > k_max_picture_session_bytes)
-        throw Error(ErrorKind::too_large, "the session has " + std::to_string(text.size()) +
-                                              " bytes and a picture holds at most " +
-                                              std::to_string(k_max_picture_session_bytes) +
-                                              ": export PDF or data, or use smaller custom matrices");
+        throw Error(ErrorKind::too_large,
+                    fmt::format("the session has {} bytes and a picture holds at most {}: export PDF or "
+                                "data, or use smaller custom matrices",
+                                text.size(), k_max_picture_session_bytes));
     return text;
 }
 
@@ -127,7 +129,7 @@ std::string file_name(std::string name, const Stage& stage, const HeadChoice& he
     if (head.kind == HeadChoice::Kind::mean)
         name += "-mean";
     else if (stage.shape().per_head && stage.shape().heads > 1)
-        name += "-head" + std::to_string(head.head + 1);
+        name += fmt::format("-head{}", head.head + 1);
     return name + "." + std::string(format.name);
 }
 
@@ -180,8 +182,7 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
     const int heads = stage.shape().heads;
     if (!stage.shape().per_head || heads == 1) return {HeadChoice{}};
     if (choice.kind == Kind::one && choice.head >= heads)
-        refuse("head " + std::to_string(choice.head + 1) + " was requested, but there are " +
-               std::to_string(heads) + " heads");
+        refuse(fmt::format("head {} was requested, but there are {} heads", choice.head + 1, heads));
     if (choice.kind == Kind::one || (choice.kind == Kind::mean && why_not_shown(stage, choice).empty()))
         return {choice};
     std::vector<HeadChoice> all;

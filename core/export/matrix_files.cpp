@@ -1,5 +1,7 @@
 #include "core/export/matrix_files.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -92,15 +94,15 @@ std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& hea
 }
 
 std::string to_npy(const Matrix& matrix) {
-    return npy(std::to_string(matrix.rows()) + ", " + std::to_string(matrix.cols()),
+    return npy(fmt::format("{}, {}", matrix.rows(), matrix.cols()),
                {matrix.data(), static_cast<std::size_t>(matrix.size())});
 }
 
 std::string to_npy(const Stage& stage, const HeadChoice& head) {
     const Shape& shape = stage.shape();
-    const std::string matrix = std::to_string(shape.rows) + ", " + std::to_string(shape.columns);
+    const std::string matrix = fmt::format("{}, {}", shape.rows, shape.columns);
     if (head.kind == HeadChoice::Kind::all && shape.per_head) {
-        return npy(std::to_string(shape.heads) + ", " + matrix, stage.buffer.host().values());
+        return npy(fmt::format("{}, {}", shape.heads, matrix), stage.buffer.host().values());
     }
     return to_npy(shown_matrix(stage, head).values());
 }
@@ -109,12 +111,12 @@ std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& he
                     const Progress& progress) {
     const ShownMatrix shown = shown_matrix(stage, head);
     const Matrix values = shown.values();
-    std::string text =
-        "{\"stage\": \"" + std::string(stage.name()) + "\", \"head\": " + json_head(stage, shown) +
-        ", \"shape\": [" + std::to_string(shown.rows()) + ", " + std::to_string(shown.columns()) +
-        "],\n\"rows\": " + json_labels(axis_labels(trace, stage.info->rows, shown.rows())) +
-        ",\n\"columns\": " + json_labels(axis_labels(trace, stage.info->columns, shown.columns())) +
-        ",\n\"data\": [";
+    std::string text = fmt::format(
+        "{{\"stage\": \"{}\", \"head\": {}, \"shape\": [{}, {}],\n\"rows\": {},\n\"columns\": {},\n\"data\": "
+        "[",
+        stage.name(), json_head(stage, shown), shown.rows(), shown.columns(),
+        json_labels(axis_labels(trace, stage.info->rows, shown.rows())),
+        json_labels(axis_labels(trace, stage.info->columns, shown.columns())));
     for (int r = 0; r < shown.rows(); ++r) {
         report(progress, static_cast<double>(r) / shown.rows());
         text += r == 0 ? "\n[" : ",\n[";

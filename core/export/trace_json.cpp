@@ -1,5 +1,7 @@
 #include "core/export/trace_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -65,9 +67,10 @@ void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) 
     const bool nested = stage.info->columns == Axis::key_hidden;
     const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
     out += "\"" + std::string(stage.name()) + "\":{\"shape\":[";
-    if (shape.per_head) out += std::to_string(matrices.size()) + ",";
-    out += std::to_string(shape.rows) + (vector ? "" : "," + std::to_string(shape.columns / shape.depth)) +
-           (nested ? "," + std::to_string(shape.depth) : "") + "],\"data\":";
+    if (shape.per_head) out += fmt::format("{},", matrices.size());
+    out += fmt::format("{}{}{}],\"data\":", shape.rows,
+                       vector ? "" : "," + std::to_string(shape.columns / shape.depth),
+                       nested ? "," + std::to_string(shape.depth) : "");
     if (shape.per_head)
         append_list(out, static_cast<int>(matrices.size()), [&](int h) {
             append_matrix(out, matrices[static_cast<std::size_t>(h)].values(), vector, shape.depth, nested);
@@ -103,17 +106,18 @@ void require_memory(const Trace& trace, std::span<const std::string> names) {
         if (is_named(*record.stage, names)) numbers += record.stage->shape().size();
     const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();
     if (needed > free)
-        throw Error(ErrorKind::too_large, "the text of " + std::to_string(numbers) + " numbers needs " +
-                                              std::to_string(needed >> 20) + " MiB and " +
-                                              std::to_string(free >> 20) +
-                                              " MiB are free: name fewer stages (--stage)");
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format(
+                "the text of {} numbers needs {} MiB and {} MiB are free: name fewer stages (--stage)",
+                numbers, needed >> 20, free >> 20));
 }
 
 }  // namespace
 
 std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head) {
     for (const std::string& name : names)
-        if (!trace.find(name))
+        if (!trace.find_named(name))
             throw Error(ErrorKind::bad_input,
                         "this experiment has no stage " + name + ": see attnscope trace");
     require_memory(trace, names);

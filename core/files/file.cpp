@@ -1,5 +1,7 @@
 #include "core/files/file.h"
 
+#include <fmt/format.h>
+
 #include <poll.h>
 
 #include <algorithm>
@@ -82,8 +84,8 @@ constexpr std::string_view k_temporary_mark = ".attnscope-", k_temporary_end = "
 /// ".weights.png.attnscope-4711-0.part": hidden; written by process 4711, its first attempt.
 std::string temporary_name(const std::string& target, int attempt) {
     // Long names are cut to stay within a file system's 255 bytes.
-    return "." + target.substr(0, 200) + std::string(k_temporary_mark) + std::to_string(::getpid()) + "-" +
-           std::to_string(attempt) + std::string(k_temporary_end);
+    return fmt::format(".{}{}{}-{}{}", target.substr(0, 200), k_temporary_mark, ::getpid(), attempt,
+                       k_temporary_end);
 }
 
 bool is_temporary_name(std::string_view name) {
@@ -271,8 +273,9 @@ std::string read_file(const std::string& path, std::size_t most, const CheckStar
     const int file = path == "-" ? STDIN_FILENO : opened.number();
     if (file < 0) throw_read(path, errno);
     const auto throw_large = [&] {
-        throw Error(ErrorKind::too_large, source_name(path) + " is larger than the limit of " +
-                                              std::to_string(most) + " bytes: use a smaller file");
+        throw Error(ErrorKind::too_large,
+                    fmt::format("{} is larger than the limit of {} bytes: use a smaller file",
+                                source_name(path), most));
     };
     std::size_t expected = 0;
     struct stat info {};

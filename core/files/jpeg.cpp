@@ -1,5 +1,7 @@
 #include "core/files/jpeg.h"
 
+#include <fmt/format.h>
+
 #include <csetjmp>
 #include <cstdio>  // jpeglib.h needs FILE
 
@@ -154,8 +156,8 @@ Image decode_jpeg(std::string_view bytes, std::string_view source, std::int64_t 
     const Release release{reader};
     const auto throw_damaged = [&] {
         if (reader.too_many_scans)
-            throw_bad(source, "has more than " + std::to_string(k_max_jpeg_scans) +
-                                  " scans: save it again with fewer");
+            throw_bad(source,
+                      fmt::format("has more than {} scans: save it again with fewer", k_max_jpeg_scans));
         if (reader.cut_off) throw_bad(source, "is cut off: copy it again");
         throw_bad(source, "is damaged (" + std::string(reader.message) + "): copy it again");
     };

@@ -1,5 +1,7 @@
 #include "core/files/png.h"
 
+#include <fmt/format.h>
+
 #include <png.h>
 #include <zlib.h>
 
@@ -91,9 +93,8 @@ void require_pixels(const Pixels& pixels) {
                                             static_cast<std::size_t>(pixels.channels)) {
         return;
     }
-    throw Error(ErrorKind::bad_input, "cannot write a PNG of " + std::to_string(pixels.width) + " × " +
-                                          std::to_string(pixels.height) + " pixels from " +
-                                          std::to_string(pixels.bytes.size()) + " bytes");
+    throw Error(ErrorKind::bad_input, fmt::format("cannot write a PNG of {} × {} pixels from {} bytes",
+                                                  pixels.width, pixels.height, pixels.bytes.size()));
 }
 
 // ---- reading
@@ -130,9 +131,9 @@ Chunk next_chunk(std::string_view& rest, std::string_view source) {
 }
 
 [[noreturn]] void throw_large_session(std::string_view source, std::size_t most) {
-    throw Error(ErrorKind::too_large, std::string(source) + " holds a session of more than " +
-                                          std::to_string(most) +
-                                          " bytes: open the session's own file (.json)");
+    throw Error(ErrorKind::too_large,
+                fmt::format("{} holds a session of more than {} bytes: open the session's own file (.json)",
+                            source, most));
 }
 
 [[noreturn]] void throw_damaged_session(std::string_view source) {

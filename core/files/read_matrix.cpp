@@ -1,5 +1,7 @@
 #include "core/files/read_matrix.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -90,7 +92,7 @@ void require_utf8_line(const Line& line, std::string_view source) {
     try {
         require_utf8(line.text);
     } catch (const Error&) {
-        refuse(source, "line " + std::to_string(line.number) + " is not UTF-8: save the file as UTF-8");
+        refuse(source, fmt::format("line {} is not UTF-8: save the file as UTF-8", line.number));
     }
 }
 
@@ -114,10 +116,9 @@ std::vector<Line> lines_of(std::string_view text, std::string_view source) {
             const std::size_t count = lines.back().most_cells();
             cells += count;
             if (lines.size() > k_most_lines || count > k_most_lines || cells > k_most_cells)
-                refuse(source, "line " + std::to_string(number) + " exceeds the limit of " +
-                                   std::to_string(k_max_matrix_side) + " rows and columns and of " +
-                                   std::to_string(k_max_matrix_numbers) +
-                                   " numbers: use a part of the matrix");
+                refuse(source, fmt::format("line {} exceeds the limit of {} rows and columns and of {} "
+                                           "numbers: use a part of the matrix",
+                                           number, k_max_matrix_side, k_max_matrix_numbers));
         }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
@@ -232,9 +233,10 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labeled, std::size_
     const Found found = certain ? *certain : *first;
     const std::string text = found.halves.text();
     const std::size_t comma = text.find(',');
-    refuse(source, "line " + std::to_string(found.line) + ": " + in_quotes(text) +
-                       " may be one number with a decimal comma: write " + with_point(text) + ", or " +
-                       text.substr(0, comma) + ", " + text.substr(comma + 1) + " with a blank for two");
+    refuse(source,
+           fmt::format(
+               "line {}: {} may be one number with a decimal comma: write {}, or {}, {} with a blank for two",
+               found.line, in_quotes(text), with_point(text), text.substr(0, comma), text.substr(comma + 1)));
 }
 
 /// The first number with a decimal comma among those separated by blanks; "" if there is none.
@@ -245,8 +247,7 @@ std::string decimal_comma_in(std::string_view line) {
 }
 
 float checked_number(const Line& line, std::size_t column, const std::string& cell, std::string_view source) {
-    const std::string where =
-        "line " + std::to_string(line.number) + ", cell " + std::to_string(column + 1) + " ";
+    const std::string where = fmt::format("line {}, cell {} ", line.number, column + 1);
     if (cell.empty()) refuse(source, where + "is empty: write a number, or nan where there is none");
     if (has_decimal_comma(cell))
         refuse(source, where + in_quotes(cell) + " has a decimal comma: write numbers with a point");
@@ -272,17 +273,18 @@ float checked_number(const Line& line, std::size_t column, const std::string& ce
         const std::size_t cells = of.cells().size();
         return cells - std::min(first, cells);
     };
-    const auto counted = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " number" : " numbers"); };
+    const auto counted = [](std::size_t n) {
+        return fmt::format("{}{}", n, n == 1 ? " number" : " numbers");
+    };
     // One number in this line and a pair in the other: a column of numbers, some of them whole.
     const Line& longer = numbers(line) > numbers(first_line) ? line : first_line;
     const bool may_be_one = std::min(numbers(line), numbers(first_line)) == 1 && numbers(longer) == 2;
     const auto halves = may_be_one ? halves_of(longer, first > 0) : std::vector<Halves>{};
-    refuse(source, "line " + std::to_string(line.number) + " has " + counted(numbers(line)) + " and line " +
-                       std::to_string(first_line.number) + " has " + std::to_string(numbers(first_line)) +
-                       ": make all rows the same length" +
-                       (halves.empty() ? ""
-                                       : "; if " + halves[0].text() + " has a decimal comma, write " +
-                                             with_point(halves[0].text())));
+    refuse(source, fmt::format("line {} has {} and line {} has {}: make all rows the same length{}",
+                               line.number, counted(numbers(line)), first_line.number, numbers(first_line),
+                               halves.empty() ? ""
+                                              : "; if " + halves[0].text() + " has a decimal comma, write " +
+                                                    with_point(halves[0].text())));
 }
 
 // NPY
@@ -353,11 +355,11 @@ constexpr std::array k_npy_types = {
 
 [[noreturn]] void refuse_npy_number(const NpyType& type, const std::string& number, Eigen::Index row,
                                     Eigen::Index column, std::string_view source) {
-    refuse(source,
-           "row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + " is " + number +
-               (type.code[0] == 'f' ? ", beyond the range of float32: write inf"
-                                    : ", a whole number that float32 cannot represent: numpy.save(file, "
-                                      "array.astype('float32')) rounds it"));
+    refuse(source, fmt::format("row {}, column {} is {}{}", row + 1, column + 1, number,
+                               type.code[0] == 'f'
+                                   ? ", beyond the range of float32: write inf"
+                                   : ", a whole number that float32 cannot represent: numpy.save(file, "
+                                     "array.astype('float32')) rounds it"));
 }
 
 struct NpyHeader {
@@ -433,15 +435,18 @@ NpyHeader npy_header(std::string_view bytes, std::string_view source) {
     };
     const std::size_t version = byte(k_version_at);
     if (version < 1 || version > 3)
-        refuse(source, "it has NPY version " + std::to_string(version) +
-                           ", and only 1 to 3 are supported: save it again with numpy.save");
+        refuse(
+            source,
+            fmt::format("it has NPY version {}, and only 1 to 3 are supported: save it again with numpy.save",
+                        version));
     const bool long_header = version > 1;
     std::size_t length = byte(8) | byte(9) << 8;
     if (long_header) length |= byte(10) << 16 | byte(11) << 24;
     const std::size_t start = long_header ? 12 : 10;
     if (length > k_max_npy_header_bytes)
-        refuse(source, "its NPY header has " + std::to_string(length) + " bytes and the limit is " +
-                           std::to_string(k_max_npy_header_bytes) + ": save it again with numpy.save");
+        refuse(source,
+               fmt::format("its NPY header has {} bytes and the limit is {}: save it again with numpy.save",
+                           length, k_max_npy_header_bytes));
     if (length > bytes.size() - std::min(start, bytes.size()))
         refuse(source, "the NPY file is cut off: copy it again");
     const std::string_view header = bytes.substr(start, length);
@@ -469,10 +474,9 @@ bool is_rounded_whole(std::string_view text, float value) {
 void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source) {
     if (rows == 0 || columns == 0) refuse(source, "it has no numbers");
     if (rows > k_max_matrix_side || columns > k_max_matrix_side || rows * columns > k_max_matrix_numbers)
-        refuse(source, "it has " + std::to_string(rows) + " × " + std::to_string(columns) +
-                           " numbers, and a matrix may have at most " + std::to_string(k_max_matrix_side) +
-                           " rows and columns and " + std::to_string(k_max_matrix_numbers) +
-                           " numbers in total: use a part of it");
+        refuse(source, fmt::format("it has {} × {} numbers, and a matrix may have at most {} rows and "
+                                   "columns and {} numbers in total: use a part of it",
+                                   rows, columns, k_max_matrix_side, k_max_matrix_numbers));
 }
 
 Matrix matrix_from_csv(std::string_view text, std::string_view source) {
@@ -521,12 +525,12 @@ Matrix matrix_from_npy(std::string_view bytes, std::string_view source) {
     const std::size_t held = bytes.size() - header.data,
                       announced = header.rows * header.columns * type->size;
     if (held > announced)
-        refuse(source, std::to_string(held - announced) + " extra bytes follow its " +
-                           std::to_string(header.rows) + " × " + std::to_string(header.columns) +
-                           " numbers: save a single array with numpy.save");
+        refuse(source,
+               fmt::format("{} extra bytes follow its {} × {} numbers: save a single array with numpy.save",
+                           held - announced, header.rows, header.columns));
     if (held < announced)
-        refuse(source, "the NPY file is cut off: " + std::to_string(header.rows) + " × " +
-                           std::to_string(header.columns) + " numbers are expected; copy it again");
+        refuse(source, fmt::format("the NPY file is cut off: {} × {} numbers are expected; copy it again",
+                                   header.rows, header.columns));
     const bool swapped = header.type[0] == (std::endian::native == std::endian::little ? '>' : '<');
     const auto rows = static_cast<Eigen::Index>(header.rows),
                columns = static_cast<Eigen::Index>(header.columns);

@@ -1,5 +1,7 @@
 #include "core/files/svg.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
@@ -87,9 +89,10 @@ std::string read_svg_session(std::string_view bytes, std::string_view source, st
     if (end == bytes.npos) throw_bad(source, "is cut off: copy it again, or export the picture again");
     const std::string_view session = bytes.substr(begin + 1, end - begin - 1);
     if (session.size() > most)
-        throw Error(ErrorKind::too_large, std::string(source) + " holds a session of more than " +
-                                              std::to_string(most) +
-                                              " bytes: open the session's own file (.json)");
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format("{} holds a session of more than {} bytes: open the session's own file (.json)",
+                        source, most));
     return unescaped(session);
 }
 

@@ -1,5 +1,7 @@
 #include "core/gpu/backend.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <concepts>
 #include <string>
@@ -189,10 +191,10 @@ private:
         const std::size_t free = options_.free_bytes ? options_.free_bytes : device_->free_memory();
         const std::size_t bytes = shape.size() * sizeof(float);
         if (free > 0 && bytes > free / 10 * 9)
-            throw Error(ErrorKind::too_large, "a matrix needs " + std::to_string(bytes >> 20) +
-                                                  " MiB of the graphics card's memory and " +
-                                                  std::to_string(free >> 20) +
-                                                  " MiB are free: use a smaller experiment or backend cpu");
+            throw Error(ErrorKind::too_large,
+                        fmt::format("a matrix needs {} MiB of the graphics card's memory and {} MiB are "
+                                    "free: use a smaller experiment or backend cpu",
+                                    bytes >> 20, free >> 20));
         return std::make_shared<GpuValues>(device_, kernels_, shape, options_.guard);
     }
     GpuMatrices scratch(const Shape& shape) {

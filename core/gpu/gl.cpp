@@ -1,5 +1,7 @@
 #include "core/gpu/gl.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -128,9 +130,11 @@ Storage::Storage(std::size_t floats) : size_(floats) {
                  static_cast<GLsizeiptr>(std::max<std::size_t>(floats, 1) * sizeof(float)), nullptr,
                  GL_DYNAMIC_COPY);
     if (!take_error().empty())
-        throw Error(ErrorKind::too_large, "the graphics card does not have " +
-                                              std::to_string(floats * sizeof(float) >> 20) +
-                                              " MiB free: use a smaller experiment or backend cpu");
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format(
+                "the graphics card does not have {} MiB free: use a smaller experiment or backend cpu",
+                floats * sizeof(float) >> 20));
 }
 
 void Storage::write(std::size_t first, std::span<const float> numbers) {
@@ -249,8 +253,9 @@ Framebuffer::Framebuffer(int width, int height) : color_(Texture2D::Format::rgba
     bind();
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, color_.id(), 0);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
-        throw Error(ErrorKind::backend, "OpenGL cannot draw a picture of " + std::to_string(width) + " × " +
-                                            std::to_string(height) + " pixels: choose a smaller one");
+        throw Error(ErrorKind::backend,
+                    fmt::format("OpenGL cannot draw a picture of {} × {} pixels: choose a smaller one", width,
+                                height));
     }
 }
 

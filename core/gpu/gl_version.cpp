@@ -1,5 +1,7 @@
 #include "core/gpu/gl_version.h"
 
+#include <fmt/format.h>
+
 #include <epoxy/gl.h>
 
 #include <array>
@@ -10,9 +12,7 @@ namespace attnscope {
 
 namespace {
 
-std::string number_text(int number) {
-    return std::to_string(number / 10) + "." + std::to_string(number % 10);
-}
+std::string number_text(int number) { return fmt::format("{}.{}", number / 10, number % 10); }
 
 bool computes_on_the_processor(const std::string& renderer) {
     constexpr std::array k_names = {"llvmpipe", "softpipe", "swrast", "SwiftShader", "Software"};

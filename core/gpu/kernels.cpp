@@ -1,5 +1,7 @@
 #include "core/gpu/kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -169,7 +171,7 @@ void GpuKernels::cells(std::string_view file, const std::vector<std::string>& ki
                        const std::vector<Operand>& operands, const GpuMatrices& result,
                        const GpuNumbers& numbers, double work) {
     std::vector<std::string> defines = kind;
-    defines.push_back("GROUP " + std::to_string(group()));
+    defines.push_back(fmt::format("GROUP {}", group()));
     GpuProgram& program = programs_.get(file, defines);
     std::size_t widest = size(result.shape.columns), whole = 0;
     for (const Operand& operand : operands) {
@@ -202,7 +204,7 @@ void GpuKernels::rows(const std::string& kind, const std::vector<Operand>& opera
     // No more threads than columns, rounded to a power of two.
     const int threads =
         std::clamp(static_cast<int>(std::bit_floor(static_cast<unsigned>(shape.columns))), 1, group());
-    GpuProgram& program = programs_.get("rows.comp", {kind, "GROUP " + std::to_string(threads)});
+    GpuProgram& program = programs_.get("rows.comp", {kind, fmt::format("GROUP {}", threads)});
     constexpr const char* k_names[] = {"a", "b", "c"};
     constexpr double k_work = 16;
     for_parts(program, shape, size(std::max(shape.columns, result.shape.columns)), 0, k_work * shape.columns,
@@ -225,8 +227,8 @@ void GpuKernels::columns(const char* pass, const GpuMatrices& values, const GpuM
                          const GpuMatrices& result) {
     const int threads = std::min(64, group());
     const std::size_t numbers = of_columns.shape.head_size() / size(values.shape.columns);
-    GpuProgram& program = programs_.get("columns.comp", {pass, "GROUP " + std::to_string(threads),
-                                                         "NUMBERS " + std::to_string(numbers) + "u"});
+    GpuProgram& program = programs_.get(
+        "columns.comp", {pass, fmt::format("GROUP {}", threads), fmt::format("NUMBERS {}u", numbers)});
     constexpr double k_work = 16;
     for_parts(program, values.shape, size(values.shape.columns), of_columns.shape.head_size(),
               k_work * values.shape.columns, [&](const Part& part) {
@@ -251,7 +253,7 @@ void GpuKernels::join(const GpuMatrices& heads, const GpuMatrices& x) {
 
 void GpuKernels::regroup(const char* kind, const GpuMatrices& from, const GpuMatrices& to, const Shape& heads,
                          const Shape& joined) {
-    GpuProgram& program = programs_.get("heads.comp", {kind, "GROUP " + std::to_string(group())});
+    GpuProgram& program = programs_.get("heads.comp", {kind, fmt::format("GROUP {}", group())});
     for_parts(program, heads, size(joined.columns), 0, heads.columns, [&](const Part& part) {
         bind(program, 0, "a", {from, false}, part);
         bind(program, 3, "result", {to, false}, part);
@@ -314,7 +316,7 @@ void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& m
 
 ValueRange GpuKernels::range(const GpuMatrices& values, int head) {
     if (!range_scratch_) range_scratch_ = std::make_unique<gl::Storage>(k_range_groups * k_range_numbers);
-    GpuProgram& program = programs_.get("range.comp", {"GROUP " + std::to_string(group())});
+    GpuProgram& program = programs_.get("range.comp", {fmt::format("GROUP {}", group())});
     ValueRange whole;
     std::vector<float> parts(k_range_groups * k_range_numbers);
     const std::size_t count = values.shape.head_size(), block = std::min(block_floats(), k_range_at_once);

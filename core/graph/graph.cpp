@@ -1,5 +1,7 @@
 #include "core/graph/graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -55,7 +57,7 @@ std::vector<Value> GraphBuilder::add(const std::vector<StageKey>& keys, Op op,
 void GraphBuilder::require_shape(Value value, int rows, int columns) const {
     const Shape& is = shape(value);
     if (is.rows == rows && is.columns == columns) return;
-    std::string expected = std::to_string(rows) + " × " + std::to_string(columns);
+    std::string expected = fmt::format("{} × {}", rows, columns);
     const auto* custom = std::get_if<op::Custom>(&graph.op_of(at(value)));
     if (custom && may_be_decimal_commas(*custom->values, rows, columns))
         expected += " (commas were read as separators: write decimals with a point)";
@@ -70,8 +72,8 @@ void GraphBuilder::may_give(std::string_view name, int rows, int columns) {
 
 void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns,
                   const std::string& expected) {
-    throw Error(ErrorKind::bad_input, std::string(what) + " is " + std::to_string(rows) + " × " +
-                                          std::to_string(columns) + ", but " + expected + " is required");
+    throw Error(ErrorKind::bad_input,
+                fmt::format("{} is {} × {}, but {} is required", what, rows, columns, expected));
 }
 
 }  // namespace attnscope

@@ -1,5 +1,7 @@
 #include "core/graph/parity.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -62,8 +64,8 @@ StageDifference compare(const StageRecord& a, const StageRecord& b, const std::s
 }
 
 std::string shape_text(const Shape& shape) {
-    const std::string matrix = std::to_string(shape.rows) + " × " + std::to_string(shape.columns);
-    return shape.heads > 1 ? std::to_string(shape.heads) + " × " + matrix : matrix;
+    const std::string matrix = fmt::format("{} × {}", shape.rows, shape.columns);
+    return shape.heads > 1 ? fmt::format("{} × {}", shape.heads, matrix) : matrix;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace stage_table_rows {
 using enum Axis;
 using enum Unit;
 
-// name, symbol, caption, rows, columns, unit, per head
+// name, symbol, caption, rows, columns, unit, per head, mask
 inline constexpr std::array k_stages = {
     StageInfo{"tokens", "", "table row", query_token, single, token_id, false},
     StageInfo{"tokens_kv", "", "of the keys", key_token, single, token_id, false},
@@ -38,12 +38,12 @@ inline constexpr std::array k_stages = {
     StageInfo{"bias", "B", "−m·distance", query_token, key_token, real, true},
     StageInfo{"biased", "S′+B", "biased", query_token, key_token, real, true},
     StageInfo{"center", "p", "center", query_token, single, real, true},
-    StageInfo{"mask", "M", "open", query_token, key_token, boolean, false},
-    StageInfo{"masked", "S″", "−∞", query_token, key_token, real, true},
-    StageInfo{"align", "A₀", "softmax", query_token, key_token, probability, true},
+    StageInfo{"mask", "M", "open", query_token, key_token, boolean, false, "mask"},
+    StageInfo{"masked", "S″", "−∞", query_token, key_token, real, true, "mask"},
+    StageInfo{"align", "A₀", "softmax", query_token, key_token, probability, true, "mask"},
     StageInfo{"gauss", "G", "Gaussian", query_token, key_token, probability, true},
-    StageInfo{"weights", "A", "softmax", query_token, key_token, probability, true},
-    StageInfo{"weights_dropped", "A′", "dropout", query_token, key_token, probability, true},
+    StageInfo{"weights", "A", "softmax", query_token, key_token, probability, true, "mask"},
+    StageInfo{"weights_dropped", "A′", "dropout", query_token, key_token, probability, true, "mask"},
     StageInfo{"context", "C", "A·V", query_token, head_feature, real, true},
     StageInfo{"concat", "[C]", "joined", query_token, feature, real, false},
     StageInfo{"output", "O", "C·W_oᵀ", query_token, feature, real, false},
@@ -76,11 +76,12 @@ inline constexpr std::array k_stages = {
     StageInfo{"alignment_scores", "e", "additive", query_token, key_token, real, false},
     StageInfo{"alignment_scaled", "e′", "÷T", query_token, key_token, real, false},
     StageInfo{"alignment_center", "p", "center", query_token, single, real, false},
-    StageInfo{"alignment_mask", "M", "open", query_token, key_token, boolean, false},
-    StageInfo{"alignment_masked", "e″", "−∞", query_token, key_token, real, false},
-    StageInfo{"alignment_softmax", "α₀", "softmax", query_token, key_token, probability, false},
+    StageInfo{"alignment_mask", "M", "open", query_token, key_token, boolean, false, "alignment_mask"},
+    StageInfo{"alignment_masked", "e″", "−∞", query_token, key_token, real, false, "alignment_mask"},
+    StageInfo{"alignment_softmax", "α₀", "softmax", query_token, key_token, probability, false,
+              "alignment_mask"},
     StageInfo{"alignment_gauss", "G", "Gaussian", query_token, key_token, probability, false},
-    StageInfo{"alignment", "α", "softmax", query_token, key_token, probability, false},
+    StageInfo{"alignment", "α", "softmax", query_token, key_token, probability, false, "alignment_mask"},
     StageInfo{"decoder_context", "c", "α·h", query_token, feature, real, false},
     StageInfo{"gate_r", "r", "reset", query_token, feature, probability, false},
     StageInfo{"gate_z", "z", "update", query_token, feature, probability, false},

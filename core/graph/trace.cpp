@@ -1,5 +1,7 @@
 #include "core/graph/trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -22,13 +24,7 @@ std::string stage_heading(const StageInfo& info) {
     return heading;
 }
 
-std::string_view mask_of(const StageInfo& info) {
-    constexpr std::string_view k_masked[] = {"mask", "masked", "align", "weights", "weights_dropped"};
-    constexpr std::string_view k_aligned[] = {"alignment_mask", "alignment_masked", "alignment_softmax",
-                                              "alignment"};
-    if (std::ranges::find(k_masked, info.name) != std::end(k_masked)) return "mask";
-    return std::ranges::find(k_aligned, info.name) != std::end(k_aligned) ? "alignment_mask" : "";
-}
+const StageInfo* mask_of(const StageInfo& info) { return find_in_table(info.mask); }
 
 const StageRecord* Trace::record(StageKey key) const {
     const auto found = std::ranges::find(records, key, [](const StageRecord& r) { return r.stage->key(); });
@@ -40,7 +36,7 @@ const Stage* Trace::find(StageKey key) const {
     return found ? found->stage.get() : nullptr;
 }
 
-const Stage* Trace::find(std::string_view name) const {
+const Stage* Trace::find_named(std::string_view name) const {
     for (const StageRecord& record : records)
         if (record.stage->name() == name) return record.stage.get();
     return nullptr;
@@ -62,8 +58,8 @@ std::vector<StagePtr> Trace::parameters() const {
 
 std::string Trace::label(Axis axis, int index) const {
     if (axis == key_hidden && experiment.weighting.hidden > 1)
-        return label(key_token, index / experiment.weighting.hidden) + "·" +
-               std::to_string(index % experiment.weighting.hidden + 1);
+        return fmt::format("{}·{}", label(key_token, index / experiment.weighting.hidden),
+                           index % experiment.weighting.hidden + 1);
     const std::vector<std::string>* labels = axis == query_token                       ? &rows
                                              : axis == key_token || axis == key_hidden ? &columns
                                              : axis == table_row                       ? &table
@@ -85,7 +81,7 @@ bool Trace::fully_masked(int row) const {
 }
 
 bool Trace::fully_masked_column(int column) const {
-    const Stage* masked = experiment.over_queries() ? find("masked") : nullptr;
+    const Stage* masked = experiment.over_queries() ? find("masked"_stage) : nullptr;
     if (!masked || column < 0 || column >= masked->shape().columns) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
         if (masked->buffer.column_largest(h)[static_cast<std::size_t>(column)] != -INFINITY) return false;

@@ -42,6 +42,7 @@ struct StageInfo {
     Axis columns;
     Unit unit;
     bool per_head;
+    std::string_view mask = "";  ///< the stage whose closed pairs are empty cells of this one
 };
 
 /// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
@@ -115,7 +116,8 @@ struct Trace {
     /// nullptr if the experiment has no such stage.
     const StageRecord* record(StageKey key) const;
     const Stage* find(StageKey key) const;
-    const Stage* find(std::string_view name) const;
+    /// By the name that a file, the command line or a presentation holds.
+    const Stage* find_named(std::string_view name) const;
     /// The stages in order, without the parameters.
     std::vector<StagePtr> stages() const;
     std::vector<StagePtr> parameters() const;
@@ -130,7 +132,7 @@ struct Trace {
     bool fully_masked_column(int column) const;
 };
 
-/// The name of the mask whose closed pairs are empty cells of this stage; empty for other stages.
-std::string_view mask_of(const StageInfo& info);
+/// The mask whose closed pairs are empty cells of this stage; nullptr for other stages.
+const StageInfo* mask_of(const StageInfo& info);
 
 }  // namespace attnscope

@@ -1,5 +1,7 @@
 #include "core/image/patches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -104,14 +106,13 @@ Tensor image_patches(const Image& image, int grid, int patch_size) {
 }
 
 std::string patch_label(int patch, int grid) {
-    return std::to_string(patch / grid + 1) + "," + std::to_string(patch % grid + 1);
+    return fmt::format("{},{}", patch / grid + 1, patch % grid + 1);
 }
 
 std::string pixel_label(int index, int patch_size) {
     constexpr const char* k_channels[] = {" red", " green", " blue"};
     const int pixel = index / 3;
-    return std::to_string(pixel / patch_size + 1) + "," + std::to_string(pixel % patch_size + 1) +
-           k_channels[index % 3];
+    return fmt::format("{},{}{}", pixel / patch_size + 1, pixel % patch_size + 1, k_channels[index % 3]);
 }
 
 }  // namespace attnscope

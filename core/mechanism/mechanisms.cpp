@@ -22,7 +22,7 @@ const Stage& main_stage(const Trace& trace) {
 }
 
 const Stage& focused_stage(const Trace& trace, std::string_view wanted) {
-    const Stage* stage = trace.find(wanted);
+    const Stage* stage = trace.find_named(wanted);
     return stage ? *stage : main_stage(trace);
 }
 

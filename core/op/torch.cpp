@@ -5,15 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/utf8.h"
+
 namespace attnscope::op {
 namespace {
 
 constexpr std::size_t k_width = 100;
-
-std::size_t width(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 std::string element(float value) {
     if (std::isnan(value)) return "nan";
@@ -28,7 +25,8 @@ std::string broken(std::span<const std::string> items, const std::string& indent
     std::string text, line;
     for (std::size_t i = 0; i < items.size(); ++i) {
         const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
-        if (!line.empty() && indent.size() + width(line) + 1 + width(item) > k_width) {
+        if (!line.empty() &&
+            indent.size() + count_code_points(line) + 1 + count_code_points(item) > k_width) {
             text += indent + line + "\n";
             line.clear();
         }
@@ -49,7 +47,8 @@ void TorchLines::comment(std::string_view words) { code += python_comment(words)
 
 void TorchLines::list(const std::string& head, std::span<const std::string> items, const std::string& tail) {
     const std::string one_line = fmt::format("{}{}{}", head, fmt::join(items, ", "), tail);
-    code += width(one_line) <= k_width ? one_line : head + "\n" + broken(items, "    ") + ",\n" + tail;
+    code += count_code_points(one_line) <= k_width ? one_line
+                                                   : head + "\n" + broken(items, "    ") + ",\n" + tail;
     code += "\n";
 }
 
@@ -77,7 +76,7 @@ std::string python_comment(std::string_view words) {
     std::istringstream stream{std::string(words)};
     std::string text, line = "#";
     for (std::string word; stream >> word;) {
-        if (width(line) + 1 + width(word) > k_width) {
+        if (count_code_points(line) + 1 + count_code_points(word) > k_width) {
             text += line + "\n";
             line = "#";
         }

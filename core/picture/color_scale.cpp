@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
 
@@ -19,8 +20,9 @@ namespace {
 
 /// The stages of the scores before the softmax: with "this head" they share a range, so that the effect of
 /// scaling and masking is visible.
-constexpr std::array<std::string_view, 7> k_score_stages{
-    "scores", "scaled", "biased", "masked", "alignment_scores", "alignment_scaled", "alignment_masked"};
+constexpr std::array k_score_stages{
+    "scores"_stage,           "scaled"_stage,           "biased"_stage,          "masked"_stage,
+    "alignment_scores"_stage, "alignment_scaled"_stage, "alignment_masked"_stage};
 
 struct Interval {
     double min = 0;
@@ -43,10 +45,10 @@ Interval values_of(const Trace& trace, const Stage& stage, const HeadChoice& hea
     }
     result.add(shown_matrix(stage, head).range());
     const bool is_score =
-        std::find(k_score_stages.begin(), k_score_stages.end(), stage.name()) != k_score_stages.end();
+        std::find(k_score_stages.begin(), k_score_stages.end(), stage.info) != k_score_stages.end();
     if (kind != RangeChoice::Kind::head || !is_score) return result;
-    for (const std::string_view name : k_score_stages) {
-        const Stage* other = trace.find(name);
+    for (const StageInfo* each : k_score_stages) {
+        const Stage* other = trace.find(each);
         if (other) result.add(shown_matrix(*other, head).range());
     }
     return result;

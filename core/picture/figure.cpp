@@ -1,10 +1,13 @@
 #include "core/picture/figure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
@@ -33,7 +36,7 @@ std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatri
     const std::string rows(axis_name(e, stage.info->rows)), columns(axis_name(e, stage.info->columns));
     return side_by_side(
         formula_shown(trace, stage, head),
-        {std::to_string(shown.rows()) + " × " + std::to_string(shown.columns()),
+        {fmt::format("{} × {}", shown.rows(), shown.columns()),
          rows + (rows.empty() || columns.empty() ? "" : " × ") + columns, head_fact(stage, head)});
 }
 
@@ -43,7 +46,7 @@ std::string range_caption_of(const Stage& stage, const ShownMatrix& shown, Range
         case RangeChoice::Kind::matrix: return "this matrix";
         case RangeChoice::Kind::head:
             if (!per_head) return "this matrix";
-            return shown.mean ? "mean of heads" : "head " + std::to_string(shown.head + 1);
+            return shown.mean ? "mean of heads" : fmt::format("head {}", shown.head + 1);
         case RangeChoice::Kind::all: return per_head ? "all heads" : "this matrix";
         case RangeChoice::Kind::fixed: return "fixed";
     }
@@ -59,7 +62,7 @@ CellMark mark_of(float value) {
 /// The open pairs of this head, or of any head for a mean; empty if the trace's mask does not fit this
 /// picture's rows.
 Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown) {
-    const bool of_context = stage.name() == "context" || stage.name() == "decoder_context";
+    const bool of_context = stage.info == "context"_stage || stage.info == "decoder_context"_stage;
     const Stage* mask =
         of_context ? trace.find(mask_of(*main_stage(trace).info)) : trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows) return {};
@@ -79,7 +82,7 @@ void mark_cells(Figure& figure, const Stage& stage, const Matrix& open) {
                        [](float cell) { return cell != 0 ? CellMark::open : CellMark::masked; });
         return;
     }
-    if (mask_of(*stage.info).empty() || open.cols() != figure.columns) return;
+    if (!mask_of(*stage.info) || open.cols() != figure.columns) return;
     for (std::size_t i = 0; i < figure.marks.size(); ++i) {
         if (open.data()[i] == 0) figure.marks[i] = CellMark::masked;
     }
@@ -119,7 +122,7 @@ void find_clipped(Figure& figure) {
 
 void require_cell_size(int size) {
     if (size < 1 || size > 512)
-        throw Error(ErrorKind::bad_input, "cell size " + std::to_string(size) + ": use 1 to 512 pixels");
+        throw Error(ErrorKind::bad_input, fmt::format("cell size {}: use 1 to 512 pixels", size));
 }
 
 }  // namespace
@@ -165,9 +168,8 @@ void set_title(Figure& figure, const Presentation& presentation, const std::stri
 std::string head_fact(const Stage& stage, const HeadChoice& head) {
     const int heads = stage.shape().heads;
     if (heads == 1) return "";
-    return shown_matrix(stage, head).mean
-               ? "mean of " + std::to_string(heads) + " heads"
-               : "head " + std::to_string(head.head + 1) + " of " + std::to_string(heads);
+    return shown_matrix(stage, head).mean ? fmt::format("mean of {} heads", heads)
+                                          : fmt::format("head {} of {}", head.head + 1, heads);
 }
 
 void require_drawable(std::string_view stage, int rows, int columns, int cell_size) {
@@ -180,13 +182,12 @@ void require_drawable(std::string_view stage, int rows, int columns, int cell_si
     if (fits(cell_size)) return;
     int largest = cell_size - 1;
     while (largest > 0 && !fits(largest)) --largest;
-    const std::string what = "a picture of \"" + std::string(stage) + "\" (" + std::to_string(rows) + " × " +
-                             std::to_string(columns) + ") with cells of " + std::to_string(cell_size) +
-                             " pixels is larger than " + std::to_string(k_max_picture_side) +
-                             " pixels a side or " + std::to_string(k_max_picture_pixels >> 20) +
-                             " megapixels: ";
+    const std::string what = fmt::format(
+        "a picture of \"{}\" ({} × {}) with cells of {} pixels is larger than {} pixels a side or {} "
+        "megapixels: ",
+        stage, rows, columns, cell_size, k_max_picture_side, k_max_picture_pixels >> 20);
     throw Error(ErrorKind::too_large,
-                what + (largest > 0 ? "use a cell size of at most " + std::to_string(largest)
+                what + (largest > 0 ? fmt::format("use a cell size of at most {}", largest)
                                     : "export it as npy or csv instead"));
 }
 

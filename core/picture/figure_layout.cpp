@@ -1,11 +1,14 @@
 #include "core/picture/figure_layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "core/error.h"
 #include "core/number_text.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -123,8 +126,7 @@ double value_size(const Figure& figure, const TextFace& face) {
     std::size_t length = 0;
     for (std::size_t i = 0; i < figure.values.size(); ++i) {
         std::string text = figure.text(i);
-        const auto characters = static_cast<std::size_t>(
-            std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+        const auto characters = count_code_points(text);
         if (characters <= length) continue;
         length = characters;
         longest = std::move(text);
@@ -201,7 +203,7 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
     const auto add = [&](CellMark mark, const char* text, bool counted) {
         const auto count = std::count(figure.marks.begin(), figure.marks.end(), mark);
         if (count == 0) return;
-        std::string what = text + (counted ? " (" + std::to_string(count) + ")" : std::string());
+        std::string what = text + (counted ? fmt::format(" ({})", count) : std::string());
         items.push_back({LegendItem::Swatch::cell, mark, std::move(what)});
     };
     add(CellMark::open, "open", true);
@@ -214,7 +216,7 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
         const auto count = std::count(empty.begin(), empty.end(), true);
         if (count == 0) return;
         items.push_back({LegendItem::Swatch::empty_set, CellMark::masked,
-                         text + " (" + std::to_string(count) + what + (count == 1 ? ")" : "s)")});
+                         fmt::format("{} ({}{}{}", text, count, what, (count == 1 ? ")" : "s)"))});
     };
     add_empty(figure.fully_masked, "every key is masked: weights and context are 0", " row");
     add_empty(figure.fully_masked_columns, "every query is masked: weights are 0", " column");
@@ -330,9 +332,10 @@ void require_picture_size(Size size) {
         std::int64_t{size.width} * size.height <= k_max_picture_pixels) {
         return;
     }
-    throw Error(ErrorKind::too_large, "the picture would have " + std::to_string(size.width) + " × " +
-                                          std::to_string(size.height) +
-                                          " pixels: use a smaller cell size or a shorter title");
+    throw Error(
+        ErrorKind::too_large,
+        fmt::format("the picture would have {} × {} pixels: use a smaller cell size or a shorter title",
+                    size.width, size.height));
 }
 
 }  // namespace attnscope

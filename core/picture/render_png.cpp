@@ -1,5 +1,7 @@
 #include "core/picture/render_png.h"
 
+#include <fmt/format.h>
+
 #include <cairo.h>
 
 #include <cstdint>
@@ -12,9 +14,9 @@ namespace {
 
 void require_status(cairo_status_t status, Size size) {
     if (status == CAIRO_STATUS_SUCCESS) return;
-    throw Error(ErrorKind::too_large, "cannot draw a picture of " + std::to_string(size.width) + " × " +
-                                          std::to_string(size.height) + " pixels (" +
-                                          cairo_status_to_string(status) + "): use a smaller cell size");
+    throw Error(ErrorKind::too_large,
+                fmt::format("cannot draw a picture of {} × {} pixels ({}): use a smaller cell size",
+                            size.width, size.height, cairo_status_to_string(status)));
 }
 
 /// cairo stores a pixel as one native 32-bit number, 0x??rrggbb.

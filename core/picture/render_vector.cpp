@@ -1,5 +1,7 @@
 #include "core/picture/render_vector.h"
 
+#include <fmt/format.h>
+
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <cairo.h>
@@ -88,7 +90,7 @@ public:
         const auto known = names_.find(name);
         if (known != names_.end()) return known->second;
         const std::string kind(name.substr(0, name.find_first_of("-0123456789")));
-        return names_.emplace(name, kind + std::to_string(counts_[kind]++)).first->second;
+        return names_.emplace(name, fmt::format("{}{}", kind, counts_[kind]++)).first->second;
     }
 
 private:

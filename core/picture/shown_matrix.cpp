@@ -1,5 +1,7 @@
 #include "core/picture/shown_matrix.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/error.h"
@@ -28,8 +30,8 @@ std::string why_not_shown(const Stage& stage, const HeadChoice& choice) {
             return name + " has no mean over heads, which only stages of queries × keys have: choose a head";
         case HeadChoice::Kind::one:
             if (choice.head >= 0 && choice.head < heads) return "";
-            return "stage \"" + name + "\" has no head " + std::to_string(choice.head + 1) +
-                   ": choose one from 1 to " + std::to_string(heads);
+            return fmt::format("stage \"{}\" has no head {}: choose one from 1 to {}", name, choice.head + 1,
+                               heads);
         case HeadChoice::Kind::all: break;
     }
     return "a picture of \"" + name + "\" shows one head or the mean: choose which";
@@ -54,7 +56,7 @@ std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoi
     const std::string whole = formula(trace, stage);
     const int heads = stage.shape().heads;
     if (choice.kind != HeadChoice::Kind::mean || heads == 1) return whole;
-    return "mean over " + std::to_string(heads) + " heads of " + whole;
+    return fmt::format("mean over {} heads of {}", heads, whole);
 }
 
 }  // namespace attnscope

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/picture/cairo_handle.h"
 #include "core/text/tokenizer.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -79,9 +80,7 @@ Owned<FcCharSet> coverage_of(FcConfig* config) {
 constexpr std::size_t k_max_bytes = 4096;
 
 std::string shortened(std::string_view text) {
-    std::size_t size = k_max_bytes;
-    while (size > 0 && (text[size] & 0xC0) == 0x80) --size;
-    return std::string(text.substr(0, size)) + "…";
+    return std::string(text.substr(0, code_point_begin(text, k_max_bytes))) + "…";
 }
 
 bool is_blank(utf8proc_category_t category) {
@@ -222,17 +221,10 @@ bool TextFace::has_glyph(char32_t code_point) const {
 std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
     std::string result;
     bool substituted = false;  // the last code point was written as its number
-    const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-    auto left = static_cast<utf8proc_ssize_t>(text.size());
-    while (left > 0) {
-        utf8proc_int32_t code_point = 0;
-        utf8proc_ssize_t length = utf8proc_iterate(bytes, left, &code_point);
-        if (length < 1) {
-            length = 1;
-            code_point = 0xFFFD;
-        }
-        const auto c = static_cast<char32_t>(code_point);
-        const utf8proc_category_t category = utf8proc_category(code_point);
+    while (!text.empty()) {
+        const DecodedCharacter next = decode_utf8(text);
+        const char32_t c = next.bytes ? next.code : 0xFFFD;
+        const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
         const bool ignorable = category == UTF8PROC_CATEGORY_CF || is_variation_selector(c);
         if (is_blank(category) || (blanks == Blanks::kept && is_line_end_or_tab(c))) {
             result += blanks == Blanks::shown ? "␣" : " ";
@@ -245,13 +237,10 @@ std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
             substituted = true;
         } else {
             if (substituted) result += ' ';
-            std::array<utf8proc_uint8_t, 4> encoded;
-            const auto size = utf8proc_encode_char(code_point, encoded.data());
-            result.append(reinterpret_cast<const char*>(encoded.data()), static_cast<std::size_t>(size));
+            result += encode_utf8(c);
             substituted = false;
         }
-        bytes += length;
-        left -= length;
+        text.remove_prefix(next.bytes ? next.bytes : 1);
     }
     return result;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/graph/stage_table.h"
 #include "core/image/patches.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/step_words.h"
@@ -22,9 +23,9 @@ std::optional<int> find_locked_query(const Presentation& presentation) {
 }
 
 const Stage* patch_weights(const Trace& trace) {
-    if (!trace.experiment.input.image || !trace.find("patches")) return nullptr;
-    const Stage* dropped = trace.find("weights_dropped");
-    return dropped ? dropped : trace.find("weights");
+    if (!trace.experiment.input.image || !trace.find("patches"_stage)) return nullptr;
+    const Stage* dropped = trace.find("weights_dropped"_stage);
+    return dropped ? dropped : trace.find("weights"_stage);
 }
 
 std::vector<Rgb8> patch_colors(const Image& image, int grid) {
@@ -82,7 +83,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
 // ---- alignment
 
 const Stage* aligned_stage(const Trace& trace) {
-    return trace.find("decoder_context") ? &main_stage(trace) : nullptr;
+    return trace.find("decoder_context"_stage) ? &main_stage(trace) : nullptr;
 }
 
 /// Lines from the source's words to the decoder's steps beside the matrix of the alignment (after Bahdanau et
@@ -90,10 +91,10 @@ const Stage* aligned_stage(const Trace& trace) {
 Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                              const Presentation& presentation) {
     Figure figure = make_figure(trace, stage, head, presentation);
-    const bool aligned = stage.name() == "alignment";
+    const bool aligned = stage.info == "alignment"_stage;
     figure.row_labels = said_words(trace);
     figure.lines =
-        FigureLines{.words = axis_labels(trace, Axis::key_token, trace.find("source")->shape().rows),
+        FigureLines{.words = axis_labels(trace, Axis::key_token, trace.find("source"_stage)->shape().rows),
                     .words_caption = "source",
                     .rows_caption = "decoder",
                     .row = -1,

@@ -2,6 +2,8 @@
 // is written as std::fma.
 #include "core/random/generator.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -188,9 +190,9 @@ void Generator::normal(std::span<double> out, double mean, double deviation) {
 
 void Generator::randint(std::span<std::int64_t> out, std::int64_t low, std::int64_t high) {
     if (low >= high) {
-        throw Error(ErrorKind::bad_input, "randint from " + std::to_string(low) + " to " +
-                                              std::to_string(high) +
-                                              ": the lower limit must be below the upper limit");
+        throw Error(
+            ErrorKind::bad_input,
+            fmt::format("randint from {} to {}: the lower limit must be below the upper limit", low, high));
     }
     // Unsigned, because high − low may exceed the signed range.
     const std::uint64_t base = static_cast<std::uint64_t>(low);

@@ -33,7 +33,7 @@ std::string title(const Experiment& e) {
         name = "A " + std::string(name_of(e.attention.block)) + " transformer block: " + name;
     if (e.input.image && !e.is_given("embedding_kv")) name += " over a picture";
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    return name + (e.attention.heads > 1 ? " with " + std::to_string(e.attention.heads) + " heads" : "");
+    return name + (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
 }
 
 /// The variable of a stage: its name; for a GRU's parameter that of torch.nn.GRUCell (`dec.W_ih` is

@@ -1,5 +1,7 @@
 #include "core/session/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -129,8 +131,8 @@ void set_mask(Session& s, const Json& value) {
     if (!value.is_array())
         refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
     if (value.size() > k_max_mask_rules)
-        refuse("the list has " + std::to_string(value.size()) + " rules, and up to " +
-               std::to_string(k_max_mask_rules) + " are supported: use fewer");
+        refuse(fmt::format("the list has {} rules, and up to {} are supported: use fewer", value.size(),
+                           k_max_mask_rules));
     std::vector<MaskRule> rules;
     for (const Json& rule : value)
         if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
@@ -193,7 +195,7 @@ void set_cell_size(Session& s, const Json& value) {
     }
     if (value.is_string()) refuse("expected auto or a whole number, not " + quoted_value(value));
     const int size = as_int(value);
-    if (size < 1 || size > 512) refuse(std::to_string(size) + " is out of range: use 1 to 512");
+    if (size < 1 || size > 512) refuse(fmt::format("{} is out of range: use 1 to 512", size));
     s.presentation.cell_size = size;
 }
 
@@ -201,8 +203,7 @@ std::string locked_text(const Session& s) {
     const auto& cell = s.presentation.locked;
     if (!cell) return "none";
     const std::string& stage = s.presentation.locked_in;
-    return std::to_string(cell->row + 1) + "," + std::to_string(cell->column + 1) +
-           (stage.empty() ? "" : "," + stage);
+    return fmt::format("{},{}{}", cell->row + 1, cell->column + 1, stage.empty() ? "" : "," + stage);
 }
 
 void set_locked(Session& s, const Json& value) {
@@ -486,8 +487,8 @@ HeadChoice parse_head(std::string_view value) {
     int head = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), head);
     if (error != std::errc{} || end != value.data() + value.size() || head < 1 || head > k_max_heads)
-        refuse("expected a head from 1 to " + std::to_string(k_max_heads) + ", all or mean, not " +
-               quoted_value(std::string(value)));
+        refuse(fmt::format("expected a head from 1 to {}, all or mean, not {}", k_max_heads,
+                           quoted_value(std::string(value))));
     return {HeadChoice::Kind::one, head - 1};
 }
 

@@ -1,5 +1,7 @@
 #include "core/session/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,6 +20,7 @@
 #include "core/limits.h"
 #include "core/number_text.h"
 #include "core/session/options.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -85,12 +88,12 @@ Matrix matrix_from(const Json& json, std::string_view source, const std::string&
     // otherwise determine it.
     for (std::size_t i = 0; i < json.size(); ++i)
         if (!json[i].is_array() || json[i].size() != json[0].size())
-            refuse(source, where + " row " + std::to_string(i + 1),
-                   "expected " + std::to_string(json[0].size()) + " numbers, as in row 1");
+            refuse(source, fmt::format("{} row {}", where, i + 1),
+                   fmt::format("expected {} numbers, as in row 1", json[0].size()));
     require_matrix_size(json.size(), json[0].size(), std::string(source) + ": " + where);
     Matrix matrix(static_cast<Eigen::Index>(json.size()), static_cast<Eigen::Index>(json[0].size()));
     for (std::size_t i = 0; i < json.size(); ++i) {
-        const std::string row = where + " row " + std::to_string(i + 1);
+        const std::string row = fmt::format("{} row {}", where, i + 1);
         for (std::size_t j = 0; j < json[i].size(); ++j)
             matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) =
                 number_from(json[i][j], source, row);
@@ -146,8 +149,8 @@ std::string position_text(std::string_view text, std::size_t byte) {
     const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
     const auto line = std::ranges::count(before, '\n') + 1;
     const std::string_view last_line = before.substr(before.rfind('\n') + 1);
-    const auto column = std::ranges::count_if(last_line, [](char c) { return (c & 0xC0) != 0x80; }) + 1;
-    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+    const auto column = count_code_points(last_line) + 1;
+    return fmt::format("line {}, column {}", line, column);
 }
 
 /// Checks, before a Json is built, that it stays within the limits, and collects what a Json no longer
@@ -160,9 +163,8 @@ public:
 
     bool key(std::string& name) override {
         if (++fields_ > k_max_json_fields)
-            refuse(
-                source_, "",
-                "it has more than " + std::to_string(k_max_json_fields) + " fields: open a session (.json)");
+            refuse(source_, "",
+                   fmt::format("it has more than {} fields: open a session (.json)", k_max_json_fields));
         Object& object = objects_.back();
         object.key = name;
         if (!object.names.insert(name).second)
@@ -211,15 +213,14 @@ private:
 
     bool count() {
         if (++elements_ > k_max_json_elements)
-            throw Error(ErrorKind::too_large, std::string(source_) + " holds more than " +
-                                                  std::to_string(k_max_json_elements) +
-                                                  " values: use NPY files for its matrices (--given)");
+            throw Error(ErrorKind::too_large,
+                        fmt::format("{} holds more than {} values: use NPY files for its matrices (--given)",
+                                    source_, k_max_json_elements));
         return true;
     }
     bool enter() {
         if (objects_.size() + lists_ > k_max_json_depth)
-            refuse(source_, path(),
-                   "more than " + std::to_string(k_max_json_depth) + " nested lists or objects");
+            refuse(source_, path(), fmt::format("more than {} nested lists or objects", k_max_json_depth));
         return count();
     }
 
@@ -239,9 +240,10 @@ void require_readable_again(const Session& session) {
     for (const auto& [name, matrix] : session.experiment.weights.given)
         numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
     if (numbers + k_max_json_fields > k_max_json_elements)
-        throw Error(ErrorKind::too_large, "the custom matrices have " + std::to_string(numbers) +
-                                              " numbers and a session holds about " +
-                                              std::to_string(k_max_json_elements) + ": use smaller ones");
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format("the custom matrices have {} numbers and a session holds about {}: use smaller ones",
+                        numbers, k_max_json_elements));
 }
 
 Json parse(std::string_view text, std::string_view source) {
@@ -285,8 +287,8 @@ Session session_from_json(std::string_view text, std::string_view source) {
         if (name == "version") {
             if (value != k_version)
                 refuse(source, "version",
-                       quoted_value(value) + " is not supported: this attnscope reads version " +
-                           std::to_string(k_version));
+                       fmt::format("{} is not supported: this attnscope reads version {}",
+                                   quoted_value(value), k_version));
         } else if (name == "experiment") {
             read_options(session, value, true, scan.typed, source);
         } else if (name == "presentation") {

@@ -1,5 +1,7 @@
 #include "core/text/tokenizer.h"
 
+#include <fmt/format.h>
+
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <memory>
 
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -22,16 +25,14 @@ const utf8proc_uint8_t* bytes(std::string_view text) {
 
 /// The code point at byte `position`, which is advanced. Throws if no well-formed one starts there.
 CodePoint next_code_point(std::string_view text, std::size_t& position) {
-    CodePoint code_point = -1;
-    const std::string_view rest = text.substr(position);
-    const auto length =
-        utf8proc_iterate(bytes(rest), static_cast<utf8proc_ssize_t>(rest.size()), &code_point);
-    if (length <= 0) {
-        throw Error(ErrorKind::bad_input, "the text is not valid UTF-8 at byte " + std::to_string(position) +
-                                              ": save or paste it as UTF-8");
+    const DecodedCharacter next = decode_utf8(text.substr(position));
+    if (next.bytes == 0) {
+        throw Error(
+            ErrorKind::bad_input,
+            fmt::format("the text is not valid UTF-8 at byte {}: save or paste it as UTF-8", position));
     }
-    position += static_cast<std::size_t>(length);
-    return code_point;
+    position += next.bytes;
+    return static_cast<CodePoint>(next.code);
 }
 
 CodePoint first_code_point(std::string_view text) {
@@ -129,9 +130,9 @@ std::string composed(std::string_view text, int options) {
         utf8proc_map(bytes(text), static_cast<utf8proc_ssize_t>(text.size()), &mapped, all_options);
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
     if (length < 0) {
-        throw Error(ErrorKind::too_large, "a text of " + std::to_string(text.size()) +
-                                              " bytes cannot be normalized (" + utf8proc_errmsg(length) +
-                                              "): use a shorter one");
+        throw Error(ErrorKind::too_large,
+                    fmt::format("a text of {} bytes cannot be normalized ({}): use a shorter one",
+                                text.size(), utf8proc_errmsg(length)));
     }
     return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
 }

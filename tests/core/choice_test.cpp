@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-TEST(choice_test, every_value_is_found_by_its_name) {
+TEST(ChoiceTest, EveryValueIsFoundByItsName) {
     for (const auto& [value, name] : choices<Normalization>()) {
         EXPECT_EQ(name_of(value), name);
         EXPECT_EQ(find_choice<Normalization>(name), value);
@@ -15,12 +15,12 @@ TEST(choice_test, every_value_is_found_by_its_name) {
     EXPECT_EQ(name_of(Normalization::local_p), "local-p");
 }
 
-TEST(choice_test, other_names_are_not_found) {
+TEST(ChoiceTest, OtherNamesAreNotFound) {
     for (const char* name : {"", "Softmax", "local_p", "soft", "softmax "})
         EXPECT_EQ(find_choice<Normalization>(name), std::nullopt) << name;
 }
 
-TEST(choice_test, known_names_are_in_the_order_of_the_enum) {
+TEST(ChoiceTest, KnownNamesAreInTheOrderOfTheEnum) {
     EXPECT_EQ(known_names<Block>(), "none, post-norm, pre-norm");
 }
 
@@ -34,7 +34,7 @@ constexpr auto choice_names(Disordered) {
         {{Disordered::second, "second"}, {Disordered::first, "first"}});
 }
 
-TEST(choice_test, a_table_without_a_value_or_in_another_order_is_not_complete) {
+TEST(ChoiceTest, ATableWithoutAValueOrInAnotherOrderIsNotComplete) {
     static_assert(choice_parts::names_every_value<Normalization>());
     static_assert(!choice_parts::names_every_value<Forgetful>());
     static_assert(!choice_parts::names_every_value<Disordered>());

@@ -8,17 +8,15 @@
 namespace attnscope {
 namespace {
 
-TEST(message_text_test, what_can_be_read_stays_as_it_is) {
+TEST(MessageTextTest, WhatCanBeReadStaysAsItIs) {
     for (const std::string text :
          {"", "cat", "Grüße, 你好", "👩‍🏫 مرحبا", "softmax(Q·Kᵀ/√d_k) …"})
         EXPECT_EQ(message_text(text, 100), text);
 }
 
-TEST(message_text_test, line_breaks_and_tabs_are_blanks) {
-    EXPECT_EQ(message_text("a\nb\r\tc", 100), "a b  c");
-}
+TEST(MessageTextTest, LineBreaksAndTabsAreBlanks) { EXPECT_EQ(message_text("a\nb\r\tc", 100), "a b  c"); }
 
-TEST(message_text_test, controls_and_changes_of_direction_are_escaped) {
+TEST(MessageTextTest, ControlsAndChangesOfDirectionAreEscaped) {
     EXPECT_EQ(message_text("a\x1b[31m\x7f", 100), "a\\u001b[31m\\u007f");
     EXPECT_EQ(message_text("\u009b31m\u0085", 100), "\\u009b31m\\u0085");
     EXPECT_EQ(message_text("\u202egnp\u2066\u200f\u061c\u2028", 100),
@@ -26,12 +24,12 @@ TEST(message_text_test, controls_and_changes_of_direction_are_escaped) {
     EXPECT_EQ(message_text(std::string("a\0b", 3), 100), "a\\u0000b");
 }
 
-TEST(message_text_test, bytes_that_are_not_utf8_are_replaced) {
+TEST(MessageTextTest, BytesThatAreNotUtf8AreReplaced) {
     EXPECT_EQ(message_text("a\x9b\xff\xc3", 100), "a\uFFFD\uFFFD\uFFFD");
     EXPECT_EQ(message_text(std::string(31, '\x80'), 1000).size(), 31 * 3u);
 }
 
-TEST(message_text_test, the_middle_of_a_long_text_is_left_out_between_characters) {
+TEST(MessageTextTest, TheMiddleOfALongTextIsLeftOutBetweenCharacters) {
     EXPECT_EQ(message_text("0123456789abcdef", 16), "0123456789abcdef");
     EXPECT_EQ(message_text("0123456789abcdefg", 16), "0123456789ab…defg");
     std::string many;
@@ -43,7 +41,7 @@ TEST(message_text_test, the_middle_of_a_long_text_is_left_out_between_characters
     }
 }
 
-TEST(error_test, a_message_is_one_line_that_keeps_what_to_do) {
+TEST(ErrorTest, AMessageIsOneLineThatKeepsWhatToDo) {
     const std::string junk(100'000, 'x');
     const Error error(ErrorKind::bad_input, "mask \"" + junk + "\n\u202e\" is not a rule: use causal");
     const std::string message = error.what();
@@ -53,7 +51,7 @@ TEST(error_test, a_message_is_one_line_that_keeps_what_to_do) {
     EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
-TEST(error_test, an_error_is_told_of_one_place_alone) {
+TEST(ErrorTest, AnErrorIsToldOfOnePlaceAlone) {
     const Error error(ErrorKind::too_large, "use 1 to 64");
     EXPECT_STREQ(error.at("--heads").what(), "--heads: use 1 to 64");
     EXPECT_STREQ(error.at("--heads").at("Heads").what(), "Heads: use 1 to 64");

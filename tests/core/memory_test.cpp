@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_unlimited = std::numeric_limits<std::size_t>::max();
 
-class memory_test : public testing::Test {
+class MemoryTest : public testing::Test {
 protected:
     void write(const std::string& name, const std::string& text) const {
         fs::create_directories((root() / name).parent_path());
@@ -26,7 +26,7 @@ protected:
     test::TemporaryFolder folder_;
 };
 
-TEST_F(memory_test, no_group_is_no_limit) {
+TEST_F(MemoryTest, NoGroupIsNoLimit) {
     EXPECT_EQ(control_group_memory(root()), k_unlimited);
     write("proc/self/cgroup", "0::/\n");
     write("sys/fs/cgroup/memory.max", "max\n");
@@ -34,13 +34,13 @@ TEST_F(memory_test, no_group_is_no_limit) {
     EXPECT_EQ(control_group_memory(root()), k_unlimited);
 }
 
-TEST_F(memory_test, the_outermost_group_has_a_limit) {
+TEST_F(MemoryTest, TheOutermostGroupHasALimit) {
     write("sys/fs/cgroup/memory.max", "5000\n");
     write("sys/fs/cgroup/memory.current", "1000\n");
     EXPECT_EQ(control_group_memory(root()), 4000u);
 }
 
-TEST_F(memory_test, the_process_has_a_group_of_its_own) {
+TEST_F(MemoryTest, TheProcessHasAGroupOfItsOwn) {
     write("proc/self/cgroup", "0::/user.slice/a:b.scope\n");
     write("sys/fs/cgroup/user.slice/a:b.scope/memory.max", "5000\n");
     write("sys/fs/cgroup/user.slice/a:b.scope/memory.current", "1000\n");
@@ -49,7 +49,7 @@ TEST_F(memory_test, the_process_has_a_group_of_its_own) {
     EXPECT_EQ(control_group_memory(root()), 0u);
 }
 
-TEST_F(memory_test, a_group_around_it_may_leave_less) {
+TEST_F(MemoryTest, AGroupAroundItMayLeaveLess) {
     write("proc/self/cgroup", "0::/outer/middle/inner\n");
     write("sys/fs/cgroup/outer/middle/inner/memory.max", "max\n");
     write("sys/fs/cgroup/outer/middle/inner/memory.current", "100\n");
@@ -58,7 +58,7 @@ TEST_F(memory_test, a_group_around_it_may_leave_less) {
     EXPECT_EQ(control_group_memory(root()), 300u);
 }
 
-TEST_F(memory_test, version_1_names_its_controllers) {
+TEST_F(MemoryTest, Version1NamesItsControllers) {
     write("proc/self/cgroup", "5:cpu,cpuacct:/elsewhere\n4:hugetlb,memory:/docker/abc\n0::/ignored\n");
     write("sys/fs/cgroup/memory/elsewhere/memory.limit_in_bytes", "1\n");
     write("sys/fs/cgroup/memory/elsewhere/memory.usage_in_bytes", "1\n");

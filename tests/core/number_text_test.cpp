@@ -18,7 +18,7 @@ std::size_t characters(const std::string& text) {
     return count;
 }
 
-TEST(number_text_test, cells_show_three_digits_and_never_a_zero_that_is_none) {
+TEST(NumberTextTest, CellsShowThreeDigitsAndNeverAZeroThatIsNone) {
     EXPECT_EQ(cell_text(0.856f), "0.856");
     EXPECT_EQ(cell_text(1), "1.000");
     EXPECT_EQ(cell_text(-0.25), "-0.250");
@@ -47,11 +47,11 @@ void for_many_floats(Check check) {
     }
 }
 
-TEST(number_text_test, no_cell_is_longer_than_six_characters) {
+TEST(NumberTextTest, NoCellIsLongerThanSixCharacters) {
     for_many_floats([](float value) { ASSERT_LE(characters(cell_text(value)), 6u) << value; });
 }
 
-TEST(number_text_test, exact_text_gives_every_float_back) {
+TEST(NumberTextTest, ExactTextGivesEveryFloatBack) {
     EXPECT_EQ(exact_text(0.1f), "0.100000001");
     EXPECT_EQ(exact_text(1), "1");
     EXPECT_EQ(exact_text(-std::numeric_limits<float>::infinity()), "-inf");
@@ -62,7 +62,7 @@ TEST(number_text_test, exact_text_gives_every_float_back) {
     });
 }
 
-TEST(number_text_test, short_and_fixed_text) {
+TEST(NumberTextTest, ShortAndFixedText) {
     EXPECT_EQ(short_text(0.000123456), "0.000123");
     EXPECT_EQ(short_text(1e20), "1e+20");
     EXPECT_EQ(short_text(-0.0), "0");
@@ -71,7 +71,7 @@ TEST(number_text_test, short_and_fixed_text) {
     EXPECT_EQ(fixed_text(-1e300, 0).size(), 302u);
 }
 
-TEST(number_text_test, the_locale_of_the_machine_changes_nothing) {
+TEST(NumberTextTest, TheLocaleOfTheMachineChangesNothing) {
     const std::string before = std::setlocale(LC_ALL, nullptr);
     bool set = false;
     for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
@@ -82,7 +82,7 @@ TEST(number_text_test, the_locale_of_the_machine_changes_nothing) {
     if (!set) GTEST_SKIP() << "no locale with a decimal comma is installed";
 }
 
-TEST(number_text_test, fewer_digits_keep_what_stands_before_the_point) {
+TEST(NumberTextTest, FewerDigitsKeepWhatStandsBeforeThePoint) {
     EXPECT_EQ(digits_text(3141.59, 3), "3142");
     EXPECT_EQ(digits_text(3141.59, 1), "3142") << "not 3e+03";
     EXPECT_EQ(digits_text(-57.84, 3), "-57.8");

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(corpus_test, every_target_takes_its_corpus) {
+TEST(CorpusTest, EveryTargetTakesItsCorpus) {
     for (const fuzz::Target& target : fuzz::targets()) {
         const fs::path folder = fs::path(ATTNSCOPE_SOURCE_DIR) / "tests/fuzz/corpus" / target.name;
         ASSERT_TRUE(fs::is_directory(folder)) << folder;
@@ -23,7 +23,7 @@ TEST(corpus_test, every_target_takes_its_corpus) {
     }
 }
 
-TEST(corpus_test, every_folder_of_the_corpus_has_its_target) {
+TEST(CorpusTest, EveryFolderOfTheCorpusHasItsTarget) {
     for (const fs::directory_entry& entry :
          fs::directory_iterator(fs::path(ATTNSCOPE_SOURCE_DIR) / "tests/fuzz/corpus"))
         EXPECT_TRUE(fuzz::find_target(entry.path().filename().string())) << entry.path();

@@ -15,6 +15,7 @@
 #include "core/files/png.h"
 #include "core/files/read_matrix.h"
 #include "core/files/svg.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/number_text.h"
 #include "core/random/seed.h"
@@ -178,7 +179,7 @@ void require_equal(const Trace& a, const Trace& b, const char* property) {
 /// The sum of each row's weights is 1, or 0 where all is closed; with a bell over them (local-p) less than 1.
 void require_weights(const Trace& trace) {
     const Experiment& e = trace.experiment;
-    const Buffer &weights = trace.find("weights")->buffer, &masked = trace.find("masked")->buffer;
+    const Buffer &weights = trace.find("weights"_stage)->buffer, &masked = trace.find("masked"_stage)->buffer;
     for (int h = 0; h < weights.shape().heads; ++h) {
         const Matrix A =
             e.over_queries() ? Matrix(weights.host().head(h).transpose()) : weights.host().head(h);

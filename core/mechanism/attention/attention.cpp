@@ -1,5 +1,7 @@
 // Attention: from the inputs of the projections to the output.
 #include "core/error.h"
+
+#include <fmt/format.h>
 #include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
 #include "core/op/normalizers.h"
@@ -31,7 +33,7 @@ Graph AttentionBuilder::build() {
 Value AttentionBuilder::linear(StageKey key, Value x, Value W, Value b) {
     const Shape &in = builder_.shape(x), &weight = builder_.shape(W);
     if (weight.columns != in.columns)
-        refuse_shape(builder_.name(W), weight.rows, weight.columns, "out × " + std::to_string(in.columns));
+        refuse_shape(builder_.name(W), weight.rows, weight.columns, fmt::format("out × {}", in.columns));
     if (b) builder_.require_shape(b, 1, weight.rows);
     return builder_.add(key, op::Linear{}, {x, W, b});
 }
@@ -66,20 +68,23 @@ void AttentionBuilder::project() {
     may_give_projection("value", "v", Y_v_, V_);
     const Shape q = builder_.shape(Q_), k = builder_.shape(K_);
     if (q.columns != k.columns && score_function(e_.attention.score).equal_widths)
-        refuse_shape("key", k.rows, k.columns, "rows × " + std::to_string(q.columns));
+        refuse_shape("key", k.rows, k.columns, fmt::format("rows × {}", q.columns));
 }
 
 Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
     const int columns = builder_.shape(x).columns;
     const std::string name(builder_.name(x));
     if (columns % e_.attention.heads != 0)
-        throw Error(ErrorKind::bad_input, "heads " + std::to_string(e_.attention.heads) +
-                                              " does not divide the " + std::to_string(columns) +
-                                              " columns of " + name + ": use a divisor");
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("heads {} does not divide the {} columns of {}: use a divisor",
+                                e_.attention.heads, columns, name));
     const int width = columns / e_.attention.heads;
     if (rotate && width % 2 != 0)
-        throw Error(ErrorKind::bad_input, "position rope rotates pairs of features and a head of " + name +
-                                              " has width " + std::to_string(width) + ": use an even d_k");
+        throw Error(
+            ErrorKind::bad_input,
+            fmt::format(
+                "position rope rotates pairs of features and a head of {} has width {}: use an even d_k",
+                name, width));
     op::SplitHeads split{e_.attention.heads};
     if (rotate) split.rotary = e_.attention.rope_layout;
     return builder_.add(key, split, {x});
@@ -97,8 +102,9 @@ void AttentionBuilder::split_heads() {
 Value AttentionBuilder::scored() {
     if (is_given("scores")) {
         if (e_.attention.heads > 1)
-            throw Error(ErrorKind::bad_input, "scores are custom for one head and heads is " +
-                                                  std::to_string(e_.attention.heads) + ": use heads 1");
+            throw Error(ErrorKind::bad_input,
+                        fmt::format("scores are custom for one head and heads is {}: use heads 1",
+                                    e_.attention.heads));
         if (e_.attention.scale.kind == Scale::Kind::sqrt)
             throw Error(ErrorKind::bad_input,
                         "scale sqrt needs keys and the scores are custom: use none or a number");
@@ -165,7 +171,7 @@ void AttentionBuilder::mask() {
         if (!is_given(name)) return nullptr;
         const Matrix& matrix = e_.weights.given.at(name).values();
         if (matrix.rows() != N_ || matrix.cols() != M_)
-            refuse_shape(name, matrix.rows(), matrix.cols(), std::to_string(N_) + " × " + std::to_string(M_));
+            refuse_shape(name, matrix.rows(), matrix.cols(), fmt::format("{} × {}", N_, M_));
         return e_.weights.given.at(name).shared();
     };
     builder_.may_give("mask", N_, M_);
@@ -203,7 +209,7 @@ void AttentionBuilder::drop() {
         const Matrix& matrix = e_.weights.given.at("dropout_keep").values();
         if (matrix.rows() != Eigen::Index{shape.heads} * N_ || matrix.cols() != M_)
             refuse_shape("dropout_keep", matrix.rows(), matrix.cols(),
-                         std::to_string(shape.heads * N_) + " × " + std::to_string(M_));
+                         fmt::format("{} × {}", shape.heads * N_, M_));
         keep = op::Custom{e_.weights.given.at("dropout_keep").shared(), shape};
     }
     const Value kept = builder_.add("dropout_keep"_stage, std::move(keep));
@@ -214,8 +220,7 @@ void AttentionBuilder::drop() {
 void AttentionBuilder::sum_values() {
     if (!V_) return;
     const Shape v = builder_.shape(V_);
-    if (v.rows != M_)
-        refuse_shape("value", v.rows, v.columns, std::to_string(M_) + " rows, one for each key,");
+    if (v.rows != M_) refuse_shape("value", v.rows, v.columns, fmt::format("{} rows, one for each key,", M_));
     output_ = context_ = builder_.add("context"_stage, op::WeightedSum{}, {weights_, masked_, V_});
 }
 
@@ -227,11 +232,10 @@ void AttentionBuilder::join_heads() {
     const Value W = parameter("W_o");
     const int width = builder_.shape(output_).columns, drawn = builder_.shape(W).columns;
     if (width != drawn && !is_given("W_o"))
-        throw Error(ErrorKind::bad_input, "value has " + std::to_string(width) + " columns and projection " +
-                                              std::string(name_of(e_.attention.projection)) +
-                                              " draws a W_o for " + std::to_string(drawn) +
-                                              ": give W_o as out × " + std::to_string(width) +
-                                              ", or choose another projection");
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("value has {} columns and projection {} draws a W_o for {}: give W_o as out "
+                                "× {}, or choose another projection",
+                                width, name_of(e_.attention.projection), drawn, width));
     output_ = linear("output"_stage, output_, W, bias("b_o"));
     builder_.may_give("b_o", 1, builder_.shape(output_).columns);
 }

@@ -1,4 +1,6 @@
 // The transformer block around attention, the logits and the loss.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/error.h"
@@ -35,7 +37,7 @@ void AttentionBuilder::surround() {
     if (!output_ || builder_.shape(output_).columns != d || builder_.shape(output_).rows != queries)
         refuse_shape(output_ ? builder_.name(output_) : "the output", N_,
                      output_ ? builder_.shape(output_).columns : 0,
-                     std::to_string(queries) + " × " + std::to_string(d) + " to add to the embedding");
+                     fmt::format("{} × {} to add to the embedding", queries, d));
     const bool first = e_.attention.block == Block::pre_norm;
     const Value residual_1 = builder_.add("residual_1"_stage, op::Add{}, {x_, output_});
     const Value norm_1 = first ? Value{} : normed("norm_1"_stage, residual_1, "ln1");
@@ -50,8 +52,7 @@ void AttentionBuilder::surround() {
         builder_.may_give(builder_.name(each), builder_.shape(each).rows, builder_.shape(each).columns);
     const Value feed_forward = linear("feed_forward"_stage, active, W_2, b_2);
     if (builder_.shape(feed_forward).columns != d)
-        refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns,
-                     std::to_string(d) + " × in");
+        refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns, fmt::format("{} × in", d));
     output_ = builder_.add("residual_2"_stage, op::Add{}, {to_add, feed_forward});
     if (!first) output_ = normed("norm_2"_stage, output_, "ln2");
 }
@@ -79,9 +80,8 @@ void AttentionBuilder::add_loss() {
         for (int i = 0; i < N_; ++i)
             if (const float target = rows(0, i);
                 !(target >= 0 && target < static_cast<float>(words)) || target != std::floor(target))
-                throw Error(ErrorKind::bad_input, "target " + std::to_string(i + 1) +
-                                                      " is not a row of W_out: use 0 to " +
-                                                      std::to_string(words - 1));
+                throw Error(ErrorKind::bad_input,
+                            fmt::format("target {} is not a row of W_out: use 0 to {}", i + 1, words - 1));
         builder_.add("loss"_stage, op::CrossEntropy{}, {output_, targets});
     } else if (is_given("loss_weights")) {
         const Value G = custom("loss_weights");

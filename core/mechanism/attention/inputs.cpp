@@ -1,5 +1,7 @@
 // From text or a picture to the inputs of the projections.
 #include "core/error.h"
+
+#include <fmt/format.h>
 #include "core/experiment/sentence.h"
 #include "core/graph/stage_table.h"
 #include "core/image/patches.h"
@@ -63,8 +65,8 @@ void AttentionBuilder::count_tokens() {
     if (graph.rows.size() != static_cast<std::size_t>(N_)) graph.rows.clear();
     if (graph.columns.size() != static_cast<std::size_t>(M_)) graph.columns.clear();
     if (N_ > k_max_tokens || M_ > k_max_tokens || N_ < 1 || M_ < 1)
-        throw Error(ErrorKind::too_large, std::to_string(N_) + " queries and " + std::to_string(M_) +
-                                              " keys: each may be 1 to " + std::to_string(k_max_tokens));
+        throw Error(ErrorKind::too_large,
+                    fmt::format("{} queries and {} keys: each may be 1 to {}", N_, M_, k_max_tokens));
 }
 
 Op AttentionBuilder::table_op() const {
@@ -106,7 +108,7 @@ void AttentionBuilder::add_positions() {
     const Shape x = builder_.shape(X_), y = builder_.shape(Y_);
     if (y.columns != x.columns)
         refuse_shape("embedding_kv", y.rows, y.columns,
-                     "rows × " + std::to_string(x.columns) + " so that both sides can have positions");
+                     fmt::format("rows × {} so that both sides can have positions", x.columns));
     const Value PE =
         builder_.add("position"_stage, op::SinusoidalPositions{std::max(x.rows, y.rows), x.columns});
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;

@@ -1,6 +1,8 @@
 // Sequence to sequence: the stages of encoder, decoder and logits.
 #include "core/mechanism/seq2seq/build.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/error.h"
@@ -134,8 +136,7 @@ op::DecoderRule Seq2seqBuilder::decoder_rule() const {
     if (!is_given("mask")) return rule;
     const Matrix& mask = e_.weights.given.at("mask").values();
     if (mask.rows() != steps() || mask.cols() != words)
-        refuse_shape("mask", mask.rows(), mask.cols(),
-                     std::to_string(steps()) + " × " + std::to_string(words));
+        refuse_shape("mask", mask.rows(), mask.cols(), fmt::format("{} × {}", steps(), words));
     rule.custom_mask = e_.weights.given.at("mask").shared();
     return rule;
 }

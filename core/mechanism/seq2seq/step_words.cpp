@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/graph/stage_table.h"
+
 namespace attnscope {
 namespace {
 
@@ -11,22 +13,22 @@ int word_at(const Stage& stage, int step) { return static_cast<int>(stage.buffer
 
 }  // namespace
 
-int fed_word(const Trace& trace, int step) { return word_at(*trace.find("fed_tokens"), step); }
+int fed_word(const Trace& trace, int step) { return word_at(*trace.find("fed_tokens"_stage), step); }
 
 int said_word(const Trace& trace, int step) {
-    const Stage* wanted = trace.find("target_tokens");
-    return word_at(wanted ? *wanted : *trace.find("picked_tokens"), step);
+    const Stage* wanted = trace.find("target_tokens"_stage);
+    return word_at(wanted ? *wanted : *trace.find("picked_tokens"_stage), step);
 }
 
 std::vector<std::string> said_words(const Trace& trace) {
     std::vector<std::string> words;
-    for (int i = 0; i < trace.find("fed_tokens")->shape().rows; ++i)
+    for (int i = 0; i < trace.find("fed_tokens"_stage)->shape().rows; ++i)
         words.push_back(trace.label(Axis::target_row, said_word(trace, i)));
     return words;
 }
 
 std::vector<LikelyWord> likely_words(const Trace& trace, int step, int count) {
-    const auto log_p = trace.find("log_probs")->buffer.host().head(0).row(step);
+    const auto log_p = trace.find("log_probs"_stage)->buffer.host().head(0).row(step);
     std::vector<int> order(static_cast<std::size_t>(log_p.size()));
     std::iota(order.begin(), order.end(), 0);
     // NaN compares with nothing and sorts last.

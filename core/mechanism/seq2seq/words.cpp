@@ -1,4 +1,6 @@
 // From sentences to rows of the two tables, and from steps to their labels.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/error.h"
@@ -18,14 +20,13 @@ constexpr int k_bos = 0, k_eos = 1, k_special_words = 2;
 std::vector<int> Seq2seqBuilder::given_words(const char* name, int rows) const {
     const Matrix& matrix = e_.weights.given.at(name).values();
     if (matrix.rows() != 1 || matrix.cols() > k_max_tokens)
-        refuse_shape(name, matrix.rows(), matrix.cols(), "1 × up to " + std::to_string(k_max_tokens));
+        refuse_shape(name, matrix.rows(), matrix.cols(), fmt::format("1 × up to {}", k_max_tokens));
     std::vector<int> words;
     for (Eigen::Index i = 0; i < matrix.cols(); ++i) {
         const float word = matrix(0, i);
         if (!(word >= 0 && word < static_cast<float>(rows)) || word != std::floor(word))
-            throw Error(ErrorKind::bad_input, std::string(name) + " " + std::to_string(i + 1) +
-                                                  " is not a row of the table: use 0 to " +
-                                                  std::to_string(rows - 1));
+            throw Error(ErrorKind::bad_input,
+                        fmt::format("{} {} is not a row of the table: use 0 to {}", name, i + 1, rows - 1));
         words.push_back(static_cast<int>(word));
     }
     return words;
@@ -46,7 +47,7 @@ void Seq2seqBuilder::read_source() {
         source_rows_ = static_cast<int>(table.rows());
         if (source_rows_ < needed)
             refuse_shape("E_src", table.rows(), table.cols(),
-                         "a row for each of " + std::to_string(needed) + " words");
+                         fmt::format("a row for each of {} words", needed));
     } else {
         const bool own_rows = rule.stable && !source_words_.empty();
         source_rows_ = own_rows ? needed : std::max(e_.input.table_size, needed);
@@ -72,7 +73,7 @@ void Seq2seqBuilder::read_target() {
         const Matrix& table = e_.weights.given.at("E_tgt").values();
         if (needs_text && table.rows() < target_rows_)
             refuse_shape("E_tgt", table.rows(), table.cols(),
-                         "a row for each of " + std::to_string(target_rows_) + " words");
+                         fmt::format("a row for each of {} words", target_rows_));
         // A table of another size does not get these words as labels.
         if (tokens.empty() || table.rows() != target_rows_) target_words_.clear();
         target_rows_ = static_cast<int>(table.rows());
@@ -90,7 +91,7 @@ void Seq2seqBuilder::read_target() {
     if (is_given("tgt_out")) wanted_ = given_words("tgt_out", target_rows_);
     if (!wanted_.empty() && wanted_.size() != fed_.size())
         refuse_shape("tgt_out", 1, static_cast<Eigen::Index>(wanted_.size()),
-                     "1 × " + std::to_string(fed_.size()));
+                     fmt::format("1 × {}", fed_.size()));
 }
 
 std::vector<std::string> step_labels(const Trace& trace) {

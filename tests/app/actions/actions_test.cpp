@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/files/file.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/recipe/recipe.h"
 #include "core/session/examples.h"
@@ -287,7 +288,7 @@ TEST_F(ActionTest, WhatTheDialogListsCanBeOpened) {
 
 TEST_F(ActionTest, CopiesTheFocusedMatrixAsATableThatReadsBackExactly) {
     run("edit.copy_matrix");
-    const Stage& weights = *document.trace()->find("weights");
+    const Stage& weights = *document.trace()->find("weights"_stage);
     std::istringstream lines(copied);
     std::string line;
     std::getline(lines, line);
@@ -328,7 +329,7 @@ TEST_F(ActionTest, CopiesTheHeadOrTheMeanThatIsShown) {
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     run("edit.copy_matrix");
     EXPECT_NE(copied, second);
-    const float mean = document.trace()->find("weights")->buffer.mean().at(0, 0, 0);
+    const float mean = document.trace()->find("weights"_stage)->buffer.mean().at(0, 0, 0);
     const std::size_t first_cell = copied.find("\nCan\t") + 5;
     EXPECT_EQ(std::stof(copied.substr(first_cell)), mean);
 }

@@ -66,7 +66,7 @@ std::string repeated(const std::string& text, int times) {
     return result;
 }
 
-class command_line_test : public testing::Test {
+class CommandLineTest : public testing::Test {
 protected:
     void SetUp() override {
         std::string name = (fs::temp_directory_path() / "attnscope-command-line-XXXXXX").string();
@@ -189,7 +189,7 @@ private:
 
 // ---- what works
 
-TEST_F(command_line_test, trace_prints_the_notebooks_numbers) {
+TEST_F(CommandLineTest, TracePrintsTheNotebooksNumbers) {
     const nlohmann::json stages = trace({"--example", "scaled-dot-product"})["stages"];
     const auto expect_row = [](const nlohmann::json& row, std::vector<double> printed, double half_a_digit) {
         for (std::size_t j = 0; j < printed.size(); ++j)
@@ -204,11 +204,11 @@ TEST_F(command_line_test, trace_prints_the_notebooks_numbers) {
     expect_row(stages["context"]["data"][0][1], {-1.2226, -3.4387, -4.3928, -5.2125}, 5.1e-5);
 }
 
-TEST_F(command_line_test, the_defaults_are_the_example) {
+TEST_F(CommandLineTest, TheDefaultsAreTheExample) {
     EXPECT_EQ(trace({}), trace({"--example", "scaled-dot-product"}));
 }
 
-TEST_F(command_line_test, flags_stand_over_the_file_and_the_example) {
+TEST_F(CommandLineTest, FlagsStandOverTheFileAndTheExample) {
     Session session;
     session.experiment.input.text = "one two three";
     session.experiment.input.dim = 8;
@@ -223,7 +223,7 @@ TEST_F(command_line_test, flags_stand_over_the_file_and_the_example) {
     EXPECT_EQ(trace({"--example", "multi-head", "--heads", "2"})["experiment"]["projection"], "mha");
 }
 
-TEST_F(command_line_test, a_dash_is_standard_input) {
+TEST_F(CommandLineTest, ADashIsStandardInput) {
     Session session;
     session.experiment.input.text = "from the pipe";
     EXPECT_EQ(trace({"-"}, {.environment = {}, .input = to_json(session), .output = {}})["rows"],
@@ -231,14 +231,14 @@ TEST_F(command_line_test, a_dash_is_standard_input) {
     expect_both_fail(1, {"-"}, {"standard input", "no valid JSON at line 1, column 1"});
 }
 
-TEST_F(command_line_test, text_arrives_as_it_was_typed) {
+TEST_F(CommandLineTest, TextArrivesAsItWasTyped) {
     for (const char* text : {"{}", "[a]", "--seed", "-5", "a,b", "%", "'x'", "\"y\"", "none"}) {
         EXPECT_EQ(trace({"--text", text})["experiment"]["text"], text);
         EXPECT_EQ(trace({std::string("--text=") + text})["experiment"]["text"], text);
     }
 }
 
-TEST_F(command_line_test, a_rendered_picture_opens_as_its_session) {
+TEST_F(CommandLineTest, ARenderedPictureOpensAsItsSession) {
     const auto files = render({"--example", "multi-head", "--stage", "weights,mask", "--head", "all",
                                "--cell-size", "8", "--format", "png"});
     Words names;
@@ -251,7 +251,7 @@ TEST_F(command_line_test, a_rendered_picture_opens_as_its_session) {
     EXPECT_EQ(trace({path("out/weights-head3.png")}), trace({"--example", "multi-head"}));
 }
 
-TEST_F(command_line_test, render_lists_what_it_wrote) {
+TEST_F(CommandLineTest, RenderListsWhatItWrote) {
     const Outcome outcome =
         run({"render", "--out", path("out"), "--stage", "mask,weights", "--format", "csv,npy"});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -261,7 +261,7 @@ TEST_F(command_line_test, render_lists_what_it_wrote) {
     EXPECT_EQ(in("state"), Words{});
 }
 
-TEST_F(command_line_test, a_view_is_rendered_alone_where_it_is_asked_for_and_first_of_everything) {
+TEST_F(CommandLineTest, AViewIsRenderedAloneWhereItIsAskedForAndFirstOfEverything) {
     const Words look = {"--example", "image-attention", "--cell-size", "8", "--format", "svg"};
     const auto with = [&](Words more) {
         more.insert(more.begin(), look.begin(), look.end());
@@ -283,7 +283,7 @@ TEST_F(command_line_test, a_view_is_rendered_alone_where_it_is_asked_for_and_fir
     expect_failure(2, run({"render", "--out", path("out"), "--view", "image"}), {"--image", "picture"});
 }
 
-TEST_F(command_line_test, recipe_prints_a_script_or_writes_it) {
+TEST_F(CommandLineTest, RecipePrintsAScriptOrWritesIt) {
     const Outcome printed = run({"recipe", "--example", "causal", "--seed", "7"});
     EXPECT_EQ(printed.code, 0) << printed.err;
     EXPECT_NE(printed.out.find("torch.manual_seed(7)"), std::string::npos);
@@ -295,20 +295,20 @@ TEST_F(command_line_test, recipe_prints_a_script_or_writes_it) {
     EXPECT_EQ(read(folder_ / "out/causal.py"), printed.out);
 }
 
-TEST_F(command_line_test, recipe_prints_a_script_of_an_encoder_and_a_decoder) {
+TEST_F(CommandLineTest, RecipePrintsAScriptOfAnEncoderAndADecoder) {
     const Outcome printed = run({"recipe", "--example", "bahdanau-alignment", "--seed", "7"});
     EXPECT_EQ(printed.code, 0) << printed.err;
     EXPECT_NE(printed.out.find("torch.manual_seed(7)"), std::string::npos);
     EXPECT_NE(printed.out.find("dec = torch.nn.GRUCell("), std::string::npos);
 }
 
-TEST_F(command_line_test, recipe_refuses_what_trace_refuses) {
+TEST_F(CommandLineTest, RecipeRefusesWhatTraceRefuses) {
     expect_failure(2, run({"recipe", "--heads", "3"}), {"heads 3", "divisor"});
     expect_failure(1, run({"recipe", path("none.json")}), {"none.json"});
     expect_failure(1, run({"recipe", "--out", path("nowhere/a.py")}), {"nowhere"});
 }
 
-TEST_F(command_line_test, a_flag_that_is_not_used_is_said_in_a_line_and_changes_nothing) {
+TEST_F(CommandLineTest, AFlagThatIsNotUsedIsSaidInALineAndChangesNothing) {
     const std::string why = " is not used: seq2seq uses its own alignment\n";
     const Words flags = {"--example", "bahdanau-alignment", "--heads", "4", "--dim", "8", "--block", "none"};
     for (const Words& command : {Words{"render", "--out", path("out")}, Words{"trace"}, Words{"recipe"}}) {
@@ -326,7 +326,7 @@ TEST_F(command_line_test, a_flag_that_is_not_used_is_said_in_a_line_and_changes_
         run({"--example", "bahdanau-alignment", "--heads", "4"}).err.starts_with("attnscope: --heads" + why));
 }
 
-TEST_F(command_line_test, heads_are_chosen_by_number_all_or_mean) {
+TEST_F(CommandLineTest, HeadsAreChosenByNumberAllOrMean) {
     const auto names = [&](const char* head) {
         std::string text;
         for (const auto& [name, bytes] :
@@ -340,7 +340,7 @@ TEST_F(command_line_test, heads_are_chosen_by_number_all_or_mean) {
     EXPECT_EQ(names("all"), "weights-head1.csv weights-head2.csv ");
 }
 
-TEST_F(command_line_test, masks_add_up_and_none_clears_them) {
+TEST_F(CommandLineTest, MasksAddUpAndNoneClearsThem) {
     const auto mask = [&](const Words& arguments) { return trace(arguments)["experiment"]["mask"]; };
     using List = nlohmann::json;
     EXPECT_EQ(mask({"--mask", "causal", "--mask", "valid:3"}), List({"causal", "valid:3"}));
@@ -351,7 +351,7 @@ TEST_F(command_line_test, masks_add_up_and_none_clears_them) {
     EXPECT_EQ(mask({"--mask", "causal", "--mask", "none", "--mask", "valid:2"}), List({"valid:2"}));
 }
 
-TEST_F(command_line_test, seeds_of_all_64_bits_are_taken_exactly) {
+TEST_F(CommandLineTest, SeedsOfAll64BitsAreTakenExactly) {
     for (const char* seed : {"-9223372036854775808", "-1", "18446744073709551615"}) {
         const Outcome outcome = run({"trace", "--seed", seed, "--projection-seed", seed});
         EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -363,7 +363,7 @@ TEST_F(command_line_test, seeds_of_all_64_bits_are_taken_exactly) {
         expect_both_fail(2, {"--seed", seed}, {"--seed", "-2^63 to 2^64-1"});
 }
 
-TEST_F(command_line_test, the_bytes_do_not_depend_on_locale_or_threads) {
+TEST_F(CommandLineTest, TheBytesDoNotDependOnLocaleOrThreads) {
     const Words arguments = {"--heads",     "4",  "--stage",  "scores,weights",          "--head", "all",
                              "--cell-size", "24", "--format", "png,svg,pdf,csv,npy,json"};
     const auto expected = render(arguments);
@@ -379,7 +379,7 @@ TEST_F(command_line_test, the_bytes_do_not_depend_on_locale_or_threads) {
     }
 }
 
-TEST_F(command_line_test, examples_are_listed_a_line_each) {
+TEST_F(CommandLineTest, ExamplesAreListedALineEach) {
     const Outcome outcome = run({"examples"});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_EQ(outcome.out,
@@ -390,7 +390,7 @@ TEST_F(command_line_test, examples_are_listed_a_line_each) {
               "softmax\ndot-product-pooling\nadditive-pooling\nmulti-head\ncausal\nvalid-length\n");
 }
 
-TEST_F(command_line_test, help_names_every_option) {
+TEST_F(CommandLineTest, HelpNamesEveryOption) {
     for (const Words& arguments : {Words{"--help"}, Words{"render", "--help"}, Words{"trace", "--help"},
                                    Words{"recipe", "--help"}, Words{"measure", "--help"}}) {
         const Outcome outcome = run(arguments);
@@ -409,7 +409,7 @@ TEST_F(command_line_test, help_names_every_option) {
     EXPECT_NE(run({"--help"}).out.find("Exit codes: 0 success; 1 failure"), std::string::npos);
 }
 
-TEST_F(command_line_test, help_says_what_an_option_applies_to) {
+TEST_F(CommandLineTest, HelpSaysWhatAnOptionAppliesTo) {
     std::istringstream words(run({"--help"}).out);
     std::string help;  // in one line
     for (std::string word; words >> word;) help += word + " ";
@@ -420,7 +420,7 @@ TEST_F(command_line_test, help_says_what_an_option_applies_to) {
         EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 
-TEST_F(command_line_test, help_says_something_readable_in_every_row) {
+TEST_F(CommandLineTest, HelpSaysSomethingReadableInEveryRow) {
     for (const char* command : {"render", "trace", "recipe", "measure"}) {
         std::istringstream lines(run({command, "--help"}).out);
         std::string flag;
@@ -438,13 +438,11 @@ TEST_F(command_line_test, help_says_something_readable_in_every_row) {
     }
 }
 
-TEST_F(command_line_test, the_version_is_named) {
-    EXPECT_EQ(run({"--version"}).out.substr(0, 10), "attnscope ");
-}
+TEST_F(CommandLineTest, TheVersionIsNamed) { EXPECT_EQ(run({"--version"}).out.substr(0, 10), "attnscope "); }
 
 // ---- wrong usage: 2
 
-TEST_F(command_line_test, wrong_usage_is_exit_code_2) {
+TEST_F(CommandLineTest, WrongUsageIsExitCode2) {
     expect_both_fail(2, {"--no-such-flag"}, {"--no-such-flag", "--help"});
     expect_both_fail(2, {"a.json", "b.json"}, {"b.json", "--help"});
     expect_both_fail(2, {"--dim"}, {"--dim"});
@@ -457,7 +455,7 @@ TEST_F(command_line_test, wrong_usage_is_exit_code_2) {
     expect_failure(2, run({"render", "--out", path("out"), "--format", ""}), {"--format", "png"});
 }
 
-TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
+TEST_F(CommandLineTest, AFlagsBadValueIsExitCode2) {
     expect_both_fail(2, {"--dim", "abc"}, {"--dim", "whole number", "abc"});
     expect_both_fail(2, {"--dim", "-1"}, {"dim -1 is out of range: use 1 to 1024"});
     expect_both_fail(2, {"--dim", "99999999999999999999"}, {"--dim", "is out of range"});
@@ -477,7 +475,7 @@ TEST_F(command_line_test, a_flags_bad_value_is_exit_code_2) {
     expect_both_fail(2, {"--stage", ""}, {"--stage"});
 }
 
-TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit_code_2) {
+TEST_F(CommandLineTest, AFlagsValueThatDoesNotFitTheExperimentIsExitCode2) {
     expect_both_fail(2, {"--head", "9"}, {"--head", "9 does not exist; there is 1 head"});
     expect_both_fail(2, {"--heads", "4", "--head", "5"}, {"head 5", "4 heads"});
     expect_both_fail(2, {"--mask", "valid:1,2,3"}, {"valid has 3 lengths for 8 queries"});
@@ -492,7 +490,7 @@ TEST_F(command_line_test, a_flags_value_that_does_not_fit_the_experiment_is_exit
     EXPECT_EQ(trace({"--stage", "context", "--locked", "8,16"}), trace({"--stage", "context"}));
 }
 
-TEST_F(command_line_test, what_a_file_holds_is_exit_code_1_and_a_flag_over_it_2) {
+TEST_F(CommandLineTest, WhatAFileHoldsIsExitCode1AndAFlagOverIt2) {
     Session session;
     session.experiment.weighting.mask = {{MaskForm::valid, {1, 2, 3}}};
     expect_both_fail(1, {file("mask.json", to_json(session))}, {"valid has 3 lengths for 8 queries"});
@@ -510,7 +508,7 @@ TEST_F(command_line_test, what_a_file_holds_is_exit_code_1_and_a_flag_over_it_2)
     EXPECT_EQ(trace({path("head.json")})["stages"]["weights"]["shape"], nlohmann::json({4, 3, 3}));
 }
 
-TEST_F(command_line_test, a_misspelled_subcommand_is_told_the_right_one) {
+TEST_F(CommandLineTest, AMisspelledSubcommandIsToldTheRightOne) {
     expect_failure(2, run({"rendr", "--out", path("out")}), {"\"rendr\"", "did you mean render?"});
     expect_failure(2, run({"tarce"}), {"did you mean trace?"});
     expect_failure(1, run({"nothing-like-it"}), {"cannot read nothing-like-it"});
@@ -521,7 +519,7 @@ TEST_F(command_line_test, a_misspelled_subcommand_is_told_the_right_one) {
     fs::current_path(here);
 }
 
-TEST_F(command_line_test, trace_prints_the_head_that_is_asked_for) {
+TEST_F(CommandLineTest, TracePrintsTheHeadThatIsAskedFor) {
     const Words heads = {"--heads", "4"};
     const nlohmann::json all = trace(heads)["stages"];
     EXPECT_EQ(trace({"--heads", "4", "--head", "all"})["stages"], all);
@@ -531,25 +529,25 @@ TEST_F(command_line_test, trace_prints_the_head_that_is_asked_for) {
               nlohmann::json({1, 8, 8}));
 }
 
-TEST_F(command_line_test, text_that_is_not_utf8_is_refused) {
+TEST_F(CommandLineTest, TextThatIsNotUtf8IsRefused) {
     expect_both_fail(2, {"--text", "a\xff"}, {"--text", "UTF-8", "byte 1"});
     expect_both_fail(2, {"--title", "\xc3("}, {"--title", "UTF-8"});
     expect_both_fail(2, {"--scale", "\xff"}, {"--scale"});
 }
 
-TEST_F(command_line_test, an_empty_name_is_none) {
+TEST_F(CommandLineTest, AnEmptyNameIsNone) {
     expect_both_fail(2, {"--example", ""}, {"--example", "there is no example \"\""});
     expect_failure(2, run({"--example="}), {"--example"});
     expect_both_fail(1, {""}, {"cannot read \"\""});
 }
 
-TEST_F(command_line_test, file_and_example_exclude_each_other) {
+TEST_F(CommandLineTest, FileAndExampleExcludeEachOther) {
     const std::string name = file("a.json", "{}");
     expect_both_fail(2, {name, "--example", "causal"}, {"FILE and --example exclude"});
     expect_failure(2, run({name, "--example", "causal"}), {"FILE and --example exclude"});
 }
 
-TEST_F(command_line_test, options_of_the_window_are_not_lost_before_a_subcommand) {
+TEST_F(CommandLineTest, OptionsOfTheWindowAreNotLostBeforeASubcommand) {
     expect_failure(2, run({"--seed", "5", "trace"}), {"--seed", "trace", "after"});
     expect_failure(2, run({"--threads", "1", "render", "--out", path("out")}),
                    {"--threads", "render", "after"});
@@ -557,11 +555,11 @@ TEST_F(command_line_test, options_of_the_window_are_not_lost_before_a_subcommand
 
 // ---- what fails: 1
 
-TEST_F(command_line_test, a_sentence_too_long_fails) {
+TEST_F(CommandLineTest, ASentenceTooLongFails) {
     expect_both_fail(1, {"--text", repeated("word ", 5000)}, {"5000 tokens", "limit is 4096", "shorten"});
 }
 
-TEST_F(command_line_test, what_does_not_fit_in_memory_fails_at_once) {
+TEST_F(CommandLineTest, WhatDoesNotFitInMemoryFailsAtOnce) {
     // Sanitizers reserve terabytes of address space.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
@@ -577,7 +575,7 @@ TEST_F(command_line_test, what_does_not_fit_in_memory_fails_at_once) {
                    {"numbers needs", "MiB are free", "--stage"});
 }
 
-TEST_F(command_line_test, a_session_that_is_none_fails_with_its_name) {
+TEST_F(CommandLineTest, ASessionThatIsNoneFailsWithItsName) {
     const auto broken = [&](const std::string& json, const Words& parts) {
         const std::string name = file("broken.json", json);
         Words all = {name + ": "};
@@ -596,13 +594,13 @@ TEST_F(command_line_test, a_session_that_is_none_fails_with_its_name) {
     broken(repeated("[", 100'000) + repeated("]", 100'000), {"expected an object"});
 }
 
-TEST_F(command_line_test, a_file_that_cannot_be_read_fails_with_its_name) {
+TEST_F(CommandLineTest, AFileThatCannotBeReadFailsWithItsName) {
     expect_both_fail(1, {path("absent.json")}, {path("absent.json"), "check the path"});
     expect_both_fail(1, {path("empty")}, {path("empty"), "folder"});
     expect_both_fail(1, {path("a\nb")}, {"cannot read"});
 }
 
-TEST_F(command_line_test, a_flags_file_that_cannot_be_read_or_used_fails_with_its_name) {
+TEST_F(CommandLineTest, AFlagsFileThatCannotBeReadOrUsedFailsWithItsName) {
     expect_both_fail(1, {"--given", "scores=" + path("absent.csv")}, {path("absent.csv"), "check the path"});
     expect_both_fail(1, {"--given", "scores=" + file("words.csv", "1,2\n3,four\n")},
                      {"--given: " + path("words.csv") + ": line 2, cell 2 \"four\" is not a number"});
@@ -613,7 +611,7 @@ TEST_F(command_line_test, a_flags_file_that_cannot_be_read_or_used_fails_with_it
     expect_both_fail(2, {"--given", path("words.csv")}, {"NAME=PATH"});
 }
 
-TEST_F(command_line_test, a_mask_of_other_numbers_than_0_and_1_is_refused_by_its_cell) {
+TEST_F(CommandLineTest, AMaskOfOtherNumbersThan0And1IsRefusedByItsCell) {
     const std::string may = ": a mask holds 1 (open) and 0 (closed)";
     for (const std::string number : {"nan", "0.5", "-1", "inf"}) {
         const std::string mask = file("mask.csv", "1,0\n1," + number + "\n");
@@ -627,7 +625,7 @@ TEST_F(command_line_test, a_mask_of_other_numbers_than_0_and_1_is_refused_by_its
                      {path("mask.json"), "mask: row 2, column 1 is nan" + may});
 }
 
-TEST_F(command_line_test, a_picture_without_a_session_fails) {
+TEST_F(CommandLineTest, APictureWithoutASessionFails) {
     render({"--stage", "mask", "--cell-size", "4"});
     const std::string bytes = read(folder_ / "out/mask.png");
     fs::remove(folder_ / "out/mask.png");
@@ -640,7 +638,7 @@ TEST_F(command_line_test, a_picture_without_a_session_fails) {
     expect_both_fail(1, {file("plain.png", encode_png(pixel, {}))}, {path("plain.png"), "session"});
 }
 
-TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
+TEST_F(CommandLineTest, AnOutputFolderThatIsNoneFails) {
     expect_failure(1, run({"render", "--out", path("absent/new")}),
                    {"folder " + path("absent") + " ", "does not exist", "--out"});
     EXPECT_FALSE(fs::exists(path("absent")));
@@ -652,7 +650,7 @@ TEST_F(command_line_test, an_output_folder_that_is_none_fails) {
     expect_failure(1, run({"render", "--out", std::string(5000, 'x')}), {"--out"});
 }
 
-TEST_F(command_line_test, a_folder_is_created_where_its_own_exists_once_all_else_is_right) {
+TEST_F(CommandLineTest, AFolderIsCreatedWhereItsOwnExistsOnceAllElseIsRight) {
     for (const char* name : {"new", "newer/"}) {
         const Words into = {"render", "--stage", "weights", "--format", "csv", "--out", path(name)};
         Words wrong = into;
@@ -665,7 +663,7 @@ TEST_F(command_line_test, a_folder_is_created_where_its_own_exists_once_all_else
     }
 }
 
-TEST_F(command_line_test, a_picture_that_unpacks_to_a_gigabyte_is_refused_in_little_memory) {
+TEST_F(CommandLineTest, APictureThatUnpacksToAGigabyteIsRefusedInLittleMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
 #endif
@@ -677,7 +675,7 @@ TEST_F(command_line_test, a_picture_that_unpacks_to_a_gigabyte_is_refused_in_lit
     expect_both_fail(1, {bomb}, {bomb + " holds a session of more than 67108864 bytes"}, small);
 }
 
-TEST_F(command_line_test, a_file_that_does_not_fit_into_the_memory_is_named) {
+TEST_F(CommandLineTest, AFileThatDoesNotFitIntoTheMemoryIsNamed) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
 #endif
@@ -688,7 +686,7 @@ TEST_F(command_line_test, a_file_that_does_not_fit_into_the_memory_is_named) {
         expect_both_fail(1, arguments, {large + " does not fit into memory"}, small);
 }
 
-TEST_F(command_line_test, what_no_format_starts_with_is_refused_in_little_memory) {
+TEST_F(CommandLineTest, WhatNoFormatStartsWithIsRefusedInLittleMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
 #endif
@@ -698,7 +696,7 @@ TEST_F(command_line_test, what_no_format_starts_with_is_refused_in_little_memory
     expect_both_fail(1, {"--image", "/dev/zero"}, {"/dev/zero is not a supported picture"}, small);
 }
 
-TEST_F(command_line_test, a_message_holds_no_control_characters_and_is_short) {
+TEST_F(CommandLineTest, AMessageHoldsNoControlCharactersAndIsShort) {
     const std::string hostile = "\u009b31m\u202e";
     expect_both_fail(1, {path(hostile)}, {"\\u009b31m\\u202e"});
     expect_both_fail(1, {file("hostile.json", "{\"experiment\": {\"tokenizer\": \"" + hostile + "\"}}")},
@@ -709,7 +707,7 @@ TEST_F(command_line_test, a_message_holds_no_control_characters_and_is_short) {
     EXPECT_LT(run({"trace", "--" + std::string(100'000, 'x')}).err.size(), 1100u);
 }
 
-TEST_F(command_line_test, an_interrupted_wait_for_a_pipes_reader_ends_the_program) {
+TEST_F(CommandLineTest, AnInterruptedWaitForAPipesReaderEndsTheProgram) {
     ASSERT_EQ(::mkfifo((folder_ / "out/weights.csv").c_str(), 0600), 0);
     for (const int signal : {SIGINT, SIGTERM}) {
         const pid_t child = ::fork();
@@ -735,11 +733,11 @@ TEST_F(command_line_test, an_interrupted_wait_for_a_pipes_reader_ends_the_progra
     EXPECT_EQ(in("out"), Words{"weights.csv"});
 }
 
-TEST_F(command_line_test, more_threads_than_cores_are_asked_for_without_a_warning) {
+TEST_F(CommandLineTest, MoreThreadsThanCoresAreAskedForWithoutAWarning) {
     EXPECT_EQ(trace({"--threads", "1024"}), trace({}));
 }
 
-TEST_F(command_line_test, a_full_disk_fails) {
+TEST_F(CommandLineTest, AFullDiskFails) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
     const Start full{.environment = {}, .input = {}, .output = "/dev/full"};
     for (const Words& command : {Words{"trace"}, Words{"recipe"}, Words{"examples"}, Words{"--help"},
@@ -751,7 +749,7 @@ TEST_F(command_line_test, a_full_disk_fails) {
                    {"cannot write " + path("out/weights.png"), "too large"});
 }
 
-TEST_F(command_line_test, a_failed_write_keeps_the_file_that_was_there) {
+TEST_F(CommandLineTest, AFailedWriteKeepsTheFileThatWasThere) {
     write(folder_ / "out/weights.png", "old");
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_file = 2000};
     EXPECT_EQ(run({"render", "--out", path("out"), "--stage", "weights"}, small).code, 1);
@@ -759,7 +757,7 @@ TEST_F(command_line_test, a_failed_write_keeps_the_file_that_was_there) {
     EXPECT_EQ(in("out"), Words{"weights.png"});
 }
 
-TEST_F(command_line_test, a_picture_without_fonts_fails_and_data_does_not) {
+TEST_F(CommandLineTest, APictureWithoutFontsFailsAndDataDoesNot) {
     const Start bare{.environment = {{"ATTNSCOPE_FONTS", path("empty")}}, .input = {}, .output = {}};
     expect_failure(1, run({"render", "--out", path("out"), "--stage", "weights"}, bare),
                    {"no fonts", path("empty"), "fonts-dejavu-core"});
@@ -768,12 +766,12 @@ TEST_F(command_line_test, a_picture_without_fonts_fails_and_data_does_not) {
 
 // ---- without a display, without OpenGL
 
-TEST_F(command_line_test, the_window_without_a_display_fails_and_says_what_still_works) {
+TEST_F(CommandLineTest, TheWindowWithoutADisplayFailsAndSaysWhatStillWorks) {
     for (const Words& arguments : {Words{}, Words{"--seed", "5"}, Words{"--example", "causal"}})
         expect_failure(1, run(arguments), {"display", "attnscope render"});
 }
 
-TEST_F(command_line_test, no_opengl_library_is_loaded_at_the_start) {
+TEST_F(CommandLineTest, NoOpenglLibraryIsLoadedAtTheStart) {
     // The loader lists what it would load.
     const Outcome libraries =
         run({"trace"}, {.environment = {{"LD_TRACE_LOADED_OBJECTS", "1"}}, .input = {}, .output = {}});
@@ -782,7 +780,7 @@ TEST_F(command_line_test, no_opengl_library_is_loaded_at_the_start) {
         EXPECT_EQ(libraries.out.find(library), std::string::npos) << libraries.out;
 }
 
-TEST_F(command_line_test, render_and_trace_need_no_opengl) {
+TEST_F(CommandLineTest, RenderAndTraceNeedNoOpengl) {
     const Start none{.environment = {{"LIBGL_ALWAYS_SOFTWARE", "1"},
                                      {"LIBGL_DRIVERS_PATH", path("empty")},
                                      {"__EGL_VENDOR_LIBRARY_DIRS", path("empty")}},

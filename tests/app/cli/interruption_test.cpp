@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace {
 
-TEST(interruption_test, a_signal_is_noted_and_the_program_goes_on) {
+TEST(InterruptionTest, ASignalIsNotedAndTheProgramGoesOn) {
     const Interruption interruption;
     EXPECT_FALSE(Interruption::asked());
     Interruption::obey();
@@ -27,7 +27,7 @@ TEST(interruption_test, a_signal_is_noted_and_the_program_goes_on) {
     EXPECT_TRUE(Interruption::asked());
 }
 
-TEST(interruption_test, the_next_one_begins_without_a_note) {
+TEST(InterruptionTest, TheNextOneBeginsWithoutANote) {
     {
         const Interruption first;
         std::raise(SIGTERM);
@@ -36,14 +36,14 @@ TEST(interruption_test, the_next_one_begins_without_a_note) {
     EXPECT_FALSE(Interruption::asked());
 }
 
-TEST(interruption_test, the_signals_are_as_before_afterwards) {
+TEST(InterruptionTest, TheSignalsAreAsBeforeAfterwards) {
     { const Interruption interruption; }
     struct sigaction action {};
     sigaction(SIGINT, nullptr, &action);
     EXPECT_EQ(action.sa_handler, SIG_DFL);
 }
 
-TEST(interruption_test, the_program_ends_by_the_signal) {
+TEST(InterruptionTest, TheProgramEndsByTheSignal) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(
         {
@@ -54,7 +54,7 @@ TEST(interruption_test, the_program_ends_by_the_signal) {
         testing::KilledBySignal(SIGINT), "");
 }
 
-TEST(interruption_test, a_pipe_that_nobody_reads_is_given_up) {
+TEST(InterruptionTest, APipeThatNobodyReadsIsGivenUp) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const test::TemporaryFolder folder;
     const std::string pipe = folder.file("pipe");
@@ -74,7 +74,7 @@ TEST(interruption_test, a_pipe_that_nobody_reads_is_given_up) {
         testing::KilledBySignal(SIGINT), "");
 }
 
-TEST(interruption_test, one_signal_ends_the_wait_for_a_reader_that_reads_nothing) {
+TEST(InterruptionTest, OneSignalEndsTheWaitForAReaderThatReadsNothing) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const test::TemporaryFolder folder;
     const std::string pipe = folder.file("pipe");
@@ -96,7 +96,7 @@ TEST(interruption_test, one_signal_ends_the_wait_for_a_reader_that_reads_nothing
         testing::KilledBySignal(SIGINT), "");
 }
 
-TEST(interruption_test, an_export_stops_without_the_file_in_hand) {
+TEST(InterruptionTest, AnExportStopsWithoutTheFileInHand) {
     const test::TemporaryFolder folder;
     const Session session;
     const Trace trace = evaluate(session.experiment);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/document/interaction.h"
+#include "core/graph/stage_table.h"
 
 namespace attnscope {
 namespace {
@@ -101,7 +102,7 @@ TEST_F(DocumentTest, MeansAreReadyOnceTheyAreKnown) {
     });
     settle();
     const auto trace = document.trace();
-    EXPECT_FALSE(trace->find("weights")->buffer.known_mean());
+    EXPECT_FALSE(trace->find("weights"_stage)->buffer.known_mean());
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
     settle();
     EXPECT_TRUE(document.ready());
@@ -110,16 +111,16 @@ TEST_F(DocumentTest, MeansAreReadyOnceTheyAreKnown) {
 
 TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
     settle();
-    const Stage& weights = *document.trace()->find("weights");
+    const Stage& weights = *document.trace()->find("weights"_stage);
     const ProofBar* row = document.proof(weights, 0, {1, 2}).row.data();
     EXPECT_EQ(document.proof(weights, 0, {1, 2}).row.data(), row) << "made again";
     EXPECT_EQ(document.proof(weights, 0, {1, 2}).value, weights.buffer.at(0, 1, 2));
     EXPECT_EQ(document.proof(weights, 0, {2, 2}).value, weights.buffer.at(0, 2, 2));
-    EXPECT_EQ(document.proof(*document.trace()->find("scores"), 0, {2, 2}).value,
-              document.trace()->find("scores")->buffer.at(0, 2, 2));
+    EXPECT_EQ(document.proof(*document.trace()->find("scores"_stage), 0, {2, 2}).value,
+              document.trace()->find("scores"_stage)->buffer.at(0, 2, 2));
     set([](Experiment& e) { e.weights.seed = 9; });
     settle();
-    const Stage& other = *document.trace()->find("weights");
+    const Stage& other = *document.trace()->find("weights"_stage);
     EXPECT_EQ(document.proof(other, 0, {2, 2}).value, other.buffer.at(0, 2, 2));
 }
 
@@ -399,7 +400,7 @@ TEST_F(DocumentTest, SlotAIsTheSessionsAndBIsOpenedAndClosedBesideIt) {
     EXPECT_FALSE(document.modified()) << "B is no part of the session";
     EXPECT_FALSE(document.can_undo());
 
-    const Stage& weights = *b.trace->find("weights");
+    const Stage& weights = *b.trace->find("weights"_stage);
     EXPECT_EQ(document.proof(weights, 0, {1, 2}, SlotName::b).value, weights.buffer.at(0, 1, 2));
 
     set([](Experiment& e) { e.weights.seed = 7; });
@@ -425,7 +426,8 @@ TEST_F(DocumentTest, WhatIsWrongWithASlotIsSaidOfItAlone) {
     document.open_b(document.experiment());
     EXPECT_EQ(document.slot(SlotName::b)->problem, "");
     settle();
-    EXPECT_EQ(document.slot(SlotName::b)->trace->find("weights"), document.trace()->find("weights"))
+    EXPECT_EQ(document.slot(SlotName::b)->trace->find("weights"_stage),
+              document.trace()->find("weights"_stage))
         << "what is equal is computed once";
 }
 

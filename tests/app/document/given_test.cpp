@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
 
@@ -79,7 +80,9 @@ protected:
     }
     bool painted() { return document().experiment().is_given("mask"); }
     const Matrix& mask() { return document().experiment().weights.given.at("mask").values(); }
-    float open(int row, int column) { return document().trace()->find("mask")->buffer.at(0, row, column); }
+    float open(int row, int column) {
+        return document().trace()->find("mask"_stage)->buffer.at(0, row, column);
+    }
 };
 
 TEST_F(PaintingTest, AClickClosesACellAndASecondOpensIt) {
@@ -87,7 +90,7 @@ TEST_F(PaintingTest, AClickClosesACellAndASecondOpensIt) {
     ASSERT_TRUE(painted());
     EXPECT_EQ(mask().sum(), 63);
     EXPECT_EQ(open(2, 5), 0);
-    EXPECT_EQ(document().trace()->find("weights")->buffer.at(0, 2, 5), 0);
+    EXPECT_EQ(document().trace()->find("weights"_stage)->buffer.at(0, 2, 5), 0);
     EXPECT_FALSE(document().presentation().locked);
     click(cell_place(2, 5));
     EXPECT_EQ(mask().sum(), 64);
@@ -240,10 +243,10 @@ protected:
         start(session);
     }
     float open(int step, int word) {
-        return document().trace()->find("alignment_mask")->buffer.at(0, step, word);
+        return document().trace()->find("alignment_mask"_stage)->buffer.at(0, step, word);
     }
     float weight(int step, int word) {
-        return document().trace()->find("alignment")->buffer.at(0, step, word);
+        return document().trace()->find("alignment"_stage)->buffer.at(0, step, word);
     }
 };
 
@@ -283,7 +286,7 @@ TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
         s.presentation.stage = "alignment";
     });
     settle();
-    ASSERT_EQ(document().trace()->find("alignment_mask"), nullptr);
+    ASSERT_EQ(document().trace()->find("alignment_mask"_stage), nullptr);
     click(place_of("/experiment_", {"By hand", "paint", "paint…"}));
     ASSERT_TRUE(painted());
     EXPECT_EQ(focused().stage->name(), "alignment_mask");
@@ -311,7 +314,7 @@ TEST_F(AlignmentPaintingTest, GivingItGivesTheMask) {
     press(Key::g, k_ctrl);
     EXPECT_EQ(interaction().give_form.name, "mask");
     EXPECT_EQ(interaction().give_form.values.rows(),
-              document().trace()->find("alignment_mask")->shape().rows);
+              document().trace()->find("alignment_mask"_stage)->shape().rows);
 }
 
 TEST_F(PaintingTest, WhatTheWindowClosesIsLeftAloneAndSaidSo) {
@@ -375,18 +378,18 @@ TEST_F(GivingTest, GivingWhatIsThereChangesNothing) {
     for (const char* name : {"W_q", "query", "embedding"}) {
         give_now(name);
         EXPECT_EQ(document().problem(), "") << name;
-        EXPECT_EQ(Matrix(document().trace()->find("weights")->buffer.host().head(0)),
-                  Matrix(before->find("weights")->buffer.host().head(0)))
+        EXPECT_EQ(Matrix(document().trace()->find("weights"_stage)->buffer.host().head(0)),
+                  Matrix(before->find("weights"_stage)->buffer.host().head(0)))
             << name;
     }
 }
 
 TEST_F(GivingTest, GivenScoresKeepTheScaleAsANumber) {
-    const Matrix before = document().trace()->find("weights")->buffer.host().head(0);
+    const Matrix before = document().trace()->find("weights"_stage)->buffer.host().head(0);
     give_now("scores");
     EXPECT_EQ(document().problem(), "");
     EXPECT_EQ(document().experiment().attention.scale.number, 0.25);
-    EXPECT_EQ(Matrix(document().trace()->find("weights")->buffer.host().head(0)), before);
+    EXPECT_EQ(Matrix(document().trace()->find("weights"_stage)->buffer.host().head(0)), before);
 }
 
 TEST_F(GivingTest, ACellOfAGivenStageIsTypedInPlaceAndIsOneStep) {
@@ -402,7 +405,7 @@ TEST_F(GivingTest, ACellOfAGivenStageIsTypedInPlaceAndIsOneStep) {
     ASSERT_TRUE(ImGui::GetIO().WantTextInput);
     type_over("42.5");
     EXPECT_EQ(value("query", 1, 3), 42.5f);
-    EXPECT_EQ(document().trace()->find("query")->buffer.at(0, 1, 3), 42.5f);
+    EXPECT_EQ(document().trace()->find("query"_stage)->buffer.at(0, 1, 3), 42.5f);
     press(Key::z, k_ctrl);
     EXPECT_NE(value("query", 1, 3), 42.5f);
 }
@@ -416,7 +419,7 @@ TEST_F(GivingTest, TheKeyboardTypesIntoACellAndNanIsANumber) {
     press(Key::enter);
     type_over("nan");
     EXPECT_TRUE(std::isnan(value("key", 1, 0)));
-    EXPECT_EQ(document().trace()->find("key")->buffer.range().nan, 1U);
+    EXPECT_EQ(document().trace()->find("key"_stage)->buffer.range().nan, 1U);
     press(Key::enter);
     type_over("x");
     EXPECT_TRUE(interaction().notice.problem);

@@ -77,7 +77,7 @@ std::shared_ptr<const ParityReport> report_of(ParityRun& run, const Experiment& 
     return run.report();
 }
 
-TEST(ParityRunTest, says_for_each_stage_how_far_the_card_is_from_the_processor) {
+TEST(ParityRunTest, SaysForEachStageHowFarTheCardIsFromTheProcessor) {
     const auto card = std::make_shared<WrongCard>();
     ParityRun run([&] { return card; }, {}, {});
     EXPECT_EQ(run.report(), nullptr);
@@ -105,14 +105,14 @@ TEST(ParityRunTest, says_for_each_stage_how_far_the_card_is_from_the_processor) 
     EXPECT_EQ(wrong, 1U);
 }
 
-TEST(ParityRunTest, only_the_first_run_on_a_card_compiles) {
+TEST(ParityRunTest, OnlyTheFirstRunOnACardCompiles) {
     const auto card = std::make_shared<WrongCard>();
     ParityRun run([&] { return card; }, {}, {});
     EXPECT_TRUE(report_of(run, two_heads())->compiled);
     EXPECT_FALSE(report_of(run, two_heads())->compiled);
 }
 
-TEST(ParityRunTest, the_text_is_a_line_for_each_stage_in_columns) {
+TEST(ParityRunTest, TheTextIsALineForEachStageInColumns) {
     const auto card = std::make_shared<WrongCard>();
     ParityRun run([&] { return card; }, {}, {});
     const auto report = report_of(run, two_heads());
@@ -124,7 +124,7 @@ TEST(ParityRunTest, the_text_is_a_line_for_each_stage_in_columns) {
     EXPECT_NE(text.find("\nkey\t1\t3\t16\t0\t\t0\t\t0\t"), std::string::npos) << text;
 }
 
-TEST(ParityRunTest, without_a_card_it_says_why) {
+TEST(ParityRunTest, WithoutACardItSaysWhy) {
     ParityRun run([]() -> std::shared_ptr<Backend> { throw Error(ErrorKind::backend, "no card here"); }, {},
                   {});
     const auto report = report_of(run, two_heads());
@@ -134,7 +134,7 @@ TEST(ParityRunTest, without_a_card_it_says_why) {
     EXPECT_EQ(report->experiment(), two_heads());
 }
 
-TEST(ParityRunTest, sequence_to_sequence_is_the_processors_on_both_sides) {
+TEST(ParityRunTest, SequenceToSequenceIsTheProcessorsOnBothSides) {
     int asked = 0;
     ParityRun run(
         [&]() -> std::shared_ptr<Backend> {
@@ -151,7 +151,7 @@ TEST(ParityRunTest, sequence_to_sequence_is_the_processors_on_both_sides) {
     EXPECT_EQ(asked, 0);
 }
 
-TEST(ParityRunTest, a_cancelled_run_ends_and_leaves_the_report_before) {
+TEST(ParityRunTest, ACancelledRunEndsAndLeavesTheReportBefore) {
     const auto slow = std::make_shared<SlowCard>();
     std::shared_ptr<Backend> card = std::make_shared<WrongCard>();
     ParityRun run([&] { return card; }, {}, {});
@@ -168,7 +168,7 @@ TEST(ParityRunTest, a_cancelled_run_ends_and_leaves_the_report_before) {
     EXPECT_EQ(run.report(), before);
 }
 
-TEST(ParityRunTest, ending_cancels_and_each_phase_wakes) {
+TEST(ParityRunTest, EndingCancelsAndEachPhaseWakes) {
     std::atomic<int> wakes = 0;
     {
         const auto slow = std::make_shared<SlowCard>();

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "tests/fake_backend.h"
 
 namespace attnscope {
@@ -66,15 +67,15 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     worker.wait();
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
-    EXPECT_FALSE(before->trace->find("weights")->buffer.known_mean());
+    EXPECT_FALSE(before->trace->find("weights"_stage)->buffer.known_mean());
     const int steps = card->operations;
     worker.prepare_for({HeadChoice::Kind::mean});
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after && after->trace);
-    EXPECT_TRUE(after->trace->find("weights")->buffer.known_mean());
+    EXPECT_TRUE(after->trace->find("weights"_stage)->buffer.known_mean());
     EXPECT_EQ(card->operations, steps);
-    EXPECT_EQ(after->trace->find("weights"), before->trace->find("weights"));
+    EXPECT_EQ(after->trace->find("weights"_stage), before->trace->find("weights"_stage));
     worker.prepare_for({HeadChoice::Kind::mean});
     EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
     worker.prepare_for({});
@@ -91,7 +92,7 @@ Experiment large() {
 }
 
 bool knows_levels(const Trace& trace, int head) {
-    const Buffer& weights = trace.find("weights")->buffer;
+    const Buffer& weights = trace.find("weights"_stage)->buffer;
     return weights.known_pooled(head, weights.levels()).has_value();
 }
 
@@ -109,7 +110,7 @@ TEST(WorkerTest, AResultIsReadyToDrawForTheHeadThatIsShown) {
         EXPECT_TRUE(buffer.known_pooled(head, buffer.levels())) << record.stage->name();
     }
     EXPECT_FALSE(knows_levels(*result->trace, 1));
-    EXPECT_FALSE(result->trace->find("weights")->buffer.known_mean());
+    EXPECT_FALSE(result->trace->find("weights"_stage)->buffer.known_mean());
 }
 
 TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
@@ -288,8 +289,8 @@ TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
     worker.wait();
     const auto second = worker.take();
     ASSERT_TRUE(first && first->trace && second && second->trace);
-    EXPECT_EQ(first->trace->find("query"), second->trace->find("query"));
-    EXPECT_NE(first->trace->find("weights"), second->trace->find("weights"));
+    EXPECT_EQ(first->trace->find("query"_stage), second->trace->find("query"_stage));
+    EXPECT_NE(first->trace->find("weights"_stage), second->trace->find("weights"_stage));
 }
 
 TEST(WorkerSlotTest, EachSlotHasItsOwnResult) {
@@ -393,8 +394,8 @@ TEST(WorkerSlotTest, ASlotTakesOverWhatEqualsTheOthers) {
     worker.wait();
     const auto a = worker.take(), b = worker.take();
     ASSERT_TRUE(a && a->trace && b && b->trace);
-    EXPECT_EQ(a->trace->find("query"), b->trace->find("query"));
-    EXPECT_NE(a->trace->find("weights"), b->trace->find("weights"));
+    EXPECT_EQ(a->trace->find("query"_stage), b->trace->find("query"_stage));
+    EXPECT_NE(a->trace->find("weights"_stage), b->trace->find("weights"_stage));
 }
 
 std::function<BackendChoice()> choosing(std::shared_ptr<Backend> backend) {
@@ -520,7 +521,7 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
     ASSERT_TRUE(result.trace) << result.error;
     EXPECT_EQ(result.trace->backend, "cpu");
     EXPECT_EQ(worker.backend().reason, "the card is lost");
-    EXPECT_NO_THROW(result.trace->find("context")->buffer.host());
+    EXPECT_NO_THROW(result.trace->find("context"_stage)->buffer.host());
 }
 
 TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) {
@@ -588,7 +589,7 @@ TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
     worker.compute_again();
     const auto second = result_of(worker).trace;
     ASSERT_TRUE(first && second);
-    EXPECT_NE(first->find("query"), second->find("query"));
+    EXPECT_NE(first->find("query"_stage), second->find("query"_stage));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "app/platform/context.h"
 #include "core/gpu/backend.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/gpu_fixture.h"
 
@@ -79,9 +80,9 @@ TEST_F(CardTilesTest, EveryCellIsTheOneThatTheProcessorPools) {
     int compared = 0, closed = 0, marked = 0;
     for (const auto& [queries, keys] : {std::pair{300, 700}, std::pair{1, 513}, std::pair{257, 3}}) {
         const Trace trace = trace_of(queries, keys);
-        const Stage& masked = *trace.find("masked");
+        const Stage& masked = *trace.find("masked"_stage);
         ASSERT_TRUE(masked.buffer.is_on_device());
-        for (const Stage* mask : {static_cast<const Stage*>(nullptr), trace.find("mask")})
+        for (const Stage* mask : {static_cast<const Stage*>(nullptr), trace.find("mask"_stage)})
             for (const bool transposed : {false, true})
                 for (const Pooling pooling :
                      {Pooling{0, 0}, Pooling{1, 0}, Pooling{2, 3}, Pooling{0, 5}, Pooling{9, 10}}) {
@@ -112,7 +113,7 @@ TEST_F(CardTilesTest, EveryCellIsTheOneThatTheProcessorPools) {
 TEST_F(CardTilesTest, WhatDoesNotLieThereIsLeft) {
     CardTiles tiles;
     const Trace trace = trace_of(10, 10);
-    HeatmapSource source = source_of(*trace.find("masked"), trace.find("mask"), false);
+    HeatmapSource source = source_of(*trace.find("masked"_stage), trace.find("mask"_stage), false);
     const gl::Texture2D texture(gl::Texture2D::Format::r32f, 10, 10);
     EXPECT_TRUE(tiles.fill(texture, source, {}, {0, 0, 10, 10}));
     source.card_open.values = nullptr;
@@ -128,13 +129,13 @@ TEST_F(CardTilesTest, MeansAndLargestOfRowsAreTheProcessors) {
     e.attention.heads = 3;
     e.weighting.mask = {{MaskForm::valid, {0, 3, 8, 1, 2, 3, 4, 5}}};
     const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
-    const Buffer &a = there.find("weights")->buffer, &b = here.find("weights")->buffer;
+    const Buffer &a = there.find("weights"_stage)->buffer, &b = here.find("weights"_stage)->buffer;
     ASSERT_TRUE(a.is_on_device());
     EXPECT_TRUE(a.mean().is_on_device());
     EXPECT_TRUE(a.mean().host().head(0).isApprox(b.mean().host().head(0), 1e-5f));
     for (int h = 0; h < 3; ++h) {
-        const auto masked_there = there.find("masked")->buffer.row_largest(h);
-        const auto masked_here = here.find("masked")->buffer.row_largest(h);
+        const auto masked_there = there.find("masked"_stage)->buffer.row_largest(h);
+        const auto masked_here = here.find("masked"_stage)->buffer.row_largest(h);
         ASSERT_EQ(masked_there.size(), masked_here.size());
         EXPECT_EQ(masked_there[0], -INFINITY);
         for (std::size_t i = 1; i < masked_here.size(); ++i)
@@ -151,12 +152,12 @@ TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
     e.weighting.mask = {{MaskForm::valid, {5}}};
     e.attention.softmax_axis = SoftmaxAxis::queries;
     const Trace there = evaluate(e, {}, {.backend = gpu_.get()}), here = evaluate(e);
-    ASSERT_TRUE(there.find("masked")->buffer.is_on_device());
+    ASSERT_TRUE(there.find("masked"_stage)->buffer.is_on_device());
     EXPECT_FALSE(there.fully_masked_column(4));
     EXPECT_TRUE(there.fully_masked_column(5));
     for (int h = 0; h < 3; ++h) {
-        const auto masked_there = there.find("masked")->buffer.column_largest(h);
-        const auto masked_here = here.find("masked")->buffer.column_largest(h);
+        const auto masked_there = there.find("masked"_stage)->buffer.column_largest(h);
+        const auto masked_here = here.find("masked"_stage)->buffer.column_largest(h);
         ASSERT_EQ(masked_there.size(), masked_here.size());
         for (std::size_t j = 0; j < 5; ++j)
             EXPECT_NEAR(masked_there[j], masked_here[j], 1e-5 * std::max(1.0f, std::abs(masked_here[j])));
@@ -171,8 +172,8 @@ TEST_F(CardTilesTest, LargestOfColumnsAreTheProcessors) {
     e.attention.scale.kind = Scale::Kind::none;
     e.weights.given.emplace("scores", GivenMatrix(scores));
     const Trace odd = evaluate(e, {}, {.backend = gpu_.get()});
-    ASSERT_TRUE(odd.find("masked")->buffer.is_on_device());
-    const std::vector<float> largest = odd.find("masked")->buffer.column_largest(0);
+    ASSERT_TRUE(odd.find("masked"_stage)->buffer.is_on_device());
+    const std::vector<float> largest = odd.find("masked"_stage)->buffer.column_largest(0);
     EXPECT_EQ(largest[0], 1);
     EXPECT_TRUE(std::isnan(largest[1]));
     EXPECT_EQ(largest[2], INFINITY);

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "core/experiment/masks.h"
+#include "core/graph/stage_table.h"
 #include "core/session/options.h"
 #include "tests/interface.h"
 
@@ -83,7 +84,7 @@ TEST_F(ExperimentPanelTest, DraggingTheHeadsStepsThroughTheDivisors) {
     const int heads = document().experiment().attention.heads;
     EXPECT_GT(heads, 1);
     EXPECT_EQ(document().experiment().input.dim % heads, 0);
-    EXPECT_EQ(document().trace()->find("weights")->shape().heads, heads);
+    EXPECT_EQ(document().trace()->find("weights"_stage)->shape().heads, heads);
     press(Key::z, k_ctrl);
     EXPECT_EQ(document().experiment().attention.heads, 1);
 }
@@ -107,7 +108,7 @@ TEST_F(ExperimentPanelTest, ThePointerLeavingDoesNotEndADrag) {
 TEST_F(ExperimentPanelTest, ACausalMaskIsSwitchedOn) {
     click(field_of("Causal", {"on"}));
     ASSERT_EQ(document().experiment().weighting.mask, (std::vector<MaskRule>{{MaskForm::causal, {}}}));
-    const Stage& weights = *document().trace()->find("weights");
+    const Stage& weights = *document().trace()->find("weights"_stage);
     EXPECT_EQ(weights.buffer.at(0, 0, 1), 0.0f);
     press(Key::z, k_ctrl);
     EXPECT_TRUE(document().experiment().weighting.mask.empty());
@@ -239,7 +240,7 @@ TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {
     EXPECT_EQ(e.weighting.normalizer, Normalization::local_p);
     EXPECT_EQ(e.attention.block, Block::pre_norm);
     for (const char* stage : {"positioned", "score_hidden", "gauss", "residual_2"})
-        EXPECT_NE(document().trace()->find(stage), nullptr) << stage;
+        EXPECT_NE(document().trace()->find_named(stage), nullptr) << stage;
 }
 
 TEST_F(ExperimentPanelTest, AWindowsReachIsDraggedByOnesAndTypedAsAnyNumber) {
@@ -321,7 +322,7 @@ TEST_F(ExperimentPanelTest, ASizeOfItsOwnIsAMultipleOfTheHeads) {
     settle();
     drag(field_of("Key size", {"number", "drag"}), {14, 0});
     EXPECT_EQ(document().experiment().attention.key_size, 20);
-    EXPECT_EQ(document().trace()->find("query")->shape().columns, 20);
+    EXPECT_EQ(document().trace()->find("query"_stage)->shape().columns, 20);
     drag(field_of("Key size", {"number", "drag"}), {-14, 0});
     EXPECT_EQ(document().experiment().attention.key_size, 0) << "as wide as the embedding again";
 }

@@ -1,5 +1,6 @@
 // The window with a backend other than the CPU.
 #include "core/gpu/shaders.h"
+#include "core/graph/stage_table.h"
 #include "tests/fake_backend.h"
 #include "tests/interface.h"
 
@@ -125,7 +126,7 @@ TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
     });
     settle();
     ASSERT_EQ(computed_by(), "gpu");
-    ASSERT_EQ(document().trace()->find("weights")->shape().heads, 2);
+    ASSERT_EQ(document().trace()->find("weights"_stage)->shape().heads, 2);
     picture();
     EXPECT_FALSE(seen_matrices().empty());
     click(place_of("attnscope", {"head"}));

@@ -6,6 +6,7 @@
 
 #include "core/files/file.h"
 #include "core/files/png.h"
+#include "core/graph/stage_table.h"
 #include "core/picture/color_scale.h"
 #include "tests/interface.h"
 
@@ -66,7 +67,7 @@ protected:
     std::vector<Point> cells() {
         std::vector<Point> found;
         const Trace& trace = *document().trace();
-        const Stage* mask = trace.find("mask");
+        const Stage* mask = trace.find("mask"_stage);
         for (const SeenMatrix& matrix : seen_matrices()) {
             const std::string name(matrix.stage->name());
             const bool hatched = name == "mask" || name == "masked" || name == "weights";

@@ -24,7 +24,7 @@ protected:
                 area.Min.y +
                     (static_cast<float>(row) + 0.5f) * area.GetHeight() / static_cast<float>(shape.rows)};
     }
-    const Stage& stage(const char* name) { return *document().trace()->find(name); }
+    const Stage& stage(const char* name) { return *document().trace()->find_named(name); }
     int looks_most_at(int step) {
         Eigen::Index at = 0;
         stage("alignment").buffer.host().head(0).row(step).maxCoeff(&at);

@@ -1,5 +1,6 @@
 // The lock: one cell, followed through the stages.
 #include "app/document/interaction.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/interface.h"
 
@@ -37,8 +38,8 @@ TEST_F(LockTest, ALackingColumnLeavesItWhereItWasAndTheRowLit) {
     EXPECT_EQ(held_stage(), "weights") << "the inspector holds its proof";
     const Trace& trace = *document().trace();
     const Highlight lit = current_highlight(interaction(), document().presentation(), &trace);
-    EXPECT_EQ(lit_row(lit, *trace.find("context")->info), 2);
-    EXPECT_EQ(lit_row(lit, *trace.find("key")->info), 4);
+    EXPECT_EQ(lit_row(lit, *trace.find("context"_stage)->info), 2);
+    EXPECT_EQ(lit_row(lit, *trace.find("key"_stage)->info), 4);
     press(Key::escape);
     EXPECT_FALSE(document().presentation().locked);
     EXPECT_EQ(held_stage(), "");
@@ -68,7 +69,7 @@ TEST_F(LockTest, GoesIntoTheSessionAndBack) {
 
 TEST(LockedCellTest, ATokenIsNoWordOfTheVocabulary) {
     const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
-    const Stage &query = *trace.find("query"), &table = *trace.find("table");
+    const Stage &query = *trace.find("query"_stage), &table = *trace.find("table"_stage);
     EXPECT_EQ(same_cell(trace, query, {3, 7}, table), std::nullopt);
     EXPECT_EQ(same_cell(trace, table, {3, 7}, query), std::nullopt);
     EXPECT_EQ(same_cell(trace, table, {3, 7}, table), (Cell{3, 7}));

@@ -61,7 +61,7 @@ Matrix softmax(const Matrix& x) {
     return out;
 }
 
-TEST(KernelsTest, a_product_of_any_shape_is_the_sum_of_products) {
+TEST(KernelsTest, AProductOfAnyShapeIsTheSumOfProducts) {
     for (const int n : k_odd_sizes)
         for (const int k : k_odd_sizes)
             for (const int m : {1, 3, 16, 65}) {
@@ -76,7 +76,7 @@ TEST(KernelsTest, a_product_of_any_shape_is_the_sum_of_products) {
             }
 }
 
-TEST(KernelsTest, columns_of_a_wider_matrix_give_what_a_copy_of_them_gives_and_nothing_else_is_written) {
+TEST(KernelsTest, ColumnsOfAWiderMatrixGiveWhatACopyOfThemGivesAndNothingElseIsWritten) {
     for (const int n : {1, 8, 63, 65}) {
         const Matrix Q = random_matrix(n, 48, 1), K = random_matrix(n, 48, 2), V = random_matrix(n, 48, 3);
         const Matrix Q2 = Q.middleCols(16, 16), K2 = K.middleCols(16, 16), V2 = V.middleCols(16, 16);
@@ -91,14 +91,14 @@ TEST(KernelsTest, columns_of_a_wider_matrix_give_what_a_copy_of_them_gives_and_n
     }
 }
 
-TEST(KernelsTest, scaling_multiplies_and_then_divides) {
+TEST(KernelsTest, ScalingMultipliesAndThenDivides) {
     const Matrix x = random_matrix(5, 17, 1);
     Matrix out = x;
     scale_rows(const_view(x), 0.3f, 0.7f, view(out));
     for (Eigen::Index i = 0; i < x.size(); ++i) EXPECT_EQ(out.data()[i], x.data()[i] * 0.3f / 0.7f);
 }
 
-TEST(KernelsTest, masking_writes_minus_infinity_where_it_is_closed_and_leaves_the_rest) {
+TEST(KernelsTest, MaskingWritesMinusInfinityWhereItIsClosedAndLeavesTheRest) {
     Matrix x = random_matrix(3, 17, 1), open = Matrix::Ones(3, 17), out = x;
     x(1, 4) = k_nan;
     open(1, 4) = open(2, 16) = 0;
@@ -107,7 +107,7 @@ TEST(KernelsTest, masking_writes_minus_infinity_where_it_is_closed_and_leaves_th
         EXPECT_EQ(out.data()[i], open.data()[i] != 0 ? x.data()[i] : -k_infinity);
 }
 
-TEST(KernelsTest, a_softmax_is_near_the_truth_and_its_rows_sum_to_one) {
+TEST(KernelsTest, ASoftmaxIsNearTheTruthAndItsRowsSumToOne) {
     for (const int n : k_odd_sizes)
         for (const float deviation : {1e-6f, 1.0f, 30.0f, 1e4f}) {
             const Matrix x = random_matrix(4, n, 1, deviation);
@@ -126,7 +126,7 @@ TEST(KernelsTest, a_softmax_is_near_the_truth_and_its_rows_sum_to_one) {
         }
 }
 
-TEST(KernelsTest, tiny_weights_are_right_down_to_the_smallest_number) {
+TEST(KernelsTest, TinyWeightsAreRightDownToTheSmallestNumber) {
     for (float x = -20; x > -110; x -= 0.37f) {
         Matrix row(1, 2);
         row << 0, x;
@@ -136,7 +136,7 @@ TEST(KernelsTest, tiny_weights_are_right_down_to_the_smallest_number) {
     }
 }
 
-TEST(KernelsTest, equal_scores_share_the_weight_equally_and_a_single_open_cell_takes_all_of_it) {
+TEST(KernelsTest, EqualScoresShareTheWeightEquallyAndASingleOpenCellTakesAllOfIt) {
     for (const int n : k_odd_sizes) {
         EXPECT_EQ(softmax(Matrix::Constant(1, n, -3)), Matrix::Constant(1, n, 1 / static_cast<float>(n)));
         Matrix one = Matrix::Constant(1, n, -k_infinity);
@@ -147,12 +147,12 @@ TEST(KernelsTest, equal_scores_share_the_weight_equally_and_a_single_open_cell_t
     }
 }
 
-TEST(KernelsTest, a_fully_masked_row_is_all_zeros) {
+TEST(KernelsTest, AFullyMaskedRowIsAllZeros) {
     for (const int n : k_odd_sizes)
         EXPECT_TRUE(same_bits(softmax(Matrix::Constant(2, n, -k_infinity)), Matrix::Zero(2, n))) << n;
 }
 
-TEST(KernelsTest, closed_cells_weigh_exactly_zero_and_change_nothing_for_the_others) {
+TEST(KernelsTest, ClosedCellsWeighExactlyZeroAndChangeNothingForTheOthers) {
     for (const int n : k_odd_sizes) {
         Matrix x = random_matrix(3, 2 * n, 5, 4);
         x.rightCols(n).setConstant(-k_infinity);
@@ -162,7 +162,7 @@ TEST(KernelsTest, closed_cells_weigh_exactly_zero_and_change_nothing_for_the_oth
     }
 }
 
-TEST(KernelsTest, a_nan_or_plus_infinity_makes_the_open_cells_of_its_row_nan_and_no_others) {
+TEST(KernelsTest, ANanOrPlusInfinityMakesTheOpenCellsOfItsRowNanAndNoOthers) {
     for (const int n : {2, 16, 17, 65})
         for (const float bad : {k_nan, k_infinity})
             for (const int at : {0, n / 2, n - 1}) {
@@ -177,7 +177,7 @@ TEST(KernelsTest, a_nan_or_plus_infinity_makes_the_open_cells_of_its_row_nan_and
             }
 }
 
-TEST(KernelsTest, scores_at_the_ends_of_the_range_give_no_nan) {
+TEST(KernelsTest, ScoresAtTheEndsOfTheRangeGiveNoNan) {
     const float huge = std::numeric_limits<float>::max();
     Matrix x(1, 4);
     x << huge, -huge, 0, huge;
@@ -186,7 +186,7 @@ TEST(KernelsTest, scores_at_the_ends_of_the_range_give_no_nan) {
     EXPECT_TRUE(same_bits(softmax(x), expected));
 }
 
-TEST(KernelsTest, a_softmax_depends_on_its_row_alone_wherever_it_lies_and_works_in_place) {
+TEST(KernelsTest, ASoftmaxDependsOnItsRowAloneWhereverItLiesAndWorksInPlace) {
     const int n = 37;
     const Matrix row = random_matrix(1, n, 9, 3);
     const Matrix alone = softmax(row);
@@ -199,7 +199,7 @@ TEST(KernelsTest, a_softmax_depends_on_its_row_alone_wherever_it_lies_and_works_
     }
 }
 
-TEST(KernelsTest, a_sum_over_open_cells_takes_nothing_from_closed_ones) {
+TEST(KernelsTest, ASumOverOpenCellsTakesNothingFromClosedOnes) {
     Matrix A(2, 3), closed(2, 3), V(3, 2), out(2, 2);
     A << 0.25f, 0.75f, 0, 0, 0, 0;
     closed << 1, 2, -k_infinity, -k_infinity, -k_infinity, -k_infinity;
@@ -210,7 +210,7 @@ TEST(KernelsTest, a_sum_over_open_cells_takes_nothing_from_closed_ones) {
     EXPECT_EQ(out, expected);
 }
 
-TEST(KernelsTest, a_single_value_that_is_not_finite_is_found_wherever_it_is) {
+TEST(KernelsTest, ASingleValueThatIsNotFiniteIsFoundWhereverItIs) {
     for (const int n : k_odd_sizes)
         for (const float bad : {k_nan, -k_nan, k_infinity, -k_infinity})
             for (int at = 0; at < n; ++at) {
@@ -221,7 +221,7 @@ TEST(KernelsTest, a_single_value_that_is_not_finite_is_found_wherever_it_is) {
             }
 }
 
-TEST(RowBlocksTest, every_row_of_every_head_is_visited_once) {
+TEST(RowBlocksTest, EveryRowOfEveryHeadIsVisitedOnce) {
     for (const int heads : {1, 3, 8})
         for (const int rows : k_odd_sizes)
             for (const double work : {1.0, 1e7}) {
@@ -235,12 +235,12 @@ TEST(RowBlocksTest, every_row_of_every_head_is_visited_once) {
             }
 }
 
-TEST(RowBlocksTest, small_work_stays_on_the_calling_thread) {
+TEST(RowBlocksTest, SmallWorkStaysOnTheCallingThread) {
     EXPECT_FALSE((RowLoop{8, 32, 32 * 8}).is_worth_threads());
     EXPECT_TRUE((RowLoop{8, 512, 512 * 64}).is_worth_threads());
 }
 
-TEST(RowBlocksTest, what_the_work_throws_is_thrown) {
+TEST(RowBlocksTest, WhatTheWorkThrowsIsThrown) {
     for (const double work : {1.0, 1e7})
         EXPECT_THROW(for_row_blocks({4, 100, work},
                                     [](const RowBlock& block) {
@@ -264,7 +264,7 @@ Matrix attend(const Tensor& Q, const Tensor& K, const Tensor& V, int threads) {
     return Eigen::Map<Matrix>(context.values().data(), 1, static_cast<Eigen::Index>(shape.size()));
 }
 
-TEST(RowBlocksTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) {
+TEST(RowBlocksTest, TheResultIsTheSameToTheBitForAnyNumberOfThreads) {
     for (const int rows : {63, 64, 65, 257}) {
         const Shape shape{3, rows, 24, true};
         const auto filled = [&](unsigned seed) {

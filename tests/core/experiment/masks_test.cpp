@@ -9,24 +9,24 @@ Matrix mask(const char* rule, int queries, int keys) {
     return mask_matrix(std::vector{parse_mask_rule(rule)}, queries, keys).head(0);
 }
 
-TEST(masks_test, dilated_opens_every_step_counted_from_the_query) {
+TEST(MasksTest, DilatedOpensEveryStepCountedFromTheQuery) {
     EXPECT_EQ(mask("dilated:2", 3, 4), (Matrix{{1, 0, 1, 0}, {0, 1, 0, 1}, {1, 0, 1, 0}}));
     EXPECT_EQ(mask("dilated:3", 2, 4), (Matrix{{1, 0, 0, 1}, {0, 1, 0, 0}}));
     EXPECT_EQ(mask("dilated:1", 2, 2), (Matrix{{1, 1}, {1, 1}}));
 }
 
-TEST(masks_test, prefix_is_causal_beyond_its_keys) {
+TEST(MasksTest, PrefixIsCausalBeyondItsKeys) {
     EXPECT_EQ(mask("prefix:2", 3, 4), (Matrix{{1, 1, 0, 0}, {1, 1, 0, 0}, {1, 1, 1, 0}}));
     EXPECT_EQ(mask("prefix:0", 2, 2), mask("causal", 2, 2));
 }
 
-TEST(masks_test, what_is_no_step_or_length_is_refused) {
+TEST(MasksTest, WhatIsNoStepOrLengthIsRefused) {
     for (const char* rule :
          {"dilated", "dilated:0", "dilated:-1", "dilated:1,2", "prefix", "prefix:-1", "prefix:1,2"})
         EXPECT_THROW(parse_mask_rule(rule), std::exception) << rule;
 }
 
-TEST(masks_test, every_kind_can_be_written_and_is_in_the_list_of_arguments) {
+TEST(MasksTest, EveryKindCanBeWrittenAndIsInTheListOfArguments) {
     for (const MaskKind& kind : mask_kinds()) {
         const MaskRule rule{kind.choice, kind.first(8)};
         EXPECT_EQ(parse_mask_rule(mask_rule_text(rule)), rule);

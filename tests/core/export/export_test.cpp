@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/files/png.h"
 #include "core/files/svg.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/options.h"
 
@@ -64,7 +65,7 @@ ExportItem only(const Trace& trace, const ExportRequest& request) {
     return items.at(0);
 }
 
-TEST(export_test, one_head_is_not_named_in_the_files) {
+TEST(ExportTest, OneHeadIsNotNamedInTheFiles) {
     const Trace trace = evaluate(small_session(1).experiment);
     EXPECT_EQ(names_of(trace, {{}, {}, {"png"}}),
               (Names{"embedding.png", "query.png", "key.png", "value.png", "scores.png", "scaled.png",
@@ -73,7 +74,7 @@ TEST(export_test, one_head_is_not_named_in_the_files) {
         EXPECT_EQ(names_of(trace, {{"weights"}, head, {"png"}}), Names{"weights.png"});
 }
 
-TEST(export_test, several_heads_are_named_by_number_from_1_or_as_mean) {
+TEST(ExportTest, SeveralHeadsAreNamedByNumberFrom1OrAsMean) {
     const Trace trace = evaluate(small_session(2).experiment);
     EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::one, 1}, {"png"}}), Names{"weights-head2.png"});
     EXPECT_EQ(names_of(trace, {{"weights"}, {Kind::mean}, {"png"}}), Names{"weights-mean.png"});
@@ -82,25 +83,25 @@ TEST(export_test, several_heads_are_named_by_number_from_1_or_as_mean) {
     EXPECT_EQ(names_of(trace, {{"mask", "concat"}, {Kind::all}, {"csv"}}), (Names{"mask.csv", "concat.csv"}));
 }
 
-TEST(export_test, formats_stand_in_the_order_they_are_asked_for) {
+TEST(ExportTest, FormatsStandInTheOrderTheyAreAskedFor) {
     const Trace trace = evaluate(small_session(1).experiment);
     EXPECT_EQ(names_of(trace, {{"mask", "weights"}, {}, {"npy", "png"}}),
               (Names{"mask.npy", "mask.png", "weights.npy", "weights.png"}));
 }
 
-TEST(export_test, tokens_have_data_and_a_picture_only_by_name) {
+TEST(ExportTest, TokensHaveDataAndAPictureOnlyByName) {
     const Trace trace = evaluate(small_session(1).experiment);
     EXPECT_EQ(names_of(trace, {{}, {}, {"csv"}}).front(), "tokens.csv");
     EXPECT_EQ(names_of(trace, {{}, {}, {"png"}}).front(), "embedding.png");
     EXPECT_EQ(names_of(trace, {{"tokens"}, {}, {"png"}}), Names{"tokens.png"});
 }
 
-TEST(export_test, parameters_are_written_when_asked_for_by_name) {
+TEST(ExportTest, ParametersAreWrittenWhenAskedForByName) {
     const Trace trace = evaluate(small_session(2).experiment);
     EXPECT_EQ(names_of(trace, {{"W_q", "table"}, {Kind::mean}, {"npy"}}), (Names{"W_q.npy", "table.npy"}));
 }
 
-TEST(export_test, the_mean_leaves_stages_of_other_shapes_to_their_heads) {
+TEST(ExportTest, TheMeanLeavesStagesOfOtherShapesToTheirHeads) {
     const Trace trace = evaluate(small_session(2).experiment);
     const Names names = names_of(trace, {{}, {Kind::mean}, {"npy"}});
     const auto has = [&](const char* name) { return std::ranges::count(names, name) == 1; };
@@ -113,7 +114,7 @@ TEST(export_test, the_mean_leaves_stages_of_other_shapes_to_their_heads) {
               "context has no mean over heads, which only stages of queries × keys have: choose a head");
 }
 
-TEST(export_test, what_is_not_there_is_refused) {
+TEST(ExportTest, WhatIsNotThereIsRefused) {
     const Trace trace = evaluate(small_session(2).experiment);
     EXPECT_EQ(refusal(trace, {{"output"}, {}, {"png"}}),
               "this experiment has no stage output: its settings leave it out");
@@ -125,7 +126,7 @@ TEST(export_test, what_is_not_there_is_refused) {
               "format \"gif\" is not known: use png, svg, pdf, csv, npy, json");
 }
 
-TEST(export_test, what_is_too_large_in_pixels_leaves_in_shapes) {
+TEST(ExportTest, WhatIsTooLargeInPixelsLeavesInShapes) {
     Session session = small_session(1);
     session.experiment.input.text.clear();
     for (int i = 0; i < 100; ++i) session.experiment.input.text += "word ";
@@ -147,7 +148,7 @@ TEST(export_test, what_is_too_large_in_pixels_leaves_in_shapes) {
     EXPECT_TRUE(bytes("pdf").starts_with("%PDF-"));
 }
 
-TEST(export_test, a_picture_carries_the_locked_cell_and_its_stage) {
+TEST(ExportTest, APictureCarriesTheLockedCellAndItsStage) {
     Session session = small_session(1);
     session.presentation.locked = Cell{2, 3};
     const Trace trace = evaluate(session.experiment);
@@ -162,12 +163,12 @@ TEST(export_test, a_picture_carries_the_locked_cell_and_its_stage) {
     }
 }
 
-TEST(export_test, a_stage_named_twice_is_written_once) {
+TEST(ExportTest, AStageNamedTwiceIsWrittenOnce) {
     const Trace trace = evaluate(small_session(1).experiment);
     EXPECT_EQ(names_of(trace, {{"mask", "mask"}, {}, {"csv", "csv"}}), Names{"mask.csv"});
 }
 
-TEST(export_test, every_format_gives_the_same_bytes_twice) {
+TEST(ExportTest, EveryFormatGivesTheSameBytesTwice) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment), again = evaluate(session.experiment);
     const ExportRequest request{{}, {Kind::all}, {"png", "svg", "pdf", "csv", "npy", "json"}};
@@ -180,7 +181,7 @@ TEST(export_test, every_format_gives_the_same_bytes_twice) {
     }
 }
 
-TEST(export_test, a_picture_holds_its_session_with_the_stage_and_the_head_on_show) {
+TEST(ExportTest, APictureHoldsItsSessionWithTheStageAndTheHeadOnShow) {
     Session session = small_session(2);
     session.presentation.head = {Kind::all};
     const Trace trace = evaluate(session.experiment);
@@ -210,11 +211,11 @@ std::vector<float> parse_npy(const std::string& bytes, const std::string& shape)
     return values;
 }
 
-TEST(export_test, npy_holds_the_values_of_the_stage) {
+TEST(ExportTest, NpyHoldsTheValuesOfTheStage) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment);
     const auto check = [&](const char* stage, int head, const std::string& shape) {
-        const ConstMatrixView values = trace.find(stage)->buffer.host().head(head);
+        const ConstMatrixView values = trace.find_named(stage)->buffer.host().head(head);
         EXPECT_EQ(parse_npy(export_bytes(trace, session, only(trace, {{stage}, {Kind::one, head}, {"npy"}})),
                             shape),
                   std::vector<float>(values.data(), values.data() + values.size()));
@@ -225,7 +226,7 @@ TEST(export_test, npy_holds_the_values_of_the_stage) {
     check("tokens", 0, "3, 1");
 }
 
-TEST(export_test, csv_holds_the_labels_and_the_values_of_the_stage) {
+TEST(ExportTest, CsvHoldsTheLabelsAndTheValuesOfTheStage) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
     std::istringstream csv(export_bytes(trace, session, only(trace, {{"masked"}, {}, {"csv"}})));
@@ -243,14 +244,14 @@ TEST(export_test, csv_holds_the_labels_and_the_values_of_the_stage) {
             if (j > i) {
                 EXPECT_EQ(cell, "-inf");
             } else {
-                EXPECT_EQ(std::stof(cell), trace.find("masked")->buffer.at(0, i, j));
+                EXPECT_EQ(std::stof(cell), trace.find("masked"_stage)->buffer.at(0, i, j));
             }
         }
     }
     EXPECT_FALSE(std::getline(csv, line));
 }
 
-TEST(export_test, json_holds_the_labels_and_the_values_of_the_stage) {
+TEST(ExportTest, JsonHoldsTheLabelsAndTheValuesOfTheStage) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment);
     const Json json =
@@ -260,7 +261,7 @@ TEST(export_test, json_holds_the_labels_and_the_values_of_the_stage) {
     EXPECT_EQ(json["shape"], Json({3, 3}));
     EXPECT_EQ(json["rows"], Json({"Can", "you", "help"}));
     EXPECT_TRUE(json["data"][0][1].is_null());
-    EXPECT_EQ(json["data"][2][1].get<float>(), trace.find("masked")->buffer.at(1, 2, 1));
+    EXPECT_EQ(json["data"][2][1].get<float>(), trace.find("masked"_stage)->buffer.at(1, 2, 1));
 }
 
 /// Five words look at the patches of a picture.
@@ -273,7 +274,7 @@ Session image_session() {
     return session;
 }
 
-TEST(export_test, a_view_has_a_picture_of_its_own) {
+TEST(ExportTest, AViewHasAPictureOfItsOwn) {
     const Trace trace = evaluate(image_session().experiment);
     EXPECT_EQ(names_of(trace, {{}, {}, {"png", "csv", "svg"}, ViewKind::image, true}),
               (Names{"image-view.png", "weights.csv", "image-view.svg"}));
@@ -293,7 +294,7 @@ TEST(export_test, a_view_has_a_picture_of_its_own) {
               Names{"image-view-mean.png"});
 }
 
-TEST(export_test, an_alignment_leaves_with_its_lines) {
+TEST(ExportTest, AnAlignmentLeavesWithItsLines) {
     Session session = small_session(1);
     session.experiment.mechanism = MechanismKind::seq2seq;
     session.experiment.weighting.mask.clear();
@@ -316,7 +317,7 @@ TEST(export_test, an_alignment_leaves_with_its_lines) {
               session);
 }
 
-TEST(export_test, a_view_that_shows_nothing_is_refused_where_it_is_asked_for) {
+TEST(ExportTest, AViewThatShowsNothingIsRefusedWhereItIsAskedFor) {
     const Trace trace = evaluate(small_session(1).experiment);
     const std::string needs = "the view image needs a picture (--image)";
     EXPECT_EQ(refusal(trace, {{}, {}, {"png"}, ViewKind::image, true}), needs);
@@ -324,7 +325,7 @@ TEST(export_test, a_view_that_shows_nothing_is_refused_where_it_is_asked_for) {
     EXPECT_EQ(names_of(trace, {{}, {}, {"png"}, ViewKind::image}), names_of(trace, {{}, {}, {"png"}}));
 }
 
-TEST(export_test, a_views_picture_opens_as_the_view_with_its_word) {
+TEST(ExportTest, AViewsPictureOpensAsTheViewWithItsWord) {
     Session session = image_session();
     session.presentation.stage = "scores";
     session.presentation.locked = Cell{2, 1};
@@ -343,7 +344,7 @@ TEST(export_test, a_views_picture_opens_as_the_view_with_its_word) {
     }
 }
 
-class export_files_test : public testing::Test {
+class ExportFilesTest : public testing::Test {
 protected:
     void SetUp() override {
         folder_ = fs::temp_directory_path() / ("attnscope-export-test-" + std::to_string(::getpid()));
@@ -359,7 +360,7 @@ protected:
     fs::path folder_;
 };
 
-TEST_F(export_files_test, the_files_are_those_of_the_plan) {
+TEST_F(ExportFilesTest, TheFilesAreThoseOfThePlan) {
     const Session session = small_session(2);
     const Trace trace = evaluate(session.experiment);
     const ExportRequest request{{"weights", "mask"}, {Kind::all}, {"png", "csv"}};
@@ -373,7 +374,7 @@ TEST_F(export_files_test, the_files_are_those_of_the_plan) {
     EXPECT_EQ(in_folder().size(), items.size());
 }
 
-TEST_F(export_files_test, a_picture_opens_as_the_session_it_was_made_from) {
+TEST_F(ExportFilesTest, APictureOpensAsTheSessionItWasMadeFrom) {
     Session session = small_session(2);
     session.presentation.title = "Abbildung 1: “Gewichte”";
     session.presentation.theme = ThemeKind::print;
@@ -391,7 +392,7 @@ TEST_F(export_files_test, a_picture_opens_as_the_session_it_was_made_from) {
               read(paths.at(0)));
 }
 
-TEST_F(export_files_test, an_svg_opens_as_its_session_and_a_pdf_says_that_it_has_none) {
+TEST_F(ExportFilesTest, AnSvgOpensAsItsSessionAndAPdfSaysThatItHasNone) {
     Session session = small_session(2);
     session.presentation.title = "a < b & \"c\"";
     const Trace trace = evaluate(session.experiment);
@@ -410,7 +411,7 @@ TEST_F(export_files_test, an_svg_opens_as_its_session_and_a_pdf_says_that_it_has
     }
 }
 
-TEST_F(export_files_test, a_file_that_is_given_up_is_not_there) {
+TEST_F(ExportFilesTest, AFileThatIsGivenUpIsNotThere) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
     for (const char* format : {"png", "svg", "pdf", "csv", "json"}) {
@@ -426,7 +427,7 @@ TEST_F(export_files_test, a_file_that_is_given_up_is_not_there) {
     EXPECT_EQ(in_folder(), Names{});
 }
 
-TEST_F(export_files_test, what_a_killed_export_left_is_cleared) {
+TEST_F(ExportFilesTest, WhatAKilledExportLeftIsCleared) {
     namespace fs = std::filesystem;
     const fs::path left = folder_ / ".weights.png.attnscope-4711-0.part";
     std::ofstream(left) << "half";
@@ -436,7 +437,7 @@ TEST_F(export_files_test, what_a_killed_export_left_is_cleared) {
     EXPECT_FALSE(fs::exists(left));
 }
 
-TEST_F(export_files_test, progress_stops_it) {
+TEST_F(ExportFilesTest, ProgressStopsIt) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
     std::vector<std::size_t> seen;
@@ -450,7 +451,7 @@ TEST_F(export_files_test, progress_stops_it) {
     EXPECT_EQ(in_folder(), (Names{"mask.csv", "weights.csv"}));
 }
 
-TEST_F(export_files_test, a_refused_request_writes_nothing) {
+TEST_F(ExportFilesTest, ARefusedRequestWritesNothing) {
     const Session session = small_session(1);
     const Trace trace = evaluate(session.experiment);
     EXPECT_THROW(export_files(trace, session, {{"mask", "output"}, {}, {"csv"}}, folder_.string()), Error);

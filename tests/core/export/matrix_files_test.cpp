@@ -19,7 +19,7 @@ using namespace test;
 
 constexpr HeadChoice k_all{HeadChoice::Kind::all, 0};
 
-TEST(matrix_files_test, csv_has_labels_on_both_sides_and_nine_digits) {
+TEST(MatrixFilesTest, CsvHasLabelsOnBothSidesAndNineDigits) {
     const StagePtr scores =
         make_stage(k_scores, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + r * 10.f - c; });
     const Trace trace = make_trace({"Can", "you"}, {scores});
@@ -29,7 +29,7 @@ TEST(matrix_files_test, csv_has_labels_on_both_sides_and_nine_digits) {
     EXPECT_EQ(to_csv(trace, *scores, k_mean).substr(0, 25), ",Can,you\nCan,0.150000006,");
 }
 
-TEST(matrix_files_test, csv_quotes_what_would_break_a_row) {
+TEST(MatrixFilesTest, CsvQuotesWhatWouldBreakARow) {
     const StagePtr stage = make_stage(k_embedding, 1, 5, 1, [](int, int r, int) {
         const float values[] = {1, -k_infinity, k_infinity, std::nanf(""), 1e-9f};
         return values[r];
@@ -39,7 +39,7 @@ TEST(matrix_files_test, csv_quotes_what_would_break_a_row) {
               ",1\n\",\",1\n\"say \"\"hi\"\"\",-inf\n\"a\nb\",inf\nGrüße,nan\n,9.99999972e-10\n");
 }
 
-TEST(matrix_files_test, npy_is_version_1_little_endian_and_aligned_to_64_bytes) {
+TEST(MatrixFilesTest, NpyIsVersion1LittleEndianAndAlignedTo64Bytes) {
     const StagePtr scores =
         make_stage(k_scores, 2, 2, 3, [](int h, int r, int c) { return 100.f * h + 10.f * r + c; });
     const std::string bytes = to_npy(*scores, k_second);
@@ -54,7 +54,7 @@ TEST(matrix_files_test, npy_is_version_1_little_endian_and_aligned_to_64_bytes) 
     EXPECT_EQ(values[5], 112);
 }
 
-TEST(matrix_files_test, npy_holds_all_heads_when_asked) {
+TEST(MatrixFilesTest, NpyHoldsAllHeadsWhenAsked) {
     const StagePtr scores =
         make_stage(k_scores, 2, 2, 3, [](int h, int, int) { return static_cast<float>(h); });
     const std::string bytes = to_npy(*scores, k_all);
@@ -64,7 +64,7 @@ TEST(matrix_files_test, npy_holds_all_heads_when_asked) {
     EXPECT_NE(to_npy(*mask, k_all).find("'shape': (2, 3), }"), std::string::npos);
 }
 
-TEST(matrix_files_test, json_is_read_back_as_it_was) {
+TEST(MatrixFilesTest, JsonIsReadBackAsItWas) {
     const StagePtr masked = make_stage(k_masked, 2, 2, 2, [](int h, int r, int c) {
         if (c > r) return -k_infinity;
         return h == 1 && r == 1 ? std::nanf("") : 0.1f * (h + 1);
@@ -81,7 +81,7 @@ TEST(matrix_files_test, json_is_read_back_as_it_was) {
     EXPECT_EQ(nlohmann::json::parse(to_json(trace, *masked, k_mean))["head"], "mean");
 }
 
-TEST(matrix_files_test, csv_and_json_hold_one_matrix) {
+TEST(MatrixFilesTest, CsvAndJsonHoldOneMatrix) {
     const StagePtr scores = make_stage(k_scores, 2, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {scores});
     EXPECT_THROW(to_csv(trace, *scores, k_all), Error);
@@ -107,7 +107,7 @@ private:
     Shape shape_{.heads = 2, .rows = 2, .columns = 3, .per_head = true};
 };
 
-TEST(matrix_files_test, one_head_of_a_cards_values_is_copied_without_the_others) {
+TEST(MatrixFilesTest, OneHeadOfACardsValuesIsCopiedWithoutTheOthers) {
     const StagePtr scores(new Stage{"scores"_stage, Buffer(std::make_shared<SecondHead>())});
     const Trace trace = make_trace({"Can", "you"}, {scores});
     EXPECT_EQ(to_npy(*scores, k_second).size(), 128 + 6 * 4u);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/session.h"
 
@@ -76,7 +77,7 @@ void expect_all_values(const Trace& trace) {
     }
 }
 
-TEST(trace_json_test, the_outline_is_fixed) {
+TEST(TraceJsonTest, TheOutlineIsFixed) {
     const Trace trace = evaluate({});
     const Json json = parsed(trace);
     EXPECT_EQ(keys(json), (Names{"format", "version", "experiment", "backend", "rows", "columns", "stages",
@@ -93,7 +94,7 @@ TEST(trace_json_test, the_outline_is_fixed) {
     EXPECT_EQ(json["stages"]["mask"]["shape"], Json({8, 8}));
 }
 
-TEST(trace_json_test, one_head_keeps_its_dimension) {
+TEST(TraceJsonTest, OneHeadKeepsItsDimension) {
     const Json json = parsed(evaluate({}));
     for (const char* name : {"scores", "scaled", "masked", "weights"})
         EXPECT_EQ(json["stages"][name]["shape"], Json({1, 8, 8})) << name;
@@ -101,7 +102,7 @@ TEST(trace_json_test, one_head_keeps_its_dimension) {
     EXPECT_EQ(json["stages"]["embedding"]["shape"], Json({8, 16}));
 }
 
-TEST(trace_json_test, several_heads_have_all_their_stages) {
+TEST(TraceJsonTest, SeveralHeadsHaveAllTheirStages) {
     Experiment experiment;
     experiment.attention.heads = 4;
     experiment.attention.output_projection = true;
@@ -113,7 +114,7 @@ TEST(trace_json_test, several_heads_have_all_their_stages) {
     EXPECT_EQ(json["parameters"]["W_o"]["shape"], Json({16, 16}));
 }
 
-TEST(trace_json_test, every_value_is_read_back_to_the_bit) {
+TEST(TraceJsonTest, EveryValueIsReadBackToTheBit) {
     expect_all_values(evaluate({}));
     Experiment experiment;
     experiment.attention.heads = 4;
@@ -123,7 +124,7 @@ TEST(trace_json_test, every_value_is_read_back_to_the_bit) {
     expect_all_values(evaluate(experiment));
 }
 
-TEST(trace_json_test, extreme_values_are_read_back_to_the_bit) {
+TEST(TraceJsonTest, ExtremeValuesAreReadBackToTheBit) {
     Matrix scores(2, 5);
     scores << 1e-45f, 3.4028235e38f, -0.f, 16777217.f, 1.17549435e-38f,  //
         std::numeric_limits<float>::quiet_NaN(), k_infinity, -k_infinity, 1.0000001f, -1e10f;
@@ -139,7 +140,7 @@ TEST(trace_json_test, extreme_values_are_read_back_to_the_bit) {
     EXPECT_EQ(parsed(trace)["rows"], Json::array());
 }
 
-TEST(trace_json_test, masked_cells_are_null_in_masked_and_zero_in_weights) {
+TEST(TraceJsonTest, MaskedCellsAreNullInMaskedAndZeroInWeights) {
     Experiment experiment;
     experiment.weighting.mask = {{MaskForm::causal, {}}};
     const Json json = parsed(evaluate(experiment));
@@ -154,7 +155,7 @@ TEST(trace_json_test, masked_cells_are_null_in_masked_and_zero_in_weights) {
         }
 }
 
-TEST(trace_json_test, numbers_have_at_most_nine_significant_digits) {
+TEST(TraceJsonTest, NumbersHaveAtMostNineSignificantDigits) {
     const std::string text = trace_json(evaluate({}), Names{"scores"});
     std::size_t longest = 0;
     for (std::size_t i = text.find("\"data\""); i < text.find("\"parameters\"");) {
@@ -172,7 +173,7 @@ TEST(trace_json_test, numbers_have_at_most_nine_significant_digits) {
     EXPECT_EQ(longest, 9u);
 }
 
-TEST(trace_json_test, names_pick_stages_and_parameters) {
+TEST(TraceJsonTest, NamesPickStagesAndParameters) {
     const Trace trace = evaluate({});
     const Json json = parsed(trace, {"weights", "W_q"});
     EXPECT_EQ(keys(json["stages"]), Names{"weights"});
@@ -186,7 +187,7 @@ TEST(trace_json_test, names_pick_stages_and_parameters) {
     }
 }
 
-TEST(trace_json_test, a_head_or_the_mean_stands_alone_in_its_dimension) {
+TEST(TraceJsonTest, AHeadOrTheMeanStandsAloneInItsDimension) {
     Experiment experiment;
     experiment.attention.heads = 4;
     const Trace trace = evaluate(experiment);
@@ -200,12 +201,13 @@ TEST(trace_json_test, a_head_or_the_mean_stands_alone_in_its_dimension) {
     EXPECT_EQ(third["concat"], all["concat"]);
     const Json mean = stages({HeadChoice::Kind::mean});
     EXPECT_EQ(mean["weights"]["shape"], Json({1, 8, 8}));
-    EXPECT_EQ(number(mean["weights"]["data"][0][1][4]), trace.find("weights")->buffer.mean().at(0, 1, 4));
+    EXPECT_EQ(number(mean["weights"]["data"][0][1][4]),
+              trace.find("weights"_stage)->buffer.mean().at(0, 1, 4));
     EXPECT_EQ(mean["context"], all["context"]) << "not N × M: every head";
     EXPECT_THROW(stages({HeadChoice::Kind::one, 4}), Error);
 }
 
-TEST(trace_json_test, the_experiment_is_a_sessions) {
+TEST(TraceJsonTest, TheExperimentIsASessions) {
     Experiment experiment;
     experiment.input.text = "a \"b\"\n語";
     experiment.weights.seed = Seed::from_unsigned(18446744073709551615u);
@@ -216,13 +218,13 @@ TEST(trace_json_test, the_experiment_is_a_sessions) {
     EXPECT_EQ(json["rows"], Json({"a", "\"", "b", "\"", "語"}));
 }
 
-TEST(trace_json_test, the_same_experiment_gives_the_same_bytes) {
+TEST(TraceJsonTest, TheSameExperimentGivesTheSameBytes) {
     const std::string text = trace_json(evaluate({}));
     EXPECT_EQ(text, trace_json(evaluate({})));
     EXPECT_TRUE(text.ends_with("}\n"));
 }
 
-TEST(trace_json_test, hidden_units_are_nested_below_their_key) {
+TEST(TraceJsonTest, HiddenUnitsAreNestedBelowTheirKey) {
     Experiment e;
     e.input.text = "a b c";
     e.attention.score = Score::additive;
@@ -232,7 +234,7 @@ TEST(trace_json_test, hidden_units_are_nested_below_their_key) {
     const auto json = nlohmann::json::parse(trace_json(trace, names));
     const auto& stage = json["stages"]["score_hidden"];
     EXPECT_EQ(stage["shape"], nlohmann::json({1, 3, 3, 2}));
-    EXPECT_EQ(stage["data"][0][1][2][1].get<float>(), trace.find("score_hidden")->buffer.at(0, 1, 5));
+    EXPECT_EQ(stage["data"][0][1][2][1].get<float>(), trace.find("score_hidden"_stage)->buffer.at(0, 1, 5));
 }
 
 }  // namespace

@@ -88,12 +88,12 @@ std::string refusal(const std::string& bytes) {
 
 // ---- files
 
-TEST(image_file_test, a_png_comes_back_exactly) {
+TEST(ImageFileTest, APngComesBackExactly) {
     const Image image = gradient(9, 6);
     EXPECT_EQ(decode_image(png_of(image), "photo"), image);
 }
 
-TEST(image_file_test, every_kind_of_png_becomes_bytes_of_red_green_and_blue) {
+TEST(ImageFileTest, EveryKindOfPngBecomesBytesOfRedGreenAndBlue) {
     const std::string zero(1, '\0');
     EXPECT_EQ(decode_image(raw_png(2, 1, 8, 0, zero + "\x10\xF0"), "grey").rgb,
               (std::vector<std::uint8_t>{16, 16, 16, 240, 240, 240}));
@@ -107,14 +107,14 @@ TEST(image_file_test, every_kind_of_png_becomes_bytes_of_red_green_and_blue) {
         (std::vector<std::uint8_t>{255, 128, 0}));
 }
 
-TEST(image_file_test, what_is_transparent_stands_over_white) {
+TEST(ImageFileTest, WhatIsTransparentStandsOverWhite) {
     const Pixels pixels{
         .width = 3, .height = 1, .channels = 4, .bytes = {10, 20, 30, 255, 10, 20, 30, 0, 0, 100, 255, 51}};
     EXPECT_EQ(decode_image(encode_png(pixels, {}), "photo").rgb,
               (std::vector<std::uint8_t>{10, 20, 30, 255, 255, 255, 204, 224, 255}));
 }
 
-TEST(image_file_test, a_jpeg_is_read_in_colour_and_in_grey) {
+TEST(ImageFileTest, AJpegIsReadInColourAndInGrey) {
     const std::vector<std::uint8_t> flat = {200, 40, 90};
     std::vector<std::uint8_t> bytes;
     for (int i = 0; i < 16 * 8; ++i) bytes.insert(bytes.end(), flat.begin(), flat.end());
@@ -127,7 +127,7 @@ TEST(image_file_test, a_jpeg_is_read_in_colour_and_in_grey) {
     EXPECT_EQ(grey.rgb, std::vector<std::uint8_t>(3 * 64, 77));
 }
 
-TEST(image_file_test, a_jpeg_is_turned_as_its_camera_says) {
+TEST(ImageFileTest, AJpegIsTurnedAsItsCameraSays) {
     // Grey rises along the rows and, less, down the columns: each corner tells where it came from.
     std::vector<std::uint8_t> bytes;
     for (int y = 0; y < 8; ++y)
@@ -157,7 +157,7 @@ TEST(image_file_test, a_jpeg_is_turned_as_its_camera_says) {
     EXPECT_EQ(decode_image(jpeg_of(16, 8, 1, bytes, nonsense), "photo").width, 16);
 }
 
-TEST(image_file_test, a_file_cut_off_anywhere_is_refused) {
+TEST(ImageFileTest, AFileCutOffAnywhereIsRefused) {
     const Image image = gradient(40, 40);
     const std::string png = png_of(image), jpeg = jpeg_of(40, 40, 3, image.rgb);
     // After the last pixel stand a checksum and an empty chunk, which a picture can do without.
@@ -168,7 +168,7 @@ TEST(image_file_test, a_file_cut_off_anywhere_is_refused) {
         ASSERT_TRUE(refusal(jpeg.substr(0, size)).starts_with("photo is ")) << size;
 }
 
-TEST(image_file_test, a_file_changed_anywhere_is_read_or_refused) {
+TEST(ImageFileTest, AFileChangedAnywhereIsReadOrRefused) {
     const Image image = gradient(24, 24);
     for (const std::string& whole : {png_of(image), jpeg_of(24, 24, 3, image.rgb)})
         for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -178,7 +178,7 @@ TEST(image_file_test, a_file_changed_anywhere_is_read_or_refused) {
         }
 }
 
-TEST(image_file_test, what_is_no_picture_is_refused_with_what_to_do) {
+TEST(ImageFileTest, WhatIsNoPictureIsRefusedWithWhatToDo) {
     EXPECT_EQ(refusal("GIF89a…"), "photo is not a supported picture: use a PNG or a JPEG");
     EXPECT_EQ(refusal(""), "photo is not a supported picture: use a PNG or a JPEG");
     EXPECT_EQ(refusal(jpeg_of(8, 8, 4, std::vector<std::uint8_t>(256, 9))),
@@ -195,13 +195,13 @@ std::string with_last_scan(const std::string& jpeg, int times) {
     return result + jpeg.substr(end);
 }
 
-TEST(image_file_test, a_jpeg_of_more_scans_than_any_camera_writes_is_refused) {
+TEST(ImageFileTest, AJpegOfMoreScansThanAnyCameraWritesIsRefused) {
     const std::string jpeg = jpeg_of(40, 40, 3, gradient(40, 40).rgb, {}, true);
     EXPECT_EQ(decode_image(jpeg, "photo").width, 40);
     EXPECT_EQ(refusal(with_last_scan(jpeg, 100)), "photo has more than 50 scans: save it again with fewer");
 }
 
-TEST(image_file_test, a_huge_picture_is_refused_by_its_header) {
+TEST(ImageFileTest, AHugePictureIsRefusedByItsHeader) {
     std::string png = png_of(gradient(2, 2));
     png.replace(16, 8, big_endian(40000) + big_endian(40000));
     EXPECT_EQ(refusal(png),
@@ -215,7 +215,7 @@ TEST(image_file_test, a_huge_picture_is_refused_by_its_header) {
 
 // ---- patches
 
-TEST(patches_test, a_tiny_picture_is_cut_row_by_row) {
+TEST(PatchesTest, ATinyPictureIsCutRowByRow) {
     // 4 × 4 pixels, 2 × 2 patches of 2 × 2: pixel n has the bytes n, n + 100, n + 200 (n from 0).
     Image image{4, 4, {}};
     for (int n = 0; n < 16; ++n)
@@ -244,7 +244,7 @@ double area_mean(const Image& image, int side, int x, int y, std::size_t channel
     return sum / square / square;
 }
 
-TEST(patches_test, resampling_is_the_mean_over_each_area) {
+TEST(PatchesTest, ResamplingIsTheMeanOverEachArea) {
     const Image image = gradient(9, 7);
     for (const int side : {1, 3, 5, 7, 10, 21})
         resample(image, side, [&](int y, const float* pixels) {
@@ -255,7 +255,7 @@ TEST(patches_test, resampling_is_the_mean_over_each_area) {
         });
 }
 
-TEST(patches_test, the_central_square_is_kept_and_made_smaller_once) {
+TEST(PatchesTest, TheCentralSquareIsKeptAndMadeSmallerOnce) {
     const Image wide = gradient(9, 6);
     const Image square = central_square(wide);
     ASSERT_EQ(square.width, 6);
@@ -270,7 +270,7 @@ TEST(patches_test, the_central_square_is_kept_and_made_smaller_once) {
         EXPECT_EQ(small.pixel(1, 2)[c], std::lround(area_mean(gradient(8, 8), 3, 1, 2, std::size_t(c))));
 }
 
-TEST(patches_test, the_drawn_picture_is_always_the_same) {
+TEST(PatchesTest, TheDrawnPictureIsAlwaysTheSame) {
     const Image& image = drawn_picture().image();
     EXPECT_EQ(image.width, 224);
     EXPECT_EQ(image.height, 224);

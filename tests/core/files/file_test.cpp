@@ -26,13 +26,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A folder of its own for each test, removed afterwards.
-class file_test : public testing::Test {
+class FileTest : public testing::Test {
 protected:
-    file_test() {
+    FileTest() {
         std::string pattern = (fs::temp_directory_path() / "attnscope-file-XXXXXX").string();
         folder_ = ::mkdtemp(pattern.data());
     }
-    ~file_test() override { fs::remove_all(folder_); }
+    ~FileTest() override { fs::remove_all(folder_); }
 
     std::string path(const std::string& name) const { return (folder_ / name).string(); }
     /// Hidden ones as well.
@@ -53,7 +53,7 @@ std::string io_message(Action action) {
     return "nothing thrown";
 }
 
-TEST_F(file_test, what_is_written_is_read_back) {
+TEST_F(FileTest, WhatIsWrittenIsReadBack) {
     const std::string bytes("a\0b\r\n\xff", 6);
     write_file(path("out"), bytes);
     EXPECT_EQ(read_file(path("out")), bytes);
@@ -64,7 +64,7 @@ TEST_F(file_test, what_is_written_is_read_back) {
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(file_test, a_relative_path_is_written_where_one_stands) {
+TEST_F(FileTest, ARelativePathIsWrittenWhereOneStands) {
     const fs::path before = fs::current_path();
     fs::current_path(folder_);
     write_file("plain.csv", "1");
@@ -72,7 +72,7 @@ TEST_F(file_test, a_relative_path_is_written_where_one_stands) {
     EXPECT_EQ(read_file(path("plain.csv")), "1");
 }
 
-TEST_F(file_test, a_replaced_file_keeps_its_permissions_and_a_new_one_obeys_the_umask) {
+TEST_F(FileTest, AReplacedFileKeepsItsPermissionsAndANewOneObeysTheUmask) {
     const mode_t umask_before = ::umask(027);
     write_file(path("new"), "1");
     ::umask(umask_before);
@@ -85,7 +85,7 @@ TEST_F(file_test, a_replaced_file_keeps_its_permissions_and_a_new_one_obeys_the_
     EXPECT_EQ(info.st_mode & 07777, 0604u);
 }
 
-TEST_F(file_test, an_open_reader_of_the_old_file_keeps_all_of_it) {
+TEST_F(FileTest, AnOpenReaderOfTheOldFileKeepsAllOfIt) {
     write_file(path("out"), "old content");
     const int reader = ::open(path("out").c_str(), O_RDONLY);
     write_file(path("out"), "new");
@@ -95,7 +95,7 @@ TEST_F(file_test, an_open_reader_of_the_old_file_keeps_all_of_it) {
     EXPECT_EQ(std::string(buffer, static_cast<std::size_t>(count)), "old content");
 }
 
-TEST_F(file_test, a_reader_never_sees_half_a_file) {
+TEST_F(FileTest, AReaderNeverSeesHalfAFile) {
     const std::string a(200'000, 'a');
     const std::string b(100'000, 'b');
     write_file(path("out"), a);
@@ -110,7 +110,7 @@ TEST_F(file_test, a_reader_never_sees_half_a_file) {
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(file_test, a_link_stays_a_link) {
+TEST_F(FileTest, ALinkStaysALink) {
     fs::create_directory(folder_ / "there");
     write_file(path("there/real"), "old");
     fs::create_symlink("there/real", folder_ / "link");
@@ -123,7 +123,7 @@ TEST_F(file_test, a_link_stays_a_link) {
     EXPECT_EQ(read_file(path("there/later")), "made");
 }
 
-TEST_F(file_test, a_missing_folder_a_folder_and_a_file_used_as_folder_are_named) {
+TEST_F(FileTest, AMissingFolderAFolderAndAFileUsedAsFolderAreNamed) {
     EXPECT_EQ(io_message([&] { write_file(path("no/out"), "1"); }),
               "cannot write " + path("no/out") + ": no such file or folder: check the path");
     EXPECT_EQ(io_message([&] { write_file(folder_.string(), "1"); }),
@@ -140,7 +140,7 @@ TEST_F(file_test, a_missing_folder_a_folder_and_a_file_used_as_folder_are_named)
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(file_test, a_full_disk_is_reported_by_what_is_no_regular_file) {
+TEST_F(FileTest, AFullDiskIsReportedByWhatIsNoRegularFile) {
     if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
     EXPECT_EQ(io_message([] { write_file("/dev/full", "1"); }),
               "cannot write /dev/full: the disk is full: free some space or choose another place");
@@ -163,14 +163,14 @@ TEST_F(file_test, a_full_disk_is_reported_by_what_is_no_regular_file) {
     std::_Exit(0);
 }
 
-TEST_F(file_test, a_write_that_fails_midway_leaves_the_old_file_and_nothing_else) {
+TEST_F(FileTest, AWriteThatFailsMidwayLeavesTheOldFileAndNothingElse) {
     write_file(path("out"), "old");
     EXPECT_EXIT(replace_beyond_the_limit(path("out")), testing::ExitedWithCode(3), "too large");
     EXPECT_EQ(read_file(path("out")), "old");
     EXPECT_EQ(files(), 1);
 }
 
-TEST_F(file_test, only_what_is_not_there_counts_as_absent) {
+TEST_F(FileTest, OnlyWhatIsNotThereCountsAsAbsent) {
     write_file(path("real"), "kept");
     fs::create_symlink("real", folder_ / "link");
     FileCalls calls;
@@ -187,7 +187,7 @@ TEST_F(file_test, only_what_is_not_there_counts_as_absent) {
     EXPECT_EQ(files(), 2);
 }
 
-TEST_F(file_test, a_link_of_somebody_else_in_a_folder_of_all_is_refused) {
+TEST_F(FileTest, ALinkOfSomebodyElseInAFolderOfAllIsRefused) {
     fs::create_directory(folder_ / "shared");
     ASSERT_EQ(::chmod(path("shared").c_str(), 01777), 0);
     write_file(path("victim"), "kept");
@@ -214,7 +214,7 @@ TEST_F(file_test, a_link_of_somebody_else_in_a_folder_of_all_is_refused) {
     EXPECT_EQ(read_file(path("victim")), "newer");
 }
 
-TEST_F(file_test, links_in_a_circle_are_an_error) {
+TEST_F(FileTest, LinksInACircleAreAnError) {
     fs::create_symlink("b", folder_ / "a");
     fs::create_symlink("a", folder_ / "b");
     EXPECT_EQ(io_message([&] { write_file(path("a"), "1"); }),
@@ -224,7 +224,7 @@ TEST_F(file_test, links_in_a_circle_are_an_error) {
     EXPECT_EQ(files(), 2);
 }
 
-TEST_F(file_test, a_file_that_takes_the_place_of_another_meanwhile_is_not_replaced) {
+TEST_F(FileTest, AFileThatTakesThePlaceOfAnotherMeanwhileIsNotReplaced) {
     write_file(path("real"), "old");
     write_file(path("other"), "kept");
     fs::create_symlink("real", folder_ / "link");
@@ -272,7 +272,7 @@ FileCalls failing_at(int n, int error, int& made) {
     return calls;
 }
 
-TEST_F(file_test, whichever_call_fails_the_file_is_whole_or_as_before_and_nothing_else_is_left) {
+TEST_F(FileTest, WhicheverCallFailsTheFileIsWholeOrAsBeforeAndNothingElseIsLeft) {
     fs::create_directory(folder_ / "there");
     for (const bool existing : {false, true})
         for (const char* name : {"out", "link"})
@@ -313,7 +313,7 @@ TEST_F(file_test, whichever_call_fails_the_file_is_whole_or_as_before_and_nothin
             }
 }
 
-TEST_F(file_test, what_has_no_end_is_read_up_to_a_limit) {
+TEST_F(FileTest, WhatHasNoEndIsReadUpToALimit) {
     const auto refusal = [](const std::string& name, std::size_t most) {
         try {
             read_file(name, most);
@@ -338,7 +338,7 @@ TEST_F(file_test, what_has_no_end_is_read_up_to_a_limit) {
     writer.join();
 }
 
-TEST_F(file_test, what_no_format_starts_with_is_refused_before_the_rest_is_read) {
+TEST_F(FileTest, WhatNoFormatStartsWithIsRefusedBeforeTheRestIsRead) {
     std::size_t seen = 0;
     const CheckStart refuse = [&](std::string_view start, const std::string& source) {
         EXPECT_EQ(source, "/dev/zero");
@@ -349,7 +349,7 @@ TEST_F(file_test, what_no_format_starts_with_is_refused_before_the_rest_is_read)
     EXPECT_EQ(seen, k_file_start_bytes);
 }
 
-TEST_F(file_test, a_pipe_is_read_whole_whatever_its_length) {
+TEST_F(FileTest, APipeIsReadWholeWhateverItsLength) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
     for (const std::size_t size : {0, 1, 131'071, 131'072, 131'073, 3'000'000}) {
         std::string bytes(size, 'x');
@@ -377,11 +377,11 @@ TEST_F(file_test, a_pipe_is_read_whole_whatever_its_length) {
     std::_Exit(2);
 }
 
-TEST_F(file_test, what_is_refused_at_the_limit_takes_no_more_memory_than_that) {
+TEST_F(FileTest, WhatIsRefusedAtTheLimitTakesNoMoreMemoryThanThat) {
     EXPECT_EXIT(read_up_to_a_limit(), testing::ExitedWithCode(0), "");
 }
 
-TEST_F(file_test, a_pipe_is_written_whole_to_a_slow_reader) {
+TEST_F(FileTest, APipeIsWrittenWholeToASlowReader) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
     const std::string bytes(1'000'000, 'x');
     std::string read;
@@ -399,7 +399,7 @@ TEST_F(file_test, a_pipe_is_written_whole_to_a_slow_reader) {
     EXPECT_EQ(read, bytes);
 }
 
-TEST_F(file_test, waiting_for_a_pipe_can_be_ended) {
+TEST_F(FileTest, WaitingForAPipeCanBeEnded) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
     int asked = 0;
     const MayWait three_times = [&] { return ++asked < 4; };
@@ -413,7 +413,7 @@ TEST_F(file_test, waiting_for_a_pipe_can_be_ended) {
     ::close(reader);
 }
 
-TEST_F(file_test, where_memory_does_not_suffice_the_file_is_named) {
+TEST_F(FileTest, WhereMemoryDoesNotSufficeTheFileIsNamed) {
     write_file(path("file"), "x");
     for (const bool length : {false, true}) {
         try {
@@ -432,7 +432,7 @@ TEST_F(file_test, where_memory_does_not_suffice_the_file_is_named) {
     }
 }
 
-TEST_F(file_test, only_old_temporary_files_of_ones_own_are_cleared) {
+TEST_F(FileTest, OnlyOldTemporaryFilesOfOnesOwnAreCleared) {
     const std::string old = ".weights.png.attnscope-4711-0.part",
                       newer = ".weights.png.attnscope-4712-0.part";
     const std::vector<std::string> others = {"weights.png",
@@ -455,7 +455,7 @@ TEST_F(file_test, only_old_temporary_files_of_ones_own_are_cleared) {
     clear_abandoned_files(path("absent"));
 }
 
-TEST_F(file_test, what_a_killed_process_leaves_is_what_is_cleared) {
+TEST_F(FileTest, WhatAKilledProcessLeavesIsWhatIsCleared) {
     FileCalls killed;
     killed.rename = [](const char*, const char*) -> int { std::_Exit(9); };
     EXPECT_EXIT(write_file(path("out"), "half", killed), testing::ExitedWithCode(9), "");

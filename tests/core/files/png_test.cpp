@@ -30,36 +30,36 @@ std::string message_of(const std::string& bytes) {
     return "nothing thrown";
 }
 
-TEST(png_test, pixels_come_back_exactly) {
+TEST(PngTest, PixelsComeBackExactly) {
     for (const int channels : {3, 4}) {
         const Pixels pixels = gradient(17, 5, channels);
         EXPECT_EQ(decode_png(encode_png(pixels, {}), "test"), pixels);
     }
 }
 
-TEST(png_test, the_session_comes_back_byte_for_byte) {
+TEST(PngTest, TheSessionComesBackByteForByte) {
     for (const std::string& session : {std::string("{}"), std::string("{\"text\": \"Grüße, 你好 😀\\n\"}\n"),
                                        std::string(300000, 'x'), std::string()}) {
         EXPECT_EQ(read_png_session(with_session(session), "figure.png"), session);
     }
 }
 
-TEST(png_test, the_session_is_kept_compressed) {
+TEST(PngTest, TheSessionIsKeptCompressed) {
     EXPECT_LT(with_session(std::string(300000, 'x')).size(), 10000u);
 }
 
-TEST(png_test, equal_pictures_are_equal_bytes_without_a_time) {
+TEST(PngTest, EqualPicturesAreEqualBytesWithoutATime) {
     EXPECT_EQ(with_session("{}"), with_session("{}"));
     EXPECT_EQ(with_session("{}").find("tIME"), std::string::npos);
     EXPECT_NE(with_session("{}"), with_session("{ }"));
 }
 
-TEST(png_test, other_texts_are_passed_over) {
+TEST(PngTest, OtherTextsArePassedOver) {
     const PngText texts[] = {{"Title", "a title"}, {std::string(k_png_session_key), "{}"}, {"Comment", "no"}};
     EXPECT_EQ(read_png_session(encode_png(gradient(2, 2, 3), texts), "figure.png"), "{}");
 }
 
-TEST(png_test, a_picture_cut_off_anywhere_is_refused) {
+TEST(PngTest, APictureCutOffAnywhereIsRefused) {
     const std::string whole = with_session("{\"version\": 1}");
     for (std::size_t part = 0; part < 20; ++part) {
         const std::string cut = whole.substr(0, whole.size() * part / 20);
@@ -73,7 +73,7 @@ TEST(png_test, a_picture_cut_off_anywhere_is_refused) {
               "figure.png is cut off: copy it again, or export the picture again");
 }
 
-TEST(png_test, a_changed_byte_anywhere_is_refused) {
+TEST(PngTest, AChangedByteAnywhereIsRefused) {
     const std::string whole = with_session("{\"version\": 1}");
     for (std::size_t i = 0; i < whole.size(); ++i) {
         std::string damaged = whole;
@@ -82,7 +82,7 @@ TEST(png_test, a_changed_byte_anywhere_is_refused) {
     }
 }
 
-TEST(png_test, what_is_no_picture_or_holds_no_session_is_told_apart) {
+TEST(PngTest, WhatIsNoPictureOrHoldsNoSessionIsToldApart) {
     EXPECT_EQ(message_of("{\"version\": 1}"),
               "figure.png is not a PNG picture: open a session, or a PNG that attnscope exported");
     EXPECT_EQ(message_of(""), message_of("GIF89a"));
@@ -92,7 +92,7 @@ TEST(png_test, what_is_no_picture_or_holds_no_session_is_told_apart) {
     EXPECT_TRUE(is_png(with_session("")));
 }
 
-TEST(png_test, a_session_that_unpacks_beyond_the_limit_is_refused) {
+TEST(PngTest, ASessionThatUnpacksBeyondTheLimitIsRefused) {
     const std::string small = with_session(std::string(300'000, ' '));
     EXPECT_EQ(read_png_session(small, "figure.png", 300'000).size(), 300'000u);
     try {
@@ -109,7 +109,7 @@ TEST(png_test, a_session_that_unpacks_beyond_the_limit_is_refused) {
                  Error);
 }
 
-TEST(png_test, pixels_that_do_not_fill_the_picture_are_refused) {
+TEST(PngTest, PixelsThatDoNotFillThePictureAreRefused) {
     Pixels pixels = gradient(4, 4, 3);
     pixels.bytes.pop_back();
     EXPECT_THROW(encode_png(pixels, {}), Error);

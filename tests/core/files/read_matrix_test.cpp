@@ -44,7 +44,7 @@ std::string npy(const std::string& header, const std::string& data) {
     return bytes + header + data;
 }
 
-TEST(read_matrix_test, cells_stand_apart_by_commas_semicolons_tabs_or_blanks) {
+TEST(ReadMatrixTest, CellsStandApartByCommasSemicolonsTabsOrBlanks) {
     const Matrix expected = matrix({{1, -2.5f}, {3e2f, 4}});
     for (const char* text :
          {"1,-2.5\n3e2,4\n", "1;-2.5\r\n3e2;4", "1\t-2.5\n3e2\t4\n", "  1   -2.5\n3e2 +4  \n\n"})
@@ -52,7 +52,7 @@ TEST(read_matrix_test, cells_stand_apart_by_commas_semicolons_tabs_or_blanks) {
     EXPECT_EQ(csv("7"), matrix({{7}}));
 }
 
-TEST(read_matrix_test, labels_are_passed_over) {
+TEST(ReadMatrixTest, LabelsArePassedOver) {
     const Matrix expected = matrix({{1, 2}, {3, 4}});
     EXPECT_EQ(csv(",you,help\nyou,1,2\nhelp,3,4\n"), expected);
     EXPECT_EQ(csv("you,help\n1,2\n3,4\n"), expected);
@@ -60,16 +60,16 @@ TEST(read_matrix_test, labels_are_passed_over) {
     EXPECT_EQ(csv("\xEF\xBB\xBF\"a, \"\"b\"\"\",c\n1,2\n3,4\n"), expected);
 }
 
-TEST(read_matrix_test, reads_what_the_program_exports) {
+TEST(ReadMatrixTest, ReadsWhatTheProgramExports) {
     const Trace trace = evaluate(Experiment{});
     for (const char* name : {"scores", "embedding", "mask"}) {
-        const Stage& stage = *trace.find(name);
+        const Stage& stage = *trace.find_named(name);
         EXPECT_EQ(csv(to_csv(trace, stage, {})), Matrix(stage.buffer.host().head(0))) << name;
         EXPECT_EQ(matrix_from_npy(to_npy(stage, {}), "a.npy"), Matrix(stage.buffer.host().head(0))) << name;
     }
 }
 
-TEST(read_matrix_test, what_is_not_finite_has_words) {
+TEST(ReadMatrixTest, WhatIsNotFiniteHasWords) {
     const Matrix m = csv("nan,inf,-inf,NaN,Infinity\n");
     EXPECT_TRUE(std::isnan(m(0, 0)));
     EXPECT_EQ(m(0, 1), INFINITY);
@@ -78,7 +78,7 @@ TEST(read_matrix_test, what_is_not_finite_has_words) {
     EXPECT_EQ(m(0, 4), INFINITY);
 }
 
-TEST(read_matrix_test, a_bad_cell_is_named_by_line_and_place) {
+TEST(ReadMatrixTest, ABadCellIsNamedByLineAndPlace) {
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,\n"),
               "a.csv: line 2, cell 2 is empty: write a number, or nan where there is none");
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n\n3,x\n"), "a.csv: line 3, cell 2 \"x\" is not a number");
@@ -91,7 +91,7 @@ TEST(read_matrix_test, a_bad_cell_is_named_by_line_and_place) {
     EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: it has no numbers");
 }
 
-TEST(read_matrix_test, decimal_commas_are_refused_where_commas_separate) {
+TEST(ReadMatrixTest, DecimalCommasAreRefusedWhereCommasSeparate) {
     const auto one_number = [](const char* line, const char* typed, const char* point, const char* two) {
         return std::string("a.csv: line ") + line + ": \"" + typed +
                "\" may be one number with a decimal comma: write " + point + ", or " + two +
@@ -118,7 +118,7 @@ TEST(read_matrix_test, decimal_commas_are_refused_where_commas_separate) {
         "comma, write 0.28");
 }
 
-TEST(read_matrix_test, whole_numbers_between_commas_are_no_decimal_commas) {
+TEST(ReadMatrixTest, WholeNumbersBetweenCommasAreNoDecimalCommas) {
     EXPECT_EQ(csv("1,2\n3,4"), matrix({{1, 2}, {3, 4}}));
     EXPECT_EQ(csv("0, 28\n0, 43\n0, 04"), matrix({{0, 28}, {0, 43}, {0, 4}}));
     EXPECT_EQ(csv("0,1\n0,0\n0,1"), matrix({{0, 1}, {0, 0}, {0, 1}})) << "a mask";
@@ -132,7 +132,7 @@ TEST(read_matrix_test, whole_numbers_between_commas_are_no_decimal_commas) {
     EXPECT_EQ(csv("0 28\n0 04"), matrix({{0, 28}, {0, 4}}));
 }
 
-TEST(read_matrix_test, any_npy_type_and_order_is_converted) {
+TEST(ReadMatrixTest, AnyNpyTypeAndOrderIsConverted) {
     using namespace std::string_literals;
     const Matrix expected = matrix({{1, 2}, {3, 4}});
     const auto header = [](const char* type, const char* fortran) {
@@ -160,7 +160,7 @@ std::string npy_column(const std::string& type, std::initializer_list<Number> nu
     return npy("{'descr': '<" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n", data);
 }
 
-TEST(read_matrix_test, what_float32_does_not_hold_is_refused_and_fractions_are_rounded) {
+TEST(ReadMatrixTest, WhatFloat32DoesNotHoldIsRefusedAndFractionsAreRounded) {
     const auto refused = [](const std::string& bytes) { return refusal(matrix_from_npy, bytes); };
     const std::string row_2 = "a.csv: row 2, column 1 is ";
     const std::string rounds =
@@ -192,7 +192,7 @@ TEST(read_matrix_test, what_float32_does_not_hold_is_refused_and_fractions_are_r
               matrix({{16777218, 16777216, 16777216, 16777216, 0.1f}}));
 }
 
-TEST(read_matrix_test, an_npy_file_of_a_version_to_come_is_refused_by_it) {
+TEST(ReadMatrixTest, AnNpyFileOfAVersionToComeIsRefusedByIt) {
     std::string bytes = npy_column<float>("f4", {1, 2});
     bytes[6] = 9;
     EXPECT_EQ(refusal(matrix_from_npy, bytes),
@@ -201,7 +201,7 @@ TEST(read_matrix_test, an_npy_file_of_a_version_to_come_is_refused_by_it) {
     EXPECT_NE(refusal(matrix_from_npy, bytes).find("version 0"), std::string::npos);
 }
 
-TEST(read_matrix_test, an_npy_file_that_is_no_matrix_is_refused_by_name) {
+TEST(ReadMatrixTest, AnNpyFileThatIsNoMatrixIsRefusedByName) {
     const auto header = [](const std::string& type, const std::string& shape) {
         return "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }\n";
     };
@@ -232,7 +232,7 @@ std::string long_npy(const std::string& header) {
     return bytes + header;
 }
 
-TEST(read_matrix_test, a_long_npy_header_is_refused_however_long_it_is) {
+TEST(ReadMatrixTest, ALongNpyHeaderIsRefusedHoweverLongItIs) {
     for (const std::size_t size : {27'000u, 60'000u}) {
         const std::string header =
             "{'descr': '" + std::string(size, 'A') + "', 'fortran_order': False, 'shape': (1,1), }";
@@ -259,7 +259,7 @@ TEST(read_matrix_test, a_long_npy_header_is_refused_however_long_it_is) {
     }
 }
 
-TEST(read_matrix_test, an_npy_header_is_read_however_it_is_spaced) {
+TEST(ReadMatrixTest, AnNpyHeaderIsReadHoweverItIsSpaced) {
     const std::string data(8, '\0');
     for (const char* header : {"{'descr':'<f4','fortran_order':False,'shape':(1,2)}",
                                "{ 'shape' :\t( 1 , 2 , ) ,\n'fortran_order' : True, 'descr' : '<f4' }  \n",
@@ -280,7 +280,7 @@ TEST(read_matrix_test, an_npy_header_is_read_however_it_is_spaced) {
               std::string::npos);
 }
 
-TEST(read_matrix_test, a_text_that_is_not_utf8_is_refused_by_its_line) {
+TEST(ReadMatrixTest, ATextThatIsNotUtf8IsRefusedByItsLine) {
     const std::string expected = "a.csv: line 2 is not UTF-8: save the file as UTF-8";
     EXPECT_EQ(refusal(matrix_from_csv, "a,b\n1,\xff\n"), expected);
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n" + std::string(31, '\x80')), expected);
@@ -289,7 +289,7 @@ TEST(read_matrix_test, a_text_that_is_not_utf8_is_refused_by_its_line) {
     EXPECT_EQ(csv(",café\ncafé,1\n"), matrix({{1}}));
 }
 
-TEST(read_matrix_test, a_cell_is_quoted_without_controls_and_short) {
+TEST(ReadMatrixTest, ACellIsQuotedWithoutControlsAndShort) {
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,\u202e\u009b4"),
               "a.csv: line 2, cell 2 \"\\u202e\\u009b4\" is not a number");
     EXPECT_EQ(
@@ -297,7 +297,7 @@ TEST(read_matrix_test, a_cell_is_quoted_without_controls_and_short) {
         "a.csv: line 2, cell 2 \"" + std::string(23, 'x') + "…" + std::string(7, 'x') + "\" is not a number");
 }
 
-TEST(read_matrix_test, cells_beyond_a_matrix_are_refused_while_they_are_counted) {
+TEST(ReadMatrixTest, CellsBeyondAMatrixAreRefusedWhileTheyAreCounted) {
     const auto expect_beyond = [](const std::string& text, int line) {
         EXPECT_EQ(refusal(matrix_from_csv, text),
                   "a.csv: line " + std::to_string(line) +
@@ -318,7 +318,7 @@ TEST(read_matrix_test, cells_beyond_a_matrix_are_refused_while_they_are_counted)
     EXPECT_EQ(csv("x\n" + repeated("0\n", 65'536)).rows(), 65'536);
 }
 
-TEST(read_matrix_test, a_file_of_another_kind_is_refused_without_quoting_its_bytes) {
+TEST(ReadMatrixTest, AFileOfAnotherKindIsRefusedWithoutQuotingItsBytes) {
     const std::string path = testing::TempDir() + "/read_matrix_test.bin";
     std::ofstream(path, std::ios::binary) << std::string("\x89PNG\r\n\0\1", 8);
     try {

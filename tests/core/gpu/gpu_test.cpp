@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/gpu/choice.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/attention/scores.h"
 #include "core/mechanism/evaluate.h"
 #include "core/op/normalizers.h"
@@ -37,7 +38,7 @@ protected:
         double m = 1;
         int on_card = 0;
         for (const auto& [stage, inputs, settings, milliseconds, computed] : expected.records) {
-            const Stage* other = actual.find(stage->name());
+            const Stage* other = actual.find_named(stage->name());
             ASSERT_NE(other, nullptr) << stage->name();
             const auto truth = stage->buffer.host().values(), values = other->buffer.host().values();
             ASSERT_EQ(values.size(), truth.size()) << stage->name();
@@ -222,7 +223,7 @@ TEST_F(GpuTest, WhatIsLargerThanAStorageBlockIsSplitNotRefused) {
             ASSERT_NO_FATAL_FAILURE(compare(e, &small)) << name_of(score);
             const Trace trace = evaluate(e, {}, {.backend = &small});
             for (const char* name : {"scores", "scaled", "masked", "context"})
-                EXPECT_TRUE(trace.find(name)->buffer.is_on_device()) << name;
+                EXPECT_TRUE(trace.find_named(name)->buffer.is_on_device()) << name;
         }
 }
 
@@ -235,8 +236,9 @@ TEST_F(GpuTest, AWindowsEndIsTheProcessorsWhateverItsWidth) {
     for (const double D : {0.999999, 0.9999999999, 1.0, 1.9999999, 3.9999999, 4.0000001, 1e-9}) {
         e.weighting.local_window = D;
         const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
-        ASSERT_TRUE(there.find("mask")->buffer.is_on_device());
-        EXPECT_TRUE(there.find("mask")->buffer.host().head(0) == here.find("mask")->buffer.host().head(0))
+        ASSERT_TRUE(there.find("mask"_stage)->buffer.is_on_device());
+        EXPECT_TRUE(there.find("mask"_stage)->buffer.host().head(0) ==
+                    here.find("mask"_stage)->buffer.host().head(0))
             << D;
     }
 }
@@ -251,7 +253,7 @@ TEST_F(GpuTest, RowsFarFromZeroAreNormalised) {
         e.input.dim = 512;
         e.attention.block = Block::pre_norm;
         const Trace there = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
-        const Buffer &a = there.find("norm_1")->buffer, &b = here.find("norm_1")->buffer;
+        const Buffer &a = there.find("norm_1"_stage)->buffer, &b = here.find("norm_1"_stage)->buffer;
         ASSERT_TRUE(a.is_on_device());
         EXPECT_GT(b.range().max, 1);
         EXPECT_TRUE(a.host().head(0).isApprox(b.host().head(0), 1e-6f)) << shift;
@@ -290,11 +292,11 @@ TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
             SCOPED_TRACE("hidden " + std::to_string(hidden) + ", D " + std::to_string(D));
             ASSERT_NO_FATAL_FAILURE(compare(e, gpu_));
             const Trace trace = evaluate(e, {}, {.backend = gpu_}), here = evaluate(e);
-            EXPECT_TRUE(trace.find("center")->buffer.is_on_device());
-            EXPECT_TRUE(trace.find("mask")->buffer.is_on_device());
+            EXPECT_TRUE(trace.find("center"_stage)->buffer.is_on_device());
+            EXPECT_TRUE(trace.find("mask"_stage)->buffer.is_on_device());
             // In double as there: at most the last bit differs.
-            const auto there = trace.find("center")->buffer.host().values();
-            const auto truth = here.find("center")->buffer.host().values();
+            const auto there = trace.find("center"_stage)->buffer.host().values();
+            const auto truth = here.find("center"_stage)->buffer.host().values();
             for (std::size_t i = 0; i < truth.size(); ++i)
                 EXPECT_LE(std::abs(there[i] - truth[i]), truth[i] * std::numeric_limits<float>::epsilon());
         }
@@ -321,7 +323,8 @@ TEST_F(GpuTest, ARowOfACardsValuesIsReadAlone) {
     Experiment e;
     e.attention.heads = 4;
     const Trace trace = evaluate(e, {}, {.backend = gpu_}), expected = evaluate(e);
-    const Buffer &weights = trace.find("weights")->buffer, &truth = expected.find("weights")->buffer;
+    const Buffer &weights = trace.find("weights"_stage)->buffer,
+                 &truth = expected.find("weights"_stage)->buffer;
     ASSERT_TRUE(weights.is_on_device());
     const Eigen::RowVectorXf row = weights.row(2, 5);
     EXPECT_LE((row - truth.row(2, 5)).cwiseAbs().maxCoeff(), k_tolerance);
@@ -332,7 +335,7 @@ TEST_F(GpuTest, RowsAndColumnsOfALargeMatrixAreReadAlone) {
     test::Dice dice(8);
     const Experiment e = given(dice, 290, 310, 4, 3);
     const Trace trace = evaluate(e, {}, {.backend = gpu_});
-    const Buffer& scores = trace.find("scores")->buffer;
+    const Buffer& scores = trace.find("scores"_stage)->buffer;
     ASSERT_TRUE(scores.is_on_device());
     std::vector<Eigen::RowVectorXf> rows;
     std::vector<Eigen::VectorXf> columns;
@@ -348,9 +351,10 @@ TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
     const Trace first = evaluate(e, {}, {.backend = gpu_});
     e.weighting.temperature = 2;
     const Trace second = evaluate(e, first, {.backend = gpu_});
-    EXPECT_EQ(second.find("scores"), first.find("scores"));
-    EXPECT_NE(second.find("weights"), first.find("weights"));
-    EXPECT_NE(evaluate(e, first).find("scores"), first.find("scores")) << "the processor takes over its own";
+    EXPECT_EQ(second.find("scores"_stage), first.find("scores"_stage));
+    EXPECT_NE(second.find("weights"_stage), first.find("weights"_stage));
+    EXPECT_NE(evaluate(e, first).find("scores"_stage), first.find("scores"_stage))
+        << "the processor takes over its own";
     EXPECT_EQ(second.backend, "gpu");
 }
 
@@ -375,7 +379,7 @@ TEST_F(GpuTest, ValuesOutliveTheirBackend) {
         GpuBackend own(make_egl_context());
         trace = evaluate({}, {}, {.backend = &own});
     }
-    EXPECT_NEAR(trace.find("weights")->buffer.host().head(0).row(0).sum(), 1, 1e-5);
+    EXPECT_NEAR(trace.find("weights"_stage)->buffer.host().head(0).row(0).sum(), 1, 1e-5);
 }
 
 TEST(GpuChoiceTest, TheProcessorIsTakenWhereItIsAskedForOrThereIsNoCard) {

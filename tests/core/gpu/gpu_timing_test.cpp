@@ -19,7 +19,7 @@ protected:
     }
 };
 
-TEST_F(GpuTimingTest, the_card_works_no_longer_than_the_evaluation_takes_and_only_where_it_is_asked) {
+TEST_F(GpuTimingTest, TheCardWorksNoLongerThanTheEvaluationTakesAndOnlyWhereItIsAsked) {
     using Clock = std::chrono::steady_clock;
     const auto timed = backend(true), untimed = backend(false);
     const Clock::time_point start = Clock::now();
@@ -33,7 +33,7 @@ TEST_F(GpuTimingTest, the_card_works_no_longer_than_the_evaluation_takes_and_onl
     EXPECT_EQ(untimed->take_nanoseconds(), 0U);
 }
 
-TEST_F(GpuTimingTest, a_software_renderer_is_called_one_and_has_no_memory_of_its_own) {
+TEST_F(GpuTimingTest, ASoftwareRendererIsCalledOneAndHasNoMemoryOfItsOwn) {
     const GpuBackend& gpu = *test::shared_gpu();
     EXPECT_TRUE(gpu.card().starts_with(gpu.info().renderer)) << gpu.card();
     EXPECT_EQ(gpu.card().find("software renderer") != std::string::npos, gpu.info().is_software);

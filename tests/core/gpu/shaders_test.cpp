@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "core/gpu/backend.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/gpu_fixture.h"
 #include "tests/interface.h"
@@ -74,7 +75,7 @@ TEST(ShaderEditingTest, ASavedShaderComputesAndABrokenOneLeavesTheLastGoodOne) {
     const std::string original = shader_text("cells.comp");
     const std::string line = "return a[at_a] * u_x / u_y;";
     const auto scaled = [&] {
-        return evaluate({}, {}, {.backend = gpu.get()}).find("scaled")->buffer.at(0, 0, 0);
+        return evaluate({}, {}, {.backend = gpu.get()}).find("scaled"_stage)->buffer.at(0, 0, 0);
     };
     const float expected = scaled();
     edited.save("cells.comp", EditedShaders::with(original, line, "return 7.0;"));
@@ -92,7 +93,7 @@ TEST(ShaderEditingTest, ASavedShaderComputesAndABrokenOneLeavesTheLastGoodOne) {
     Experiment other;  // needs a program of the broken file that was never compiled
     other.weighting.mask = {{MaskForm::causal, {}}};
     other.attention.score = Score::additive;
-    EXPECT_TRUE(evaluate(other, {}, {.backend = gpu.get()}).find("scores")->buffer.is_on_device());
+    EXPECT_TRUE(evaluate(other, {}, {.backend = gpu.get()}).find("scores"_stage)->buffer.is_on_device());
     EXPECT_NE(gpu->complaint().find(place), std::string::npos) << gpu->complaint();
 
     edited.save("cells.comp", original);
@@ -111,8 +112,9 @@ TEST(ShaderEditingTest, ABrokenShaderAtTheStartLeavesTheBuiltInOne) {
         GTEST_SKIP() << error.what();
     }
     const Trace there = evaluate({}, {}, {.backend = gpu.get()}), here = evaluate({});
-    EXPECT_TRUE(there.find("query")->buffer.is_on_device());
-    EXPECT_NEAR(there.find("scores")->buffer.at(0, 1, 4), here.find("scores")->buffer.at(0, 1, 4), 1e-4);
+    EXPECT_TRUE(there.find("query"_stage)->buffer.is_on_device());
+    EXPECT_NEAR(there.find("scores"_stage)->buffer.at(0, 1, 4), here.find("scores"_stage)->buffer.at(0, 1, 4),
+                1e-4);
     EXPECT_NE(gpu->complaint().find("product.comp:2:"), std::string::npos) << gpu->complaint();
 }
 

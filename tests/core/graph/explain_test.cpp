@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/random/generator.h"
 #include "tests/fake_backend.h"
@@ -222,9 +223,9 @@ std::vector<Case> cases() {
     };
 }
 
-class explain_test : public testing::TestWithParam<Case> {
+class ExplainTest : public testing::TestWithParam<Case> {
 protected:
-    explain_test() : trace(evaluate(GetParam().experiment)) {}
+    ExplainTest() : trace(evaluate(GetParam().experiment)) {}
 
     /// Calls check(stage, head, row, column, proof) for each cell of each stage and parameter, in each head
     /// and (head −1) in the mean of several.
@@ -248,14 +249,14 @@ protected:
     }
     /// In a head, or (−1) in every head.
     bool closed(int head, int i, int j) const {
-        const Stage& masked = *trace.find("masked");
+        const Stage& masked = *trace.find("masked"_stage);
         int closing = 0;
         for (int h = 0; h < masked.shape().heads; ++h)
             if (head < 0 || h == head) closing += masked.buffer.at(h, i, j) == -k_infinity;
         return closing == (head < 0 ? masked.shape().heads : 1);
     }
     bool empty(int head, int i) const {
-        return (values(*trace.find("masked"), head).row(i).array() == -k_infinity).all();
+        return (values(*trace.find("masked"_stage), head).row(i).array() == -k_infinity).all();
     }
 
     const Stage* bias_of(const Stage& stage) const {
@@ -264,15 +265,16 @@ protected:
             {"output", "b_o"},      {"logits", "b_out"}, {"feed_forward_hidden", "b_1"},
             {"feed_forward", "b_2"}};
         const auto found = names.find(stage.name());
-        return found == names.end() ? nullptr : trace.find(found->second);
+        return found == names.end() ? nullptr : trace.find_named(found->second);
     }
     /// Σ |q_a W_ac k_c|: what the roundings of q W count by; 0 for other scores.
     double general_magnitude(int head, int i, int j) const {
-        const Stage* W = trace.find("W_score");
+        const Stage* W = trace.find("W_score"_stage);
         if (!W) return 0;
-        const Eigen::RowVectorXd q = values(*trace.find("query"), head).row(i).cast<double>().cwiseAbs();
+        const Eigen::RowVectorXd q =
+            values(*trace.find("query"_stage), head).row(i).cast<double>().cwiseAbs();
         const Eigen::VectorXd k =
-            values(*trace.find("key"), head).row(j).transpose().cast<double>().cwiseAbs();
+            values(*trace.find("key"_stage), head).row(j).transpose().cast<double>().cwiseAbs();
         return q * values(*W, 0).cast<double>().cwiseAbs() * k;
     }
     bool softmax_over_keys() const {
@@ -285,7 +287,7 @@ protected:
     Trace trace;
 };
 
-TEST_P(explain_test, the_value_is_the_cells_and_the_steps_end_in_it) {
+TEST_P(ExplainTest, TheValueIsTheCellsAndTheStepsEndInIt) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         const float value = values(stage, head)(i, j);
         EXPECT_EQ(std::bit_cast<std::uint32_t>(proof.value), std::bit_cast<std::uint32_t>(value));
@@ -296,7 +298,7 @@ TEST_P(explain_test, the_value_is_the_cells_and_the_steps_end_in_it) {
     });
 }
 
-TEST_P(explain_test, the_terms_add_up_to_the_value_of_the_stage) {
+TEST_P(ExplainTest, TheTermsAddUpToTheValueOfTheStage) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         EXPECT_EQ(proof.terms.empty(), proof.terms_title.empty());
         if (proof.terms.empty()) return;
@@ -304,7 +306,7 @@ TEST_P(explain_test, the_terms_add_up_to_the_value_of_the_stage) {
         const bool cosine = scores && GetParam().experiment.attention.score == Score::cosine;
         // No stage holds the q · k of a cosine.
         const float result = cosine   ? static_cast<float>(proof.terms_sum)
-                             : scores ? values(*trace.find("scores"), head)(i, j)
+                             : scores ? values(*trace.find("scores"_stage), head)(i, j)
                                       : values(stage, head)(i, j);
         EXPECT_TRUE(same(cosine ? static_cast<float>(proof.terms_result) : proof.terms_result, result));
         double sum = 0, magnitude = scores ? general_magnitude(head, i, j) : 0;
@@ -328,15 +330,16 @@ TEST_P(explain_test, the_terms_add_up_to_the_value_of_the_stage) {
     });
 }
 
-TEST_P(explain_test, each_term_is_of_the_operands) {
+TEST_P(ExplainTest, EachTermIsOfTheOperands) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (stage.name() != "context" || head < 0) return;
-        const Stage* value = trace.find("value_heads") ? trace.find("value_heads") : trace.find("value");
+        const Stage* value =
+            trace.find("value_heads"_stage) ? trace.find("value_heads"_stage) : trace.find("value"_stage);
         ASSERT_EQ(int(proof.terms.size()), value->shape().rows);
         for (int k = 0; k < value->shape().rows; ++k) {
             const ProofTerm& term = proof.terms[std::size_t(k)];
-            const char* weights = trace.find("weights_dropped") ? "weights_dropped" : "weights";
-            EXPECT_TRUE(same(term.left, values(*trace.find(weights), head)(i, k)));
+            const char* weights = trace.find("weights_dropped"_stage) ? "weights_dropped" : "weights";
+            EXPECT_TRUE(same(term.left, values(*trace.find_named(weights), head)(i, k)));
             EXPECT_TRUE(same(term.right, values(*value, head)(k, j)));
             EXPECT_EQ(term.label, trace.label(Axis::key_token, k));
             EXPECT_EQ(term.closed, closed(head, i, k));
@@ -347,8 +350,10 @@ TEST_P(explain_test, each_term_is_of_the_operands) {
         if (GetParam().experiment.attention.score != Score::dot &&
             GetParam().experiment.attention.score != Score::cosine)
             return;
-        const Stage* Q = trace.find("query_heads") ? trace.find("query_heads") : trace.find("query");
-        const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
+        const Stage* Q =
+            trace.find("query_heads"_stage) ? trace.find("query_heads"_stage) : trace.find("query"_stage);
+        const Stage* K =
+            trace.find("key_heads"_stage) ? trace.find("key_heads"_stage) : trace.find("key"_stage);
         ASSERT_EQ(int(proof.terms.size()), Q->shape().columns);
         for (int k = 0; k < Q->shape().columns; ++k) {
             EXPECT_TRUE(same(proof.terms[std::size_t(k)].left, values(*Q, head)(i, k)));
@@ -358,7 +363,7 @@ TEST_P(explain_test, each_term_is_of_the_operands) {
     });
 }
 
-TEST_P(explain_test, the_row_is_the_cells_row) {
+TEST_P(ExplainTest, TheRowIsTheCellsRow) {
     for_each_cell([&](const Stage& stage, int head, int i, int, const Proof& proof) {
         ASSERT_EQ(int(proof.row.size()), stage.shape().columns);
         EXPECT_EQ(proof.row_title, trace.label(stage.info->rows, i));
@@ -371,14 +376,15 @@ TEST_P(explain_test, the_row_is_the_cells_row) {
     });
 }
 
-TEST_P(explain_test, scaled_scores_show_each_step) {
+TEST_P(ExplainTest, ScaledScoresShowEachStep) {
     const Experiment& e = GetParam().experiment;
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (stage.name() != "scaled" || head < 0 || e.attention.score == Score::cosine) return;
         ASSERT_EQ(proof.steps.size(), 2u);
-        const Stage* K = trace.find("key_heads") ? trace.find("key_heads") : trace.find("key");
+        const Stage* K =
+            trace.find("key_heads"_stage) ? trace.find("key_heads"_stage) : trace.find("key"_stage);
         const double factor = e.attention.scale.factor(K ? K->shape().columns : 1) / e.weighting.temperature;
-        const double score = values(*trace.find("scores"), head)(i, j);
+        const double score = values(*trace.find("scores"_stage), head)(i, j);
         EXPECT_TRUE(same(proof.steps[0].value, score));
         // factor, temperature, product and quotient are each rounded to float32
         if (std::isfinite(score)) {
@@ -387,10 +393,10 @@ TEST_P(explain_test, scaled_scores_show_each_step) {
     });
 }
 
-TEST_P(explain_test, weights_are_proved_to_the_softmax) {
+TEST_P(ExplainTest, WeightsAreProvedToTheSoftmax) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (stage.name() != "weights" || head < 0 || closed(head, i, j) || !softmax_over_keys()) return;
-        const auto row = values(*trace.find("masked"), head).row(i);
+        const auto row = values(*trace.find("masked"_stage), head).row(i);
         if (!row.array().isFinite().cast<int>().sum() || std::isnan(proof.value)) return;
         double largest = -INFINITY, sum = 0;
         for (const float x : row) largest = std::max(largest, double(x));
@@ -408,7 +414,7 @@ TEST_P(explain_test, weights_are_proved_to_the_softmax) {
     });
 }
 
-TEST_P(explain_test, weights_have_a_summary_and_nothing_else_has) {
+TEST_P(ExplainTest, WeightsHaveASummaryAndNothingElseHas) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         ASSERT_EQ(proof.summary.has_value(), stage.name() == "weights" || stage.name() == "align");
         if (!proof.summary || std::isnan(proof.value)) return;
@@ -434,7 +440,7 @@ TEST_P(explain_test, weights_have_a_summary_and_nothing_else_has) {
     });
 }
 
-TEST_P(explain_test, heads_are_ranked_by_their_weight) {
+TEST_P(ExplainTest, HeadsAreRankedByTheirWeight) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (!proof.summary) return;
         int expected = 0;
@@ -446,7 +452,7 @@ TEST_P(explain_test, heads_are_ranked_by_their_weight) {
     });
 }
 
-TEST_P(explain_test, closed_cells_and_empty_rows_carry_a_remark) {
+TEST_P(ExplainTest, ClosedCellsAndEmptyRowsCarryARemark) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         const std::string_view name = stage.name();
         const int h =
@@ -460,12 +466,13 @@ TEST_P(explain_test, closed_cells_and_empty_rows_carry_a_remark) {
         } else if (name == "mask") {
             EXPECT_EQ(proof.remark.substr(0, 6), proof.value == 0 ? "closed" : "open: ") << proof.remark;
         } else if (name == "masked" || name == "weights" || name == "context") {
-            EXPECT_EQ(proof.remark, name != "context" && !trace.find("query") ? "custom: set by hand" : "");
+            EXPECT_EQ(proof.remark,
+                      name != "context" && !trace.find("query"_stage) ? "custom: set by hand" : "");
         }
     });
 }
 
-TEST_P(explain_test, a_mean_lists_its_heads) {
+TEST_P(ExplainTest, AMeanListsItsHeads) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
         if (head >= 0) return;
         const int heads = stage.shape().heads;
@@ -484,11 +491,11 @@ TEST_P(explain_test, a_mean_lists_its_heads) {
     });
 }
 
-TEST(explain_mean_test, a_cell_of_the_mean_does_not_find_out_all_of_it) {
+TEST(ExplainMeanTest, ACellOfTheMeanDoesNotFindOutAllOfIt) {
     Experiment experiment;
     experiment.attention.heads = 4;
     const Trace trace = evaluate(experiment);
-    const Stage& weights = *trace.find("weights");
+    const Stage& weights = *trace.find("weights"_stage);
     const Proof proof = explain(trace, weights, -1, 1, 2);
     EXPECT_FALSE(weights.buffer.known_mean());
     EXPECT_EQ(proof.value, weights.buffer.mean().at(0, 1, 2));
@@ -497,15 +504,15 @@ TEST(explain_mean_test, a_cell_of_the_mean_does_not_find_out_all_of_it) {
         EXPECT_EQ(proof.row[static_cast<std::size_t>(j)].value, weights.buffer.mean().at(0, 1, j));
 }
 
-INSTANTIATE_TEST_SUITE_P(experiments, explain_test, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(experiments, ExplainTest, testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name; });
 
 Proof proof_of(const Experiment& experiment, const char* stage, int head, int row, int column) {
     const Trace trace = evaluate(experiment);
-    return explain(trace, *trace.find(stage), head, row, column);
+    return explain(trace, *trace.find_named(stage), head, row, column);
 }
 
-TEST(explain_words_test, the_weight_of_you_on_to_reads_as_in_the_notebook) {
+TEST(ExplainWordsTest, TheWeightOfYouOnToReadsAsInTheNotebook) {
     const Proof proof = proof_of({}, "weights", 0, 1, 4);
     std::vector<std::string> labels;
     for (const ProofStep& step : proof.steps) labels.push_back(step.label);
@@ -519,18 +526,18 @@ TEST(explain_words_test, the_weight_of_you_on_to_reads_as_in_the_notebook) {
     EXPECT_EQ(proof.summary->rank, 1);
 }
 
-TEST(explain_words_test, a_mean_is_closed_only_where_every_head_is) {
+TEST(ExplainWordsTest, AMeanIsClosedOnlyWhereEveryHeadIs) {
     Experiment experiment;
     experiment.attention.heads = 4;
     experiment.weighting.normalizer = Normalization::local_p;
     experiment.weighting.local_window = 1;
     const Trace trace = evaluate(experiment);
-    const Buffer& masked = trace.find("masked")->buffer;
+    const Buffer& masked = trace.find("masked"_stage)->buffer;
     int somewhere = 0, everywhere = 0;
     for (int j = 0; j < masked.shape().columns; ++j) {
         int heads = 0;
         for (int h = 0; h < 4; ++h) heads += masked.at(h, 0, j) == -k_infinity;
-        const Proof proof = explain(trace, *trace.find("weights"), -1, 0, j);
+        const Proof proof = explain(trace, *trace.find("weights"_stage), -1, 0, j);
         EXPECT_EQ(proof.row[std::size_t(j)].closed, heads == 4);
         EXPECT_EQ(proof.summary->rank == 0, heads == 4);
         somewhere += heads > 0 && heads < 4;
@@ -540,7 +547,7 @@ TEST(explain_words_test, a_mean_is_closed_only_where_every_head_is) {
     EXPECT_GT(everywhere, 0);
 }
 
-TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
+TEST(ExplainWordsTest, AClosedCellNamesOnlyTheRulesThatCloseIt) {
     Experiment experiment;
     experiment.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
     EXPECT_EQ(proof_of(experiment, "masked", 0, 0, 1).remark, "closed by the mask: causal");
@@ -549,7 +556,7 @@ TEST(explain_words_test, a_closed_cell_names_only_the_rules_that_close_it) {
     EXPECT_EQ(proof_of(experiment, "mask", 0, 0, 7).remark, "closed by the mask: causal + valid");
 }
 
-TEST(explain_words_test, a_closed_key_adds_nothing_not_even_nan) {
+TEST(ExplainWordsTest, AClosedKeyAddsNothingNotEvenNan) {
     Experiment experiment;
     experiment.weighting.mask = {{MaskForm::valid, {2}}};
     experiment.attention.projection = Projection::none;
@@ -564,7 +571,7 @@ TEST(explain_words_test, a_closed_key_adds_nothing_not_even_nan) {
     EXPECT_FALSE(proof.terms[1].closed);
 }
 
-TEST(explain_words_test, a_bias_is_a_step_of_its_own) {
+TEST(ExplainWordsTest, ABiasIsAStepOfItsOwn) {
     Experiment experiment;
     experiment.weights.given.emplace("b_q", GivenMatrix(Matrix::Constant(1, 16, 0.5f)));
     const Proof proof = proof_of(experiment, "query", 0, 2, 3);
@@ -590,7 +597,7 @@ private:
     std::atomic<int>& asked_;
 };
 
-TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
+TEST(ExplainCardTest, AProofAsksTheCardForAFewRowsAndColumns) {
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 1100; ++i) e.input.text += "w ";
@@ -602,21 +609,21 @@ TEST(explain_card_test, a_proof_asks_the_card_for_a_few_rows_and_columns) {
         test::FakeBackend backend(
             [&](const Op&, const Shape& shape) { return std::make_shared<CountedValues>(shape, asked); });
         const Trace trace = evaluate(e, {}, {.backend = &backend});
-        ASSERT_TRUE(trace.find("value")->buffer.is_on_device());
+        ASSERT_TRUE(trace.find("value"_stage)->buffer.is_on_device());
         for (const char* stage : {"scores", "scaled", "masked", "weights", "context"}) {
             asked = 0;
-            explain(trace, *trace.find(stage), 0, 5, 5);
+            explain(trace, *trace.find_named(stage), 0, 5, 5);
             EXPECT_LE(asked, 5) << stage;
             const int before = asked;
             all += before;
-            explain(trace, *trace.find(stage), 0, 5, 5);
+            explain(trace, *trace.find_named(stage), 0, 5, 5);
             EXPECT_EQ(asked, before) << stage << ": nothing is asked for again in the next frame";
         }
         EXPECT_GE(all, 4);
     }
 }
 
-TEST(explain_words_test, stages_that_are_no_sum_say_where_they_come_from) {
+TEST(ExplainWordsTest, StagesThatAreNoSumSayWhereTheyComeFrom) {
     Experiment experiment;
     EXPECT_EQ(proof_of(experiment, "tokens", 0, 1, 0).remark, "“you” is row 7 of the table, counted from 0");
     EXPECT_EQ(proof_of(experiment, "embedding", 0, 1, 2).remark, "row 7 of the table E, dimension 3");

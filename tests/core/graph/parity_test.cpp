@@ -58,7 +58,7 @@ private:
     Shape shape_;
 };
 
-TEST(ParityTest, the_largest_absolute_and_relative_difference_are_found_with_their_cells) {
+TEST(ParityTest, TheLargestAbsoluteAndRelativeDifferenceAreFoundWithTheirCells) {
     const Shape shape{.heads = 2, .rows = 2, .columns = 3, .per_head = true};
     const Trace a = trace_of({record("weights", shape, {1, 2, 3, 4, 5, 6, 100, 8, 9, 0.5f, 11, 12}, 7)});
     const Trace b = trace_of({record("weights", shape, {1, 2, 3, 4, 5, 6, 102, 8, 9, 0.25f, 11, 12}, 3)});
@@ -75,7 +75,7 @@ TEST(ParityTest, the_largest_absolute_and_relative_difference_are_found_with_the
     EXPECT_EQ(found[0].milliseconds_b, 3);
 }
 
-TEST(ParityTest, what_is_equal_has_no_place) {
+TEST(ParityTest, WhatIsEqualHasNoPlace) {
     const StageDifference same =
         difference({1, -0.0f, NAN, INFINITY, -INFINITY}, {1, 0.0f, NAN, INFINITY, -INFINITY});
     EXPECT_EQ(same.absolute, 0);
@@ -86,7 +86,7 @@ TEST(ParityTest, what_is_equal_has_no_place) {
     EXPECT_FALSE(same.other_kind_at);
 }
 
-TEST(ParityTest, a_relative_difference_below_the_floor_is_rounding) {
+TEST(ParityTest, ARelativeDifferenceBelowTheFloorIsRounding) {
     const StageDifference tiny = difference({1e-7f, 2}, {9e-7f, 2.0001f});
     EXPECT_EQ(tiny.relative_at, (CellPlace{0, 0, 1}));
     EXPECT_NEAR(tiny.relative, 5e-5, 1e-6);
@@ -94,7 +94,7 @@ TEST(ParityTest, a_relative_difference_below_the_floor_is_rounding) {
     EXPECT_EQ(lost.relative, 1) << "of the larger one, though the other is nothing";
 }
 
-TEST(ParityTest, cells_of_another_kind_are_counted_and_are_no_difference) {
+TEST(ParityTest, CellsOfAnotherKindAreCountedAndAreNoDifference) {
     const StageDifference kinds =
         difference({1, NAN, INFINITY, -INFINITY, -INFINITY, NAN, 3}, {1, 2, -INFINITY, 5, NAN, NAN, 3.5f});
     EXPECT_EQ(kinds.other_kind, 4U);
@@ -103,7 +103,7 @@ TEST(ParityTest, cells_of_another_kind_are_counted_and_are_no_difference) {
     EXPECT_EQ(kinds.absolute_at, (CellPlace{0, 0, 6}));
 }
 
-TEST(ParityTest, stages_of_both_are_compared_in_order_and_parameters_too) {
+TEST(ParityTest, StagesOfBothAreComparedInOrderAndParametersToo) {
     Experiment experiment;
     experiment.attention.heads = 2;
     const Trace a = evaluate(experiment);
@@ -118,7 +118,7 @@ TEST(ParityTest, stages_of_both_are_compared_in_order_and_parameters_too) {
     }
 }
 
-TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
+TEST(ParityTest, ACardsValuesAreReadInBlocksAndNotKept) {
     const Shape shape{.heads = 2, .rows = 3000, .columns = 1000, .per_head = true};
     const auto left = std::make_shared<FakeCard>(shape), right = std::make_shared<FakeCard>(shape);
     const auto on_card = [&](const std::shared_ptr<FakeCard>& card) {
@@ -140,7 +140,7 @@ TEST(ParityTest, a_cards_values_are_read_in_blocks_and_not_kept) {
     EXPECT_EQ(compare(here, on_card(right)).at(0).absolute_at, (CellPlace{1, 2999, 7}));
 }
 
-TEST(ParityTest, other_shapes_are_an_answer_and_other_stages_are_still_compared) {
+TEST(ParityTest, OtherShapesAreAnAnswerAndOtherStagesAreStillCompared) {
     using enum StageDifference::State;
     const auto of_tokens = [](int count, float first) {
         const Shape square{.rows = count, .columns = count};
@@ -163,7 +163,7 @@ TEST(ParityTest, other_shapes_are_an_answer_and_other_stages_are_still_compared)
     EXPECT_EQ(why_not_compared(heads), "shapes differ: 8 × 8 and 2 × 8 × 8");
 }
 
-TEST(ParityTest, stages_that_one_trace_lacks_are_an_answer) {
+TEST(ParityTest, StagesThatOneTraceLacksAreAnAnswer) {
     using enum StageDifference::State;
     const Shape shape{.rows = 1, .columns = 2};
     const Trace a = trace_of({record("scores", shape, {1, 2}), record("weights", shape, {1, 2})});
@@ -180,7 +180,7 @@ TEST(ParityTest, stages_that_one_trace_lacks_are_an_answer) {
     EXPECT_EQ(why_not_compared(found[2]), "only in the second");
 }
 
-TEST(ParityTest, stages_of_different_layers_are_different_stages) {
+TEST(ParityTest, StagesOfDifferentLayersAreDifferentStages) {
     const Shape shape{.rows = 1, .columns = 1};
     const auto in_layer = [&](int layer, float value) {
         Tensor values(shape);
@@ -195,7 +195,7 @@ TEST(ParityTest, stages_of_different_layers_are_different_stages) {
     EXPECT_EQ(found[1].absolute, 0);
 }
 
-TEST(ParityTest, a_comparison_can_be_cancelled) {
+TEST(ParityTest, AComparisonCanBeCancelled) {
     const Trace a = trace_of({record("scores", {.rows = 1, .columns = 2}, {1, 2})});
     std::stop_source stop;
     stop.request_stop();

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/graph/backend.h"
 #include "core/graph/formula.h"
+#include "core/graph/stage_table.h"
 #include "core/random/initializers.h"
 #include "core/session/examples.h"
 #include "tests/drawn.h"
@@ -61,10 +62,10 @@ std::string message_of(const std::function<void()>& act) {
 }
 
 float cell(const Trace& trace, const char* stage, int row, int column, int head = 0) {
-    return trace.find(stage)->buffer.at(head, row, column);
+    return trace.find_named(stage)->buffer.at(head, row, column);
 }
 
-TEST(EvaluateTest, the_default_experiment_gives_the_numbers_printed_in_notebook_1) {
+TEST(EvaluateTest, TheDefaultExperimentGivesTheNumbersPrintedInNotebook1) {
     const Trace trace = evaluate({});
     const auto printed = [](float value, const char* format) {
         char text[32];
@@ -85,7 +86,7 @@ TEST(EvaluateTest, the_default_experiment_gives_the_numbers_printed_in_notebook_
     for (int j = 0; j < 16; ++j) EXPECT_EQ(printed(cell(trace, "context", 1, j), "%.4f"), context[j]);
 }
 
-TEST(EvaluateTest, the_stages_stand_in_the_order_of_the_computation) {
+TEST(EvaluateTest, TheStagesStandInTheOrderOfTheComputation) {
     Experiment e;
     e.attention.heads = 2;
     e.attention.output_projection = true;
@@ -96,13 +97,13 @@ TEST(EvaluateTest, the_stages_stand_in_the_order_of_the_computation) {
                                                "masked", "weights", "context", "concat", "output"}));
 }
 
-TEST(EvaluateTest, one_head_has_no_split_and_no_concat_and_keeps_its_head_dimension) {
+TEST(EvaluateTest, OneHeadHasNoSplitAndNoConcatAndKeepsItsHeadDimension) {
     const Trace trace = evaluate({});
-    EXPECT_EQ(trace.find("query_heads"), nullptr);
-    EXPECT_EQ(trace.find("concat"), nullptr);
-    EXPECT_EQ(trace.find("output"), nullptr);
-    EXPECT_EQ(trace.find("scores")->shape(), (Shape{1, 8, 8, true}));
-    EXPECT_EQ(trace.find("mask")->shape(), (Shape{1, 8, 8, false}));
+    EXPECT_EQ(trace.find("query_heads"_stage), nullptr);
+    EXPECT_EQ(trace.find("concat"_stage), nullptr);
+    EXPECT_EQ(trace.find("output"_stage), nullptr);
+    EXPECT_EQ(trace.find("scores"_stage)->shape(), (Shape{1, 8, 8, true}));
+    EXPECT_EQ(trace.find("mask"_stage)->shape(), (Shape{1, 8, 8, false}));
 }
 
 /// Which stages each kind of change computes again; everything else is the very same object as before.
@@ -118,7 +119,7 @@ std::set<std::string> with(std::set<std::string> more, const std::set<std::strin
     return more;
 }
 
-TEST(EvaluateTest, a_change_computes_the_stages_that_depend_on_it_and_no_others) {
+TEST(EvaluateTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
     const std::vector<Change> changes = {
         {"nothing", [](Experiment&) {}, {}},
         {"temperature",
@@ -167,7 +168,7 @@ TEST(EvaluateTest, a_change_computes_the_stages_that_depend_on_it_and_no_others)
     }
 }
 
-TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long_walk_of_random_changes) {
+TEST(EvaluateTest, WhatIsTakenOverEqualsWhatIsComputedAfreshOverALongWalkOfRandomChanges) {
     std::mt19937 random(7);
     const auto pick = [&](auto... values) {
         const std::array options{values...};
@@ -271,18 +272,18 @@ TEST(EvaluateTest, what_is_taken_over_equals_what_is_computed_afresh_over_a_long
     EXPECT_GT(compared, 700);
 }
 
-TEST(EvaluateTest, a_stable_word_keeps_its_vector_whatever_else_is_typed) {
+TEST(EvaluateTest, AStableWordKeepsItsVectorWhateverElseIsTyped) {
     Experiment e;
     e.input.vocabulary = VocabularyOrder::stable;
     e.input.text = "help me";
     const Trace few = evaluate(e);
     e.input.text = "please do help somebody else";
     const Trace many = evaluate(e);
-    EXPECT_EQ(few.find("embedding")->buffer.host().head(0).row(0),
-              many.find("embedding")->buffer.host().head(0).row(2));
+    EXPECT_EQ(few.find("embedding"_stage)->buffer.host().head(0).row(0),
+              many.find("embedding"_stage)->buffer.host().head(0).row(2));
 }
 
-TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) {
+TEST(EvaluateTest, TheResultIsTheSameToTheBitForAnyNumberOfThreads) {
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 300; ++i) e.input.text += "w" + std::to_string(i % 97) + " ";
@@ -296,7 +297,7 @@ TEST(EvaluateTest, the_result_is_the_same_to_the_bit_for_any_number_of_threads) 
             << threads;
 }
 
-TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_and_is_flagged) {
+TEST(EvaluateTest, AFullyMaskedRowHasWeightsAndContextOfExactlyZeroAndIsFlagged) {
     Experiment e;
     e.weighting.mask = {{MaskForm::valid, {8, 0, 3, 8, 8, 8, 8, 1}}};
     const Trace trace = evaluate(e);
@@ -308,7 +309,7 @@ TEST(EvaluateTest, a_fully_masked_row_has_weights_and_context_of_exactly_zero_an
     EXPECT_EQ(cell(trace, "weights", 7, 1), 0);
 }
 
-TEST(EvaluateTest, a_fully_masked_column_is_flagged_where_its_weights_would_sum_to_one) {
+TEST(EvaluateTest, AFullyMaskedColumnIsFlaggedWhereItsWeightsWouldSumToOne) {
     Experiment e;
     e.input.text2 = "a b c d e f g h i j k";
     e.weighting.mask = {{MaskForm::window, {1, 0}}};
@@ -323,7 +324,7 @@ TEST(EvaluateTest, a_fully_masked_column_is_flagged_where_its_weights_would_sum_
     for (int i = 0; i < 8; ++i) EXPECT_FALSE(trace.fully_masked(i)) << i;
 }
 
-TEST(EvaluateTest, a_row_is_fully_masked_only_where_every_head_closes_it) {
+TEST(EvaluateTest, ARowIsFullyMaskedOnlyWhereEveryHeadClosesIt) {
     Tensor values({.heads = 2, .rows = 2, .columns = 2, .per_head = true});
     values.head(0).setConstant(-INFINITY);
     values.head(1).setConstant(-INFINITY);
@@ -335,7 +336,7 @@ TEST(EvaluateTest, a_row_is_fully_masked_only_where_every_head_closes_it) {
     EXPECT_FALSE(trace.fully_masked(1));
 }
 
-TEST(EvaluateTest, a_masked_cell_is_minus_infinity_and_its_weight_exactly_zero) {
+TEST(EvaluateTest, AMaskedCellIsMinusInfinityAndItsWeightExactlyZero) {
     Experiment e;
     e.weighting.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
@@ -359,7 +360,7 @@ Experiment given_qkv(int n, int m, int d) {
     return e;
 }
 
-TEST(EvaluateTest, keys_that_are_given_in_another_number_have_no_words) {
+TEST(EvaluateTest, KeysThatAreGivenInAnotherNumberHaveNoWords) {
     Experiment e;
     e.input.text = "one two three";
     e.weights.given.emplace("embedding_kv", GivenMatrix(random_matrix(5, e.input.dim, 4)));
@@ -367,14 +368,14 @@ TEST(EvaluateTest, keys_that_are_given_in_another_number_have_no_words) {
     EXPECT_EQ(trace.rows, (std::vector<std::string>{"one", "two", "three"}));
     EXPECT_EQ(trace.columns, std::vector<std::string>{});
     EXPECT_EQ(trace.label(Axis::key_token, 0), "1");
-    EXPECT_EQ(trace.find("weights")->shape(), (Shape{1, 3, 5, true}));
+    EXPECT_EQ(trace.find("weights"_stage)->shape(), (Shape{1, 3, 5, true}));
     e.weights.given = {{"query", GivenMatrix(random_matrix(2, e.input.dim, 5))}};
     trace = evaluate(e);
     EXPECT_EQ(trace.rows, std::vector<std::string>{});
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"one", "two", "three"}));
 }
 
-TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {
+TEST(EvaluateTest, ANanInOneQueryStaysInItsRow) {
     Experiment e = given_qkv(5, 5, 4);
     Matrix Q = e.weights.given.at("query").values();
     Q(2, 1) = NAN;
@@ -387,7 +388,7 @@ TEST(EvaluateTest, a_nan_in_one_query_stays_in_its_row) {
     for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isnan(cell(trace, "context", i, 0)), i == 2);
 }
 
-TEST(EvaluateTest, a_masked_key_contributes_nothing_not_even_nan) {
+TEST(EvaluateTest, AMaskedKeyContributesNothingNotEvenNan) {
     Experiment e = given_qkv(5, 5, 4);
     Matrix K = e.weights.given.at("key").values(), V = e.weights.given.at("value").values();
     K.row(3).setConstant(NAN);
@@ -399,19 +400,20 @@ TEST(EvaluateTest, a_masked_key_contributes_nothing_not_even_nan) {
     for (int i = 0; i < 5; ++i) EXPECT_EQ(std::isfinite(cell(trace, "context", i, 0)), i != 3) << i;
 }
 
-TEST(EvaluateTest, each_row_of_weights_sums_to_one_and_huge_scores_give_no_nan) {
+TEST(EvaluateTest, EachRowOfWeightsSumsToOneAndHugeScoresGiveNoNan) {
     Experiment e = given_qkv(7, 9, 8);
     for (const double scale : {1e-6, 1.0, 300.0, 1e4}) {
         e.attention.scale = {Scale::Kind::number, scale};
         const Trace trace = evaluate(e);
         // Seven additions of numbers below 1 round by at most 7 · 2⁻²⁴.
         for (int i = 0; i < 7; ++i)
-            EXPECT_NEAR(trace.find("weights")->buffer.host().head(0).row(i).cast<double>().sum(), 1, 1e-6)
+            EXPECT_NEAR(trace.find("weights"_stage)->buffer.host().head(0).row(i).cast<double>().sum(), 1,
+                        1e-6)
                 << scale;
     }
 }
 
-TEST(EvaluateTest, several_heads_equal_single_heads_on_their_columns) {
+TEST(EvaluateTest, SeveralHeadsEqualSingleHeadsOnTheirColumns) {
     Experiment e = given_qkv(6, 6, 8);
     e.attention.heads = 2;
     const Trace both = evaluate(e);
@@ -423,31 +425,32 @@ TEST(EvaluateTest, several_heads_equal_single_heads_on_their_columns) {
             one.weights.given.insert_or_assign(
                 name, GivenMatrix(e.weights.given.at(name).values().middleCols(4 * h, 4)));
         const Trace alone = evaluate(one);
-        EXPECT_EQ(alone.find("context")->buffer.host().head(0), both.find("context")->buffer.host().head(h));
-        EXPECT_EQ(alone.find("context")->buffer.host().head(0),
-                  both.find("concat")->buffer.host().head(0).middleCols(4 * h, 4));
+        EXPECT_EQ(alone.find("context"_stage)->buffer.host().head(0),
+                  both.find("context"_stage)->buffer.host().head(h));
+        EXPECT_EQ(alone.find("context"_stage)->buffer.host().head(0),
+                  both.find("concat"_stage)->buffer.host().head(0).middleCols(4 * h, 4));
     }
 }
 
-TEST(EvaluateTest, one_token_one_dimension_and_one_head_work) {
+TEST(EvaluateTest, OneTokenOneDimensionAndOneHeadWork) {
     Experiment e;
     e.input.text = "word";
     e.input.dim = 1;
     e.attention.output_projection = true;
     const Trace trace = evaluate(e);
     EXPECT_EQ(cell(trace, "weights", 0, 0), 1);
-    EXPECT_EQ(trace.find("output")->shape(), (Shape{1, 1, 1, false}));
+    EXPECT_EQ(trace.find("output"_stage)->shape(), (Shape{1, 1, 1, false}));
 }
 
-TEST(EvaluateTest, the_table_has_at_least_the_rows_that_are_asked_for) {
+TEST(EvaluateTest, TheTableHasAtLeastTheRowsThatAreAskedFor) {
     Experiment e;
     e.input.table_size = 3;
-    EXPECT_EQ(evaluate(e).find("table")->shape().rows, 8);
+    EXPECT_EQ(evaluate(e).find("table"_stage)->shape().rows, 8);
     e.input.table_size = 50;
-    EXPECT_EQ(evaluate(e).find("table")->shape().rows, 50);
+    EXPECT_EQ(evaluate(e).find("table"_stage)->shape().rows, 50);
 }
 
-TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_do) {
+TEST(EvaluateTest, BadExperimentsAreRefusedWithOneLineThatSaysWhatToDo) {
     struct Bad {
         std::function<void(Experiment&)> make;
         const char* says;
@@ -491,7 +494,7 @@ TEST(EvaluateTest, bad_experiments_are_refused_with_one_line_that_says_what_to_d
     }
 }
 
-TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated) {
+TEST(EvaluateTest, WhatDoesNotFitInMemoryIsRefusedBeforeItIsAllocated) {
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 4096; ++i) e.input.text += "w ";
@@ -505,7 +508,7 @@ TEST(EvaluateTest, what_does_not_fit_in_memory_is_refused_before_it_is_allocated
         << message;
 }
 
-TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_rest_against_this_machines) {
+TEST(EvaluateTest, WhatABackendComputesCountsAgainstItsMemoryAndTheRestAgainstThisMachines) {
     constexpr std::size_t k_mib = std::size_t{1} << 20;
     Experiment e;
     e.input.text.clear();
@@ -538,7 +541,7 @@ TEST(EvaluateTest, what_a_backend_computes_counts_against_its_memory_and_the_res
     EXPECT_NE(said(4 * whole, 2 * k_mib), "") << "which weights dropout keeps is drawn here";
 }
 
-TEST(EvaluateTest, what_may_be_taken_over_from_a_card_needs_no_room_there) {
+TEST(EvaluateTest, WhatMayBeTakenOverFromACardNeedsNoRoomThere) {
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 512; ++i) e.input.text += "w ";
@@ -549,14 +552,14 @@ TEST(EvaluateTest, what_may_be_taken_over_from_a_card_needs_no_room_there) {
     };
     test::FakeBackend roomy(on_card), full(on_card);
     const Trace before = evaluate(e, {}, {.backend = &roomy});
-    ASSERT_TRUE(before.find("scores")->buffer.is_on_device());
+    ASSERT_TRUE(before.find("scores"_stage)->buffer.is_on_device());
     full.free_bytes = whole / 2;
     e.weighting.temperature = 2;
     EXPECT_NO_THROW(evaluate(e, before, {.backend = &full})) << "the scores stay as they are";
     EXPECT_THROW(evaluate(e, {}, {.backend = &full}), Error);
 }
 
-TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_alone) {
+TEST(EvaluateTest, ACancelledEvaluationThrowsAndLeavesThePreviousTraceAlone) {
     const Trace before = evaluate({});
     std::stop_source stop;
     stop.request_stop();
@@ -569,12 +572,12 @@ TEST(EvaluateTest, a_cancelled_evaluation_throws_and_leaves_the_previous_trace_a
 
 /// "left, above" by name, "-" where there is none; ᵀ where the upper one is transposed.
 std::string operand_names(const Trace& trace, const char* stage) {
-    const StageOperands of = operands(trace, *trace.find(stage));
+    const StageOperands of = operands(trace, *trace.find_named(stage));
     const auto name = [](const Stage* operand) { return operand ? std::string(operand->name()) : "-"; };
     return name(of.left) + ", " + name(of.above) + (of.is_transposed ? "ᵀ" : "");
 }
 
-TEST(StagesTest, the_operands_of_a_stage_stand_where_the_mathematics_puts_them) {
+TEST(StagesTest, TheOperandsOfAStageStandWhereTheMathematicsPutsThem) {
     Experiment e;
     const Trace plain = evaluate(e);
     EXPECT_EQ(operand_names(plain, "query"), "embedding, W_qᵀ");
@@ -616,7 +619,7 @@ std::string refusal(const Experiment& e) {
     return "";
 }
 
-TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
+TEST(EvaluateTest, AMatrixTwiceAsWideMayHaveDecimalCommas) {
     Experiment e;
     e.attention.score = Score::additive;
     e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
@@ -629,7 +632,7 @@ TEST(EvaluateTest, a_matrix_twice_as_wide_may_have_decimal_commas) {
     EXPECT_EQ(refusal(e), "v_a is 1 × 15, but 1 × 8 is required");
 }
 
-TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
+TEST(EvaluateTest, ValuesThatADrawnOutputDoesNotFitAreToldSo) {
     Experiment e;
     e.attention.projection = Projection::mha;
     e.attention.output_projection = true;
@@ -638,24 +641,24 @@ TEST(EvaluateTest, values_that_a_drawn_output_does_not_fit_are_told_so) {
               "value has 3 columns and projection mha draws a W_o for 16: give W_o as out × 3, or choose "
               "another projection");
     e.weights.given.insert_or_assign("W_o", GivenMatrix(Matrix::Ones(2, 3)));
-    EXPECT_EQ(evaluate(e).find("output")->shape().columns, 2);
+    EXPECT_EQ(evaluate(e).find("output"_stage)->shape().columns, 2);
 }
 
-TEST(EvaluateTest, rope_has_heads_of_all_three_also_where_there_is_one) {
+TEST(EvaluateTest, RopeHasHeadsOfAllThreeAlsoWhereThereIsOne) {
     Experiment e;
-    EXPECT_EQ(evaluate(e).find("value_heads"), nullptr);
+    EXPECT_EQ(evaluate(e).find("value_heads"_stage), nullptr);
     e.attention.position = Position::rope;
     const Trace trace = evaluate(e);
     for (const char* name : {"query_heads", "key_heads", "value_heads"}) {
-        ASSERT_NE(trace.find(name), nullptr) << name;
-        EXPECT_TRUE(trace.find(name)->shape().per_head) << name;
+        ASSERT_NE(trace.find_named(name), nullptr) << name;
+        EXPECT_TRUE(trace.find_named(name)->shape().per_head) << name;
     }
-    EXPECT_EQ(Matrix(trace.find("value_heads")->buffer.host().head(0)),
-              Matrix(trace.find("value")->buffer.host().head(0)));
-    EXPECT_EQ(formula(trace, *trace.find("value_heads")), "V");
+    EXPECT_EQ(Matrix(trace.find("value_heads"_stage)->buffer.host().head(0)),
+              Matrix(trace.find("value"_stage)->buffer.host().head(0)));
+    EXPECT_EQ(formula(trace, *trace.find("value_heads"_stage)), "V");
 }
 
-TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
+TEST(EvaluateTest, AMaskThatIsNeitherOpenNorClosedIsRefused) {
     Experiment e;
     Matrix mask = Matrix::Ones(8, 8);
     mask(3, 4) = NAN;
@@ -666,7 +669,7 @@ TEST(EvaluateTest, a_mask_that_is_neither_open_nor_closed_is_refused) {
     EXPECT_EQ(refusal(e), said);
 }
 
-TEST(StagesTest, without_projections_keys_are_of_their_own_side) {
+TEST(StagesTest, WithoutProjectionsKeysAreOfTheirOwnSide) {
     Experiment e;
     EXPECT_EQ(unprojected_text(e), "Q = K = V = X");
     e.input.text2 = "two words";
@@ -678,15 +681,15 @@ TEST(StagesTest, without_projections_keys_are_of_their_own_side) {
 
 std::string formula_of(const Experiment& e, const char* stage) {
     const Trace trace = evaluate(e);
-    return formula(trace, *trace.find(stage));
+    return formula(trace, *trace.find_named(stage));
 }
 
 std::string caption_of(const Experiment& e, const char* stage) {
     const Trace trace = evaluate(e);
-    return caption(trace, *trace.find(stage));
+    return caption(trace, *trace.find_named(stage));
 }
 
-TEST(StagesTest, a_formula_follows_the_settings) {
+TEST(StagesTest, AFormulaFollowsTheSettings) {
     Experiment e;
     EXPECT_EQ(formula_of(e, "weights"), "softmax( Q Kᵀ ÷ √d_k ) over keys, each row sums to 1");
     EXPECT_EQ(formula_of(e, "query"), "Q = X W_qᵀ");
@@ -710,7 +713,7 @@ TEST(StagesTest, a_formula_follows_the_settings) {
     EXPECT_EQ(formula_of(e, "residual_1"), "X + O");
 }
 
-TEST(StagesTest, given_scores_are_no_product_of_queries_and_keys) {
+TEST(StagesTest, GivenScoresAreNoProductOfQueriesAndKeys) {
     Experiment e;
     e.attention.scale = {Scale::Kind::number, 0.5};
     e.weighting.mask = {{MaskForm::causal, {}}};
@@ -734,7 +737,7 @@ TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     test::drawn_linear(generator, e.input.dim, e.input.dim);
     test::drawn_linear_bias(generator, e.input.dim, e.input.dim);
     const Matrix expected = test::drawn_linear(generator, e.input.dim, e.input.dim);
-    EXPECT_EQ(evaluate(e).find("W_score")->buffer.host().head(0), expected);
+    EXPECT_EQ(evaluate(e).find("W_score"_stage)->buffer.host().head(0), expected);
 }
 
 }  // namespace

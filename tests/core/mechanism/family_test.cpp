@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/graph/formula.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/random/generator.h"
 
@@ -21,7 +22,7 @@ Matrix random_matrix(int rows, int columns, std::int64_t seed, double deviation 
 }
 
 ConstMatrixView values(const Trace& trace, const char* stage, int head = 0) {
-    return trace.find(stage)->buffer.host().head(head);
+    return trace.find_named(stage)->buffer.host().head(head);
 }
 
 /// Experiments of every kind that fit together, the same in every run.
@@ -82,12 +83,12 @@ private:
     std::mt19937 random_;
 };
 
-TEST(family_test, rows_sum_to_one_or_to_nothing_and_masked_weights_are_exactly_zero) {
+TEST(FamilyTest, RowsSumToOneOrToNothingAndMaskedWeightsAreExactlyZero) {
     Draws draws(1);
     for (int n = 0; n < 3000; ++n) {
         const Experiment e = draws.experiment();
         const Trace trace = evaluate(e);
-        const Stage& weights = *trace.find("weights");
+        const Stage& weights = *trace.find("weights"_stage);
         const bool over_queries = e.attention.softmax_axis == SoftmaxAxis::queries &&
                                   e.weighting.normalizer == Normalization::softmax;
         for (int h = 0; h < e.attention.heads; ++h) {
@@ -126,7 +127,7 @@ Experiment given_scores(const Matrix& scores) {
     return e;
 }
 
-TEST(family_test, adding_a_constant_to_a_row_of_scores_changes_nothing) {
+TEST(FamilyTest, AddingAConstantToARowOfScoresChangesNothing) {
     for (int n = 0; n < 1000; ++n) {
         // Eighths add up without rounding, so that nothing may change at all.
         Matrix scores = (random_matrix(4, 6, n) * 8).array().round() / 8;
@@ -141,7 +142,7 @@ TEST(family_test, adding_a_constant_to_a_row_of_scores_changes_nothing) {
     }
 }
 
-TEST(family_test, permuting_keys_and_values_together_changes_only_the_columns) {
+TEST(FamilyTest, PermutingKeysAndValuesTogetherChangesOnlyTheColumns) {
     Draws draws(2);
     for (int n = 0; n < 1000; ++n) {
         const int N = draws.whole(1, 5), M = draws.whole(2, 6), d = 4;
@@ -168,7 +169,7 @@ TEST(family_test, permuting_keys_and_values_together_changes_only_the_columns) {
     }
 }
 
-TEST(family_test, dot_is_general_with_the_identity_between) {
+TEST(FamilyTest, DotIsGeneralWithTheIdentityBetween) {
     for (int n = 0; n < 300; ++n) {
         Experiment e;
         e.weights.seed = n;
@@ -180,7 +181,7 @@ TEST(family_test, dot_is_general_with_the_identity_between) {
     }
 }
 
-TEST(family_test, several_heads_are_single_heads_on_their_own_columns) {
+TEST(FamilyTest, SeveralHeadsAreSingleHeadsOnTheirOwnColumns) {
     Draws draws(3);
     for (int n = 0; n < 300; ++n) {
         Experiment e = draws.experiment();
@@ -211,7 +212,7 @@ TEST(family_test, several_heads_are_single_heads_on_their_own_columns) {
     }
 }
 
-TEST(family_test, a_temperature_near_nothing_is_hard) {
+TEST(FamilyTest, ATemperatureNearNothingIsHard) {
     for (int n = 0; n < 500; ++n) {
         Experiment e = given_scores(random_matrix(5, 6, n));
         e.weighting.mask = {{MaskForm::causal, {}}};
@@ -222,7 +223,7 @@ TEST(family_test, a_temperature_near_nothing_is_hard) {
     }
 }
 
-TEST(family_test, of_equal_scores_hard_takes_the_first) {
+TEST(FamilyTest, OfEqualScoresHardTakesTheFirst) {
     Experiment e = given_scores(Matrix::Zero(3, 4));
     e.weighting.normalizer = Normalization::hard;
     Matrix open = Matrix::Ones(3, 4);
@@ -234,7 +235,7 @@ TEST(family_test, of_equal_scores_hard_takes_the_first) {
     EXPECT_EQ(Matrix(values(evaluate(e), "weights")), expected);
 }
 
-TEST(family_test, enormous_scores_give_no_nan) {
+TEST(FamilyTest, EnormousScoresGiveNoNan) {
     Draws draws(4);
     for (int n = 0; n < 500; ++n) {
         Experiment e = given_scores(random_matrix(5, 6, n, 5000).cwiseMin(10000).cwiseMax(-10000));
@@ -243,12 +244,12 @@ TEST(family_test, enormous_scores_give_no_nan) {
         e.attention.softmax_axis = draws.pick(SoftmaxAxis::keys, SoftmaxAxis::queries);
         if (draws.whole(0, 1)) e.weighting.mask = {{MaskForm::causal, {}}};
         const Trace trace = evaluate(e);
-        for (const float weight : trace.find("weights")->buffer.host().values())
+        for (const float weight : trace.find("weights"_stage)->buffer.host().values())
             ASSERT_TRUE(std::isfinite(weight)) << n;
     }
 }
 
-TEST(family_test, one_token_one_dimension_one_head_work_for_every_score_and_normaliser) {
+TEST(FamilyTest, OneTokenOneDimensionOneHeadWorkForEveryScoreAndNormaliser) {
     for (const Score score :
          {Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location})
         for (const Normalization normalizer :
@@ -270,7 +271,7 @@ TEST(family_test, one_token_one_dimension_one_head_work_for_every_score_and_norm
             }
 }
 
-TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_nothing) {
+TEST(FamilyTest, ANanInAQueryStaysInItsRowAndMaskedKeysContributeNothing) {
     for (const Score score :
          {Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location}) {
         Experiment e;
@@ -291,14 +292,14 @@ TEST(family_test, a_nan_in_a_query_stays_in_its_row_and_masked_keys_contribute_n
     }
 }
 
-TEST(family_test, dropout_keeps_its_share_and_evaluation_leaves_the_weights_alone) {
+TEST(FamilyTest, DropoutKeepsItsShareAndEvaluationLeavesTheWeightsAlone) {
     Experiment e;
     e.input.text.clear();
     for (int i = 0; i < 60; ++i) e.input.text += "w" + std::to_string(i) + " ";
     e.attention.dropout = 0.3;
     const Trace trace = evaluate(e);
     double kept = 0;
-    for (const float cell : trace.find("dropout_keep")->buffer.host().values()) kept += cell;
+    for (const float cell : trace.find("dropout_keep"_stage)->buffer.host().values()) kept += cell;
     EXPECT_NEAR(kept / 3600, 0.7, 0.03);  // four standard deviations of 3600 draws
     const ConstMatrixView A = values(trace, "weights"), dropped = values(trace, "weights_dropped"),
                           keep = values(trace, "dropout_keep");
@@ -307,11 +308,11 @@ TEST(family_test, dropout_keeps_its_share_and_evaluation_leaves_the_weights_alon
             ASSERT_EQ(dropped(i, j), keep(i, j) == 0 ? 0 : A(i, j) / static_cast<float>(1 - 0.3));
     e.attention.training = false;
     const Trace evaluated = evaluate(e, trace);
-    EXPECT_EQ(evaluated.find("weights_dropped"), nullptr);
-    EXPECT_EQ(evaluated.find("weights"), trace.find("weights"));
+    EXPECT_EQ(evaluated.find("weights_dropped"_stage), nullptr);
+    EXPECT_EQ(evaluated.find("weights"_stage), trace.find("weights"_stage));
 }
 
-TEST(family_test, a_second_sentence_gives_the_keys_and_one_vocabulary_holds_both) {
+TEST(FamilyTest, ASecondSentenceGivesTheKeysAndOneVocabularyHoldsBoth) {
     Experiment e;
     e.input.text = "a b c";
     e.input.text2 = "c d";
@@ -320,11 +321,11 @@ TEST(family_test, a_second_sentence_gives_the_keys_and_one_vocabulary_holds_both
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"c", "d"}));
     EXPECT_EQ(trace.table, (std::vector<std::string>{"a", "b", "c", "d"}));
     EXPECT_EQ(Matrix(values(trace, "embedding").row(2)), Matrix(values(trace, "embedding_kv").row(0)));
-    EXPECT_EQ(trace.find("weights")->shape().rows, 3);
-    EXPECT_EQ(trace.find("weights")->shape().columns, 2);
+    EXPECT_EQ(trace.find("weights"_stage)->shape().rows, 3);
+    EXPECT_EQ(trace.find("weights"_stage)->shape().columns, 2);
 }
 
-TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
+TEST(FamilyTest, ShapesThatDoNotFitAreRefusedWithBoth) {
     const auto refusal = [](const Experiment& e) {
         try {
             evaluate(e);
@@ -367,28 +368,30 @@ TEST(family_test, shapes_that_do_not_fit_are_refused_with_both) {
     EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is required");
 }
 
-TEST(family_test, a_window_may_reach_a_fraction_far) {
+TEST(FamilyTest, AWindowMayReachAFractionFar) {
     Experiment e;
     e.weighting.normalizer = Normalization::local_m;
     e.weighting.local_window = 1.5;
     const Trace near = evaluate(e);
     e.weighting.local_window = 1;
-    EXPECT_EQ(near.find("mask")->buffer.host().head(0), evaluate(e).find("mask")->buffer.host().head(0));
+    EXPECT_EQ(near.find("mask"_stage)->buffer.host().head(0),
+              evaluate(e).find("mask"_stage)->buffer.host().head(0));
     e.weighting.normalizer = Normalization::local_p;
     e.weighting.local_window = 1.5;
     const Trace trace = evaluate(e);
-    const auto matrix = [&](const char* stage) { return trace.find(stage)->buffer.host().head(0); };
+    const auto matrix = [&](const char* stage) { return trace.find_named(stage)->buffer.host().head(0); };
     for (int i = 0; i < 8; ++i)
         for (int j = 0; j < 8; ++j) {
             const double distance = j - static_cast<double>(matrix("center")(i, 0));
             EXPECT_EQ(matrix("mask")(i, j), std::abs(distance) <= 1.5) << i << " " << j;
             EXPECT_FLOAT_EQ(matrix("gauss")(i, j), std::exp(-distance * distance / (2 * 0.75 * 0.75)));
         }
-    EXPECT_EQ(formula(trace, *trace.find("mask")), "open where |j − p| ≤ 1.5");
-    EXPECT_EQ(formula(trace, *trace.find("gauss")), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
+    EXPECT_EQ(formula(trace, *trace.find("mask"_stage)), "open where |j − p| ≤ 1.5");
+    EXPECT_EQ(formula(trace, *trace.find("gauss"_stage)), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
     e.mechanism = MechanismKind::seq2seq;
     const Trace aligned = evaluate(e);
-    EXPECT_EQ(formula(aligned, *aligned.find("alignment_gauss")), "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
+    EXPECT_EQ(formula(aligned, *aligned.find("alignment_gauss"_stage)),
+              "exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = 1.5");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/files/png.h"
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
+#include "core/graph/stage_table.h"
 #include "core/image/patches.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
@@ -31,9 +32,9 @@ Experiment with_image(Image image, int grid = 2, int patch_size = 2) {
     return e;
 }
 
-Matrix stage(const Trace& trace, const char* name) { return trace.find(name)->buffer.host().head(0); }
+Matrix stage(const Trace& trace, const char* name) { return trace.find_named(name)->buffer.host().head(0); }
 
-TEST(image_attention_test, the_annotations_are_the_patches_projected) {
+TEST(ImageAttentionTest, TheAnnotationsAreThePatchesProjected) {
     const Experiment e = with_image(gradient(4, 4));
     const Trace trace = evaluate(e);
     const Tensor patches = image_patches(e.input.image->image(), 2, 2);
@@ -47,10 +48,10 @@ TEST(image_attention_test, the_annotations_are_the_patches_projected) {
     EXPECT_EQ(stage(trace, "weights").cols(), 4);
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"1,1", "1,2", "2,1", "2,2"}));
     EXPECT_EQ(trace.label(Axis::pixel, 4), "1,2 green");
-    EXPECT_EQ(formula(trace, *trace.find("embedding_kv")), "Y = P W_patchᵀ");
+    EXPECT_EQ(formula(trace, *trace.find("embedding_kv"_stage)), "Y = P W_patchᵀ");
 }
 
-TEST(image_attention_test, keys_and_values_are_those_of_annotations_given_outright) {
+TEST(ImageAttentionTest, KeysAndValuesAreThoseOfAnnotationsGivenOutright) {
     Experiment e = with_image(gradient(6, 6), 3, 1);
     e.attention.heads = 2;
     const Trace trace = evaluate(e);
@@ -62,7 +63,7 @@ TEST(image_attention_test, keys_and_values_are_those_of_annotations_given_outrig
         EXPECT_EQ(stage(trace, name), stage(same, name)) << name;
 }
 
-TEST(image_attention_test, seeds_go_on_from_table_to_patches_to_projections) {
+TEST(ImageAttentionTest, SeedsGoOnFromTableToPatchesToProjections) {
     Experiment e = with_image(gradient(4, 4));
     e.weights.image_seed.kind = ProjectionSeed::Kind::proceed;
     e.weights.projection_seed.kind = ProjectionSeed::Kind::proceed;
@@ -78,32 +79,32 @@ TEST(image_attention_test, seeds_go_on_from_table_to_patches_to_projections) {
     EXPECT_EQ(test::drawn_linear(own, 4, 12), stage(evaluate(e), "W_patch"));
 }
 
-TEST(image_attention_test, another_picture_computes_only_what_reads_it) {
+TEST(ImageAttentionTest, AnotherPictureComputesOnlyWhatReadsIt) {
     const Experiment e = with_image(gradient(4, 4));
     const Trace before = evaluate(e);
     Experiment other = e;
     other.input.image = drawn_picture();
     const Trace after = evaluate(other, before);
-    EXPECT_EQ(after.find("query"), before.find("query"));
-    EXPECT_EQ(after.find("W_patch"), before.find("W_patch"));
-    EXPECT_NE(after.find("patches"), before.find("patches"));
-    EXPECT_NE(after.find("weights"), before.find("weights"));
+    EXPECT_EQ(after.find("query"_stage), before.find("query"_stage));
+    EXPECT_EQ(after.find("W_patch"_stage), before.find("W_patch"_stage));
+    EXPECT_NE(after.find("patches"_stage), before.find("patches"_stage));
+    EXPECT_NE(after.find("weights"_stage), before.find("weights"_stage));
 }
 
-TEST(image_attention_test, each_cell_is_proved_term_by_term) {
+TEST(ImageAttentionTest, EachCellIsProvedTermByTerm) {
     const Experiment e = with_image(gradient(4, 4));
     const Trace trace = evaluate(e);
-    const Proof proof = explain(trace, *trace.find("embedding_kv"), 0, 2, 1);
+    const Proof proof = explain(trace, *trace.find("embedding_kv"_stage), 0, 2, 1);
     ASSERT_EQ(proof.terms.size(), 12u);
     EXPECT_EQ(proof.terms[4].label, "1,2 green");
     EXPECT_EQ(proof.terms[4].left, stage(trace, "patches")(2, 4));
     EXPECT_EQ(proof.terms[4].right, stage(trace, "W_patch")(1, 4));
     EXPECT_NEAR(proof.terms_sum, proof.value, 1e-6);
-    EXPECT_EQ(explain(trace, *trace.find("patches"), 0, 2, 4).remark,
+    EXPECT_EQ(explain(trace, *trace.find("patches"_stage), 0, 2, 4).remark,
               "pixel 1,2 green of patch 2,1, the mean over its area in the picture, 0 … 1");
 }
 
-TEST(image_attention_test, hard_attention_looks_at_one_patch) {
+TEST(ImageAttentionTest, HardAttentionLooksAtOnePatch) {
     Experiment e = with_image(drawn_picture().image(), 7, 4);
     e.weighting.normalizer = Normalization::hard;
     const Matrix weights = stage(evaluate(e), "weights");
@@ -113,7 +114,7 @@ TEST(image_attention_test, hard_attention_looks_at_one_patch) {
     }
 }
 
-TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
+TEST(ImageAttentionTest, WhatDoesNotGoWithAnImageIsRefused) {
     const auto message = [](const Experiment& e) {
         try {
             evaluate(e);
@@ -138,7 +139,7 @@ TEST(image_attention_test, what_does_not_go_with_an_image_is_refused) {
     EXPECT_EQ(message(e), "W_patch is 4 × 5, but out × 12 is required");
 }
 
-TEST(image_attention_test, memory_is_counted_before_anything_is_allocated) {
+TEST(ImageAttentionTest, MemoryIsCountedBeforeAnythingIsAllocated) {
     const Experiment small = with_image(gradient(4, 4)), large = with_image(gradient(4, 4), 32, 64);
     EXPECT_GT(bytes_of(build(large)), bytes_of(build(small)) + std::size_t{1024} * 12288 * 4);
     try {
@@ -153,7 +154,7 @@ TEST(image_attention_test, memory_is_counted_before_anything_is_allocated) {
 
 // ---- sessions
 
-TEST(image_session_test, a_picture_comes_back_exactly_and_gives_the_same_numbers) {
+TEST(ImageSessionTest, APictureComesBackExactlyAndGivesTheSameNumbers) {
     Session session;
     session.experiment = with_image(gradient(30, 30), 3, 4);
     const Session again = session_from_json(to_json(session), "test");
@@ -164,7 +165,7 @@ TEST(image_session_test, a_picture_comes_back_exactly_and_gives_the_same_numbers
     EXPECT_TRUE(session_from_json(to_json(session), "test") == session);
 }
 
-TEST(image_session_test, a_flag_reads_the_file_at_once_and_keeps_its_square) {
+TEST(ImageSessionTest, AFlagReadsTheFileAtOnceAndKeepsItsSquare) {
     const test::TemporaryFolder folder;
     const std::string path = folder.file("photo.png");
     write_file(path, png_of(gradient(9, 6)));
@@ -180,7 +181,7 @@ TEST(image_session_test, a_flag_reads_the_file_at_once_and_keeps_its_square) {
     EXPECT_EQ(session.experiment.input.image->image().width, 448);
 }
 
-TEST(image_session_test, a_photo_is_no_session_and_says_what_to_do) {
+TEST(ImageSessionTest, APhotoIsNoSessionAndSaysWhatToDo) {
     const test::TemporaryFolder folder;
     const std::string path = folder.file("photo.jpg");
     write_file(path, "\xFF\xD8\xFF\xE0");
@@ -193,7 +194,7 @@ TEST(image_session_test, a_photo_is_no_session_and_says_what_to_do) {
     }
 }
 
-TEST(image_session_test, a_refused_picture_names_the_flag_or_the_field) {
+TEST(ImageSessionTest, ARefusedPictureNamesTheFlagOrTheField) {
     const auto of_flag = [](const std::string& value) {
         Session session;
         try {

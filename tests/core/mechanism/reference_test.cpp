@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/gpu_fixture.h"
 
@@ -281,7 +282,7 @@ const Stage* stage_for(const Trace& trace, const std::string& name) {
         {"r", "gate_r"},           {"z", "gate_z"},         {"n", "gate_n"},
         {"s", "decoder_state"}};
     if (trace.experiment.mechanism == MechanismKind::seq2seq)
-        return trace.find(of_seq2seq.contains(name) ? of_seq2seq.at(name) : name);
+        return trace.find_named(of_seq2seq.contains(name) ? of_seq2seq.at(name) : name);
     const std::map<std::string, std::vector<std::string>> names = {
         {"X", {"embedding"}},
         {"Y", {"embedding_kv"}},
@@ -313,9 +314,9 @@ const Stage* stage_for(const Trace& trace, const std::string& name) {
         {"norm2", {"norm_2"}},
         {"block_out", {trace.experiment.attention.block == Block::pre_norm ? "residual_2" : "norm_2"}}};
     const auto found = names.find(name);
-    if (found == names.end()) return trace.find(name);
+    if (found == names.end()) return trace.find_named(name);
     for (const std::string& stage : found->second)
-        if (const Stage* s = trace.find(stage)) return s;
+        if (const Stage* s = trace.find_named(stage)) return s;
     return nullptr;
 }
 
@@ -407,7 +408,7 @@ int compare_case(const json& c, const Promise& promise) {
     for (int b = 0; b < batches; ++b) {
         const Trace trace = evaluate(experiment_of(c, b), {}, {.backend = promise.backend});
         if (promise.backend) {
-            EXPECT_TRUE(trace.find("weights")->buffer.is_on_device());
+            EXPECT_TRUE(trace.find("weights"_stage)->buffer.is_on_device());
         }
         gradients = 0;
         for (const auto& [name, tensor] : c.at("expected").items()) {
@@ -495,7 +496,7 @@ int register_cases(const fs::path& folder, const std::string& suite) {
     register_cases(cases_folder(), "Reference") +
     register_cases(fs::path(ATTNSCOPE_SOURCE_DIR) / "tests/reference_batches/cases", "ReferenceBatches");
 
-TEST(reference_test, a_case_that_attnscope_cannot_express_is_refused_by_name) {
+TEST(ReferenceTest, ACaseThatAttnscopeCannotExpressIsRefusedByName) {
     const auto refused = [](const char* config, const char* inputs, const char* kind) {
         return not_expressible(
             {{"kind", kind}, {"config", json::parse(config)}, {"inputs", json::parse(inputs)}});

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/op/gru.h"
@@ -25,7 +26,7 @@ Experiment with(const std::function<void(Experiment&)>& change) {
 }
 
 ConstMatrixView matrix(const Trace& trace, std::string_view stage) {
-    const Stage* found = trace.find(stage);
+    const Stage* found = trace.find_named(stage);
     if (!found) throw std::runtime_error("no stage " + std::string(stage));
     return found->buffer.host().head(0);
 }
@@ -51,7 +52,7 @@ bool equal(ConstMatrixView a, ConstMatrixView b) {
 }
 
 /// The sentences have as many words as the cases' tables have rows.
-TEST(seq2seq_test, the_parameters_are_drawn_as_pytorch_draws_them_bit_for_bit) {
+TEST(Seq2seqTest, TheParametersAreDrawnAsPytorchDrawsThemBitForBit) {
     const auto expect_drawn = [](const char* id, const Experiment& e) {
         std::ifstream file(std::string(ATTNSCOPE_SOURCE_DIR "/tests/reference/cases/") + id + ".json");
         const auto reference = nlohmann::json::parse(file);
@@ -61,7 +62,7 @@ TEST(seq2seq_test, the_parameters_are_drawn_as_pytorch_draws_them_bit_for_bit) {
             if (!draw.contains("name") || draw.at("op") == "values") continue;
             const std::string name = draw.at("name");
             const auto data = reference.at("inputs").at(name).at("data").get<std::vector<float>>();
-            const auto drawn = trace.find(name)->buffer.host().values();
+            const auto drawn = trace.find_named(name)->buffer.host().values();
             const float factor = draw.value("mul", 1.f);
             ASSERT_EQ(drawn.size(), data.size()) << name;
             for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(drawn[i] * factor, data[i]) << name;
@@ -88,7 +89,7 @@ TEST(seq2seq_test, the_parameters_are_drawn_as_pytorch_draws_them_bit_for_bit) {
     expect_drawn("seq2seq-current-state", e);
 }
 
-TEST(seq2seq_test, the_stages_stand_in_the_order_of_the_computation) {
+TEST(Seq2seqTest, TheStagesStandInTheOrderOfTheComputation) {
     std::vector<std::string> names;
     for (const StagePtr& stage : evaluate(translation()).stages()) names.emplace_back(stage->name());
     EXPECT_EQ(names, (std::vector<std::string>{"source",
@@ -120,7 +121,7 @@ TEST(seq2seq_test, the_stages_stand_in_the_order_of_the_computation) {
                                                "loss"}));
 }
 
-TEST(seq2seq_test, teacher_forcing_feeds_bos_and_the_words_and_wants_the_words_and_eos) {
+TEST(Seq2seqTest, TeacherForcingFeedsBosAndTheWordsAndWantsTheWordsAndEos) {
     const Trace trace = evaluate(translation());
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"I", "am", "a", "student"}));
     EXPECT_EQ(trace.rows,
@@ -134,13 +135,13 @@ TEST(seq2seq_test, teacher_forcing_feeds_bos_and_the_words_and_wants_the_words_a
     EXPECT_NEAR(matrix(trace, "loss")(0, 0), loss, 1e-6);
 }
 
-TEST(seq2seq_test, without_a_second_sentence_the_target_is_the_source) {
+TEST(Seq2seqTest, WithoutASecondSentenceTheTargetIsTheSource) {
     const Trace trace = evaluate(with([](Experiment& e) { e.input.text2.clear(); }));
     EXPECT_EQ(trace.rows.front(), "<bos>→i");
     EXPECT_EQ(trace.rows.size(), 5u);
 }
 
-TEST(seq2seq_test, each_row_of_the_alignment_sums_to_one) {
+TEST(Seq2seqTest, EachRowOfTheAlignmentSumsToOne) {
     for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current})
         for (const Encoder encoder : {Encoder::bidirectional, Encoder::forward}) {
             const Trace trace = evaluate(with([&](Experiment& e) {
@@ -153,10 +154,10 @@ TEST(seq2seq_test, each_row_of_the_alignment_sums_to_one) {
         }
 }
 
-TEST(seq2seq_test, a_forward_encoder_annotates_with_its_forward_states_alone) {
+TEST(Seq2seqTest, AForwardEncoderAnnotatesWithItsForwardStatesAlone) {
     const Trace both = evaluate(translation());
     const Trace forward = evaluate(with([](Experiment& e) { e.seq2seq.encoder = Encoder::forward; }));
-    EXPECT_EQ(forward.find("h_bwd"), nullptr);
+    EXPECT_EQ(forward.find("h_bwd"_stage), nullptr);
     EXPECT_TRUE(equal(matrix(forward, "annotations"), matrix(forward, "h_fwd")));
     EXPECT_TRUE(equal(matrix(forward, "h_fwd"), matrix(both, "h_fwd")));
     // What stands before the first difference in shape is drawn as ever: s_0 reads the last state instead.
@@ -168,7 +169,7 @@ TEST(seq2seq_test, a_forward_encoder_annotates_with_its_forward_states_alone) {
     EXPECT_LE((matrix(forward, "initial_state").row(0) - expected).cwiseAbs().maxCoeff(), 1e-6f);
 }
 
-TEST(seq2seq_test, the_last_word_is_read_first_by_the_backward_encoder) {
+TEST(Seq2seqTest, TheLastWordIsReadFirstByTheBackwardEncoder) {
     const auto short_source = with([](Experiment& e) { e.input.text = "student"; });
     Experiment of_one = short_source;
     const Trace whole = evaluate(translation());
@@ -180,14 +181,14 @@ TEST(seq2seq_test, the_last_word_is_read_first_by_the_backward_encoder) {
         (matrix(evaluate(of_one), "h_bwd").row(0).array() == matrix(whole, "h_bwd").row(3).array()).all());
 }
 
-TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_direction) {
+TEST(Seq2seqTest, WithoutAttentionEveryContextIsTheLastStateOfEachDirection) {
     for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current}) {
         const Trace trace = evaluate(with([&](Experiment& e) {
             e.seq2seq.decoder_attention = DecoderAttention::none;
             e.seq2seq.alignment_state = state;
         }));
         for (const char* absent : {"alignment", "alignment_scores", "keys_projected", "W_a", "U_a", "v_a"})
-            EXPECT_EQ(trace.find(absent), nullptr) << absent;
+            EXPECT_EQ(trace.find_named(absent), nullptr) << absent;
         const auto context = matrix(trace, "decoder_context");
         EXPECT_EQ(context.rows(), 4);
         for (int i = 0; i < 4; ++i) {
@@ -200,7 +201,7 @@ TEST(seq2seq_test, without_attention_every_context_is_the_last_state_of_each_dir
     }
 }
 
-TEST(seq2seq_test, the_current_state_does_not_depend_on_the_alignment) {
+TEST(Seq2seqTest, TheCurrentStateDoesNotDependOnTheAlignment) {
     const auto current = [](double temperature) {
         return evaluate(with([&](Experiment& e) {
             e.seq2seq.alignment_state = AlignmentState::current;
@@ -215,7 +216,7 @@ TEST(seq2seq_test, the_current_state_does_not_depend_on_the_alignment) {
     EXPECT_FALSE(equal(matrix(c, "decoder_state"), matrix(d, "decoder_state")));
 }
 
-TEST(seq2seq_test, greedy_decoding_feeds_what_it_picked) {
+TEST(Seq2seqTest, GreedyDecodingFeedsWhatItPicked) {
     const Trace trace = evaluate(with([](Experiment& e) {
         e.seq2seq.decode = Decode::greedy;
         e.seq2seq.max_steps = 6;
@@ -223,12 +224,12 @@ TEST(seq2seq_test, greedy_decoding_feeds_what_it_picked) {
     const auto fed = matrix(trace, "fed_tokens"), picked = matrix(trace, "picked_tokens");
     EXPECT_EQ(fed(0, 0), 0);
     for (Eigen::Index i = 1; i < fed.rows(); ++i) EXPECT_EQ(fed(i, 0), picked(i - 1, 0));
-    EXPECT_EQ(trace.find("loss"), nullptr);
+    EXPECT_EQ(trace.find("loss"_stage), nullptr);
     EXPECT_EQ(trace.rows.size(), std::size_t(fed.rows()));
     EXPECT_EQ(trace.rows[0], "<bos>→" + trace.target_table[std::size_t(picked(0, 0))]);
 }
 
-TEST(seq2seq_test, greedy_decoding_stops_at_eos_and_at_the_last_step_allowed) {
+TEST(Seq2seqTest, GreedyDecodingStopsAtEosAndAtTheLastStepAllowed) {
     const auto favouring = [](int word) {
         return with([&](Experiment& e) {
             e.seq2seq.decode = Decode::greedy;
@@ -243,7 +244,7 @@ TEST(seq2seq_test, greedy_decoding_stops_at_eos_and_at_the_last_step_allowed) {
     EXPECT_EQ(matrix(evaluate(favouring(3)), "fed_tokens").rows(), 3);
 }
 
-TEST(seq2seq_test, greedy_decoding_is_teacher_forcing_with_the_words_that_it_picked) {
+TEST(Seq2seqTest, GreedyDecodingIsTeacherForcingWithTheWordsThatItPicked) {
     const Experiment greedy = with([](Experiment& e) { e.seq2seq.decode = Decode::greedy; });
     const Trace trace = evaluate(greedy);
     Experiment forced = translation();
@@ -251,11 +252,11 @@ TEST(seq2seq_test, greedy_decoding_is_teacher_forcing_with_the_words_that_it_pic
     const Trace again = evaluate(forced);
     for (const char* name : {"alignment", "decoder_state", "logits", "picked_tokens"})
         EXPECT_TRUE(equal(matrix(trace, name), matrix(again, name))) << name;
-    EXPECT_EQ(again.find("loss"), nullptr);
+    EXPECT_EQ(again.find("loss"_stage), nullptr);
     EXPECT_EQ(again.rows, trace.rows);
 }
 
-TEST(seq2seq_test, hard_alignment_is_one_at_the_largest_score) {
+TEST(Seq2seqTest, HardAlignmentIsOneAtTheLargestScore) {
     const Trace trace = evaluate(with([](Experiment& e) { e.weighting.normalizer = Normalization::hard; }));
     const auto alignment = matrix(trace, "alignment"), scores = matrix(trace, "alignment_scores");
     for (Eigen::Index i = 0; i < alignment.rows(); ++i) {
@@ -269,7 +270,7 @@ TEST(seq2seq_test, hard_alignment_is_one_at_the_largest_score) {
     }
 }
 
-TEST(seq2seq_test, local_m_looks_around_the_steps_own_place) {
+TEST(Seq2seqTest, LocalMLooksAroundTheStepsOwnPlace) {
     const Trace trace = evaluate(with([](Experiment& e) {
         e.weighting.normalizer = Normalization::local_m;
         e.weighting.local_window = 1;
@@ -285,7 +286,7 @@ TEST(seq2seq_test, local_m_looks_around_the_steps_own_place) {
     }
 }
 
-TEST(seq2seq_test, local_p_weights_the_softmax_around_a_predicted_place) {
+TEST(Seq2seqTest, LocalPWeightsTheSoftmaxAroundAPredictedPlace) {
     const Trace trace =
         evaluate(with([](Experiment& e) { e.weighting.normalizer = Normalization::local_p; }));
     const auto center = matrix(trace, "alignment_center");
@@ -304,7 +305,7 @@ TEST(seq2seq_test, local_p_weights_the_softmax_around_a_predicted_place) {
     }
 }
 
-TEST(seq2seq_test, a_mask_closes_source_words_and_nothing_open_gives_zeros) {
+TEST(Seq2seqTest, AMaskClosesSourceWordsAndNothingOpenGivesZeros) {
     const Trace trace = evaluate(with([](Experiment& e) {
         e.weighting.mask = {{MaskForm::valid, {0, 1, 2, 4}}};
     }));
@@ -319,7 +320,7 @@ TEST(seq2seq_test, a_mask_closes_source_words_and_nothing_open_gives_zeros) {
               false);
 }
 
-TEST(seq2seq_test, one_word_on_each_side_is_a_sentence) {
+TEST(Seq2seqTest, OneWordOnEachSideIsASentence) {
     const Trace trace = evaluate(with([](Experiment& e) {
         e.input.text = "hello";
         e.input.text2 = "bonjour";
@@ -330,7 +331,7 @@ TEST(seq2seq_test, one_word_on_each_side_is_a_sentence) {
 }
 
 /// Everything else is the very same object as before.
-TEST(seq2seq_test, a_change_computes_the_stages_that_depend_on_it_and_no_others) {
+TEST(Seq2seqTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
     const std::set<std::string> words = {"logits", "log_probs", "loss", "picked_tokens"};
     const std::set<std::string> decoder = {"alignment_scores", "alignment", "decoder_context", "gate_r",
                                            "gate_z",           "gate_n",    "decoder_state"};
@@ -359,12 +360,12 @@ TEST(seq2seq_test, a_change_computes_the_stages_that_depend_on_it_and_no_others)
         EXPECT_EQ(computed(after), change.computed) << change.name;
         for (const StageRecord& record : after.records)
             if (!record.computed) {
-                EXPECT_EQ(record.stage.get(), before.find(record.stage->name()));
+                EXPECT_EQ(record.stage.get(), before.find_named(record.stage->name()));
             }
     }
 }
 
-TEST(seq2seq_test, a_greedy_decoder_that_picks_the_same_words_keeps_its_states) {
+TEST(Seq2seqTest, AGreedyDecoderThatPicksTheSameWordsKeepsItsStates) {
     const auto greedy = [](float bias) {
         return with([&](Experiment& e) {
             e.seq2seq.decode = Decode::greedy;
@@ -377,7 +378,7 @@ TEST(seq2seq_test, a_greedy_decoder_that_picks_the_same_words_keeps_its_states) 
               (std::set<std::string>{"b_out", "fed_tokens", "logits", "log_probs", "picked_tokens"}));
 }
 
-TEST(seq2seq_test, what_is_taken_over_equals_what_is_computed_anew) {
+TEST(Seq2seqTest, WhatIsTakenOverEqualsWhatIsComputedAnew) {
     const std::vector<std::function<void(Experiment&)>> changes = {
         [](Experiment& e) { e.input.text2 = "je suis"; },
         [](Experiment& e) { e.input.text = "a student"; },
@@ -407,7 +408,7 @@ TEST(seq2seq_test, what_is_taken_over_equals_what_is_computed_anew) {
     }
 }
 
-TEST(seq2seq_test, threads_do_not_change_a_bit) {
+TEST(Seq2seqTest, ThreadsDoNotChangeABit) {
     const Experiment large = with([](Experiment& e) {
         e.input.dim = e.seq2seq.encoder_size = e.seq2seq.decoder_size = e.weighting.hidden = 96;
         for (int i = 0; i < 6; ++i) e.input.text += " and " + std::string(1, static_cast<char>('a' + i));
@@ -418,7 +419,7 @@ TEST(seq2seq_test, threads_do_not_change_a_bit) {
         EXPECT_TRUE(equal(matrix(one, name), matrix(four, name))) << name;
 }
 
-TEST(seq2seq_test, a_stable_vocabulary_keeps_a_words_vector) {
+TEST(Seq2seqTest, AStableVocabularyKeepsAWordsVector) {
     const auto stable = [](const char* text) {
         return evaluate(with([&](Experiment& e) {
             e.input.vocabulary = VocabularyOrder::stable;
@@ -431,14 +432,14 @@ TEST(seq2seq_test, a_stable_vocabulary_keeps_a_words_vector) {
     EXPECT_TRUE(equal(matrix(a, "dec.W_ih"), matrix(b, "dec.W_ih")));
 }
 
-TEST(seq2seq_test, it_stops_when_asked_to) {
+TEST(Seq2seqTest, ItStopsWhenAskedTo) {
     std::stop_source stop;
     stop.request_stop();
     EXPECT_THROW(evaluate(translation(), {}, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
                  Cancelled);
 }
 
-TEST(seq2seq_test, too_large_a_trace_is_refused_before_it_is_made) {
+TEST(Seq2seqTest, TooLargeATraceIsRefusedBeforeItIsMade) {
     EXPECT_THROW(evaluate(translation(), {}, {.threads = 0, .memory_limit = 1000, .cancel = {}}), Error);
     // The estimate is no less than what the stages take.
     std::size_t bytes = 0;
@@ -447,7 +448,7 @@ TEST(seq2seq_test, too_large_a_trace_is_refused_before_it_is_made) {
     EXPECT_GE(bytes_of(build(translation())), bytes);
 }
 
-TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {
+TEST(Seq2seqTest, NonsenseIsRefusedInOneClearLine) {
     const std::vector<std::pair<std::function<void(Experiment&)>, std::string>> cases = {
         {[](Experiment& e) { e.seq2seq.max_steps = 0; }, "max-steps 0 is out of range: use 1 to 4096"},
         {[](Experiment& e) { e.seq2seq.encoder_size = 0; }, "encoder-size 0 is out of range"},
@@ -469,11 +470,11 @@ TEST(seq2seq_test, nonsense_is_refused_in_one_clear_line) {
         EXPECT_EQ(refusal(with(make)).substr(0, expected.size()), expected);
 }
 
-TEST(seq2seq_test, heads_that_do_not_divide_the_embedding_do_not_matter) {
+TEST(Seq2seqTest, HeadsThatDoNotDivideTheEmbeddingDoNotMatter) {
     EXPECT_EQ(refusal(with([](Experiment& e) { e.attention.heads = 5; })), "");
 }
 
-TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
+TEST(Seq2seqTest, EveryStageHasAFormulaAndACaption) {
     for (const Normalization normalizer :
          {Normalization::softmax, Normalization::hard, Normalization::local_m, Normalization::local_p}) {
         const Trace trace = evaluate(with([&](Experiment& e) { e.weighting.normalizer = normalizer; }));
@@ -483,14 +484,14 @@ TEST(seq2seq_test, every_stage_has_a_formula_and_a_caption) {
         }
     }
     const Trace trace = evaluate(translation());
-    EXPECT_EQ(formula(trace, *trace.find("gate_z")),
+    EXPECT_EQ(formula(trace, *trace.find("gate_z"_stage)),
               "z = sigmoid( W_iz [y; c] + b_iz + W_hz s of the previous step + b_hz )");
-    EXPECT_EQ(formula(trace, *trace.find("alignment")),
+    EXPECT_EQ(formula(trace, *trace.find("alignment"_stage)),
               "α = softmax( e ) over the source, each row sums to 1");
 }
 
 /// Every cell of every stage: the terms' sum is what they are said to give, the last step is the value.
-TEST(seq2seq_test, every_proof_leads_to_the_value) {
+TEST(Seq2seqTest, EveryProofLeadsToTheValue) {
     const std::vector<std::function<void(Experiment&)>> settings = {
         [](Experiment&) {},
         [](Experiment& e) { e.seq2seq.alignment_state = AlignmentState::current; },
@@ -531,22 +532,22 @@ TEST(seq2seq_test, every_proof_leads_to_the_value) {
     }
 }
 
-TEST(seq2seq_test, the_steps_of_a_gate_are_the_formula) {
+TEST(Seq2seqTest, TheStepsOfAGateAreTheFormula) {
     const Trace trace = evaluate(translation());
-    const Proof r = explain(trace, *trace.find("gate_r"), 0, 2, 1);
+    const Proof r = explain(trace, *trace.find("gate_r"_stage), 0, 2, 1);
     ASSERT_EQ(r.steps.size(), 4u);
     EXPECT_NEAR(r.steps[0].value + r.steps[1].value, r.steps[2].value, 1e-9);
     EXPECT_NEAR(1 / (1 + std::exp(-r.steps[2].value)), r.value, 1e-6);
-    const Proof n = explain(trace, *trace.find("encoder_n_bwd"), 0, 1, 3);
+    const Proof n = explain(trace, *trace.find("encoder_n_bwd"_stage), 0, 1, 3);
     ASSERT_EQ(n.steps.size(), 5u);
     EXPECT_NEAR(n.steps[0].value + n.steps[2].value, n.steps[3].value, 1e-9);
     EXPECT_NEAR(std::tanh(n.steps[3].value), n.value, 1e-6);
 }
 
-TEST(seq2seq_test, only_alignments_are_summed_up_as_weights) {
+TEST(Seq2seqTest, OnlyAlignmentsAreSummedUpAsWeights) {
     const Trace trace = evaluate(translation());
-    EXPECT_TRUE(explain(trace, *trace.find("alignment"), 0, 0, 0).summary);
-    EXPECT_FALSE(explain(trace, *trace.find("gate_r"), 0, 0, 0).summary);
+    EXPECT_TRUE(explain(trace, *trace.find("alignment"_stage), 0, 0, 0).summary);
+    EXPECT_FALSE(explain(trace, *trace.find("gate_r"_stage), 0, 0, 0).summary);
 }
 
 }  // namespace

@@ -4,13 +4,14 @@
 
 #include <cmath>
 
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/examples.h"
 
 namespace attnscope {
 namespace {
 
-TEST(step_words_test, a_taught_step_says_the_next_word_and_the_last_one_the_end) {
+TEST(StepWordsTest, ATaughtStepSaysTheNextWordAndTheLastOneTheEnd) {
     Experiment e = load_example("bahdanau-alignment").experiment;
     e.input.text2 = "un deux un";
     const Trace trace = evaluate(e);
@@ -19,17 +20,17 @@ TEST(step_words_test, a_taught_step_says_the_next_word_and_the_last_one_the_end)
     EXPECT_EQ(fed_word(trace, 3), said_word(trace, 2));
 }
 
-TEST(step_words_test, a_greedy_step_says_what_it_finds_likeliest) {
+TEST(StepWordsTest, AGreedyStepSaysWhatItFindsLikeliest) {
     Experiment e = load_example("bahdanau-alignment").experiment;
     e.seq2seq.decode = Decode::greedy;
     const Trace trace = evaluate(e);
-    for (int i = 0; i < trace.find("picked_tokens")->shape().rows; ++i)
+    for (int i = 0; i < trace.find("picked_tokens"_stage)->shape().rows; ++i)
         EXPECT_EQ(likely_words(trace, i, 1).front().word, said_word(trace, i)) << i;
 }
 
-TEST(step_words_test, likely_words_are_in_order_with_the_wanted_one_among_them) {
+TEST(StepWordsTest, LikelyWordsAreInOrderWithTheWantedOneAmongThem) {
     const Trace trace = evaluate(load_example("bahdanau-alignment").experiment);
-    const Stage& log_probs = *trace.find("log_probs");
+    const Stage& log_probs = *trace.find("log_probs"_stage);
     const int all = log_probs.shape().columns;
     for (int i = 0; i < log_probs.shape().rows; ++i) {
         const auto every = likely_words(trace, i, all + 5);

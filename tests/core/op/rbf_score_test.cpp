@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/graph/explain.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 
 namespace attnscope {
@@ -19,22 +20,22 @@ Experiment kernel(double bandwidth) {
     return e;
 }
 
-TEST(rbf_score_test, is_the_negative_squared_distance_over_two_variances) {
+TEST(RbfScoreTest, IsTheNegativeSquaredDistanceOverTwoVariances) {
     const Trace trace = evaluate(kernel(2));
-    EXPECT_EQ(Matrix(trace.find("scores")->buffer.host().head(0)),
+    EXPECT_EQ(Matrix(trace.find("scores"_stage)->buffer.host().head(0)),
               (Matrix{{-5.0f / 8, -5.0f / 8}, {-10.0f / 8, 0}}));
 }
 
-TEST(rbf_score_test, its_proof_adds_up_the_squares) {
+TEST(RbfScoreTest, ItsProofAddsUpTheSquares) {
     const Trace trace = evaluate(kernel(2));
-    const Proof proof = explain(trace, *trace.find("scores"), 0, 0, 0);
+    const Proof proof = explain(trace, *trace.find("scores"_stage), 0, 0, 0);
     ASSERT_EQ(proof.terms.size(), 2U);
     EXPECT_EQ(proof.terms[0].product(), 4);
     EXPECT_EQ(proof.terms[1].product(), 1);
     EXPECT_EQ(proof.steps.back().value, -5.0 / 8);
 }
 
-TEST(rbf_score_test, a_bandwidth_without_a_square_is_refused) {
+TEST(RbfScoreTest, ABandwidthWithoutASquareIsRefused) {
     for (const double bandwidth : {0.0, -1.0, 1e-30, 1e30, static_cast<double>(NAN)})
         EXPECT_THROW(check(kernel(bandwidth)), std::exception) << bandwidth;
 }

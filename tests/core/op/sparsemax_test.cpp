@@ -14,7 +14,7 @@ Matrix sparsemax(const Matrix& x) {
     return out;
 }
 
-TEST(sparsemax_test, scores_below_the_threshold_get_exactly_zero) {
+TEST(SparsemaxTest, ScoresBelowTheThresholdGetExactlyZero) {
     // By hand: τ = (1 + 0.5 − 1) ÷ 2 = 0.25, which two of the three exceed.
     EXPECT_EQ(sparsemax(Matrix{{1, 0.5f, -1}}), (Matrix{{0.75f, 0.25f, 0}}));
     EXPECT_EQ(sparsemax(Matrix{{0.5f, -1, 1}}), (Matrix{{0.25f, 0, 0.75f}}));
@@ -22,12 +22,12 @@ TEST(sparsemax_test, scores_below_the_threshold_get_exactly_zero) {
     EXPECT_EQ(sparsemax(Matrix{{7, 7, 7, 7}}), (Matrix{{0.25f, 0.25f, 0.25f, 0.25f}}));
 }
 
-TEST(sparsemax_test, closed_cells_are_zero_and_a_row_of_them_is_all_zeros) {
+TEST(SparsemaxTest, ClosedCellsAreZeroAndARowOfThemIsAllZeros) {
     EXPECT_EQ(sparsemax(Matrix{{1, -INFINITY, 0.5f}}), (Matrix{{0.75f, 0, 0.25f}}));
     EXPECT_EQ(sparsemax(Matrix{{-INFINITY, -INFINITY}}), (Matrix{{0, 0}}));
 }
 
-TEST(sparsemax_test, what_is_not_finite_spoils_the_open_cells_of_its_row_alone) {
+TEST(SparsemaxTest, WhatIsNotFiniteSpoilsTheOpenCellsOfItsRowAlone) {
     for (const float spoils : {NAN, INFINITY}) {
         const Matrix out = sparsemax(Matrix{{spoils, 1, -INFINITY}, {1, 0.5f, -1}});
         EXPECT_TRUE(std::isnan(out(0, 0)) && std::isnan(out(0, 1)));

@@ -20,7 +20,7 @@ Presentation with_range(RangeChoice range) {
     return presentation;
 }
 
-TEST(color_scale_test, the_table_is_cut_into_equal_parts_and_its_ends_hold_what_lies_beyond) {
+TEST(ColorScaleTest, TheTableIsCutIntoEqualPartsAndItsEndsHoldWhatLiesBeyond) {
     const ColorScale scale{&colormap_of(ColormapKind::viridis), -1, 3};
     EXPECT_EQ(scale.index(-1), 0);
     EXPECT_EQ(scale.index(3), 255);
@@ -34,7 +34,7 @@ TEST(color_scale_test, the_table_is_cut_into_equal_parts_and_its_ends_hold_what_
     EXPECT_EQ(scale.color(3), scale.map->colors[255]);
 }
 
-TEST(color_scale_test, comparing_with_the_first_values_finds_the_entry_of_every_float_around_an_edge) {
+TEST(ColorScaleTest, ComparingWithTheFirstValuesFindsTheEntryOfEveryFloatAroundAnEdge) {
     const struct {
         double min, max;
     } ranges[] = {{0, 1},        {-85.3, 85.3}, {-1e-7, 1e-7}, {1e6, 1e6 + 1},
@@ -56,7 +56,7 @@ TEST(color_scale_test, comparing_with_the_first_values_finds_the_entry_of_every_
     }
 }
 
-TEST(color_scale_test, weights_run_from_zero_to_the_largest_of_the_matrix) {
+TEST(ColorScaleTest, WeightsRunFromZeroToTheLargestOfTheMatrix) {
     const StagePtr weights =
         make_stage(k_weights, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + 0.1f * (r + c); });
     const Trace trace = make_trace(words(2), {weights});
@@ -70,7 +70,7 @@ TEST(color_scale_test, weights_run_from_zero_to_the_largest_of_the_matrix) {
     EXPECT_FLOAT_EQ(static_cast<float>(mean.max), 0.35f);
 }
 
-TEST(color_scale_test, signed_values_are_centred_on_zero_whatever_the_colour_map) {
+TEST(ColorScaleTest, SignedValuesAreCentredOnZeroWhateverTheColourMap) {
     const StagePtr scores = make_stage(k_scores, 1, 1, 3, [](int, int, int c) { return 4.f * c - 6; });
     const Trace trace = make_trace(words(3), {scores});
     Presentation presentation;
@@ -82,14 +82,12 @@ TEST(color_scale_test, signed_values_are_centred_on_zero_whatever_the_colour_map
     EXPECT_EQ(scale.color(0), rgb8(0xe6e6e8));
 }
 
-TEST(color_scale_test, the_scores_of_a_head_share_their_range_when_asked_for_the_head) {
+TEST(ColorScaleTest, TheScoresOfAHeadShareTheirRangeWhenAskedForTheHead) {
     const auto times = [](float factor) {
         return [factor](int h, int r, int c) { return factor * static_cast<float>((h + 1) * (r + c)); };
     };
-    StageInfo scaled_info = k_scores;
-    scaled_info.name = "scaled";
     const StagePtr scores = make_stage(k_scores, 2, 2, 2, times(4));
-    const StagePtr scaled = make_stage(scaled_info, 2, 2, 2, times(1));
+    const StagePtr scaled = make_stage(*"scaled"_stage, 2, 2, 2, times(1));
     const StagePtr masked = make_stage(
         k_masked, 2, 2, 2, [&](int h, int r, int c) { return c > r ? -k_infinity : times(1)(h, r, c); });
     const StagePtr weights = make_stage(k_weights, 2, 2, 2, times(0.1f));
@@ -101,7 +99,7 @@ TEST(color_scale_test, the_scores_of_a_head_share_their_range_when_asked_for_the
     EXPECT_FLOAT_EQ(static_cast<float>(color_scale(trace, *weights, k_first, with_range(head)).max), 0.2f);
 }
 
-TEST(color_scale_test, a_fixed_range_is_taken_as_it_is_and_widened_on_a_diverging_map) {
+TEST(ColorScaleTest, AFixedRangeIsTakenAsItIsAndWidenedOnADivergingMap) {
     const StagePtr weights = make_stage(k_weights, 1, 1, 1, [](int, int, int) { return 0.5f; });
     const StagePtr scores = make_stage(k_scores, 1, 1, 1, [](int, int, int) { return 0.5f; });
     const Trace trace = make_trace(words(1), {weights, scores});
@@ -118,7 +116,7 @@ TEST(color_scale_test, a_fixed_range_is_taken_as_it_is_and_widened_on_a_divergin
     }
 }
 
-TEST(color_scale_test, nothing_to_measure_still_gives_a_scale_with_a_width) {
+TEST(ColorScaleTest, NothingToMeasureStillGivesAScaleWithAWidth) {
     for (const StageInfo* info : {&k_scores, &k_weights, &k_tokens, &k_mask}) {
         for (const float value : {0.f, 7.f, -7.f, 1e-45f, 3.4e38f, std::nanf(""), k_infinity, -k_infinity}) {
             const StagePtr stage = make_stage(*info, 1, 2, 2, [&](int, int, int) { return value; });
@@ -133,7 +131,7 @@ TEST(color_scale_test, nothing_to_measure_still_gives_a_scale_with_a_width) {
     }
 }
 
-TEST(color_scale_test, a_mask_is_drawn_from_zero_to_one) {
+TEST(ColorScaleTest, AMaskIsDrawnFromZeroToOne) {
     const StagePtr mask = make_stage(k_mask, 1, 2, 2, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(2), {mask});
     const ColorScale scale = color_scale(trace, *mask, k_second, Presentation());
@@ -141,7 +139,7 @@ TEST(color_scale_test, a_mask_is_drawn_from_zero_to_one) {
     EXPECT_EQ(scale.max, 1);
 }
 
-TEST(color_scale_test, an_unknown_head_is_refused_with_what_there_is) {
+TEST(ColorScaleTest, AnUnknownHeadIsRefusedWithWhatThereIs) {
     const StagePtr weights = make_stage(k_weights, 2, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {weights});
     Presentation presentation;

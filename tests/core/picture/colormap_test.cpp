@@ -29,7 +29,7 @@ constexpr KnownEntry k_known[] = {
     {ColormapKind::magma, 128, {183, 55, 121}},    {ColormapKind::magma, 192, {252, 137, 97}},
     {ColormapKind::magma, 255, rgb8(0xfcfdbf)}};
 
-TEST(colormap_test, sequential_maps_are_matplotlibs_to_one_level) {
+TEST(ColormapTest, SequentialMapsAreMatplotlibsToOneLevel) {
     for (const KnownEntry& known : k_known) {
         const Colormap& map = colormap_of(known.map);
         const Rgb8 color = map.colors[known.index];
@@ -39,7 +39,7 @@ TEST(colormap_test, sequential_maps_are_matplotlibs_to_one_level) {
     }
 }
 
-TEST(colormap_test, sequential_maps_grow_lighter_from_end_to_end) {
+TEST(ColormapTest, SequentialMapsGrowLighterFromEndToEnd) {
     for (const Colormap& map : colormaps()) {
         if (map.diverging) continue;
         for (std::size_t i = 4; i < map.colors.size(); ++i) {
@@ -48,7 +48,7 @@ TEST(colormap_test, sequential_maps_grow_lighter_from_end_to_end) {
     }
 }
 
-TEST(colormap_test, the_diverging_map_is_neutral_in_the_middle_and_both_arms_are_equally_light) {
+TEST(ColormapTest, TheDivergingMapIsNeutralInTheMiddleAndBothArmsAreEquallyLight) {
     const Colormap& map = diverging_colormap();
     EXPECT_TRUE(map.diverging);
     EXPECT_EQ(map.colors[127], map.colors[128]);
@@ -65,7 +65,7 @@ TEST(colormap_test, the_diverging_map_is_neutral_in_the_middle_and_both_arms_are
     }
 }
 
-TEST(colormap_test, neighbours_differ_little_so_that_no_edge_is_invented) {
+TEST(ColormapTest, NeighboursDifferLittleSoThatNoEdgeIsInvented) {
     for (const Colormap& map : colormaps()) {
         for (std::size_t i = 1; i < map.colors.size(); ++i) {
             const Rgb8 a = map.colors[i - 1];
@@ -76,13 +76,13 @@ TEST(colormap_test, neighbours_differ_little_so_that_no_edge_is_invented) {
     }
 }
 
-TEST(colormap_test, a_choice_names_its_map) {
+TEST(ColormapTest, AChoiceNamesItsMap) {
     for (const auto& [choice, name] : choices<ColormapKind>()) EXPECT_EQ(colormap_of(choice).name, name);
     EXPECT_EQ(colormaps().size(), choices<ColormapKind>().size() + 1);
     EXPECT_EQ(diverging_colormap().name, "blue-red");
 }
 
-TEST(theme_test, every_text_has_the_contrast_that_small_text_needs) {
+TEST(ThemeTest, EveryTextHasTheContrastThatSmallTextNeeds) {
     for (const Theme& theme : themes()) {
         const std::pair<const char*, Rgb8> texts[] = {{"text", theme.text},
                                                       {"secondary", theme.secondary},
@@ -106,7 +106,7 @@ TEST(theme_test, every_text_has_the_contrast_that_small_text_needs) {
     EXPECT_EQ(theme_of(ThemeKind::print).background, rgb8(0xffffff));
 }
 
-TEST(theme_test, numbers_are_legible_on_every_colour_of_every_map) {
+TEST(ThemeTest, NumbersAreLegibleOnEveryColourOfEveryMap) {
     for (const Theme& theme : themes())
         for (const Colormap& map : colormaps())
             for (const Rgb8 under : map.colors)
@@ -115,7 +115,7 @@ TEST(theme_test, numbers_are_legible_on_every_colour_of_every_map) {
                     << name_of(theme.choice) << " " << map.name;
 }
 
-TEST(theme_test, a_value_in_its_colour_is_legible_on_the_panel) {
+TEST(ThemeTest, AValueInItsColourIsLegibleOnThePanel) {
     for (const Theme& theme : themes())
         for (const Colormap& map : colormaps())
             for (const Rgb8 color : map.colors)

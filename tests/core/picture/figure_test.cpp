@@ -32,7 +32,7 @@ Figure diagonal(int n, std::optional<int> cell_size) {
     return make_figure(make_trace(words(n), {weights}), *weights, k_first, presentation);
 }
 
-TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
+TEST(FigureTest, TheTitleTellsTheStageItsFormulaShapeAndHead) {
     const StagePtr weights = make_stage(k_weights, 2, 2, 3, [](int h, int, int) { return h + 1.f; });
     Trace trace = make_trace(words(2), {weights});
     trace.columns = words(3);
@@ -51,7 +51,7 @@ TEST(figure_test, the_title_tells_the_stage_its_formula_shape_and_head) {
     EXPECT_EQ(mean.values[0], 1.5f);
 }
 
-TEST(figure_test, a_title_is_in_words_and_a_parameters_is_its_symbol) {
+TEST(FigureTest, ATitleIsInWordsAndAParametersIsItsSymbol) {
     const auto title = [](const StageInfo& info) {
         const StagePtr stage = make_stage(info, 1, 1, 1, [](int, int, int) { return 1.f; });
         return make_figure(make_trace(words(1), {stage}), *stage, k_first, Presentation()).title;
@@ -60,7 +60,7 @@ TEST(figure_test, a_title_is_in_words_and_a_parameters_is_its_symbol) {
     EXPECT_EQ(title(*"W_q"_stage), "W_q");
 }
 
-TEST(figure_test, the_colour_bar_tells_the_range_it_belongs_to) {
+TEST(FigureTest, TheColourBarTellsTheRangeItBelongsTo) {
     const StagePtr weights = make_stage(k_weights, 2, 1, 1, [](int, int, int) { return 1.f; });
     const StagePtr embedding = make_stage(k_embedding, 1, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {weights, embedding});
@@ -77,7 +77,7 @@ TEST(figure_test, the_colour_bar_tells_the_range_it_belongs_to) {
     EXPECT_EQ(caption(embedding, k_first, RangeChoice::Kind::all), "this matrix");
 }
 
-TEST(figure_test, closed_pairs_are_masked_in_the_stages_after_the_mask_and_nowhere_else) {
+TEST(FigureTest, ClosedPairsAreMaskedInTheStagesAfterTheMaskAndNowhereElse) {
     const StagePtr mask =
         make_stage(k_mask, 1, 3, 3, [](int, int r, int c) { return c <= r && r != 1 ? 1.f : 0.f; });
     const StagePtr scores = make_stage(k_scores, 1, 3, 3, [](int, int, int) { return 2.f; });
@@ -104,7 +104,7 @@ TEST(figure_test, closed_pairs_are_masked_in_the_stages_after_the_mask_and_nowhe
     EXPECT_EQ(figure(context).fully_masked, second);
 }
 
-TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is_over_the_queries) {
+TEST(FigureTest, AKeyThatNoQueryMayLookAtIsMarkedWhereTheSoftmaxIsOverTheQueries) {
     const StagePtr mask = make_stage(k_mask, 1, 2, 3, [](int, int, int c) { return c == 1 ? 0.f : 1.f; });
     const StagePtr weights = make_stage(k_weights, 2, 2, 3, [](int, int, int) { return 0.f; });
     const StagePtr context = make_stage(k_context, 2, 2, 3, [](int, int, int) { return 0.f; });
@@ -126,7 +126,7 @@ TEST(figure_test, a_key_that_no_query_may_look_at_is_marked_where_the_softmax_is
     EXPECT_EQ(figure(weights).fully_masked_columns, none);
 }
 
-TEST(figure_test, what_is_not_finite_has_marks_of_its_own_and_is_counted_in_the_legend) {
+TEST(FigureTest, WhatIsNotFiniteHasMarksOfItsOwnAndIsCountedInTheLegend) {
     const StagePtr scores = make_stage(k_scores, 1, 2, 2, [](int, int r, int c) {
         const float values[] = {std::nanf(""), k_infinity, -k_infinity, 3};
         return values[2 * r + c];
@@ -143,7 +143,7 @@ TEST(figure_test, what_is_not_finite_has_marks_of_its_own_and_is_counted_in_the_
     EXPECT_TRUE(lay_out(diagonal(2, 48), face).legend.empty());
 }
 
-TEST(figure_test, a_subtitle_breaks_between_its_facts_and_loses_none) {
+TEST(FigureTest, ASubtitleBreaksBetweenItsFactsAndLosesNone) {
     Figure figure = diagonal(2, 24);
     const std::vector<std::string> facts = {"a formula of a length", "8 × 8",       "rows are queries",
                                             "columns are keys",      "head 1 of 4", "softmax over the keys"};
@@ -159,7 +159,7 @@ TEST(figure_test, a_subtitle_breaks_between_its_facts_and_loses_none) {
     EXPECT_EQ(found.size(), facts.size());
 }
 
-TEST(figure_test, values_beyond_a_fixed_range_are_told) {
+TEST(FigureTest, ValuesBeyondAFixedRangeAreTold) {
     const StagePtr weights =
         make_stage(k_weights, 1, 1, 2, [](int, int, int c) { return c == 0 ? 0.1f : 0.9f; });
     const Trace trace = make_trace(words(2), {weights});
@@ -173,7 +173,7 @@ TEST(figure_test, values_beyond_a_fixed_range_are_told) {
     EXPECT_FALSE(make_figure(trace, *weights, k_first, Presentation()).clipped_above);
 }
 
-TEST(figure_test, ticks_are_round_within_the_scale_and_exact_at_its_ends) {
+TEST(FigureTest, TicksAreRoundWithinTheScaleAndExactAtItsEnds) {
     Figure figure;
     figure.scale = {&colormap_of(ColormapKind::viridis), 0, 1};
     const auto ticks = [&](double min, double max, int pixels) {
@@ -197,7 +197,7 @@ TEST(figure_test, ticks_are_round_within_the_scale_and_exact_at_its_ends) {
     EXPECT_NE(ticks(-3.4e38, 3.4e38, 400).find("3.4e+38"), std::string::npos);
 }
 
-TEST(figure_test, all_labels_are_shown_while_they_fit_and_thinned_out_after) {
+TEST(FigureTest, AllLabelsAreShownWhileTheyFitAndThinnedOutAfter) {
     const TextFace face;
     const FigureLayout eight = lay_out(diagonal(8, 48), face);
     EXPECT_EQ(texts(eight.rows), sentence());
@@ -216,7 +216,7 @@ TEST(figure_test, all_labels_are_shown_while_they_fit_and_thinned_out_after) {
     EXPECT_EQ(tiny.rows.labels.size(), 50u);
 }
 
-TEST(figure_test, features_are_numbered_from_one_and_thinned_at_round_numbers) {
+TEST(FigureTest, FeaturesAreNumberedFromOneAndThinnedAtRoundNumbers) {
     const StagePtr stage = make_stage(k_embedding, 1, 2, 64, [](int, int, int c) { return c + 1.f; });
     Presentation presentation;
     presentation.cell_size = 4;
@@ -227,7 +227,7 @@ TEST(figure_test, features_are_numbered_from_one_and_thinned_at_round_numbers) {
                                                                "40", "45", "50", "55", "60"}));
 }
 
-TEST(figure_test, the_number_after_the_first_leaves_it_room) {
+TEST(FigureTest, TheNumberAfterTheFirstLeavesItRoom) {
     const StagePtr stage = make_stage(k_embedding, 1, 2, 9, [](int, int, int c) { return c + 1.f; });
     Presentation presentation;
     presentation.cell_size = 8;
@@ -237,12 +237,12 @@ TEST(figure_test, the_number_after_the_first_leaves_it_room) {
     EXPECT_EQ(texts(layout.columns), (std::vector<std::string>{"1", "4", "6", "8"}));
 }
 
-TEST(figure_test, cells_have_a_line_between_them_only_where_it_does_not_outshine_them) {
+TEST(FigureTest, CellsHaveALineBetweenThemOnlyWhereItDoesNotOutshineThem) {
     for (const int size : {1, 12, 16, 23}) EXPECT_EQ(diagonal(2, size).gap(), 0) << size;
     for (const int size : {24, 48, 512}) EXPECT_EQ(diagonal(2, size).gap(), 1) << size;
 }
 
-TEST(figure_test, labels_never_overlap_and_nothing_leaves_the_picture) {
+TEST(FigureTest, LabelsNeverOverlapAndNothingLeavesThePicture) {
     const TextFace face;
     for (const int n : {1, 2, 8, 40, 128}) {
         for (const int cell : {1, 2, 5, 8, 11, 12, 13, 17, 18, 24, 31, 48, 96}) {
@@ -269,7 +269,7 @@ TEST(figure_test, labels_never_overlap_and_nothing_leaves_the_picture) {
     }
 }
 
-TEST(figure_test, values_are_written_where_the_longest_fits) {
+TEST(FigureTest, ValuesAreWrittenWhereTheLongestFits) {
     const TextFace face;
     EXPECT_GT(lay_out(diagonal(4, 48), face).value_size, 11);
     EXPECT_GT(lay_out(diagonal(4, 96), face).value_size, 19);
@@ -283,7 +283,7 @@ TEST(figure_test, values_are_written_where_the_longest_fits) {
     EXPECT_LT(lay_out(longer, face).value_size, lay_out(diagonal(4, 36), face).value_size);
 }
 
-TEST(figure_test, pictures_that_are_too_large_say_which_cells_to_use) {
+TEST(FigureTest, PicturesThatAreTooLargeSayWhichCellsToUse) {
     const auto message = [](int rows, int columns, int cell) -> std::string {
         try {
             require_drawable("weights", rows, columns, cell);
@@ -304,7 +304,7 @@ TEST(figure_test, pictures_that_are_too_large_say_which_cells_to_use) {
     EXPECT_EQ(message(2'000'000'000, 2'000'000'000, 512).find("fits"), std::string::npos);
 }
 
-TEST(figure_test, cells_of_large_matrices_are_smaller_unless_a_size_is_asked_for) {
+TEST(FigureTest, CellsOfLargeMatricesAreSmallerUnlessASizeIsAskedFor) {
     Presentation presentation;
     const auto size = [&](int rows, int columns) { return cell_size_of(presentation, rows, columns); };
     EXPECT_EQ(size(8, 8), 48);
@@ -319,7 +319,7 @@ TEST(figure_test, cells_of_large_matrices_are_smaller_unless_a_size_is_asked_for
     EXPECT_EQ(size(4096, 4096), 31);
 }
 
-TEST(figure_test, a_senseless_cell_size_is_refused) {
+TEST(FigureTest, ASenselessCellSizeIsRefused) {
     const StagePtr weights = make_stage(k_weights, 1, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {weights});
     Presentation presentation;

@@ -51,7 +51,7 @@ private:
     std::unique_ptr<std::string> before_;
 };
 
-TEST(fonts_test, each_role_takes_its_own_face_from_the_first_folder_that_has_it) {
+TEST(FontsTest, EachRoleTakesItsOwnFaceFromTheFirstFolderThatHasIt) {
     const FontFolder first({"Inter-Regular.otf", "DejaVuSans.ttf"});
     const FontFolder second({"Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf"});
     const fs::path folders[] = {first.path(), second.path()};
@@ -65,7 +65,7 @@ TEST(fonts_test, each_role_takes_its_own_face_from_the_first_folder_that_has_it)
     EXPECT_EQ(files.all().size(), 4u);
 }
 
-TEST(fonts_test, dejavu_alone_serves_every_role) {
+TEST(FontsTest, DejavuAloneServesEveryRole) {
     const FontFolder folder({"DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf"});
     const FontFiles files = find_fonts({{folder.path()}});
     EXPECT_EQ(files.sans, folder.path() / "DejaVuSans.ttf");
@@ -73,7 +73,7 @@ TEST(fonts_test, dejavu_alone_serves_every_role) {
     EXPECT_EQ(files.mono, folder.path() / "DejaVuSansMono.ttf");
 }
 
-TEST(fonts_test, the_chosen_folder_counts_alone) {
+TEST(FontsTest, TheChosenFolderCountsAlone) {
     const FontFolder folder({});
     const FontVariable variable(folder.path().string());
     EXPECT_EQ(font_folders(), std::vector<fs::path>{folder.path()});
@@ -88,7 +88,7 @@ TEST(fonts_test, the_chosen_folder_counts_alone) {
     }
 }
 
-TEST(text_test, a_file_that_is_no_font_is_named) {
+TEST(TextTest, AFileThatIsNoFontIsNamed) {
     const FontFolder folder({"DejaVuSans.ttf"});
     try {
         const TextFace face(find_fonts({{folder.path()}}));
@@ -99,14 +99,14 @@ TEST(text_test, a_file_that_is_no_font_is_named) {
     }
 }
 
-TEST(text_test, digits_of_the_monospaced_face_stand_in_columns) {
+TEST(TextTest, DigitsOfTheMonospacedFaceStandInColumns) {
     const TextFace face;
     const TextStyle style{.font = Font::mono, .size = 12};
     EXPECT_EQ(face.extent("0.111", style).width, face.extent("8.888", style).width);
     EXPECT_NEAR(face.extent("00000000", style).width, 8 * face.extent("0", style).width, 0.05);
 }
 
-TEST(text_test, what_is_too_wide_ends_in_an_ellipsis_or_goes_on_in_a_further_line) {
+TEST(TextTest, WhatIsTooWideEndsInAnEllipsisOrGoesOnInAFurtherLine) {
     const TextFace face;
     const std::string text = "Donaudampfschifffahrtsgesellschaftskapitän is a long word";
     const TextExtent free = face.extent(text, {});
@@ -120,7 +120,7 @@ TEST(text_test, what_is_too_wide_ends_in_an_ellipsis_or_goes_on_in_a_further_lin
     EXPECT_EQ(face.extent("you", {.max_width = 100}).width, face.extent("you", {}).width);
 }
 
-TEST(text_test, chinese_and_japanese_are_drawn) {
+TEST(TextTest, ChineseAndJapaneseAreDrawn) {
     if (find_fonts().ideographs.empty()) GTEST_SKIP() << "fonts-droid-fallback is not installed";
     const TextFace face;
     EXPECT_EQ(face.displayable("咖啡 カフェ", Blanks::kept), "咖啡 カフェ");
@@ -130,7 +130,7 @@ TEST(text_test, chinese_and_japanese_are_drawn) {
     EXPECT_GT(std::ranges::count_if(shades.alpha, [](int alpha) { return alpha > 128; }), 200);
 }
 
-TEST(text_test, what_no_font_has_is_written_as_its_code_point) {
+TEST(TextTest, WhatNoFontHasIsWrittenAsItsCodePoint) {
     const TextFace face;
     ASSERT_FALSE(face.has_glyph(U'\U0001F9FF')) << "a font with this emoji was added: choose another here";
     EXPECT_EQ(face.displayable("\U0001F9FF"), "U+1F9FF");
@@ -166,7 +166,7 @@ std::pair<int, int> ink(const TextFace& face, const std::string& text, const Tex
     return result;
 }
 
-TEST(text_test, text_of_either_direction_stands_where_it_is_aligned) {
+TEST(TextTest, TextOfEitherDirectionStandsWhereItIsAligned) {
     const TextFace face;
     // What is cut stays within its width, ending at a whole letter.
     for (const char* text : {"HIH", "שלום", "a very long text that is cut at some place"}) {
@@ -180,7 +180,7 @@ TEST(text_test, text_of_either_direction_stands_where_it_is_aligned) {
     }
 }
 
-TEST(text_test, each_font_is_the_file_that_was_asked_for) {
+TEST(TextTest, EachFontIsTheFileThatWasAskedFor) {
     const TextFace face;
     const double regular = face.extent("weights", {.font = Font::sans}).width;
     const double semibold = face.extent("weights", {.font = Font::sans_semibold}).width;

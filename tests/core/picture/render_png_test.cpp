@@ -42,7 +42,7 @@ Figure figure_of(const StageInfo& info, int n, int cell_size, ThemeKind theme, C
     return make_figure(make_trace(words(n), {stage}), *stage, k_first, presentation);
 }
 
-TEST(render_png_test, the_middle_of_every_cell_has_exactly_the_colour_of_its_value) {
+TEST(RenderPngTest, TheMiddleOfEveryCellHasExactlyTheColourOfItsValue) {
     const TextFace face;
     for (const Colormap& map : colormaps()) {
         const StageInfo& info = map.diverging ? k_scores : k_weights;
@@ -68,7 +68,7 @@ TEST(render_png_test, the_middle_of_every_cell_has_exactly_the_colour_of_its_val
     }
 }
 
-TEST(render_png_test, every_entry_of_a_map_comes_out_as_it_is_in_the_table) {
+TEST(RenderPngTest, EveryEntryOfAMapComesOutAsItIsInTheTable) {
     const TextFace face;
     for (const int cell_size : {4, 16}) {
         const Figure figure =
@@ -85,7 +85,7 @@ TEST(render_png_test, every_entry_of_a_map_comes_out_as_it_is_in_the_table) {
     }
 }
 
-TEST(render_png_test, a_step_of_one_colour_in_one_cell_is_seen_in_that_cell_alone) {
+TEST(RenderPngTest, AStepOfOneColourInOneCellIsSeenInThatCellAlone) {
     const TextFace face;
     const Figure before = figure_of(k_weights, 8, 16, ThemeKind::dark, ColormapKind::viridis, false,
                                     [](int, int r, int c) { return r == 0 && c == 0 ? 1.f : 0.5f; });
@@ -104,7 +104,7 @@ TEST(render_png_test, a_step_of_one_colour_in_one_cell_is_seen_in_that_cell_alon
     }
 }
 
-TEST(render_png_test, cells_as_shapes_and_as_an_image_are_the_same_pixels) {
+TEST(RenderPngTest, CellsAsShapesAndAsAnImageAreTheSamePixels) {
     const TextFace face;
     const Formula formula = [](int, int r, int c) { return noise(r, c); };
     // One more row and column than fits in shapes.
@@ -137,7 +137,7 @@ std::size_t colors_in(const Pixels& pixels, const Box& cell) {
     return seen.size();
 }
 
-TEST(render_png_test, masked_cells_are_hatched_and_their_neighbours_are_not) {
+TEST(RenderPngTest, MaskedCellsAreHatchedAndTheirNeighboursAreNot) {
     const TextFace face;
     for (const int cell_size : {4, 8, 12, 48}) {
         const StagePtr mask =
@@ -167,7 +167,7 @@ TEST(render_png_test, masked_cells_are_hatched_and_their_neighbours_are_not) {
     }
 }
 
-TEST(render_png_test, marks_of_what_is_not_finite_differ_from_each_other_and_from_every_value) {
+TEST(RenderPngTest, MarksOfWhatIsNotFiniteDifferFromEachOtherAndFromEveryValue) {
     const TextFace face;
     for (const int cell_size : {2, 9, 24, 48}) {
         for (const bool values : {false, true}) {
@@ -196,7 +196,7 @@ TEST(render_png_test, marks_of_what_is_not_finite_differ_from_each_other_and_fro
     }
 }
 
-TEST(render_png_test, values_are_written_light_on_dark_cells_and_dark_on_light_ones) {
+TEST(RenderPngTest, ValuesAreWrittenLightOnDarkCellsAndDarkOnLightOnes) {
     const TextFace face;
     const Figure figure = figure_of(k_weights, 2, 48, ThemeKind::print, ColormapKind::viridis, true,
                                     [](int, int, int c) { return c == 0 ? 0.001f : 1.f; });
@@ -216,7 +216,7 @@ TEST(render_png_test, values_are_written_light_on_dark_cells_and_dark_on_light_o
     EXPECT_LT(brightest(layout.cell(figure, 0, 1), true), 0.1);
 }
 
-TEST(render_png_test, the_colour_bar_shows_the_whole_table_from_bottom_to_top) {
+TEST(RenderPngTest, TheColourBarShowsTheWholeTableFromBottomToTop) {
     const TextFace face;
     const Figure figure = figure_of(k_weights, 8, 48, ThemeKind::dark, ColormapKind::magma, true,
                                     [](int, int r, int c) { return r == c ? 1.f : 0.f; });
@@ -231,7 +231,7 @@ TEST(render_png_test, the_colour_bar_shows_the_whole_table_from_bottom_to_top) {
     }
 }
 
-TEST(render_png_test, the_picture_has_the_measured_size_and_its_margins_are_empty) {
+TEST(RenderPngTest, ThePictureHasTheMeasuredSizeAndItsMarginsAreEmpty) {
     const TextFace face;
     std::vector<std::string> odd = {"Donaudampfschifffahrtsgesellschaftskapitän",
                                     "שלום",
@@ -269,12 +269,12 @@ Figure example() {
                      [](int, int r, int c) { return std::abs(noise(r, c)); });
 }
 
-TEST(render_png_test, the_session_is_inside) {
+TEST(RenderPngTest, TheSessionIsInside) {
     EXPECT_EQ(read_png_session(render_png(example(), "{\"version\": 1}\n"), "test"), "{\"version\": 1}\n");
     EXPECT_THROW(read_png_session(render_png(example(), ""), "test"), Error);
 }
 
-TEST(render_png_test, equal_figures_are_equal_bytes_in_every_face_process_and_locale) {
+TEST(RenderPngTest, EqualFiguresAreEqualBytesInEveryFaceProcessAndLocale) {
     const std::string bytes = render_png(example(), "{}");
     const TextFace face;
     EXPECT_EQ(render_png(example(), face, "{}"), bytes);
@@ -296,7 +296,7 @@ TEST(render_png_test, equal_figures_are_equal_bytes_in_every_face_process_and_lo
     ::unlink(path.c_str());
 }
 
-TEST(render_png_test, an_empty_matrix_and_a_single_cell_are_pictures_too) {
+TEST(RenderPngTest, AnEmptyMatrixAndASingleCellArePicturesToo) {
     const TextFace face;
     for (const int n : {0, 1}) {
         const Figure figure = figure_of(k_weights, n, 48, ThemeKind::print, ColormapKind::viridis, true,
@@ -306,7 +306,7 @@ TEST(render_png_test, an_empty_matrix_and_a_single_cell_are_pictures_too) {
     }
 }
 
-TEST(render_png_test, a_million_cells_are_drawn) {
+TEST(RenderPngTest, AMillionCellsAreDrawn) {
     const TextFace face;
     const Figure figure =
         figure_of(k_scores, 1024, 1, ThemeKind::dark, ColormapKind::viridis, true,
@@ -316,7 +316,7 @@ TEST(render_png_test, a_million_cells_are_drawn) {
     EXPECT_EQ(middle_of(pixels, layout.cell(figure, 700, 300)), figure.scale.map->colors[255]);
 }
 
-TEST(render_png_test, titles_and_words_without_end_are_cut) {
+TEST(RenderPngTest, TitlesAndWordsWithoutEndAreCut) {
     const TextFace face;
     Figure figure = example();
     for (int i = 0; i < 60000; ++i) figure.title += "wörter ";

@@ -91,7 +91,7 @@ Rgb8 pixel(const Pixels& pixels, int x, int y) {
     return {pixels.bytes[at], pixels.bytes[at + 1], pixels.bytes[at + 2]};
 }
 
-TEST(render_vector_test, files_begin_and_end_as_they_must) {
+TEST(RenderVectorTest, FilesBeginAndEndAsTheyMust) {
     const TextFace face;
     const std::string svg = render_svg(example(), face, "{}"), pdf = render_pdf(example(), face);
     EXPECT_TRUE(svg.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "));
@@ -103,7 +103,7 @@ TEST(render_vector_test, files_begin_and_end_as_they_must) {
     EXPECT_NE(svg.find("<title>Wörter &amp; &lt;Weights&gt;</title>"), svg.npos);
 }
 
-TEST(render_vector_test, the_picture_is_as_large_as_the_png) {
+TEST(RenderVectorTest, ThePictureIsAsLargeAsThePng) {
     const TextFace face;
     const Size size = measure(example(), face);
     const std::string svg = render_svg(example(), face, "{}");
@@ -112,7 +112,7 @@ TEST(render_vector_test, the_picture_is_as_large_as_the_png) {
     EXPECT_NE(svg.find("width=\"" + width + "px\" height=\"" + height + "px\""), svg.npos);
 }
 
-TEST(render_vector_test, equal_figures_are_equal_bytes_after_other_files_in_every_process_and_locale) {
+TEST(RenderVectorTest, EqualFiguresAreEqualBytesAfterOtherFilesInEveryProcessAndLocale) {
     const TextFace face;
     const auto both = [] {
         return render_svg(example(), TextFace(), "{}") + render_pdf(example(), TextFace());
@@ -140,12 +140,12 @@ TEST(render_vector_test, equal_figures_are_equal_bytes_after_other_files_in_ever
     EXPECT_EQ(read_file(folder.file("both")), bytes);
 }
 
-TEST(render_vector_test, a_pdf_says_nothing_of_its_time) {
+TEST(RenderVectorTest, APdfSaysNothingOfItsTime) {
     const std::string pdf = render_pdf(example(), TextFace());
     EXPECT_EQ(pdf.find("Date"), pdf.npos);
 }
 
-TEST(render_vector_test, identifiers_count_from_0_and_colours_are_hexadecimal) {
+TEST(RenderVectorTest, IdentifiersCountFrom0AndColoursAreHexadecimal) {
     EXPECT_EQ(normalized_svg("<g id=\"surface17\" clip-path=\"url(#clip9)\"/><use xlink:href=\"#glyph3-12\"/>"
                              "<use xlink:href=\"#glyph3-4\"/><clipPath id=\"clip9\"/>"),
               "<g id=\"surface0\" clip-path=\"url(#clip0)\"/><use xlink:href=\"#glyph0\"/>"
@@ -155,7 +155,7 @@ TEST(render_vector_test, identifiers_count_from_0_and_colours_are_hexadecimal) {
     EXPECT_EQ(normalized_svg("rgb(1,2,3) rgb( \" id=\"a"), "rgb(1,2,3) rgb( \" id=\"a");
 }
 
-TEST(render_vector_test, every_cell_is_a_shape_in_exactly_its_colour) {
+TEST(RenderVectorTest, EveryCellIsAShapeInExactlyItsColour) {
     const TextFace face;
     for (const auto& map : colormaps()) {
         const StagePtr stage = make_stage(map.diverging ? k_scores : k_weights, 1, 17, 17,
@@ -172,7 +172,7 @@ TEST(render_vector_test, every_cell_is_a_shape_in_exactly_its_colour) {
     }
 }
 
-TEST(render_vector_test, cells_without_lines_between_them_are_one_image_of_their_colours) {
+TEST(RenderVectorTest, CellsWithoutLinesBetweenThemAreOneImageOfTheirColours) {
     const TextFace face;
     const Figure figure = weights(20, 9, all_open);
     const Pixels image = image_in(render_svg(figure, face, ""));
@@ -184,7 +184,7 @@ TEST(render_vector_test, cells_without_lines_between_them_are_one_image_of_their
                 ASSERT_EQ(pixel(image, 9 * c + inside, 9 * r + inside), figure.fill(figure.cell(r, c)));
 }
 
-TEST(render_vector_test, images_are_not_smoothed) {
+TEST(RenderVectorTest, ImagesAreNotSmoothed) {
     const TextFace face;
     const std::string svg = render_svg(weights(20, 9, all_open), face, "");
     EXPECT_NE(
@@ -196,7 +196,7 @@ TEST(render_vector_test, images_are_not_smoothed) {
     EXPECT_EQ(count(pdf, "/Interpolate true"), 0u);
 }
 
-TEST(render_vector_test, beyond_so_many_cells_the_matrix_is_an_image_with_its_lines_over_it) {
+TEST(RenderVectorTest, BeyondSoManyCellsTheMatrixIsAnImageWithItsLinesOverIt) {
     const TextFace face;
     const int n = 256;
     ASSERT_EQ(static_cast<std::size_t>(n * n), k_max_cell_shapes);
@@ -216,7 +216,7 @@ TEST(render_vector_test, beyond_so_many_cells_the_matrix_is_an_image_with_its_li
         EXPECT_EQ(pixel(image, side * c, side * r + side - 1), figure.fill(figure.cell(r, c)));
 }
 
-TEST(render_vector_test, a_mask_too_ragged_for_shapes_is_in_the_image) {
+TEST(RenderVectorTest, AMaskTooRaggedForShapesIsInTheImage) {
     const TextFace face;
     const Figure figure = weights(520, 2, [](int, int r, int c) { return (r + c) % 2 == 0 ? 1.f : 0.f; });
     const std::string svg = render_svg(figure, face, "");
@@ -224,7 +224,7 @@ TEST(render_vector_test, a_mask_too_ragged_for_shapes_is_in_the_image) {
     EXPECT_LT(svg.size(), std::size_t{4} << 20);
 }
 
-TEST(render_vector_test, the_session_is_inside) {
+TEST(RenderVectorTest, TheSessionIsInside) {
     const TextFace face;
     const std::string session = "{\"note\": \"a < b && c > d \\\"ü\\\" \xEF\xBF\xBF\"}\n";
     const std::string svg = render_svg(example(), face, session);
@@ -246,7 +246,7 @@ TEST(render_vector_test, the_session_is_inside) {
     EXPECT_THROW(read_svg_session(svg, "test", 20), Error);
 }
 
-TEST(render_vector_test, a_page_is_not_longer_than_viewers_show) {
+TEST(RenderVectorTest, APageIsNotLongerThanViewersShow) {
     const TextFace face;
     const StagePtr stage = make_stage(k_embedding, 1, 60, 2, magnitude);
     Presentation presentation;
@@ -258,14 +258,14 @@ TEST(render_vector_test, a_page_is_not_longer_than_viewers_show) {
     EXPECT_NE(pdf.substr(box, 60).find(" 14400 ]"), std::string::npos) << pdf.substr(box, 60);
 }
 
-TEST(render_vector_test, an_empty_matrix_is_a_picture_too) {
+TEST(RenderVectorTest, AnEmptyMatrixIsAPictureToo) {
     const TextFace face;
     const Figure figure = weights(0, 48, all_open);
     EXPECT_TRUE(render_svg(figure, face, "").ends_with("</svg>\n"));
     EXPECT_TRUE(render_pdf(figure, face).ends_with("%%EOF\n"));
 }
 
-TEST(render_vector_test, every_step_can_be_the_last) {
+TEST(RenderVectorTest, EveryStepCanBeTheLast) {
     const TextFace face;
     const Figure figure = weights(12, 48, causal, "", true);
     const auto stops = [&](const auto& render) {
@@ -296,7 +296,7 @@ bool is_installed(const std::string& program) {
     return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-TEST(render_vector_test, rsvg_convert_shows_the_cells_of_the_png) {
+TEST(RenderVectorTest, RsvgConvertShowsTheCellsOfThePng) {
     if (!is_installed("rsvg-convert")) GTEST_SKIP() << "rsvg-convert is not installed";
     const TextFace face;
     const TemporaryFolder folder;
@@ -317,7 +317,7 @@ TEST(render_vector_test, rsvg_convert_shows_the_cells_of_the_png) {
     }
 }
 
-TEST(render_vector_test, pdftotext_reads_title_labels_and_values) {
+TEST(RenderVectorTest, PdftotextReadsTitleLabelsAndValues) {
     if (!is_installed("pdftotext")) GTEST_SKIP() << "pdftotext is not installed";
     const TemporaryFolder folder;
     const Figure figure = example();

@@ -13,6 +13,7 @@
 #include "core/export/export.h"
 #include "core/export/matrix_files.h"
 #include "core/graph/explain.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/number_text.h"
 #include "core/session/examples.h"
@@ -64,7 +65,7 @@ std::vector<Cell> some_cells(const Shape& shape) {
 void expect_nowhere(const Trace& trace, const Stage& stage, const Presentation& presentation,
                     const HeadChoice& head, const std::string& why) {
     const std::string name(stage.name());
-    EXPECT_FALSE(shown_stage(trace, name, presentation)) << name;
+    EXPECT_FALSE(shown_stage(trace, stage.key(), presentation)) << name;
     EXPECT_EQ(message_of([&] { focused_matrix_text(trace, presentation); }), why);
     EXPECT_EQ(message_of([&] { plan_export(trace, {{name}, head, {"csv"}}); }), why);
     EXPECT_EQ(message_of([&] { to_csv(trace, stage, head); }), why);
@@ -76,7 +77,7 @@ void expect_nowhere(const Trace& trace, const Stage& stage, const Presentation& 
 void expect_everywhere(const Trace& trace, const Stage& stage, const Presentation& presentation,
                        const HeadChoice& head) {
     const std::string name(stage.name());
-    const auto shown = shown_stage(trace, name, presentation);
+    const auto shown = shown_stage(trace, stage.key(), presentation);
     ASSERT_TRUE(shown) << name;
     const bool mean = head.kind == Kind::mean && stage.shape().heads > 1;
     EXPECT_EQ(shown->head_index() < 0, mean) << name;
@@ -125,7 +126,7 @@ void expect_one_thing(const Trace& trace) {
     }
 }
 
-TEST(shown_matrix_test, every_stage_of_every_example_is_one_thing_everywhere) {
+TEST(ShownMatrixTest, EveryStageOfEveryExampleIsOneThingEverywhere) {
     for (const std::string& name : example_names()) {
         SCOPED_TRACE(name);
         Experiment e = load_example(name).experiment;
@@ -143,7 +144,7 @@ TEST(shown_matrix_test, every_stage_of_every_example_is_one_thing_everywhere) {
     }
 }
 
-TEST(shown_matrix_test, every_stage_of_random_experiments_is_one_thing_everywhere) {
+TEST(ShownMatrixTest, EveryStageOfRandomExperimentsIsOneThingEverywhere) {
     int evaluated = 0;
     for (unsigned seed = 1; seed <= 120; ++seed) {
         SCOPED_TRACE(seed);
@@ -161,7 +162,7 @@ TEST(shown_matrix_test, every_stage_of_random_experiments_is_one_thing_everywher
     EXPECT_GT(evaluated, 40);
 }
 
-TEST(shown_matrix_test, only_numbers_of_queries_and_keys_have_a_mean) {
+TEST(ShownMatrixTest, OnlyNumbersOfQueriesAndKeysHaveAMean) {
     const Trace trace = evaluate(load_example("multi-head").experiment);
     for (const StagePtr& stage : trace.stages()) {
         if (stage->shape().heads == 1) continue;
@@ -169,7 +170,7 @@ TEST(shown_matrix_test, only_numbers_of_queries_and_keys_have_a_mean) {
             stage->info->rows == Axis::query_token && stage->info->columns == Axis::key_token;
         EXPECT_EQ(why_not_shown(*stage, {Kind::mean}).empty(), of_pairs) << stage->name();
     }
-    EXPECT_EQ(why_not_shown(*trace.find("context"), {Kind::mean}),
+    EXPECT_EQ(why_not_shown(*trace.find("context"_stage), {Kind::mean}),
               "context has no mean over heads, which only stages of queries × keys have: choose a head");
 }
 
@@ -194,7 +195,7 @@ TEST_F(MeanTest, AStageWithoutOneIsNotDrawnNorCopiedNorExported) {
     for (const char* stage : {"query_heads", "key_heads", "value_heads", "context"})
         EXPECT_FALSE(is_drawn(stage)) << stage;
     EXPECT_TRUE(is_drawn("weights"));
-    const std::string why = why_not_shown(*document().trace()->find("context"), {Kind::mean});
+    const std::string why = why_not_shown(*document().trace()->find("context"_stage), {Kind::mean});
     press(Key::c, {.ctrl = true});
     EXPECT_TRUE(interaction().notice.problem);
     EXPECT_EQ(interaction().notice.text, why);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/picture/render_png.h"
 #include "core/picture/word_lines.h"
@@ -47,7 +48,7 @@ Rgb8 pixel(const Pixels& pixels, int x, int y) {
     return {at[0], at[1], at[2]};
 }
 
-TEST(image_figure_test, the_weights_of_the_locked_word_stand_over_their_patches) {
+TEST(ImageFigureTest, TheWeightsOfTheLockedWordStandOverTheirPatches) {
     Session session = looking_at(3);
     session.presentation.locked = Cell{4, 0};
     const Trace trace = evaluate(session.experiment);
@@ -55,12 +56,12 @@ TEST(image_figure_test, the_weights_of_the_locked_word_stand_over_their_patches)
     ASSERT_EQ(figure.rows, 3);
     ASSERT_EQ(figure.columns, 3);
     for (int patch = 0; patch < 9; ++patch)
-        EXPECT_EQ(figure.values[std::size_t(patch)], trace.find("weights")->buffer.at(0, 4, patch));
+        EXPECT_EQ(figure.values[std::size_t(patch)], trace.find("weights"_stage)->buffer.at(0, 4, patch));
     EXPECT_EQ(figure.title, "weights of “sun”");
     EXPECT_NE(figure.subtitle.find("3\u00A0×\u00A03\u00A0patches"), std::string::npos) << figure.subtitle;
     EXPECT_EQ(figure.row_labels, (std::vector<std::string>{"1", "2", "3"}));
     // Words are compared: one scale for all of them.
-    EXPECT_EQ(figure.scale.max, double{trace.find("weights")->buffer.range(0).max});
+    EXPECT_EQ(figure.scale.max, double{trace.find("weights"_stage)->buffer.range(0).max});
     session.presentation.locked.reset();
     EXPECT_EQ(figure_of(ViewKind::image, session).title, "weights of “a”");
     session.presentation.title = "Figure 3";
@@ -68,7 +69,7 @@ TEST(image_figure_test, the_weights_of_the_locked_word_stand_over_their_patches)
     EXPECT_TRUE(figure_of(ViewKind::image, session).subtitle.starts_with("weights\u00A0of\u00A0“a”"));
 }
 
-TEST(image_figure_test, the_picture_shows_through_the_colours_of_the_weights) {
+TEST(ImageFigureTest, ThePictureShowsThroughTheColoursOfTheWeights) {
     const Figure figure = figure_of(ViewKind::image, looking_at(3));
     const TextFace face;
     const FigureLayout layout = lay_out(figure, face);
@@ -87,7 +88,7 @@ TEST(image_figure_test, the_picture_shows_through_the_colours_of_the_weights) {
     }
 }
 
-TEST(image_figure_test, hard_attention_leaves_its_patch_bare_and_closed_ones_are_hatched) {
+TEST(ImageFigureTest, HardAttentionLeavesItsPatchBareAndClosedOnesAreHatched) {
     Session session = looking_at(3);
     session.experiment.weighting.normalizer = Normalization::hard;
     session.experiment.weighting.mask = {{MaskForm::window, {0, 4}}};
@@ -102,7 +103,7 @@ TEST(image_figure_test, hard_attention_leaves_its_patch_bare_and_closed_ones_are
     EXPECT_EQ(lay_out(figure, TextFace()).legend.size(), 2u);
 }
 
-TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
+TEST(ImageFigureTest, AGridIsDrawnWhoseMatrixWouldBeTooLarge) {
     Session session = looking_at(32);
     session.experiment.input.patch_size = 1;
     session.presentation.cell_size = 48;
@@ -114,7 +115,7 @@ TEST(image_figure_test, a_grid_is_drawn_whose_matrix_would_be_too_large) {
     EXPECT_THROW(figure_of(ViewKind::image, session), Error);
 }
 
-TEST(image_figure_test, patches_are_marked_one_by_one_and_not_by_rows_and_columns) {
+TEST(ImageFigureTest, PatchesAreMarkedOneByOneAndNotByRowsAndColumns) {
     Session session = looking_at(3);
     session.experiment.attention.softmax_axis = SoftmaxAxis::queries;
     session.experiment.weighting.mask = {{MaskForm::valid, {1}}};  // the first patch alone
@@ -125,7 +126,7 @@ TEST(image_figure_test, patches_are_marked_one_by_one_and_not_by_rows_and_column
     EXPECT_EQ(figure.marks[8], CellMark::masked);
 }
 
-TEST(image_figure_test, without_a_picture_there_is_none) {
+TEST(ImageFigureTest, WithoutAPictureThereIsNone) {
     const ViewFigure& view = *find_view_figure(ViewKind::image);
     EXPECT_EQ(view.stage(evaluate(Experiment{})), nullptr);
     Session session = looking_at(3);
@@ -144,7 +145,7 @@ Session aligning(Normalization normalizer = Normalization::softmax) {
     return session;
 }
 
-TEST(alignment_figure_test, its_words_are_the_sources_and_those_that_the_steps_say) {
+TEST(AlignmentFigureTest, ItsWordsAreTheSourcesAndThoseThatTheStepsSay) {
     const Figure figure = figure_of(ViewKind::alignment, aligning());
     EXPECT_EQ(figure.title, "alignment");
     ASSERT_TRUE(figure.lines);
@@ -163,15 +164,15 @@ TEST(alignment_figure_test, its_words_are_the_sources_and_those_that_the_steps_s
     EXPECT_EQ(figure_of(ViewKind::alignment, session).lines->row, -1);
 }
 
-TEST(alignment_figure_test, its_axes_are_steps_and_source_words) {
+TEST(AlignmentFigureTest, ItsAxesAreStepsAndSourceWords) {
     const Session session = load_example("bahdanau-alignment");
     const Trace trace = evaluate(session.experiment);
-    const Figure figure = make_figure(trace, *trace.find("alignment"), {}, session.presentation);
+    const Figure figure = make_figure(trace, *trace.find("alignment"_stage), {}, session.presentation);
     EXPECT_NE(figure.subtitle.find("steps\u00A0×\u00A0source\u00A0words"), std::string::npos)
         << figure.subtitle;
 }
 
-TEST(alignment_figure_test, without_attention_all_words_meet) {
+TEST(AlignmentFigureTest, WithoutAttentionAllWordsMeet) {
     Session session = load_example("encoder-decoder");
     const Figure figure = figure_of(ViewKind::alignment, session);
     EXPECT_EQ(figure.title, "decoder context");
@@ -181,7 +182,7 @@ TEST(alignment_figure_test, without_attention_all_words_meet) {
     EXPECT_EQ(find_view_figure(ViewKind::alignment)->stage(evaluate(Experiment{})), nullptr);
 }
 
-TEST(alignment_figure_test, a_line_goes_from_each_step_to_the_word_it_looks_at) {
+TEST(AlignmentFigureTest, ALineGoesFromEachStepToTheWordItLooksAt) {
     Session session = aligning(Normalization::hard);
     session.presentation.locked = Cell{3, 0};
     const Figure figure = figure_of(ViewKind::alignment, session);
@@ -202,7 +203,7 @@ TEST(alignment_figure_test, a_line_goes_from_each_step_to_the_word_it_looks_at) 
     EXPECT_NE(pixel(pixels, layout.lines.right() - 2, other.y + other.height / 2), figure.theme->accent);
 }
 
-TEST(alignment_figure_test, nothing_overlaps_or_leaves_the_picture) {
+TEST(AlignmentFigureTest, NothingOverlapsOrLeavesThePicture) {
     const TextFace face;
     for (const int source : {1, 3, 40, 200})
         for (const int target : {1, 12, 90})
@@ -228,7 +229,7 @@ TEST(alignment_figure_test, nothing_overlaps_or_leaves_the_picture) {
             }
 }
 
-TEST(word_lines_test, the_strongest_are_kept_and_drawn_last) {
+TEST(WordLinesTest, TheStrongestAreKeptAndDrawnLast) {
     const ColorScale scale{&colormap_of(ColormapKind::viridis), 0, 0.5};
     const float weights[] = {0.1f, 0.001f, 0.5f, std::nanf(""), 0.25f, INFINITY};
     const auto lines = word_lines(weights, scale, 10);
@@ -243,7 +244,7 @@ TEST(word_lines_test, the_strongest_are_kept_and_drawn_last) {
     for (const int rows : {1, 13, 300, 4096}) EXPECT_LE((lines_per_row(rows) - 1) * rows, 1500) << rows;
 }
 
-TEST(word_lines_test, heights_are_those_of_the_curve) {
+TEST(WordLinesTest, HeightsAreThoseOfTheCurve) {
     for (const double t : {0.0, 0.1, 0.25, 0.5, 0.8, 1.0}) {
         const double u = 1 - t;  // handles at (1/2, 0) and (1/2, 1)
         const double x = 3 * u * u * t * 0.5 + 3 * u * t * t * 0.5 + t * t * t;

@@ -375,7 +375,7 @@ const bool k_registered = register_recorded_programs();
 
 // ctest knows the programs by name from when the tests were built; this runs those of a folder set since as
 // well.
-TEST_F(Rng, every_recorded_program_of_the_reference_folder) {
+TEST_F(Rng, EveryRecordedProgramOfTheReferenceFolder) {
     const auto programs = recorded_programs();
     EXPECT_TRUE(k_registered);
     EXPECT_FALSE(programs.empty());
@@ -385,12 +385,12 @@ TEST_F(Rng, every_recorded_program_of_the_reference_folder) {
     }
 }
 
-TEST_F(Rng, an_unknown_operation_of_a_recorded_program_is_an_error) {
+TEST_F(Rng, AnUnknownOperationOfARecordedProgramIsAnError) {
     Generator generator(Seed(0));
     EXPECT_THROW(run(generator, json{{"op", "cauchy_"}, {"n", 3}}), std::runtime_error);
 }
 
-TEST_F(Rng, large_float_normals_take_the_roundings_of_the_vectorised_box_muller) {
+TEST_F(Rng, LargeFloatNormalsTakeTheRoundingsOfTheVectorisedBoxMuller) {
     Generator generator(Seed(123));
     std::array<float, 16> block{};
     generator.normal(block);
@@ -404,7 +404,7 @@ TEST_F(Rng, large_float_normals_take_the_roundings_of_the_vectorised_box_muller)
         EXPECT_EQ(written(block[position]), hexadecimal(bits, 8)) << position;
 }
 
-TEST_F(Rng, a_new_generator_equals_one_seeded_again) {
+TEST_F(Rng, ANewGeneratorEqualsOneSeededAgain) {
     Generator fresh(Seed(-7));
     Generator again(Seed(1));
     std::array<float, 3> leaves_a_cached_normal{};
@@ -417,7 +417,7 @@ TEST_F(Rng, a_new_generator_equals_one_seeded_again) {
     EXPECT_EQ(values, expected);
 }
 
-TEST_F(Rng, drawing_nothing_uses_no_output) {
+TEST_F(Rng, DrawingNothingUsesNoOutput) {
     Generator generator(Seed(0));
     generator.normal(std::span<float>{});
     generator.rand(std::span<double>{});
@@ -427,7 +427,7 @@ TEST_F(Rng, drawing_nothing_uses_no_output) {
     EXPECT_EQ(value[0], 0.49625658988952637f);
 }
 
-TEST_F(Rng, randint_covers_the_whole_signed_range) {
+TEST_F(Rng, RandintCoversTheWholeSignedRange) {
     Generator generator(Seed(0));
     std::array<std::int64_t, 64> values{};
     generator.randint(values, INT64_MIN, INT64_MAX);
@@ -435,14 +435,14 @@ TEST_F(Rng, randint_covers_the_whole_signed_range) {
     EXPECT_GT(std::ranges::max(values), 0);
 }
 
-TEST_F(Rng, randint_refuses_an_empty_range) {
+TEST_F(Rng, RandintRefusesAnEmptyRange) {
     Generator generator(Seed(0));
     std::array<std::int64_t, 1> value{};
     EXPECT_THROW(generator.randint(value, 3, 3), Error);
     EXPECT_THROW(generator.randint(value, 4, 3), Error);
 }
 
-TEST_F(Rng, projections_are_drawn_query_key_value_output_one_after_the_other) {
+TEST_F(Rng, ProjectionsAreDrawnQueryKeyValueOutputOneAfterTheOther) {
     for (const Initializer& initializer : initializers()) {
         const std::string_view name = name_of(initializer.choice);
         SCOPED_TRACE(std::string(name));
@@ -463,7 +463,7 @@ TEST_F(Rng, projections_are_drawn_query_key_value_output_one_after_the_other) {
     }
 }
 
-TEST_F(Rng, a_sequence_that_begins_otherwise_or_ends_before_begins_anew) {
+TEST_F(Rng, ASequenceThatBeginsOtherwiseOrEndsBeforeBeginsAnew) {
     const Draw a = Draw::by(Initialization::normal, 3, 4), b = Draw::by_fan(4, 2, 2);
     DrawSequence kept;
     const auto alone = [](Seed seed, std::vector<Draw> draws) { return DrawSequence().last_of(seed, draws); };
@@ -472,7 +472,7 @@ TEST_F(Rng, a_sequence_that_begins_otherwise_or_ends_before_begins_anew) {
         EXPECT_EQ(kept.last_of(Seed(seed), draws), alone(Seed(seed), draws));
 }
 
-TEST_F(Rng, the_output_projection_is_drawn_only_on_request_but_by_mha) {
+TEST_F(Rng, TheOutputProjectionIsDrawnOnlyOnRequestButByMha) {
     for (const ProjectionRule& rule : projection_rules()) {
         SCOPED_TRACE(std::string(name_of(rule.choice)));
         const auto without = projection_draws(rule.choice, ProjectionSizes::square(6, false));
@@ -488,7 +488,7 @@ TEST_F(Rng, the_output_projection_is_drawn_only_on_request_but_by_mha) {
     }
 }
 
-TEST(ReferenceCases, have_random_inputs_that_are_drawn_to_the_bit) {
+TEST(ReferenceCases, HaveRandomInputsThatAreDrawnToTheBit) {
     int compared = 0;
     for (const auto& [name, reference_case] : reference_files("cases")) {
         SCOPED_TRACE(name);

@@ -212,7 +212,7 @@ Tried try_values(const Option& option, const Base& base, const Trace& trace) {
     return tried;
 }
 
-TEST(applies_test, an_option_applies_exactly_where_it_changes_a_number) {
+TEST(AppliesTest, AnOptionAppliesExactlyWhereItChangesANumber) {
     for (const Base& base : bases()) {
         const Trace trace = evaluate(base.experiment);
         for (const Option& option : options()) {
@@ -229,7 +229,7 @@ TEST(applies_test, an_option_applies_exactly_where_it_changes_a_number) {
     }
 }
 
-TEST(applies_test, the_table_says_always_of_what_always_applies_and_of_nothing_else) {
+TEST(AppliesTest, TheTableSaysAlwaysOfWhatAlwaysAppliesAndOfNothingElse) {
     for (const Option& option : options()) {
         if (!option.in_experiment()) continue;
         const bool sometimes_not = std::ranges::any_of(
@@ -238,7 +238,7 @@ TEST(applies_test, the_table_says_always_of_what_always_applies_and_of_nothing_e
     }
 }
 
-TEST(applies_test, evaluation_without_dropout_can_be_left) {
+TEST(AppliesTest, EvaluationWithoutDropoutCanBeLeft) {
     const Experiment e = with({{"training", "false"}});
     EXPECT_EQ(why_unused(*find_option("training"), e), "");
     EXPECT_NE(why_unused(*find_option("dropout"), e), "");

@@ -23,7 +23,7 @@ std::string read(const fs::path& path) {
     return text.str();
 }
 
-TEST(embedded_test, the_examples_are_listed_in_their_fixed_order) {
+TEST(EmbeddedTest, TheExamplesAreListedInTheirFixedOrder) {
     std::vector<std::string_view> names;
     for (const EmbeddedFile& file : embedded_examples()) names.push_back(file.name);
     EXPECT_EQ(names, (std::vector<std::string_view>{
@@ -34,7 +34,7 @@ TEST(embedded_test, the_examples_are_listed_in_their_fixed_order) {
                          "multi-head", "causal", "valid-length"}));
 }
 
-TEST(embedded_test, every_file_in_assets_examples_is_an_example_with_the_same_bytes) {
+TEST(EmbeddedTest, EveryFileInAssetsExamplesIsAnExampleWithTheSameBytes) {
     size_t files = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(k_root / "assets/examples"))
         files += entry.path().extension() == ".json";
@@ -44,7 +44,7 @@ TEST(embedded_test, every_file_in_assets_examples_is_an_example_with_the_same_by
             << file.name;
 }
 
-TEST(embedded_test, every_shader_is_there_with_the_same_bytes) {
+TEST(EmbeddedTest, EveryShaderIsThereWithTheSameBytes) {
     size_t files = 0;
     if (fs::exists(k_root / "shaders"))
         for ([[maybe_unused]] const auto& entry : fs::directory_iterator(k_root / "shaders")) ++files;

@@ -98,7 +98,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"locked", {"none", "1,1", "8,16", "2,3,scores"}},
 };
 
-TEST(options_test, every_option_has_values_here) {
+TEST(OptionsTest, EveryOptionHasValuesHere) {
     // `given` takes files: a test of its own.
     for (const Option& option : options())
         EXPECT_NE(k_values.contains(std::string(option.name)), option.type == OptionType::matrices)
@@ -106,7 +106,7 @@ TEST(options_test, every_option_has_values_here) {
     EXPECT_EQ(options().size(), k_values.size() + 1);
 }
 
-TEST(options_test, text_round_trips_through_the_session) {
+TEST(OptionsTest, TextRoundTripsThroughTheSession) {
     for (const auto& [name, values] : k_values)
         for (const std::string& value : values) {
             const Option& option = *find_option(name);
@@ -119,7 +119,7 @@ TEST(options_test, text_round_trips_through_the_session) {
         }
 }
 
-TEST(options_test, each_value_round_trips_through_its_json_field_alone) {
+TEST(OptionsTest, EachValueRoundTripsThroughItsJsonFieldAlone) {
     for (const auto& [name, values] : k_values)
         for (const std::string& value : values) {
             const Option& option = *find_option(name);
@@ -132,7 +132,7 @@ TEST(options_test, each_value_round_trips_through_its_json_field_alone) {
         }
 }
 
-TEST(options_test, a_given_matrix_is_read_at_once_from_its_file) {
+TEST(OptionsTest, AGivenMatrixIsReadAtOnceFromItsFile) {
     const std::string path = testing::TempDir() + "/options_given.csv";
     std::ofstream(path) << "1,0\n1,1\n";
     Session session;
@@ -152,7 +152,7 @@ TEST(options_test, a_given_matrix_is_read_at_once_from_its_file) {
               "--given: expected NAME=PATH, not \"scores\"");
 }
 
-TEST(options_test, names_are_unique_and_spelled_alike_as_flag_and_field) {
+TEST(OptionsTest, NamesAreUniqueAndSpelledAlikeAsFlagAndField) {
     std::set<std::string_view> names;
     for (const Option& option : options()) {
         EXPECT_TRUE(names.insert(option.name).second) << option.name;
@@ -166,7 +166,7 @@ TEST(options_test, names_are_unique_and_spelled_alike_as_flag_and_field) {
     EXPECT_EQ(find_option("no-such"), nullptr);
 }
 
-TEST(options_test, setting_one_option_leaves_the_others) {
+TEST(OptionsTest, SettingOneOptionLeavesTheOthers) {
     for (const auto& [name, values] : k_values) {
         Session session;
         set_from_text(session, *find_option(name), values.back());
@@ -177,7 +177,7 @@ TEST(options_test, setting_one_option_leaves_the_others) {
     }
 }
 
-TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
+TEST(OptionsTest, ARefusedFlagNamesItselfItsValueAndWhatItMayBe) {
     const std::map<std::pair<std::string, std::string>, std::string> cases = {
         {{"dim", "abc"}, "--dim: expected a whole number, not \"abc\""},
         {{"dim", "1.5"}, "--dim: expected a whole number, not 1.5"},
@@ -238,14 +238,14 @@ TEST(options_test, a_refused_flag_names_itself_its_value_and_what_it_may_be) {
         EXPECT_EQ(refusal_of_flag(flag.first, flag.second).substr(0, expected.size()), expected);
 }
 
-TEST(options_test, a_long_rule_of_a_mask_is_quoted_in_short) {
+TEST(OptionsTest, ALongRuleOfAMaskIsQuotedInShort) {
     EXPECT_EQ(refusal_of_flag("mask", "windows:" + std::string(1000, '1')),
               "--mask: mask \"windows:" + std::string(37, '1') + "…" + std::string(15, '1') +
                   "\" is not a rule: use none, causal, valid:K[,K…], window:L,R, dilated:STEP, prefix:K, "
                   "file:PATH");
 }
 
-TEST(options_test, text_that_is_not_utf8_is_refused_wherever_it_stands) {
+TEST(OptionsTest, TextThatIsNotUtf8IsRefusedWhereverItStands) {
     for (const Option& option : options()) {
         if (option.type == OptionType::picture) continue;  // the name of a file may be any bytes
         EXPECT_NE(refusal_of_flag(option.name, "a\xff").find("--" + std::string(option.name)),
@@ -255,7 +255,7 @@ TEST(options_test, text_that_is_not_utf8_is_refused_wherever_it_stands) {
     EXPECT_NE(refusal_of_flag("title", "\xc3").find("UTF-8"), std::string::npos);
 }
 
-TEST(options_test, a_field_of_a_wrong_type_is_refused) {
+TEST(OptionsTest, AFieldOfAWrongTypeIsRefused) {
     const std::vector<std::string> values = {"null", "true", "\"?\"", "[1]", "{\"a\":1}", "2.5", "1e300"};
     for (const Option& option : options()) {
         int refused = 0;
@@ -273,7 +273,7 @@ TEST(options_test, a_field_of_a_wrong_type_is_refused) {
     }
 }
 
-TEST(options_test, a_refused_value_is_quoted_on_one_short_line) {
+TEST(OptionsTest, ARefusedValueIsQuotedOnOneShortLine) {
     Json deep = Json::array();
     for (int i = 0; i < 1000; ++i) deep = Json::array({std::move(deep)});
     EXPECT_EQ(quoted_value(deep), "a list");
@@ -286,7 +286,7 @@ TEST(options_test, a_refused_value_is_quoted_on_one_short_line) {
     EXPECT_LT(quoted_value(std::string(1'000'000, 'a')).size(), 70u);
 }
 
-TEST(options_test, a_number_that_could_not_be_written_back_is_refused) {
+TEST(OptionsTest, ANumberThatCouldNotBeWrittenBackIsRefused) {
     for (const Option& option : options()) {
         if (option.type != OptionType::number && option.type != OptionType::word_or_number) continue;
         for (const char* value : {"nan", "inf", "-inf", "-nan", "infinity"}) {
@@ -300,7 +300,7 @@ TEST(options_test, a_number_that_could_not_be_written_back_is_refused) {
     }
 }
 
-TEST(options_test, colour_maps_and_themes_are_those_of_their_tables) {
+TEST(OptionsTest, ColourMapsAndThemesAreThoseOfTheirTables) {
     for (const Colormap& map : colormaps()) {
         Session session;
         const auto set = [&] { set_from_text(session, *find_option("colormap"), map.name); };
@@ -315,7 +315,7 @@ TEST(options_test, colour_maps_and_themes_are_those_of_their_tables) {
     EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");
 }
 
-TEST(options_test, mask_none_is_no_rule_in_json_too) {
+TEST(OptionsTest, MaskNoneIsNoRuleInJsonToo) {
     Session session;
     find_option("mask")->set(session, Json::array({"none"}));
     EXPECT_TRUE(session.experiment.weighting.mask.empty());
@@ -323,7 +323,7 @@ TEST(options_test, mask_none_is_no_rule_in_json_too) {
     EXPECT_EQ(text_of(session, *find_option("mask")), "causal valid:3");
 }
 
-TEST(options_test, the_nearest_name_is_near) {
+TEST(OptionsTest, TheNearestNameIsNear) {
     const std::vector<std::string> known = {"seed", "projection_seed", "heads", "temperature"};
     EXPECT_EQ(nearest_name("sede", known), "seed");
     EXPECT_EQ(nearest_name("Temprature", known), "temperature");
@@ -332,7 +332,7 @@ TEST(options_test, the_nearest_name_is_near) {
     EXPECT_EQ(nearest_name("seed", {}), "");
 }
 
-TEST(options_test, a_short_name_is_near_to_few) {
+TEST(OptionsTest, AShortNameIsNearToFew) {
     const std::vector<std::string> known = {"W_o", "W_q", "key", "value", "dim"};
     for (const char* far : {"foo", "x", "K", "bar", "no", "din_m"})
         EXPECT_EQ(nearest_name(far, known), "") << far;
@@ -341,7 +341,7 @@ TEST(options_test, a_short_name_is_near_to_few) {
     EXPECT_EQ(nearest_name("vlaue", known), "value");
 }
 
-TEST(options_test, the_end_of_every_range_stands_in_the_help) {
+TEST(OptionsTest, TheEndOfEveryRangeStandsInTheHelp) {
     int ranges = 0;
     for (const Option& option : options()) {
         const std::set<OptionType> of_numbers{OptionType::whole, OptionType::number,
@@ -361,7 +361,7 @@ TEST(options_test, the_end_of_every_range_stands_in_the_help) {
     EXPECT_GE(ranges, 14);
 }
 
-TEST(options_test, the_page_of_options_is_made_from_the_table) {
+TEST(OptionsTest, ThePageOfOptionsIsMadeFromTheTable) {
     const std::filesystem::path path = std::filesystem::path(ATTNSCOPE_SOURCE_DIR) / "docs/options.md";
     if (std::getenv("ATTNSCOPE_UPDATE")) {
         std::filesystem::create_directories(path.parent_path());

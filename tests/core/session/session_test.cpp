@@ -51,13 +51,13 @@ void expect_refusal(const std::string& text, const std::string& expected) {
     EXPECT_EQ(refusal(text).substr(0, expected.size()), expected) << text.substr(0, 200);
 }
 
-TEST(session_test, an_empty_object_is_the_defaults) {
+TEST(SessionTest, AnEmptyObjectIsTheDefaults) {
     EXPECT_TRUE(read("{}") == Session{});
     EXPECT_TRUE(read(R"({"version": 1, "experiment": {}, "presentation": {}, "note": ""})") == Session{});
     EXPECT_TRUE(read("\xEF\xBB\xBF{}") == Session{}) << "with a byte order mark";
 }
 
-TEST(session_test, missing_fields_take_their_defaults) {
+TEST(SessionTest, MissingFieldsTakeTheirDefaults) {
     const Session session =
         read(R"({"experiment": {"dim": 8, "heads": 2}, "presentation": {"head": "mean"}})");
     Session expected;
@@ -67,7 +67,7 @@ TEST(session_test, missing_fields_take_their_defaults) {
     EXPECT_TRUE(session == expected);
 }
 
-TEST(session_test, every_field_is_written) {
+TEST(SessionTest, EveryFieldIsWritten) {
     const Json json = Json::parse(to_json(Session{}));
     EXPECT_EQ(json["version"], 1);
     EXPECT_EQ(json["note"], "");
@@ -77,7 +77,7 @@ TEST(session_test, every_field_is_written) {
     EXPECT_TRUE(to_json(Session{}).ends_with("}\n"));
 }
 
-TEST(session_test, unknown_and_misspelled_fields_are_refused_by_name) {
+TEST(SessionTest, UnknownAndMisspelledFieldsAreRefusedByName) {
     expect_refusal(R"({"experimnt": {}})",
                    "file.json: the field \"experimnt\" is unknown; did you mean \"experiment\"?");
     expect_refusal(
@@ -100,7 +100,7 @@ TEST(session_test, unknown_and_misspelled_fields_are_refused_by_name) {
     expect_refusal("{\"" + std::string(100'000, 'x') + "\": 1}", "file.json: the field \"xxx");
 }
 
-TEST(session_test, wrong_types_are_refused_with_the_path_of_the_field) {
+TEST(SessionTest, WrongTypesAreRefusedWithThePathOfTheField) {
     expect_refusal("[]", "file.json: expected an object {…}, not a list");
     expect_refusal("null", "file.json: expected an object {…}, not null");
     expect_refusal(R"({"experiment": []})", "file.json: experiment: expected an object {…}, not a list");
@@ -124,7 +124,7 @@ TEST(session_test, wrong_types_are_refused_with_the_path_of_the_field) {
         "file.json: experiment.tokenizer: \"word\" is not known: use words, whitespace, characters");
 }
 
-TEST(session_test, sizes_out_of_range_are_refused_with_their_value) {
+TEST(SessionTest, SizesOutOfRangeAreRefusedWithTheirValue) {
     const auto sized = [](const std::string& field, const std::string& value) {
         return "{\"experiment\": {\"" + field + "\": " + value + "}}";
     };
@@ -150,7 +150,7 @@ TEST(session_test, sizes_out_of_range_are_refused_with_their_value) {
     expect_refusal(sized("scale", "1e50"), "file.json: experiment: scale is not finite in float32");
 }
 
-TEST(session_test, seeds_are_exact_to_both_limits_and_refused_beyond) {
+TEST(SessionTest, SeedsAreExactToBothLimitsAndRefusedBeyond) {
     const auto seeded = [](const std::string& value) {
         return "{\"experiment\": {\"seed\": " + value + ", \"projection_seed\": " + value + "}}";
     };
@@ -168,7 +168,7 @@ TEST(session_test, seeds_are_exact_to_both_limits_and_refused_beyond) {
                            std::string(value));
 }
 
-TEST(session_test, a_whole_number_beyond_64_bits_is_quoted_as_typed) {
+TEST(SessionTest, AWholeNumberBeyond64BitsIsQuotedAsTyped) {
     expect_refusal(R"({"experiment": {"projection_seed": -99999999999999999999}})",
                    "file.json: experiment.projection_seed: expected a whole number from -2^63 to 2^64-1, not "
                    "-99999999999999999999");
@@ -179,7 +179,7 @@ TEST(session_test, a_whole_number_beyond_64_bits_is_quoted_as_typed) {
               1e20);
 }
 
-TEST(session_test, a_field_that_stands_twice_is_refused_by_name) {
+TEST(SessionTest, AFieldThatStandsTwiceIsRefusedByName) {
     expect_refusal(R"({"note": "a", "note": "a"})", "file.json: the field \"note\" is repeated: remove one");
     expect_refusal(R"({"experiment": {"seed": 1, "dim": 4, "seed": 2}})",
                    "file.json: the field \"experiment.seed\" is repeated");
@@ -190,14 +190,14 @@ TEST(session_test, a_field_that_stands_twice_is_refused_by_name) {
     EXPECT_TRUE(read(R"({"experiment": {"given": {}}, "presentation": {}})") == Session{});
 }
 
-TEST(session_test, other_versions_are_refused) {
+TEST(SessionTest, OtherVersionsAreRefused) {
     expect_refusal(R"({"version": 2})",
                    "file.json: version: 2 is not supported: this attnscope reads version 1");
     expect_refusal(R"({"version": "1"})", "file.json: version: \"1\" is not supported");
     expect_refusal(R"({"version": null})", "file.json: version: null is not supported");
 }
 
-TEST(session_test, what_is_not_json_is_refused_with_line_and_column) {
+TEST(SessionTest, WhatIsNotJsonIsRefusedWithLineAndColumn) {
     const std::string start = "file.json: not a session: no valid JSON at ";
     expect_refusal("", start + "line 1, column 1");
     expect_refusal("hello", start + "line 1, column 1");
@@ -214,7 +214,7 @@ TEST(session_test, what_is_not_json_is_refused_with_line_and_column) {
               std::string::npos);
 }
 
-TEST(session_test, deep_and_long_junk_is_refused_quickly) {
+TEST(SessionTest, DeepAndLongJunkIsRefusedQuickly) {
     const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
     expect_refusal(deep, "file.json: expected an object {…}, not a list");
     expect_refusal("{\"experiment\": {\"dim\": [[3]]}}",
@@ -232,7 +232,7 @@ TEST(session_test, deep_and_long_junk_is_refused_quickly) {
     expect_refusal(R"({"experiment": {"tokenizer": ")" + std::string(1'000'000, 'x') + "\"}}", "file.json: ");
 }
 
-TEST(session_test, more_values_than_any_session_has_are_refused_before_they_are_kept) {
+TEST(SessionTest, MoreValuesThanAnySessionHasAreRefusedBeforeTheyAreKept) {
     std::string text = "{\"experiment\": {\"given\": {\"query\": [[0";
     text.reserve(2 * k_max_json_elements + 100);
     for (std::size_t i = 0; i < k_max_json_elements; ++i) text += ",0";
@@ -246,7 +246,7 @@ TEST(session_test, more_values_than_any_session_has_are_refused_before_they_are_
     }
 }
 
-TEST(session_test, what_could_not_be_read_again_is_not_written) {
+TEST(SessionTest, WhatCouldNotBeReadAgainIsNotWritten) {
     Session session;
     session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Zero(20'000, 1'000)));
     try {
@@ -257,7 +257,7 @@ TEST(session_test, what_could_not_be_read_again_is_not_written) {
     }
 }
 
-TEST(session_test, more_mask_rules_than_are_applied_are_refused) {
+TEST(SessionTest, MoreMaskRulesThanAreAppliedAreRefused) {
     std::string rules = "\"causal\"";
     for (int i = 1; i < 32; ++i) rules += ", \"window:1,1\"";
     EXPECT_EQ(refusal("{\"experiment\": {\"mask\": [" + rules + "]}}"), "accepted");
@@ -266,7 +266,7 @@ TEST(session_test, more_mask_rules_than_are_applied_are_refused) {
         "file.json: experiment.mask: the list has 33 rules, and up to 32 are supported: use fewer");
 }
 
-TEST(session_test, given_matrices_round_trip_to_the_bit) {
+TEST(SessionTest, GivenMatricesRoundTripToTheBit) {
     Matrix matrix(2, 4);
     matrix << k_nan, k_infinity, -k_infinity, -0.f, 0.1f, 1e-45f, 3.4028235e38f, -16777217.f;
     Session session;
@@ -280,7 +280,7 @@ TEST(session_test, given_matrices_round_trip_to_the_bit) {
     EXPECT_EQ(to_json(again), to_json(session));
 }
 
-TEST(session_test, a_given_nan_is_the_same_whatever_its_bits) {
+TEST(SessionTest, AGivenNanIsTheSameWhateverItsBits) {
     Session session;
     session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Constant(1, 1, -k_nan)));
     EXPECT_TRUE(read(to_json(session)) == session);
@@ -291,7 +291,7 @@ TEST(session_test, a_given_nan_is_the_same_whatever_its_bits) {
     EXPECT_FALSE(zero == minus_zero);
 }
 
-TEST(session_test, given_matrices_that_are_none_are_refused) {
+TEST(SessionTest, GivenMatricesThatAreNoneAreRefused) {
     const auto given = [](const std::string& matrix) {
         return R"({"experiment": {"given": {"query": )" + matrix + "}}}";
     };
@@ -402,7 +402,7 @@ private:
     std::mt19937 random_;
 };
 
-TEST(session_test, random_sessions_survive_json) {
+TEST(SessionTest, RandomSessionsSurviveJson) {
     RandomSession random(20240607);
     for (int i = 0; i < 400; ++i) {
         const Session session = random.make();
@@ -413,7 +413,7 @@ TEST(session_test, random_sessions_survive_json) {
     }
 }
 
-TEST(session_test, a_random_session_differs_by_each_option) {
+TEST(SessionTest, ARandomSessionDiffersByEachOption) {
     const Session session = RandomSession(7).make();
     int differing = 0;
     for (const Option& option : options())
@@ -421,7 +421,7 @@ TEST(session_test, a_random_session_differs_by_each_option) {
     EXPECT_GT(differing, 10) << "the random sessions are too tame to test anything";
 }
 
-TEST(session_test, random_damage_is_refused_or_read_and_never_crashes) {
+TEST(SessionTest, RandomDamageIsRefusedOrReadAndNeverCrashes) {
     std::mt19937 random(99);
     const std::string whole = to_json(RandomSession(3).make());
     int refused = 0;
@@ -441,7 +441,7 @@ TEST(session_test, random_damage_is_refused_or_read_and_never_crashes) {
 
 // ---- files
 
-class session_file_test : public testing::Test {
+class SessionFileTest : public testing::Test {
 protected:
     void SetUp() override {
         folder_ =
@@ -457,12 +457,12 @@ protected:
     std::filesystem::path folder_;
 };
 
-TEST_F(session_file_test, a_session_file_is_loaded) {
+TEST_F(SessionFileTest, ASessionFileIsLoaded) {
     const Session session = RandomSession(11).make();
     EXPECT_TRUE(load_session(write("a.json", to_json(session))) == session);
 }
 
-TEST_F(session_file_test, a_refusal_names_the_file) {
+TEST_F(SessionFileTest, ARefusalNamesTheFile) {
     const std::string path = write("broken.json", "{");
     try {
         load_session(path);
@@ -476,7 +476,7 @@ TEST_F(session_file_test, a_refusal_names_the_file) {
 
 // ---- the examples
 
-TEST(example_test, all_load_and_evaluate) {
+TEST(ExampleTest, AllLoadAndEvaluate) {
     EXPECT_EQ(
         example_names(),
         (std::vector<std::string>{
@@ -488,16 +488,16 @@ TEST(example_test, all_load_and_evaluate) {
         const Session session = load_example(name);
         EXPECT_GT(session.note.size(), 40u) << name;
         const Trace trace = evaluate(session.experiment);
-        EXPECT_NE(trace.find(session.presentation.stage), nullptr) << name;
+        EXPECT_NE(trace.find_named(session.presentation.stage), nullptr) << name;
         EXPECT_TRUE(read(to_json(session)) == session) << name;
     }
 }
 
-TEST(example_test, scaled_dot_product_is_the_defaults) {
+TEST(ExampleTest, ScaledDotProductIsTheDefaults) {
     EXPECT_TRUE(load_example("scaled-dot-product").experiment == Experiment{});
 }
 
-TEST(example_test, an_unknown_name_is_refused_with_the_nearest) {
+TEST(ExampleTest, AnUnknownNameIsRefusedWithTheNearest) {
     const auto message = [](const char* name) {
         try {
             load_example(name);
@@ -513,7 +513,7 @@ TEST(example_test, an_unknown_name_is_refused_with_the_nearest) {
 
 // torch.nn.MultiheadAttention: out_proj is made first (weight by nn.Linear's rule, then its bias, thrown
 // away), in_proj_weight, 3d × d by xavier_uniform_, last; W_q, W_k, W_v are its rows.
-TEST(example_test, multi_head_draws_its_weights_in_the_order_of_multihead_attention) {
+TEST(ExampleTest, MultiHeadDrawsItsWeightsInTheOrderOfMultiheadAttention) {
     const Experiment experiment = load_example("multi-head").experiment;
     const Trace trace = evaluate(experiment);
     const int d = experiment.input.dim;
@@ -525,7 +525,7 @@ TEST(example_test, multi_head_draws_its_weights_in_the_order_of_multihead_attent
     generator.uniform(bias, -linear, linear);
     generator.uniform(in_proj, -xavier, xavier);
     const auto values = [&](const char* name) {
-        const auto all = trace.find(name)->buffer.host().values();
+        const auto all = trace.find_named(name)->buffer.host().values();
         return std::vector<float>(all.begin(), all.end());
     };
     const auto rows = [&](int first) {

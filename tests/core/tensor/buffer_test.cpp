@@ -23,7 +23,7 @@ Tensor tensor(Shape shape, std::initializer_list<float> values) {
     return result;
 }
 
-TEST(buffer_test, ranges_count_finite_nan_and_infinite_values_per_head_and_over_all) {
+TEST(BufferTest, RangesCountFiniteNanAndInfiniteValuesPerHeadAndOverAll) {
     const Buffer buffer(tensor({.heads = 2, .rows = 2, .columns = 2, .per_head = true},
                                {1, -3, k_nan, k_infinity, -k_infinity, 7, 5, 6}));
     EXPECT_EQ(buffer.range(0).min, -3);
@@ -43,7 +43,7 @@ TEST(buffer_test, ranges_count_finite_nan_and_infinite_values_per_head_and_over_
     EXPECT_THROW(buffer.range(2), std::out_of_range);
 }
 
-TEST(buffer_test, a_range_counts_zeros_of_either_sign) {
+TEST(BufferTest, ARangeCountsZerosOfEitherSign) {
     const Buffer buffer(
         tensor({.heads = 2, .rows = 1, .columns = 3, .per_head = true}, {0, 1, -0.0f, k_nan, 0, 5}));
     EXPECT_EQ(buffer.range(0).zero, 2u);
@@ -51,7 +51,7 @@ TEST(buffer_test, a_range_counts_zeros_of_either_sign) {
     EXPECT_EQ(buffer.range().zero, 3u);
 }
 
-TEST(buffer_test, a_head_without_any_finite_value_leaves_the_range_of_the_others_alone) {
+TEST(BufferTest, AHeadWithoutAnyFiniteValueLeavesTheRangeOfTheOthersAlone) {
     const Buffer buffer(tensor({.heads = 3, .rows = 1, .columns = 2, .per_head = true},
                                {k_nan, -k_infinity, 4, 9, k_nan, k_nan}));
     for (const int head : {0, 2}) {
@@ -62,14 +62,14 @@ TEST(buffer_test, a_head_without_any_finite_value_leaves_the_range_of_the_others
     EXPECT_EQ(buffer.range().max, 9);
 }
 
-TEST(buffer_test, an_empty_buffer_has_an_empty_range) {
+TEST(BufferTest, AnEmptyBufferHasAnEmptyRange) {
     const Buffer buffer(Tensor(Shape{}));
     EXPECT_EQ(buffer.range().finite, 0u);
     EXPECT_EQ(buffer.levels(), 0);
     EXPECT_EQ(buffer.pooled(0, 0).size(), 0);
 }
 
-TEST(buffer_test, the_mean_is_taken_over_the_heads_cell_by_cell) {
+TEST(BufferTest, TheMeanIsTakenOverTheHeadsCellByCell) {
     const Buffer buffer(tensor({.heads = 2, .rows = 1, .columns = 3, .per_head = true},
                                {1, k_nan, k_infinity, 2, 5, -k_infinity}));
     const Buffer& mean = buffer.mean();
@@ -80,19 +80,19 @@ TEST(buffer_test, the_mean_is_taken_over_the_heads_cell_by_cell) {
     EXPECT_EQ(&buffer.mean(), &mean);
 }
 
-TEST(buffer_test, the_mean_of_equal_heads_is_exactly_their_value) {
+TEST(BufferTest, TheMeanOfEqualHeadsIsExactlyTheirValue) {
     const Buffer buffer(tensor({.heads = 3, .rows = 1, .columns = 2, .per_head = true},
                                {0.1f, 0.7f, 0.1f, 0.7f, 0.1f, 0.7f}));
     EXPECT_EQ(buffer.mean().at(0, 0, 0), 0.1f);
     EXPECT_EQ(buffer.mean().at(0, 0, 1), 0.7f);
 }
 
-TEST(buffer_test, the_mean_of_one_head_is_the_buffer_itself) {
+TEST(BufferTest, TheMeanOfOneHeadIsTheBufferItself) {
     const Buffer buffer(tensor({.heads = 1, .rows = 1, .columns = 1}, {3}));
     EXPECT_EQ(&buffer.mean(), &buffer);
 }
 
-TEST(buffer_test, a_pooled_cell_is_nan_then_plus_infinity_then_the_largest_magnitude_then_minus_infinity) {
+TEST(BufferTest, APooledCellIsNanThenPlusInfinityThenTheLargestMagnitudeThenMinusInfinity) {
     // Five columns: the last pooled column stands for one column alone.
     const Buffer buffer(
         tensor({.heads = 1, .rows = 3, .columns = 5}, {1, -2, 3, k_infinity, -k_infinity,       //
@@ -111,7 +111,7 @@ TEST(buffer_test, a_pooled_cell_is_nan_then_plus_infinity_then_the_largest_magni
     EXPECT_EQ(buffer.pooled(0, 0).data(), buffer.host().head(0).data());
 }
 
-TEST(buffer_test, a_single_peak_is_seen_at_every_level) {
+TEST(BufferTest, ASinglePeakIsSeenAtEveryLevel) {
     for (const int peak : {0, 36, 200, 36 * 67 - 1}) {
         Tensor values({.heads = 1, .rows = 67, .columns = 36});
         std::fill(values.values().begin(), values.values().end(), 0.25f);
@@ -124,7 +124,7 @@ TEST(buffer_test, a_single_peak_is_seen_at_every_level) {
     }
 }
 
-TEST(buffer_test, levels_are_aligned_for_vectorised_loops) {
+TEST(BufferTest, LevelsAreAlignedForVectorisedLoops) {
     Tensor values({.heads = 1, .rows = 9, .columns = 9});
     std::fill(values.values().begin(), values.values().end(), 1.f);
     const Buffer buffer(std::move(values));
@@ -133,7 +133,7 @@ TEST(buffer_test, levels_are_aligned_for_vectorised_loops) {
     }
 }
 
-TEST(buffer_test, several_threads_may_ask_at_once) {
+TEST(BufferTest, SeveralThreadsMayAskAtOnce) {
     Tensor values({.heads = 4, .rows = 128, .columns = 128, .per_head = true});
     for (std::size_t i = 0; i < values.values().size(); ++i) values.values()[i] = static_cast<float>(i);
     const Buffer buffer(std::move(values));
@@ -150,7 +150,7 @@ TEST(buffer_test, several_threads_may_ask_at_once) {
     for (std::size_t t = 0; t < seen.size(); ++t) EXPECT_EQ(seen[t], seen[t % 4]);
 }
 
-TEST(buffer_test, facts_are_known_once_they_are_found_out) {
+TEST(BufferTest, FactsAreKnownOnceTheyAreFoundOut) {
     const Buffer buffer(
         tensor({.heads = 2, .rows = 2, .columns = 2, .per_head = true}, {1, -3, 2, 4, 5, 6, 7, 8}));
     EXPECT_FALSE(buffer.known_range(1));
@@ -179,7 +179,7 @@ TEST(buffer_test, facts_are_known_once_they_are_found_out) {
     EXPECT_EQ(single.known_mean(), &single);
 }
 
-TEST(buffer_test, a_row_of_the_mean_is_the_means_to_the_bit_without_the_rest) {
+TEST(BufferTest, ARowOfTheMeanIsTheMeansToTheBitWithoutTheRest) {
     Tensor values({.heads = 3, .rows = 4, .columns = 37, .per_head = true});
     for (std::size_t i = 0; i < values.values().size(); ++i)
         values.values()[i] = std::sin(static_cast<float>(i)) * 1e3f;
@@ -225,7 +225,7 @@ private:
     Shape shape_{.heads = 1, .rows = 399, .columns = 300};
 };
 
-TEST(buffer_test, a_row_is_copied_from_the_card_once_and_blocks_nobody) {
+TEST(BufferTest, ARowIsCopiedFromTheCardOnceAndBlocksNobody) {
     const auto values = std::make_shared<AskingValues>();
     const Buffer buffer(values);
     values->buffer = &buffer;
@@ -239,7 +239,7 @@ TEST(buffer_test, a_row_is_copied_from_the_card_once_and_blocks_nobody) {
     EXPECT_FALSE(values->blocked) << "the card's thread waits for the one that waits for it";
 }
 
-TEST(buffer_test, rows_are_copied_from_the_card_and_not_kept) {
+TEST(BufferTest, RowsAreCopiedFromTheCardAndNotKept) {
     const auto values = std::make_shared<AskingValues>();
     const Buffer buffer(values);
     values->buffer = &buffer;

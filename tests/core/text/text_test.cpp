@@ -48,21 +48,21 @@ std::string refusal(Action action) {
 
 // Seeds
 
-TEST(Seed, takes_every_number_that_torch_takes) {
+TEST(Seed, TakesEveryNumberThatTorchTakes) {
     EXPECT_EQ(Seed::parse("-9223372036854775808").bits(), 0x8000000000000000u);
     EXPECT_EQ(Seed::parse("18446744073709551615").bits(), 0xFFFFFFFFFFFFFFFFu);
     EXPECT_EQ(Seed::parse("-1").bits(), 0xFFFFFFFFFFFFFFFFu);
     EXPECT_EQ(Seed::parse(" 123\n"), Seed(123));
 }
 
-TEST(Seed, refuses_what_is_no_whole_number_in_range) {
+TEST(Seed, RefusesWhatIsNoWholeNumberInRange) {
     for (const std::string text : {"-9223372036854775809", "18446744073709551616", "1.5", "", "  ", "abc",
                                    "12x", "1 2", "-", "--1", "0x10", "1e3", "99999999999999999999999999"}) {
         EXPECT_NE(refusal([&] { Seed::parse(text); }).find('"' + text + '"'), std::string::npos) << text;
     }
 }
 
-TEST(Seed, writes_back_the_number_it_was_read_from) {
+TEST(Seed, WritesBackTheNumberItWasReadFrom) {
     for (const std::string text : {"-9223372036854775808", "-1", "0", "123", "9223372036854775807",
                                    "9223372036854775808", "18446744073709551615"}) {
         EXPECT_EQ(Seed::parse(text).text(), text);
@@ -70,98 +70,98 @@ TEST(Seed, writes_back_the_number_it_was_read_from) {
     }
 }
 
-TEST(Seed, minus_one_is_not_the_largest_seed_although_the_generator_sees_the_same) {
+TEST(Seed, MinusOneIsNotTheLargestSeedAlthoughTheGeneratorSeesTheSame) {
     EXPECT_NE(Seed::parse("-1"), Seed::parse("18446744073709551615"));
     EXPECT_EQ(Seed::parse("5"), Seed::from_unsigned(5));
 }
 
 // Words
 
-TEST(Words, are_runs_of_letters_and_digits) {
+TEST(Words, AreRunsOfLettersAndDigits) {
     EXPECT_EQ(words("GPT4 has 96 layers"), (Strings{"GPT4", "has", "96", "layers"}));
     EXPECT_EQ(words("٣ cats"), (Strings{"٣", "cats"}));
 }
 
-TEST(Words, keep_an_apostrophe_between_letters) {
+TEST(Words, KeepAnApostropheBetweenLetters) {
     EXPECT_EQ(words("don't"), (Strings{"don't"}));
     EXPECT_EQ(words("don’t"), (Strings{"don’t"}));
     EXPECT_EQ(words("rock'n'roll"), (Strings{"rock'n'roll"}));
     EXPECT_EQ(words("'tis dogs' 90's"), (Strings{"'", "tis", "dogs", "'", "90", "'", "s"}));
 }
 
-TEST(Words, keep_a_hyphen_between_letters) {
+TEST(Words, KeepAHyphenBetweenLetters) {
     EXPECT_EQ(words("state-of-the-art"), (Strings{"state-of-the-art"}));
     EXPECT_EQ(words("well‐known"), (Strings{"well‐known"}));
     EXPECT_EQ(words("-a b- a--b"), (Strings{"-", "a", "b", "-", "a", "-", "-", "b"}));
     EXPECT_EQ(words("1-2 covid-19 4-bit"), (Strings{"1", "-", "2", "covid", "-", "19", "4", "-", "bit"}));
 }
 
-TEST(Words, keep_an_apostrophe_after_a_letter_with_marks_of_its_own) {
+TEST(Words, KeepAnApostropheAfterALetterWithMarksOfItsOwn) {
     EXPECT_EQ(words("x\u0323'y"), (Strings{"x\u0323'y"}));
 }
 
-TEST(Words, leave_punctuation_apart) {
+TEST(Words, LeavePunctuationApart) {
     EXPECT_EQ(words("Well, yes!?"), (Strings{"Well", ",", "yes", "!", "?"}));
     EXPECT_EQ(words("a_b (c)"), (Strings{"a", "_", "b", "(", "c", ")"}));
 }
 
-TEST(Words, are_composed) {
+TEST(Words, AreComposed) {
     EXPECT_EQ(words("cafe\u0301"), (Strings{"caf\u00E9"}));
     EXPECT_EQ(words("x\u0301\u0323"), (Strings{"x\u0323\u0301"}));
     EXPECT_EQ(words("\u212B"), (Strings{"\u00C5"}));
 }
 
-TEST(Words, include_marks_that_do_not_compose) {
+TEST(Words, IncludeMarksThatDoNotCompose) {
     EXPECT_EQ(words("हिन्दी भाषा"), (Strings{"हिन्दी", "भाषा"}));
     EXPECT_EQ(words("\u0323a"), (Strings{"\u0323a"}));
 }
 
-TEST(Words, take_an_emoji_sequence_as_one_token) {
+TEST(Words, TakeAnEmojiSequenceAsOneToken) {
     EXPECT_EQ(words("a👩‍👩‍👧‍👦b"), (Strings{"a", "👩‍👩‍👧‍👦", "b"}));
     EXPECT_EQ(words("👍🏽🇫🇷🇩🇪❤️"), (Strings{"👍🏽", "🇫🇷", "🇩🇪", "❤️"}));
 }
 
-TEST(Words, of_chinese_are_runs_of_characters_with_the_punctuation_apart) {
+TEST(Words, OfChineseAreRunsOfCharactersWithThePunctuationApart) {
     EXPECT_EQ(words("注意力，机制。"), (Strings{"注意力", "，", "机制", "。"}));
 }
 
-TEST(Words, have_no_blanks) {
+TEST(Words, HaveNoBlanks) {
     EXPECT_EQ(words(" a\t\tb\r\nc\u00A0d\u3000e\u2028f "), (Strings{"a", "b", "c", "d", "e", "f"}));
     EXPECT_TRUE(words(" \t\r\n\u0085").empty());
 }
 
-TEST(Words, of_the_notebook_are_its_eight) {
+TEST(Words, OfTheNotebookAreItsEight) {
     EXPECT_EQ(words(k_notebook_sentence),
               (Strings{"Can", "you", "help", "me", "to", "translate", "this", "sentence"}));
 }
 
 // The other tokenizers
 
-TEST(Whitespace, separates_tokens_and_nothing_else_does) {
+TEST(Whitespace, SeparatesTokensAndNothingElseDoes) {
     EXPECT_EQ(split(TokenizerKind::whitespace, " don't  stop,now\u2003😀!\n"),
               (Strings{"don't", "stop,now", "😀!"}));
     EXPECT_EQ(split(TokenizerKind::whitespace, "zero\u200Bwidth"), (Strings{"zero\u200Bwidth"}));
 }
 
-TEST(Characters, are_grapheme_clusters_with_blanks) {
+TEST(Characters, AreGraphemeClustersWithBlanks) {
     EXPECT_EQ(split(TokenizerKind::characters, "e\u0301 👩‍👧\r\nः"),
               (Strings{"\u00E9", " ", "👩‍👧", "\r\n", "ः"}));
     EXPECT_EQ(split(TokenizerKind::characters, "각각"), (Strings{"각", "각"}));
 }
 
-TEST(Tokenizer, gives_no_tokens_for_empty_text) {
+TEST(Tokenizer, GivesNoTokensForEmptyText) {
     for (const Tokenizer& tokenizer : tokenizers())
         EXPECT_TRUE(tokenize("", tokenizer).empty()) << name_of(tokenizer.choice);
 }
 
-TEST(Tokenizer, keeps_every_byte_of_unusual_text) {
+TEST(Tokenizer, KeepsEveryByteOfUnusualText) {
     const std::string text("a\0b\u202E\u0301", 8);
     std::string joined;
     for (const std::string& token : split(TokenizerKind::characters, text)) joined += token;
     EXPECT_EQ(joined, to_nfc(text));
 }
 
-TEST(Utf8, is_refused_with_the_offset_of_the_first_wrong_byte) {
+TEST(Utf8, IsRefusedWithTheOffsetOfTheFirstWrongByte) {
     const std::array<std::pair<std::string, int>, 9> wrong{{
         {"\xFF", 0},
         {"ab\x80", 2},
@@ -183,12 +183,12 @@ TEST(Utf8, is_refused_with_the_offset_of_the_first_wrong_byte) {
     }
 }
 
-TEST(Utf8, is_accepted_to_its_last_code_point) {
+TEST(Utf8, IsAcceptedToItsLastCodePoint) {
     EXPECT_NO_THROW(require_utf8("a\u00E9\u20AC\U0001F600\U0010FFFF\uD7FF\uE000\uFFFE"));
     EXPECT_NO_THROW(require_utf8(""));
 }
 
-TEST(Folding, makes_words_of_any_case_equal) {
+TEST(Folding, MakesWordsOfAnyCaseEqual) {
     EXPECT_EQ(fold("CAN"), "can");
     EXPECT_EQ(fold("can"), "can");
     EXPECT_EQ(fold("Straße"), "strasse");
@@ -198,13 +198,13 @@ TEST(Folding, makes_words_of_any_case_equal) {
     EXPECT_EQ(fold(""), "");
 }
 
-TEST(Folding, of_a_folded_word_changes_nothing) {
+TEST(Folding, OfAFoldedWordChangesNothing) {
     for (const std::string word : {"İstanbul", "ﬁ", "ᾳ\u0301", "ŉ", "ǰ\u0323", "ΐ"}) {
         EXPECT_EQ(fold(fold(word)), fold(word)) << word;
     }
 }
 
-TEST(DisplayToken, makes_blanks_and_control_characters_visible) {
+TEST(DisplayToken, MakesBlanksAndControlCharactersVisible) {
     EXPECT_EQ(display_token(" "), "␣");
     EXPECT_EQ(display_token("\u3000"), "␣");
     EXPECT_EQ(display_token("\r\n"), "U+000DU+000A");
@@ -216,24 +216,24 @@ TEST(DisplayToken, makes_blanks_and_control_characters_visible) {
 
 // Vocabularies
 
-TEST(Vocabulary, alphabetical_gives_the_rows_of_the_notebook) {
+TEST(Vocabulary, AlphabeticalGivesTheRowsOfTheNotebook) {
     const Vocabulary result = vocabulary(VocabularyOrder::alphabetical, k_notebook_sentence);
     EXPECT_EQ(result.ids, (std::vector{0, 7, 1, 2, 5, 6, 4, 3}));
     EXPECT_EQ(result.words, (Strings{"can", "help", "me", "sentence", "this", "to", "translate", "you"}));
 }
 
-TEST(Vocabulary, alphabetical_is_by_code_point) {
+TEST(Vocabulary, AlphabeticalIsByCodePoint) {
     EXPECT_EQ(vocabulary(VocabularyOrder::alphabetical, "zoo école Ωmega 😀 ！ apple 10 9").words,
               (Strings{"10", "9", "apple", "zoo", "école", "ωmega", "！", "😀"}));
 }
 
-TEST(Vocabulary, appearance_gives_rows_in_the_order_of_first_use) {
+TEST(Vocabulary, AppearanceGivesRowsInTheOrderOfFirstUse) {
     const Vocabulary result = vocabulary(VocabularyOrder::appearance, "the Cat saw THE dog, the cat");
     EXPECT_EQ(result.words, (Strings{"the", "cat", "saw", "dog", ","}));
     EXPECT_EQ(result.ids, (std::vector{0, 1, 2, 0, 3, 4, 0, 1}));
 }
 
-TEST(Vocabulary, gives_equal_folded_words_one_row) {
+TEST(Vocabulary, GivesEqualFoldedWordsOneRow) {
     for (const VocabularyRule& rule : vocabulary_rules()) {
         EXPECT_EQ(make_vocabulary(Strings{"CAN", "can", "Can"}, rule).ids, (std::vector{0, 0, 0}))
             << name_of(rule.choice);
@@ -242,20 +242,20 @@ TEST(Vocabulary, gives_equal_folded_words_one_row) {
     }
 }
 
-TEST(Vocabulary, of_no_tokens_is_empty) {
+TEST(Vocabulary, OfNoTokensIsEmpty) {
     for (const VocabularyRule& rule : vocabulary_rules()) {
         EXPECT_TRUE(make_vocabulary(Strings{}, rule).words.empty()) << name_of(rule.choice);
     }
 }
 
-TEST(Vocabulary, stable_is_the_one_rule_that_draws_each_row_by_itself) {
+TEST(Vocabulary, StableIsTheOneRuleThatDrawsEachRowByItself) {
     for (const VocabularyRule& rule : vocabulary_rules())
         EXPECT_EQ(rule.stable, rule.choice == VocabularyOrder::stable);
 }
 
 // Tables of embeddings
 
-TEST(Table, of_the_notebook_starts_with_its_printed_digits) {
+TEST(Table, OfTheNotebookStartsWithItsPrintedDigits) {
     Generator generator(Seed(123));
     const Matrix table = test::drawn(generator, Initialization::normal, 10, 16);
     ASSERT_EQ(table.rows(), 10);
@@ -266,7 +266,7 @@ TEST(Table, of_the_notebook_starts_with_its_printed_digits) {
     }
 }
 
-TEST(Table, leaves_the_generator_where_the_draw_ended) {
+TEST(Table, LeavesTheGeneratorWhereTheDrawEnded) {
     Generator by_table(Seed(5));
     Generator by_hand(Seed(5));
     test::drawn(by_table, Initialization::uniform, 3, 4);
@@ -279,7 +279,7 @@ TEST(Table, leaves_the_generator_where_the_draw_ended) {
     EXPECT_EQ(next, expected);
 }
 
-TEST(StableTable, gives_a_word_the_same_row_in_every_sentence) {
+TEST(StableTable, GivesAWordTheSameRowInEverySentence) {
     for (const Initializer& initializer : initializers()) {
         const Vocabulary first = vocabulary(VocabularyOrder::stable, "the cat sat on the mat");
         const Vocabulary second = vocabulary(VocabularyOrder::stable, "A dog and a CAT");
@@ -290,7 +290,7 @@ TEST(StableTable, gives_a_word_the_same_row_in_every_sentence) {
     }
 }
 
-TEST(StableTable, changes_with_the_seed) {
+TEST(StableTable, ChangesWithTheSeed) {
     const Strings word{"cat"};
     const Initializer& normal = initializer_of(Initialization::normal);
     EXPECT_NE(draw_stable_table(Seed(1), word, 8, normal), draw_stable_table(Seed(2), word, 8, normal));
@@ -298,12 +298,12 @@ TEST(StableTable, changes_with_the_seed) {
               draw_stable_table(Seed::from_unsigned(1 + (std::uint64_t{1} << 32)), word, 8, normal));
 }
 
-TEST(StableTable, seeds_a_word_by_a_fixed_hash) {
+TEST(StableTable, SeedsAWordByAFixedHash) {
     EXPECT_EQ(word_seed(Seed(123), "cat").bits(), 0x384EDE3D28248FD5u);
     EXPECT_EQ(word_seed(Seed(-5), "é").bits(), 0xEDAC6ADFAA2C06B1u);
 }
 
-TEST(StableTable, draws_each_row_from_the_generator_of_its_word) {
+TEST(StableTable, DrawsEachRowFromTheGeneratorOfItsWord) {
     const Strings two{"cat", "dog"};
     const Matrix table = draw_stable_table(Seed(123), two, 5, initializer_of(Initialization::normal));
     Generator generator(word_seed(Seed(123), "dog"));
@@ -312,7 +312,7 @@ TEST(StableTable, draws_each_row_from_the_generator_of_its_word) {
     for (Eigen::Index i = 0; i < 5; ++i) EXPECT_EQ(table(1, i), row[static_cast<std::size_t>(i)]);
 }
 
-TEST(sentence_tokens_test, a_token_and_a_text_have_a_longest_length) {
+TEST(SentenceTokensTest, ATokenAndATextHaveALongestLength) {
     const auto refusal = [](const std::string& text) {
         Experiment experiment;
         experiment.input.text = text;

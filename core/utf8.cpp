@@ -1,0 +1,43 @@
+#include "core/utf8.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+
+namespace attnscope {
+
+DecodedCharacter decode_utf8(std::string_view text) {
+    utf8proc_int32_t code = -1;
+    const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                         static_cast<utf8proc_ssize_t>(text.size()), &code);
+    if (length <= 0) return {};
+    return {static_cast<char32_t>(code), static_cast<std::size_t>(length)};
+}
+
+std::string encode_utf8(char32_t code) {
+    std::array<utf8proc_uint8_t, 4> bytes{};
+    const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code), bytes.data());
+    return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length)};
+}
+
+namespace {
+
+std::size_t next_length(std::string_view text) { return std::max<std::size_t>(decode_utf8(text).bytes, 1); }
+
+}  // namespace
+
+std::size_t count_code_points(std::string_view text) {
+    std::size_t count = 0;
+    for (; !text.empty(); ++count) text.remove_prefix(next_length(text));
+    return count;
+}
+
+std::size_t code_point_begin(std::string_view text, std::size_t byte) {
+    if (byte >= text.size()) return text.size();
+    std::size_t begin = 0;
+    for (std::size_t length = 0; begin + (length = next_length(text.substr(begin))) <= byte;) begin += length;
+    return begin;
+}
+
+}  // namespace attnscope

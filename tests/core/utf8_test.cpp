@@ -1,0 +1,39 @@
+#include "core/utf8.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+TEST(Utf8, DecodesWhatItEncodes) {
+    for (const char32_t code : {U'\0', U'a', U'é', U'→', U'咖', U'😀', char32_t{0x10FFFF}}) {
+        const std::string text = encode_utf8(code) + "rest";
+        EXPECT_EQ(decode_utf8(text).code, code);
+        EXPECT_EQ(text.substr(decode_utf8(text).bytes), "rest");
+    }
+}
+
+TEST(Utf8, RefusesWhatIsNotWellFormed) {
+    for (const char* text :
+         {"\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF"})
+        EXPECT_EQ(decode_utf8(text).bytes, 0U) << text;
+    EXPECT_EQ(decode_utf8("").bytes, 0U);
+}
+
+TEST(Utf8, CountsCodePointsAndStrayBytes) {
+    EXPECT_EQ(count_code_points(""), 0U);
+    EXPECT_EQ(count_code_points("d_k → 😀"), 7U);
+    EXPECT_EQ(count_code_points("a\x80\xC3"), 3U);
+}
+
+TEST(Utf8, FindsWhereACodePointBegins) {
+    const std::string text = "a😀b";
+    const std::size_t begins[] = {0, 1, 1, 1, 1, 5};
+    for (std::size_t byte = 0; byte < text.size(); ++byte)
+        EXPECT_EQ(code_point_begin(text, byte), begins[byte]) << byte;
+    EXPECT_EQ(code_point_begin(text, 6), 6U);
+    EXPECT_EQ(code_point_begin(text, 99), 6U);
+}
+
+}  // namespace
+}  // namespace attnscope
