@@ -26,20 +26,22 @@ constexpr Anchor k_magma[] = {{0, 0x000004},   {7, 0x03030f},   {20, 0x0e0b2b}, 
                               {48, 0x36106b},  {58, 0x471078},  {75, 0x621980},  {105, 0x912b81},
                               {133, 0xbf3a77}, {152, 0xdc4869}, {168, 0xef5d5e}, {182, 0xf8765c},
                               {195, 0xfc8e64}, {213, 0xfeb078}, {239, 0xfde0a1}, {255, 0xfcfdbf}};
+constexpr Anchor k_gray[] = {{0, 0x000000}, {255, 0xffffff}};
 // Lightness L* 29, 41.5, 55, 69.5, 81.5 on both arms, 91 in the middle. The middle spans entries 127 and 128:
 // 0 itself is drawn neutral, and the table is symmetric.
 constexpr Anchor k_blue_red[] = {{0, 0x24427e},     {25.4, 0x31649f},  {50.8, 0x5587ba},  {76.2, 0x82afd1},
                                  {101.6, 0xb6cedf}, {127, 0xe6e6e8},   {128, 0xe6e6e8},   {153.4, 0xebc2a9},
                                  {178.8, 0xe39876}, {204.2, 0xce654d}, {229.6, 0xad3a39}, {255, 0x87152b}};
 
-std::span<const Anchor> anchors_of(ColormapKind choice) {
-    switch (choice) {
-        case ColormapKind::viridis: return k_viridis;
-        case ColormapKind::cividis: return k_cividis;
-        case ColormapKind::magma: return k_magma;
-    }
-    return {};
-}
+struct SequentialMap {
+    ColormapKind choice;
+    std::span<const Anchor> anchors;
+};
+constexpr std::array<SequentialMap, 4> k_sequential{{{ColormapKind::viridis, k_viridis},
+                                                     {ColormapKind::cividis, k_cividis},
+                                                     {ColormapKind::magma, k_magma},
+                                                     {ColormapKind::gray, k_gray}}};
+static_assert(is_table_of<ColormapKind>(k_sequential));
 
 std::uint8_t between(std::uint8_t a, std::uint8_t b, double t) {
     return static_cast<std::uint8_t>(std::floor(a + (b - a) * t + 0.5));
@@ -66,8 +68,8 @@ Colormap build(std::string_view name, bool diverging, std::span<const Anchor> an
 std::span<const Colormap> colormaps() {
     static const std::vector<Colormap> maps = [] {
         std::vector<Colormap> built;
-        for (const auto& [kind, name] : choices<ColormapKind>())
-            built.push_back(build(name, false, anchors_of(kind)));
+        for (const SequentialMap& map : k_sequential)
+            built.push_back(build(name_of(map.choice), false, map.anchors));
         built.push_back(build("blue-red", true, k_blue_red));
         return built;
     }();

@@ -11,11 +11,11 @@
 namespace attnscope {
 
 /// The sequential maps, for probabilities; signed values use the diverging map.
-enum class ColormapKind { viridis, cividis, magma };
+enum class ColormapKind { viridis, cividis, magma, gray };
 constexpr auto choice_names(ColormapKind) {
     using enum ColormapKind;
     return std::to_array<ChoiceName<ColormapKind>>(
-        {{viridis, "viridis"}, {cividis, "cividis"}, {magma, "magma"}});
+        {{viridis, "viridis"}, {cividis, "cividis"}, {magma, "magma"}, {gray, "gray"}});
 }
 
 struct Colormap {
@@ -24,10 +24,11 @@ struct Colormap {
     std::array<Rgb8, 256> colors;  ///< from the smallest value to the largest
 };
 
-/// In the order of the menus: viridis, cividis, magma (sequential), blue-red (diverging).
+/// In the order of the menus: viridis, cividis, magma, gray (sequential), blue-red (diverging).
 ///
 /// viridis and magma (S. van der Walt, N. Smith, 2015) and cividis (J. Nuñez, C. Anderton, R. Renslow, 2018,
-/// doi:10.1371/journal.pone.0199239) are perceptually uniform, released under CC0 with matplotlib; each
+/// doi:10.1371/journal.pone.0199239) are perceptually uniform, released under CC0 with matplotlib; gray, for
+/// printing in one ink, goes from black to white in equal steps of sRGB. Each
 /// channel is within one level of matplotlib's table. In blue-red the two arms have the same lightness
 /// (CIELAB L*) at the same distance from 0, so that neither sign looks stronger.
 std::span<const Colormap> colormaps();

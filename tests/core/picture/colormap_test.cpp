@@ -27,7 +27,7 @@ constexpr KnownEntry k_known[] = {
     {ColormapKind::cividis, 192, {188, 174, 108}}, {ColormapKind::cividis, 255, rgb8(0xfee838)},
     {ColormapKind::magma, 0, rgb8(0x000004)},      {ColormapKind::magma, 64, {81, 18, 124}},
     {ColormapKind::magma, 128, {183, 55, 121}},    {ColormapKind::magma, 192, {252, 137, 97}},
-    {ColormapKind::magma, 255, rgb8(0xfcfdbf)}};
+    {ColormapKind::magma, 255, rgb8(0xfcfdbf)},    {ColormapKind::gray, 100, rgb8(0x646464)}};
 
 TEST(ColormapTest, SequentialMapsAreMatplotlibsToOneLevel) {
     for (const KnownEntry& known : k_known) {

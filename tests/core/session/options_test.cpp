@@ -90,7 +90,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"stage", {"weights", "tokens", "W_q", "query_heads"}},
     {"head", {"1", "4", "64", "all", "mean"}},
     {"range", {"matrix", "head", "all", "0,1", "-0.1,1e+30", "-3,-2"}},
-    {"colormap", {"viridis", "cividis", "magma"}},
+    {"colormap", {"viridis", "cividis", "magma", "gray"}},
     {"theme", {"dark", "light", "contrast", "print"}},
     {"cell-size", {"1", "48", "512", "auto"}},
     {"values", {"true", "false"}},
@@ -214,7 +214,7 @@ TEST(OptionsTest, ARefusedFlagNamesItselfItsValueAndWhatItMayBe) {
         {{"block", "post_norm"}, "--block: \"post_norm\" is not known: use none, post-norm, pre-norm"},
         {{"theme", "drak"}, "--theme: \"drak\" is not known: use dark, light, contrast, print"},
         {{"theme", "a\nb"}, "--theme: \"a\\nb\" is not known: use dark, light, contrast, print"},
-        {{"colormap", "jet"}, "--colormap: \"jet\" is not known: use viridis, cividis, magma"},
+        {{"colormap", "jet"}, "--colormap: \"jet\" is not known: use viridis, cividis, magma, gray"},
         {{"cell-size", "0"}, "--cell-size: 0 is out of range: use 1 to 512"},
         {{"cell-size", "big"}, "--cell-size: expected auto or a whole number, not \"big\""},
         {{"cell-size", "513"}, "--cell-size: 513 is out of range: use 1 to 512"},
@@ -311,7 +311,7 @@ TEST(OptionsTest, ColourMapsAndThemesAreThoseOfTheirTables) {
         set_from_text(session, *find_option("theme"), name_of(theme.choice));
         EXPECT_EQ(session.presentation.theme, theme.choice);
     }
-    EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma");
+    EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma|gray");
     EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");
 }
 
