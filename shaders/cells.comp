@@ -61,6 +61,8 @@ float formula(uint head, uint row, uint column) {
     return a[at_a] * b[at_b] / u_x;
 #elif defined(MASKED_FILL)  // −∞ where the mask is 0
     return b[at_b] == 0.0 ? k_minus_infinity : a[at_a];
+#elif defined(EXPONENTIAL)
+    return exp(a[at_a]);
 #elif defined(RELU)
     return isnan(a[at_a]) ? a[at_a] : max(a[at_a], 0.0);
 #elif defined(GELU)

@@ -159,7 +159,7 @@ void likely(const Column& c, float left, float width) {
     const std::string target = "target “" + trace.label(Axis::target_row, said) + "”";
     head(c, left, width, "predicts",
          trace.find("target_tokens"_stage) ? fitted(ui.fonts.caption, target, width) : "most likely");
-    const ShownStage log_probs = *c.scene.stage("log_probs"_stage);
+    const ShownStage probabilities = *c.scene.stage("probabilities"_stage);
     const float pitch = ui.px(24);
     const int count = std::clamp(static_cast<int>(c.height() / pitch), 1, 8);
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -168,7 +168,7 @@ void likely(const Column& c, float left, float width) {
         ImGui::SetCursorScreenPos({left, y});
         ImGui::PushID(each.word);
         ImGui::InvisibleButton("likely", {width, pitch});
-        use_cell(c.desk, ui, log_probs, {c.scene.step, each.word});
+        use_cell(c.desk, ui, probabilities, {c.scene.step, each.word});
         ImGui::PopID();
         const bool own = each.word == said;
         ImFont* font = own ? ui.fonts.strong : ui.fonts.body;

@@ -179,6 +179,9 @@ public:
         kernels_->cells("cells.comp", {gelu ? "GELU" : "RELU"}, {{input(0)}}, out(), {},
                         gelu ? op::k_exponential_work : 1);
     }
+    void operator()(const op::Exponential&) {
+        kernels_->cells("cells.comp", {"EXPONENTIAL"}, {{input(0)}}, out(), {}, op::k_exponential_work);
+    }
     void operator()(const op::LogSoftmax&) { kernels_->rows("LOG_SOFTMAX", {{input(0)}}, out()); }
 
 private:

@@ -56,6 +56,7 @@ inline constexpr std::array k_stages = {
     StageInfo{"norm_2", "N₂", "layer norm", query_token, feature, real, false},
     StageInfo{"logits", "L", "word scores", query_token, target_row, real, false},
     StageInfo{"log_probs", "log p", "log softmax", query_token, target_row, real, false},
+    StageInfo{"probabilities", "p(w)", "of words", query_token, target_row, probability, false},
     StageInfo{"loss", "ℓ", "loss", single, single, real, false},
     // sequence to sequence
     StageInfo{"source", "x", "source word", key_token, single, token_id, false},

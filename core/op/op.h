@@ -12,6 +12,7 @@
 #include "core/op/decoder.h"
 #include "core/op/dot_product.h"
 #include "core/op/dropout.h"
+#include "core/op/exponential.h"
 #include "core/op/general_score.h"
 #include "core/op/hardmax.h"
 #include "core/op/heads.h"
@@ -49,7 +50,7 @@ using Any = std::variant<
     QueryPlaces, PredictedCenters, Mask, MaskedFill, Softmax, Hardmax, Sparsemax, GaussianWindow, ApplyWindow,
     Dropout, WeightedSum,
     // transformer block, logits and loss
-    LayerNorm, Activate, LogSoftmax, CrossEntropy, WeightedTotal, ArgMax,
+    LayerNorm, Activate, LogSoftmax, Exponential, CrossEntropy, WeightedTotal, ArgMax,
     // sequence to sequence
     GruEncoder, JoinColumns, InitialState, LinearInDouble, Decode, DecodeGreedily, OutputLogits>;
 }  // namespace op

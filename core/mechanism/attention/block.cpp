@@ -65,6 +65,7 @@ void AttentionBuilder::add_logits() {
     const Value logits = linear("logits"_stage, output_, W, is_given("b_out") ? custom("b_out") : Value{});
     builder_.may_give("b_out", 1, builder_.shape(logits).columns);
     output_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
+    builder_.add("probabilities"_stage, op::Exponential{}, {output_});
 }
 
 /// The mean of −log p of each row's target, or Σ loss_weights ∘ output.

@@ -207,6 +207,7 @@ void Seq2seqBuilder::predict() {
     const Value W = parameter("W_out"), b = parameter("b_out");
     const Value logits = builder_.add("logits"_stage, op::OutputLogits{}, {state_, words_, context_, W, b});
     log_probs_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
+    builder_.add("probabilities"_stage, op::Exponential{}, {log_probs_});
     builder_.add("picked_tokens"_stage, op::ArgMax{}, {logits});
 }
 

@@ -28,11 +28,11 @@ std::vector<std::string> said_words(const Trace& trace) {
 }
 
 std::vector<LikelyWord> likely_words(const Trace& trace, int step, int count) {
-    const auto log_p = trace.find("log_probs"_stage)->buffer.host().head(0).row(step);
-    std::vector<int> order(static_cast<std::size_t>(log_p.size()));
+    const auto p = trace.find("probabilities"_stage)->buffer.host().head(0).row(step);
+    std::vector<int> order(static_cast<std::size_t>(p.size()));
     std::iota(order.begin(), order.end(), 0);
     // NaN compares with nothing and sorts last.
-    const auto value = [&](int word) { return std::isnan(log_p[word]) ? -INFINITY : log_p[word]; };
+    const auto value = [&](int word) { return std::isnan(p[word]) ? -INFINITY : p[word]; };
     const auto likelier = [&](int a, int b) {
         return value(a) > value(b) || (value(a) == value(b) && a < b);
     };
@@ -40,11 +40,11 @@ std::vector<LikelyWord> likely_words(const Trace& trace, int step, int count) {
     std::partial_sort(order.begin(), shown, order.end(), likelier);
     std::vector<LikelyWord> words;
     for (auto at = order.begin(); at != shown; ++at)
-        words.push_back({*at, std::exp(static_cast<double>(log_p[*at])), static_cast<int>(words.size()) + 1});
+        words.push_back({*at, double{p[*at]}, static_cast<int>(words.size()) + 1});
     const int said = said_word(trace, step);
     if (std::ranges::find(words, said, &LikelyWord::word) != words.end()) return words;
     const auto before = std::ranges::count_if(order, [&](int other) { return likelier(other, said); });
-    words.back() = {said, std::exp(static_cast<double>(log_p[said])), static_cast<int>(before) + 1};
+    words.back() = {said, double{p[said]}, static_cast<int>(before) + 1};
     return words;
 }
 

@@ -156,7 +156,7 @@ TEST_F(AlignmentViewTest, TheStepsPartsAreCellsOfTheirStages) {
     expect_hovered("initial_state", {0, 2});
 }
 
-TEST_F(AlignmentViewTest, TheWordsThatAStepFindsLikelyAreCellsOfLogProbs) {
+TEST_F(AlignmentViewTest, TheWordsThatAStepFindsLikelyAreCellsOfTheirProbabilities) {
     change([](Session& s) { s.presentation.locked = Cell{5, 2}; });
     ImGuiWindow* in = find_window("attnscope");
     for (const LikelyWord& each : likely_words(*document().trace(), 5, 8)) {
@@ -165,7 +165,7 @@ TEST_F(AlignmentViewTest, TheWordsThatAStepFindsLikelyAreCellsOfLogProbs) {
         const ImRect area = area_of(in, id);
         ASSERT_GT(area.GetWidth(), 0) << each.word;
         move(area.GetCenter());
-        expect_hovered("log_probs", {5, each.word});
+        expect_hovered("probabilities", {5, each.word});
     }
 }
 

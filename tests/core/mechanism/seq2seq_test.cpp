@@ -92,33 +92,20 @@ TEST(Seq2seqTest, TheParametersAreDrawnAsPytorchDrawsThemBitForBit) {
 TEST(Seq2seqTest, TheStagesStandInTheOrderOfTheComputation) {
     std::vector<std::string> names;
     for (const StagePtr& stage : evaluate(translation()).stages()) names.emplace_back(stage->name());
-    EXPECT_EQ(names, (std::vector<std::string>{"source",
-                                               "source_embedding",
-                                               "encoder_r_fwd",
-                                               "encoder_z_fwd",
-                                               "encoder_n_fwd",
-                                               "h_fwd",
-                                               "encoder_r_bwd",
-                                               "encoder_z_bwd",
-                                               "encoder_n_bwd",
-                                               "h_bwd",
-                                               "annotations",
-                                               "initial_state",
-                                               "keys_projected",
-                                               "fed_tokens",
-                                               "target_embedding",
-                                               "alignment_scores",
-                                               "alignment",
-                                               "decoder_context",
-                                               "gate_r",
-                                               "gate_z",
-                                               "gate_n",
-                                               "decoder_state",
-                                               "logits",
-                                               "log_probs",
-                                               "picked_tokens",
-                                               "target_tokens",
-                                               "loss"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"source",           "source_embedding",
+                                               "encoder_r_fwd",    "encoder_z_fwd",
+                                               "encoder_n_fwd",    "h_fwd",
+                                               "encoder_r_bwd",    "encoder_z_bwd",
+                                               "encoder_n_bwd",    "h_bwd",
+                                               "annotations",      "initial_state",
+                                               "keys_projected",   "fed_tokens",
+                                               "target_embedding", "alignment_scores",
+                                               "alignment",        "decoder_context",
+                                               "gate_r",           "gate_z",
+                                               "gate_n",           "decoder_state",
+                                               "logits",           "log_probs",
+                                               "probabilities",    "picked_tokens",
+                                               "target_tokens",    "loss"}));
 }
 
 TEST(Seq2seqTest, TeacherForcingFeedsBosAndTheWordsAndWantsTheWordsAndEos) {
@@ -332,7 +319,7 @@ TEST(Seq2seqTest, OneWordOnEachSideIsASentence) {
 
 /// Everything else is the very same object as before.
 TEST(Seq2seqTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
-    const std::set<std::string> words = {"logits", "log_probs", "loss", "picked_tokens"};
+    const std::set<std::string> words = {"logits", "log_probs", "loss", "picked_tokens", "probabilities"};
     const std::set<std::string> decoder = {"alignment_scores", "alignment", "decoder_context", "gate_r",
                                            "gate_z",           "gate_n",    "decoder_state"};
     const auto both = [](std::set<std::string> a, const std::set<std::string>& b) {
@@ -375,7 +362,8 @@ TEST(Seq2seqTest, AGreedyDecoderThatPicksTheSameWordsKeepsItsStates) {
     const Trace before = evaluate(greedy(0));
     // Every logit a little higher, none nearer to another.
     EXPECT_EQ(computed(evaluate(greedy(0.5), before)),
-              (std::set<std::string>{"b_out", "fed_tokens", "logits", "log_probs", "picked_tokens"}));
+              (std::set<std::string>{"b_out", "fed_tokens", "logits", "log_probs", "picked_tokens",
+                                     "probabilities"}));
 }
 
 TEST(Seq2seqTest, WhatIsTakenOverEqualsWhatIsComputedAnew) {

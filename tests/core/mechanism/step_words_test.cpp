@@ -30,22 +30,21 @@ TEST(StepWordsTest, AGreedyStepSaysWhatItFindsLikeliest) {
 
 TEST(StepWordsTest, LikelyWordsAreInOrderWithTheWantedOneAmongThem) {
     const Trace trace = evaluate(load_example("bahdanau-alignment").experiment);
-    const Stage& log_probs = *trace.find("log_probs"_stage);
-    const int all = log_probs.shape().columns;
-    for (int i = 0; i < log_probs.shape().rows; ++i) {
+    const Stage& probabilities = *trace.find("probabilities"_stage);
+    const int all = probabilities.shape().columns;
+    for (int i = 0; i < probabilities.shape().rows; ++i) {
         const auto every = likely_words(trace, i, all + 5);
         ASSERT_EQ(every.size(), static_cast<std::size_t>(all));
         double sum = 0;
         for (std::size_t k = 0; k < every.size(); ++k) {
             EXPECT_EQ(every[k].rank, static_cast<int>(k) + 1);
-            EXPECT_DOUBLE_EQ(every[k].probability,
-                             std::exp(double{log_probs.buffer.at(0, i, every[k].word)}));
+            EXPECT_DOUBLE_EQ(every[k].probability, probabilities.buffer.at(0, i, every[k].word));
             if (k > 0) {
                 EXPECT_LE(every[k].probability, every[k - 1].probability);
             }
             sum += every[k].probability;
         }
-        EXPECT_NEAR(sum, 1, 1e-5);  // log_probs are float32
+        EXPECT_NEAR(sum, 1, 1e-5);  // of float32
         const auto some = likely_words(trace, i, 3);
         ASSERT_EQ(some.size(), 3u);
         EXPECT_EQ(some[0].word, every[0].word);

@@ -1,0 +1,19 @@
+#include "core/op/exponential.h"
+
+#include <cmath>
+
+namespace attnscope::op {
+
+void Exponential::forward(const Work& in, Tensor& out) const {
+    std::ranges::transform(in.inputs[0]->host().values(), out.values().begin(),
+                           [](float x) { return static_cast<float>(std::exp(double{x})); });
+}
+
+void Exponential::explain(Proof& proof, const Cell& cell) const {
+    proof.add_step("x", cell.at(0));
+    proof.add_step("exp( x )", cell.value);
+}
+
+void Exponential::torch(TorchLines& py) const { py.line("{} = {}.exp()", py.out(), py.in(0)); }
+
+}  // namespace attnscope::op
