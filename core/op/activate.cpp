@@ -1,6 +1,7 @@
 #include "core/op/activate.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace attnscope::op {
 
@@ -14,6 +15,23 @@ float gelu(float x) {
 void Activate::forward(const Work& in, Tensor& out) const {
     const auto f = activation == Activation::gelu ? &gelu : &relu;
     std::ranges::transform(in.inputs[0]->host().values(), out.values().begin(), f);
+}
+
+namespace {
+
+double slope_of(Activation activation, double x) {
+    if (activation == Activation::relu) return x > 0 ? 1 : 0;
+    return (1 + std::erf(x / std::sqrt(2.0))) / 2 +
+           x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+}
+
+}  // namespace
+
+void Activate::backward(const Backward& at) const {
+    if (!at.wants(0)) return;
+    at.sum(0) += at.gradient().binaryExpr(at.input(0), [&](float dY, float x) {
+        return static_cast<float>(double{dY} * slope_of(activation, double{x}));
+    });
 }
 
 void Activate::explain(Proof& proof, const Cell& cell) const {

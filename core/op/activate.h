@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/experiment/choices.h"
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -17,6 +18,8 @@ struct Activate {
     std::string formula(const Symbols&) const { return std::string(name_of(activation)); }
     std::string caption(const Symbols&) const { return std::string(name_of(activation)); }
     void forward(const Work& in, Tensor& out) const;
+    /// relu: dY where x > 0, else 0; gelu: dY (Φ(x) + x φ(x)), in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Activate&) const = default;

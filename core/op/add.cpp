@@ -14,9 +14,18 @@ void sum_inputs(const Work& in, Tensor& out) {
     });
 }
 
+/// Adds the result's gradient to that of every input, whose further rows were not used.
+void pass_on(const Backward& at) {
+    for (int h = 0; h < at.heads(); ++h)
+        for (std::size_t i = 0; i < at.count(); ++i)
+            if (at.wants(i)) at.sum(i, h).topRows(at.gradient(h).rows()) += at.gradient(h);
+}
+
 }  // namespace
 
 void Identity::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+
+void Identity::backward(const Backward& at) const { pass_on(at); }
 
 void Identity::explain(Proof& proof, const Cell& cell) const {
     proof.remark = fmt::format("no projection: the same as {}", cell.words.symbol(0));
@@ -24,12 +33,16 @@ void Identity::explain(Proof& proof, const Cell& cell) const {
 
 void Add::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
 
+void Add::backward(const Backward& at) const { pass_on(at); }
+
 void Add::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(cell.words.symbol(0), cell.at(0));
     proof.add_step(fmt::format("+ {} {}", cell.words.symbol(1), number_text(cell.at(1))), cell.value);
 }
 
 void AddBias::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+
+void AddBias::backward(const Backward& at) const { pass_on(at); }
 
 void AddBias::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);

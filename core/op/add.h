@@ -1,6 +1,7 @@
 // Sums, cell by cell.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -13,6 +14,8 @@ struct Identity {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.own + " = " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dY.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Identity&) const = default;
@@ -24,6 +27,8 @@ struct Add {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.of(0) + " + " + in.of(1); }
     void forward(const Work& in, Tensor& out) const;
+    /// Both are dY; the rows of y that are not used get nothing.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Add&) const = default;
@@ -37,6 +42,8 @@ struct AddBias {
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dY for each; a bias without heads gets the sum over the heads.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const AddBias&) const = default;

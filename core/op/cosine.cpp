@@ -22,6 +22,28 @@ void Sharpen::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Cosine::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        const ConstMatrixView Q = at.input(0, h), K = at.input(1, h), c = at.result(h), dC = at.gradient(h);
+        const Eigen::VectorXf q_norms = Q.rowwise().norm(), k_norms = K.rowwise().norm();
+        for (Eigen::Index i = 0; i < dC.rows(); ++i)
+            for (Eigen::Index j = 0; j < dC.cols(); ++j) {
+                const float norms = q_norms(i) * k_norms(j), divisor = std::max(norms, 1e-8f);
+                const auto toward = [&](const auto& own, const auto& other, float own_norm) {
+                    const float back = norms > 1e-8f ? c(i, j) / (own_norm * own_norm) : 0;
+                    return (dC(i, j) * (other / divisor - back * own)).eval();
+                };
+                if (at.wants(0)) at.sum(0, h).row(i) += toward(Q.row(i), K.row(j), q_norms(i));
+                if (at.wants(1)) at.sum(1, h).row(j) += toward(K.row(j), Q.row(i), k_norms(j));
+            }
+    }
+}
+
+void Sharpen::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h)
+        if (at.wants(0)) at.sum(0, h) += factor * at.gradient(h);
+}
+
 void Cosine::explain(Proof& proof, const Cell& cell) const {
     const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
     const double norms = q.cast<double>().norm() * k.cast<double>().norm();

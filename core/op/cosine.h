@@ -1,6 +1,7 @@
 // The cosine of the angle between query and key.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -14,6 +15,9 @@ struct Cosine {
     std::string formula(const Symbols&) const { return "q · k ÷ max( |q| |k|, 1e-8 )"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// With n = |q| |k| and c the result: dq = Σ dc (k ÷ n − c q ÷ |q|²), dk likewise; at 1e-8 the divisor
+    /// is a constant.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Cosine&) const = default;
@@ -28,6 +32,8 @@ struct Sharpen {
     std::string caption(const Symbols& in) const { return "β·" + in.of(0); }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = β dY.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Sharpen&) const = default;

@@ -6,6 +6,7 @@
 
 #include "core/experiment/choices.h"
 #include "core/experiment/masks.h"
+#include "core/op/backward.h"
 #include "core/op/decoder_step.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
@@ -65,6 +66,8 @@ struct Decode {
     std::string caption(const Symbols& in) const;  ///< empty: as usual
     Operands operands(std::size_t result) const;
     std::vector<Tensor> results(const Work& in) const;
+    /// Through the steps, from the last to the first; completes the gradients of all results, in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Decode&) const = default;
@@ -78,6 +81,9 @@ struct DecodeGreedily {
     int first;  ///< the word fed to the first step
     int last;   ///< the word that ends decoding; −1: none
     int max_steps;
+
+    static constexpr std::string_view k_no_gradient =
+        "whole numbers: no small change of a parameter changes them";
 
     std::vector<Shape> shapes(Shapes) const { return {matrix(max_steps, 1)}; }
     std::string formula(const Symbols&) const { return "<bos>, then the previous step's most likely word"; }
@@ -95,6 +101,8 @@ struct OutputLogits {
         return fmt::format("{} [s; y; c] + {}", in.of(3), in.of(4));
     }
     void forward(const Work& in, Tensor& out) const;
+    /// d[s; y; c] = dY W_out, dW_out = dYᵀ [s; y; c], db_out: the sum of the rows of dY, in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const OutputLogits&) const = default;

@@ -11,6 +11,13 @@ void DotProduct::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void DotProduct::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        if (at.wants(0)) at.sum(0, h).noalias() += at.gradient(h) * at.input(1, h);
+        if (at.wants(1)) at.sum(1, h).noalias() += at.gradient(h).transpose() * at.input(0, h);
+    }
+}
+
 void DotProduct::explain(Proof& proof, const Cell& cell) const {
     proof.terms_title = "q · k, term by term";
     proof.add_terms("", cell.row_of(0, cell.row), cell.row_of(1, cell.column));

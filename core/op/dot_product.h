@@ -1,6 +1,7 @@
 // The dot product of query and key.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -15,6 +16,8 @@ struct DotProduct {
     std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(1) + "ᵀ"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dQ = dS K, dK = dSᵀ Q.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const DotProduct&) const = default;

@@ -10,6 +10,11 @@ void Dropout::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Dropout::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h)
+        if (at.wants(0)) at.sum(0, h) += at.gradient(h).cwiseProduct(at.input(1, h)) / keep_probability;
+}
+
 void Dropout::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     proof.add_step(cell.at(1) != 0 ? "kept, ÷ (1 − p) " + number_text(keep_probability) : "dropped",

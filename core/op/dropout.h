@@ -1,6 +1,7 @@
 // Dropout of weights.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -19,6 +20,8 @@ struct Dropout {
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dA = dY ∘ kept ÷ (1 − p).
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Dropout&) const = default;

@@ -9,6 +9,10 @@ void Exponential::forward(const Work& in, Tensor& out) const {
                            [](float x) { return static_cast<float>(std::exp(double{x})); });
 }
 
+void Exponential::backward(const Backward& at) const {
+    if (at.wants(0)) at.sum(0) += at.gradient().cwiseProduct(at.result());
+}
+
 void Exponential::explain(Proof& proof, const Cell& cell) const {
     proof.add_step("x", cell.at(0));
     proof.add_step("exp( x )", cell.value);

@@ -1,6 +1,7 @@
 // The exponential, which turns log probabilities into probabilities.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -13,6 +14,8 @@ struct Exponential {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return "exp( " + in.of(0) + " )"; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dY ∘ Y.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Exponential&) const = default;

@@ -11,6 +11,16 @@ void GeneralScore::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void GeneralScore::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        const ConstMatrixView Q = at.input(0, h), K = at.input(1, h), W = at.input(2);
+        const Matrix dQW = at.gradient(h) * K;
+        if (at.wants(0)) at.sum(0, h).noalias() += dQW * W.transpose();
+        if (at.wants(1)) at.sum(1, h).noalias() += at.gradient(h).transpose() * (Q * W).eval();
+        if (at.wants(2)) at.sum(2).noalias() += Q.transpose() * dQW;
+    }
+}
+
 /// Each (q W)_c is rounded to float32.
 void GeneralScore::explain(Proof& proof, const Cell& cell) const {
     proof.terms_title = "(q W) · k, term by term";

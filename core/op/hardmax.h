@@ -12,6 +12,9 @@ namespace attnscope::op {
 /// al. 2015, §4.1, by arg-max). A NaN in an open cell makes the row's open cells NaN; a row with nothing open
 /// is all zeros.
 struct Hardmax {
+    static constexpr std::string_view k_no_gradient =
+        "zeros and ones: no small change of a score changes them";
+
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const {
         return "1 at the row's maximum of ( " + in.formula_of(0) + " )";

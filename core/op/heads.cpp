@@ -24,6 +24,24 @@ void JoinHeads::forward(const Work& in, Tensor& out) const {
     for (int h = 0; h < in.shape(0).heads; ++h) out.head(0).middleCols(h * width, width) = in.head(0, h);
 }
 
+void SplitHeads::backward(const Backward& at) const {
+    if (!at.wants(0)) return;
+    for (int h = 0; h < heads; ++h) {
+        Matrix of_head = at.gradient(h);
+        const Matrix turned = of_head;
+        if (rotary)
+            rotate_positions({turned.data(), turned.rows(), turned.cols()}, *rotary,
+                             {of_head.data(), of_head.rows(), of_head.cols()}, Rotation::back);
+        at.sum(0).middleCols(h * of_head.cols(), of_head.cols()) += of_head;
+    }
+}
+
+void JoinHeads::backward(const Backward& at) const {
+    if (!at.wants(0)) return;
+    const int width = at.shape(0).columns;
+    for (int h = 0; h < at.shape(0).heads; ++h) at.sum(0, h) += at.gradient().middleCols(h * width, width);
+}
+
 void SplitHeads::explain(Proof& proof, const Cell& cell) const {
     const int width = cell.shape(0).columns / heads;
     if (!rotary) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/experiment/choices.h"
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -20,6 +21,8 @@ struct SplitHeads {
     Shape shape(Shapes in) const { return per_head(heads, in[0].rows, in[0].columns / heads); }
     std::string formula(const Symbols& in) const;
     void forward(const Work& in, Tensor& out) const;
+    /// dX: the heads of dY side by side, each first rotated back.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const SplitHeads&) const = default;
@@ -30,6 +33,8 @@ struct JoinHeads {
     Shape shape(Shapes in) const { return matrix(in[0].rows, in[0].heads * in[0].columns); }
     std::string formula(const Symbols&) const { return "the heads' contexts side by side"; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX: the columns of dY that are each head's.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const JoinHeads&) const = default;

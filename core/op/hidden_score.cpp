@@ -57,6 +57,64 @@ void HiddenScore::forward(const Work& in, Tensor& out) const {
     });
 }
 
+namespace {
+
+/// dU = dH ∘ (1 − H²), summed over the keys for each query, and over the queries for each key.
+struct HiddenGradients {
+    Matrix of_queries, of_keys;  ///< N × hidden, M × hidden
+
+    HiddenGradients(ConstMatrixView H, ConstMatrixView dH, int hidden)
+        : of_queries(Matrix::Zero(H.rows(), hidden)), of_keys(Matrix::Zero(H.cols() / hidden, hidden)) {
+        for (Eigen::Index i = 0; i < H.rows(); ++i)
+            for (Eigen::Index j = 0; j < of_keys.rows(); ++j) {
+                const auto units = H.row(i).segment(j * hidden, hidden).array();
+                const Eigen::Array<float, 1, Eigen::Dynamic> dU =
+                    dH.row(i).segment(j * hidden, hidden).array() * (1 - units.square());
+                of_queries.row(i).array() += dU;
+                of_keys.row(j).array() += dU;
+            }
+    }
+};
+
+}  // namespace
+
+void AdditiveHidden::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        const HiddenGradients d(at.result(h), at.gradient(h), at.shape(2).rows);
+        if (at.wants(0)) at.sum(0, h).noalias() += d.of_queries * at.input(2);
+        if (at.wants(1)) at.sum(1, h).noalias() += d.of_keys * at.input(3);
+        if (at.wants(2)) at.sum(2).noalias() += d.of_queries.transpose() * at.input(0, h);
+        if (at.wants(3)) at.sum(3).noalias() += d.of_keys.transpose() * at.input(1, h);
+        if (at.wants(4)) at.sum(4).row(0) += d.of_queries.colwise().sum();
+    }
+}
+
+void ConcatHidden::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        const ConstMatrixView Q = at.input(0, h), K = at.input(1, h), W = at.input(2);
+        const HiddenGradients d(at.result(h), at.gradient(h), at.shape(2).rows);
+        if (at.wants(0)) at.sum(0, h).noalias() += d.of_queries * W.leftCols(Q.cols());
+        if (at.wants(1)) at.sum(1, h).noalias() += d.of_keys * W.rightCols(K.cols());
+        if (at.wants(2)) {
+            at.sum(2).leftCols(Q.cols()).noalias() += d.of_queries.transpose() * Q;
+            at.sum(2).rightCols(K.cols()).noalias() += d.of_keys.transpose() * K;
+        }
+    }
+}
+
+void HiddenScore::backward(const Backward& at) const {
+    const Eigen::RowVectorXf v = at.input(1).row(0);
+    for (int h = 0; h < at.heads(); ++h) {
+        const ConstMatrixView H = at.input(0, h), dS = at.gradient(h);
+        for (Eigen::Index i = 0; i < dS.rows(); ++i)
+            for (Eigen::Index j = 0; j < dS.cols(); ++j) {
+                const Eigen::Index first = j * v.size();
+                if (at.wants(0)) at.sum(0, h).row(i).segment(first, v.size()) += dS(i, j) * v;
+                if (at.wants(1)) at.sum(1).row(0) += dS(i, j) * H.row(i).segment(first, v.size());
+            }
+    }
+}
+
 void AdditiveHidden::explain(Proof& proof, const Cell& cell) const {
     const int depth = cell.shape(2).rows, unit = cell.column % depth, key = cell.column / depth;
     const auto part = [&](std::size_t x, int row, std::size_t W) {

@@ -1,6 +1,7 @@
 // Scores with a hidden layer over query and key.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -18,6 +19,9 @@ struct AdditiveHidden {
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// With dU = dH ∘ (1 − H²), summed over the keys for q and over the queries for k: dq = dU W_aq,
+    /// dk = dU W_ak, dW_aq = dUᵀ Q, dW_ak = dUᵀ K, and db_a is the sum of all dU.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const AdditiveHidden&) const = default;
@@ -30,6 +34,8 @@ struct ConcatHidden {
     std::string formula(const Symbols&) const { return "tanh( W_c [q; k] )"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// As AdditiveHidden, W_aq and W_ak being the columns of W_c.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const ConcatHidden&) const = default;
@@ -42,6 +48,8 @@ struct HiddenScore {
     std::string caption(const Symbols& in) const { return in.of(1) + "·" + in.of(0); }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dH = dS v for each key, dv = Σ dS H.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const HiddenScore&) const = default;

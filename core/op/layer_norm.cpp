@@ -17,6 +17,18 @@ void LayerNorm::forward(const Work& in, Tensor& out) const {
     }
 }
 
+void LayerNorm::backward(const Backward& at) const {
+    const Eigen::ArrayXd gain = at.input_row(1, 0);
+    for (Eigen::Index i = 0; i < at.gradient().rows(); ++i) {
+        const Eigen::ArrayXd x = at.input_row(0, i), dY = at.gradient_row(0, i);
+        const double deviation = std::sqrt((x - x.mean()).square().mean() + k_layer_norm_epsilon);
+        const Eigen::ArrayXd normed = (x - x.mean()) / deviation, g = dY * gain;
+        at.add_row(0, i, (g - g.mean() - normed * (g * normed).mean()) / deviation);
+        at.add_row(1, 0, dY * normed);
+        at.add_row(2, 0, dY);
+    }
+}
+
 void LayerNorm::explain(Proof& proof, const Cell& cell) const {
     const Eigen::ArrayXd row = cell.row_of(0, cell.row).transpose().cast<double>();
     const double mean = row.mean();

@@ -1,6 +1,7 @@
 // Layer normalization.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -16,6 +17,9 @@ struct LayerNorm {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return "layer norm of each row of " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
+    /// With x̂ = (x − mean) ÷ σ of each row and g = dY ∘ gain: dX = (g − mean g − x̂ mean(g ∘ x̂)) ÷ σ,
+    /// dgain = Σ dY ∘ x̂, dshift = Σ dY, in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LayerNorm&) const = default;

@@ -14,6 +14,13 @@ void Linear::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Linear::backward(const Backward& at) const {
+    const ConstMatrixView dY = at.gradient();
+    if (at.wants(0)) at.sum(0).noalias() += dY * at.input(1);
+    if (at.wants(1)) at.sum(1).noalias() += dY.transpose() * at.input(0);
+    if (at.wants(2)) at.sum(2).row(0) += dY.colwise().sum();
+}
+
 void Linear::explain(Proof& proof, const Cell& cell) const {
     const std::string name = cell.words.symbol(0) + " · " + cell.words.symbol(1);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row), w = cell.row_of(1, cell.column);

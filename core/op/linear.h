@@ -1,6 +1,7 @@
 // Linear projections.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -16,6 +17,8 @@ struct Linear {
     }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dY W, dW = dYᵀ X, db: the sum of the rows of dY.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Linear&) const = default;

@@ -48,6 +48,43 @@ void ApplyWindow::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void PredictedCenters::backward(const Backward& at) const {
+    const Eigen::MatrixXd W = at.input(1).cast<double>();
+    const Eigen::VectorXd v = at.input(2).row(0).transpose().cast<double>();
+    for (int h = 0; h < at.heads(); ++h)
+        for (Eigen::Index i = 0; i < at.gradient(h).rows(); ++i) {
+            const Eigen::VectorXd q = at.input(0, h).row(i).transpose().cast<double>();
+            const Eigen::VectorXd t = (W * q).array().tanh();
+            const double s = 1 / (1 + std::exp(-v.dot(t)));
+            const double du = double{at.gradient(h)(i, 0)} * keys * s * (1 - s);
+            const Eigen::VectorXd dt = du * v.array() * (1 - t.array().square());
+            if (at.wants(0)) at.sum(0, h).row(i) += (W.transpose() * dt).cast<float>().transpose();
+            if (at.wants(1)) at.sum(1) += (dt * q.transpose()).cast<float>();
+            if (at.wants(2)) at.sum(2).row(0) += (du * t).cast<float>().transpose();
+        }
+}
+
+void GaussianWindow::backward(const Backward& at) const {
+    if (!at.wants(0)) return;
+    const double deviation = window / 2;
+    for (int h = 0; h < at.heads(); ++h)
+        for (Eigen::Index i = 0; i < at.gradient(h).rows(); ++i) {
+            const double p = double{at.input(0, h)(i, 0)};
+            double sum = 0;
+            for (int j = 0; j < keys; ++j)
+                sum += double{at.gradient(h)(i, j)} * double{at.result(h)(i, j)} * (j - p);
+            at.sum(0, h)(i, 0) += static_cast<float>(sum / (deviation * deviation));
+        }
+}
+
+void ApplyWindow::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        const auto A = at.input(0, h).array(), G = at.input(1, h).array(), dY = at.gradient(h).array();
+        if (at.wants(0)) at.sum(0, h).array() += (A == 0).select(0.0f, dY * G);
+        if (at.wants(1)) at.sum(1, h).array() += (A == 0).select(0.0f, dY * A);
+    }
+}
+
 void QueryPlaces::explain(Proof& proof, const Cell&) const {
     proof.remark = "the query's own position, counted from 0";
 }

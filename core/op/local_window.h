@@ -1,6 +1,7 @@
 // Luong's local attention: a window around a position for each query.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -12,6 +13,9 @@ namespace attnscope::op {
 /// monotonic); N × 1.
 struct QueryPlaces {
     int queries;
+
+    static constexpr std::string_view k_no_gradient =
+        "the positions of the queries do not depend on any input";
 
     Shape shape(Shapes) const { return matrix(queries, 1); }
     std::string formula(const Symbols&) const { return "p = i, the query's own position"; }
@@ -29,6 +33,9 @@ struct PredictedCenters {
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, 1); }
     std::string formula(const Symbols&) const { return "p = M · sigmoid( v_p · tanh( W_p q ) )"; }
     void forward(const Work& in, Tensor& out) const;
+    /// With t = tanh(W_p q), s = sigmoid(v_p · t) and du = dp M s (1 − s): dv_p = Σ du t; with
+    /// dt = du v_p ∘ (1 − t²): dq = dt W_p, dW_p = Σ dtᵀ q, in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const PredictedCenters&) const = default;
@@ -44,6 +51,8 @@ struct GaussianWindow {
         return fmt::format("exp( −(j − p)² ÷ 2(D ÷ 2)² ), D = {}", window);
     }
     void forward(const Work& in, Tensor& out) const;
+    /// dp = Σ over the keys of dG G (j − p) ÷ (D/2)².
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const GaussianWindow&) const = default;
@@ -57,6 +66,8 @@ struct ApplyWindow {
     std::string caption(const Symbols&) const { return "local-p"; }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dA = dY ∘ G and dG = dY ∘ A, both 0 where the weight is 0.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const ApplyWindow&) const = default;

@@ -10,6 +10,13 @@ void LocationScore::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void LocationScore::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        if (at.wants(0)) at.sum(0, h).noalias() += at.gradient(h) * at.input(1);
+        if (at.wants(1)) at.sum(1).noalias() += at.gradient(h).transpose() * at.input(0, h);
+    }
+}
+
 void LocationScore::explain(Proof& proof, const Cell& cell) const {
     proof.terms_title = "row j of W_loc · q, term by term";
     proof.add_terms("", cell.row_of(0, cell.row), cell.row_of(1, cell.column));

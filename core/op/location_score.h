@@ -1,6 +1,7 @@
 // Luong's location score.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -15,6 +16,8 @@ struct LocationScore {
     std::string caption(const Symbols&) const { return "location"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dQ = dS W, dW = Σ over heads of dSᵀ Q.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LocationScore&) const = default;

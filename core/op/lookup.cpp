@@ -9,6 +9,12 @@ void Lookup::forward(const Work& in, Tensor& out) const {
         out.head(0).row(i) = in.head(1).row(static_cast<Eigen::Index>(in.head(0)(i, 0)));
 }
 
+void Lookup::backward(const Backward& at) const {
+    if (!at.wants(1)) return;
+    for (Eigen::Index i = 0; i < at.gradient().rows(); ++i)
+        at.sum(1).row(static_cast<Eigen::Index>(at.input(0)(i, 0))) += at.gradient().row(i);
+}
+
 void Lookup::explain(Proof& proof, const Cell& cell) const {
     proof.remark =
         fmt::format("row {} of the table {}, dimension {}", static_cast<int>(cell.at(0, cell.row, 0)),

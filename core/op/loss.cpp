@@ -31,6 +31,19 @@ void ArgMax::forward(const Work& in, Tensor& out) const {
     }
 }
 
+void CrossEntropy::backward(const Backward& at) const {
+    if (!at.wants(0)) return;
+    const Eigen::Index n = at.input(0).rows();
+    const float* targets = at.input(1).data();
+    for (Eigen::Index i = 0; i < n; ++i)
+        at.sum(0)(i, static_cast<Eigen::Index>(targets[i])) -= at.gradient()(0, 0) / static_cast<float>(n);
+}
+
+void WeightedTotal::backward(const Backward& at) const {
+    if (at.wants(0)) at.sum(0) += at.gradient()(0, 0) * at.input(1);
+    if (at.wants(1)) at.sum(1) += at.gradient()(0, 0) * at.input(0);
+}
+
 void CrossEntropy::explain(Proof& proof, const Cell& cell) const {
     const int rows = cell.shape(0).rows;
     if (rows > k_listed_rows) {

@@ -1,6 +1,7 @@
 // The losses, and the predicted words.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -16,6 +17,8 @@ struct CrossEntropy {
     Shape shape(Shapes) const { return matrix(1, 1); }
     std::string formula(const Symbols&) const { return "mean of −log p at the targets"; }
     void forward(const Work& in, Tensor& out) const;
+    /// −dℓ ÷ n at each row's target, 0 elsewhere.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const CrossEntropy&) const = default;
@@ -26,6 +29,8 @@ struct WeightedTotal {
     Shape shape(Shapes) const { return matrix(1, 1); }
     std::string formula(const Symbols& in) const { return "Σ " + in.of(1) + " ∘ " + in.of(0); }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dℓ · weights, dweights = dℓ · X.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const WeightedTotal&) const = default;
@@ -33,6 +38,9 @@ struct WeightedTotal {
 
 /// x (n × m): the column of each row's maximum, the first if several tie; n × 1.
 struct ArgMax {
+    static constexpr std::string_view k_no_gradient =
+        "whole numbers: no small change of a score changes them";
+
     Shape shape(Shapes in) const { return matrix(in[0].rows, 1); }
     std::string formula(const Symbols&) const { return "the word with the largest logit"; }
     void forward(const Work& in, Tensor& out) const;

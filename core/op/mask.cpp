@@ -52,6 +52,11 @@ void MaskedFill::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void MaskedFill::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h)
+        if (at.wants(0)) at.sum(0, h) += (at.input(1, h).array() == 0).select(0.0f, at.gradient(h));
+}
+
 void Mask::explain(Proof& proof, const Cell& cell) const {
     if (cell.value != 0) {
         proof.remark = "open: this query may attend to this key";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/experiment/masks.h"
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -25,6 +26,9 @@ struct Mask {
     std::shared_ptr<const Matrix> custom = nullptr;  ///< N × M, closed where it is 0; may be null
     std::shared_ptr<const Matrix> bias = nullptr;    ///< N × M, closed where it is −∞; may be null
 
+    static constexpr std::string_view k_no_gradient =
+        "zeros and ones: no small change of the centers changes them";
+
     Shape shape(Shapes in) const;
     std::string formula(const Symbols& in) const;
     std::string caption(const Symbols&) const;
@@ -42,6 +46,8 @@ struct MaskedFill {
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dY where the mask is 1, else 0.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const MaskedFill&) const = default;

@@ -37,6 +37,25 @@ std::vector<Tensor> forward(const Op& op, const op::Work& work) {
         op);
 }
 
+std::string_view why_no_gradient(const Op& op) {
+    return std::visit(
+        [](const auto& one) -> std::string_view {
+            if constexpr (requires { one.k_no_gradient; })
+                return one.k_no_gradient;
+            else
+                return "";
+        },
+        op);
+}
+
+void backward(const Op& op, const op::Backward& at) {
+    std::visit(
+        [&](const auto& one) {
+            if constexpr (!requires { one.k_no_gradient; }) one.backward(at);
+        },
+        op);
+}
+
 Proof explain(const Op& op, const op::Cell& cell) {
     Proof proof;
     proof.value = cell.value;

@@ -1,6 +1,6 @@
 // An operation: one formula as a value. Each has a header of its own with its inputs, its shape rule and its
-// source, and says three things of itself: how it is computed (forward), why a cell has its value (explain)
-// and its lines of PyTorch (torch).
+// source, and says four things of itself: how it is computed (forward), its gradient (backward, or why there
+// is none), why a cell has its value (explain) and its lines of PyTorch (torch).
 #pragma once
 
 #include <variant>
@@ -65,6 +65,12 @@ struct Op : op::Any {
 std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
 /// The results, computed on the CPU. Throws Cancelled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
+
+/// Why no result of this operation has a gradient with respect to its inputs: "whole numbers"; empty if one
+/// has.
+std::string_view why_no_gradient(const Op& op);
+/// Adds to the gradients of the inputs; the operation must have one.
+void backward(const Op& op, const op::Backward& at);
 
 /// The formula of a result, over the symbols of its inputs: "softmax( Q Kᵀ ÷ √d_k ) over keys, …".
 std::string formula(const Op& op, const op::Symbols& symbols);

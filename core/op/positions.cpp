@@ -34,15 +34,16 @@ void AlibiBias::forward(const Work& in, Tensor& out) const {
     }
 }
 
-void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out) {
+void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out, Rotation rotation) {
     const Eigen::Index d = x.cols();
     const bool half = layout == RopeLayout::half;
+    const double sign = rotation == Rotation::forth ? 1 : -1;
     for (Eigen::Index k = 0; k < d / 2; ++k) {
         const Eigen::Index first = half ? k : 2 * k, second = half ? k + d / 2 : 2 * k + 1;
         const double step = rotary_frequency(k, d);
         for (Eigen::Index p = 0; p < x.rows(); ++p) {
             const double cosine = std::cos(static_cast<double>(p) * step),
-                         sine = std::sin(static_cast<double>(p) * step);
+                         sine = sign * std::sin(static_cast<double>(p) * step);
             const double a = x(p, first), b = x(p, second);
             out(p, first) = static_cast<float>(a * cosine - b * sine);
             out(p, second) = static_cast<float>(a * sine + b * cosine);

@@ -14,6 +14,8 @@ namespace attnscope::op {
 struct SinusoidalPositions {
     int rows, columns;
 
+    static constexpr std::string_view k_no_gradient = "positions are constants";
+
     Shape shape(Shapes) const { return matrix(rows, columns); }
     std::string formula(const Symbols&) const { return "sin and cos of p ÷ 10000^(2k ÷ d)"; }
     void forward(const Work& in, Tensor& out) const;
@@ -26,6 +28,8 @@ struct SinusoidalPositions {
 struct AlibiSlopes {
     int heads;
 
+    static constexpr std::string_view k_no_gradient = "the slopes are constants";
+
     Shape shape(Shapes) const { return matrix(heads, 1); }
     std::string formula(const Symbols&) const { return "m = 2^(−8 head ÷ h)"; }
     void forward(const Work& in, Tensor& out) const;
@@ -37,6 +41,8 @@ struct AlibiSlopes {
 /// slopes (h × 1): −slope · |i − j|; h × N × M.
 struct AlibiBias {
     int queries, keys;
+
+    static constexpr std::string_view k_no_gradient = "the biases are constants";
 
     Shape shape(Shapes in) const { return per_head(in[0].rows, queries, keys); }
     std::string formula(const Symbols&) const { return "−m |i − j|"; }
@@ -52,6 +58,8 @@ double rotary_frequency(Eigen::Index k, Eigen::Index d);
 /// Rotary embedding: rotates pair k of row p by the angle p · 10000^(−2k/d), (a, b) → (a cos − b sin, a sin +
 /// b cos) (Su et al. 2021, eq. 15). x and out are positions × d, d even; the pair is (2k, 2k + 1) in the
 /// layout `interleaved`, (k, k + d/2) in `half`.
-void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out);
+enum class Rotation { forth, back };
+void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out,
+                      Rotation rotation = Rotation::forth);
 
 }  // namespace attnscope::op

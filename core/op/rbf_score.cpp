@@ -12,6 +12,19 @@ void RbfScore::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void RbfScore::backward(const Backward& at) const {
+    const float variance = divisor() / 2;
+    for (int h = 0; h < at.heads(); ++h) {
+        const ConstMatrixView Q = at.input(0, h), K = at.input(1, h), dS = at.gradient(h);
+        for (Eigen::Index i = 0; i < dS.rows(); ++i)
+            for (Eigen::Index j = 0; j < dS.cols(); ++j) {
+                const Eigen::RowVectorXf step = dS(i, j) / variance * (K.row(j) - Q.row(i));
+                if (at.wants(0)) at.sum(0, h).row(i) += step;
+                if (at.wants(1)) at.sum(1, h).row(j) -= step;
+            }
+    }
+}
+
 void RbfScore::explain(Proof& proof, const Cell& cell) const {
     const Eigen::RowVectorXf difference = cell.row_of(0, cell.row) - cell.row_of(1, cell.column);
     proof.terms_title = "(q − k)², term by term";

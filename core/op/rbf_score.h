@@ -1,6 +1,7 @@
 // The score of a Gaussian kernel.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -18,6 +19,8 @@ struct RbfScore {
     std::string caption(const Symbols&) const { return "rbf"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dq = Σ dS (k − q) ÷ σ², dk = Σ dS (q − k) ÷ σ².
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     /// 2σ²

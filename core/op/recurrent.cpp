@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/op/gru_backward.h"
 #include "core/op/gru_proof.h"
 
 namespace attnscope::op {
@@ -62,6 +63,43 @@ void GruEncoder::explain(Proof& proof, const Cell& cell) const {
                         gate(1),
                         gate(2)};
     explain_unit(proof, unit, static_cast<UnitPart>(cell.result));
+}
+
+void JoinColumns::backward(const Backward& at) const {
+    Eigen::Index first = 0;
+    for (std::size_t i = 0; i < at.count(); ++i) {
+        if (at.wants(i)) at.sum(i) += at.gradient().middleCols(first, at.shape(i).columns);
+        first += at.shape(i).columns;
+    }
+}
+
+void InitialState::backward(const Backward& at) const {
+    const Eigen::Index row = word == Of::first ? 0 : at.shape(0).rows - 1;
+    const Eigen::VectorXd du = at.gradient_row(0, 0) * (1 - at.result_row(0, 0).square());
+    at.add_row(0, row, (at.input(1).cast<double>().transpose() * du).array());
+    at.add(1, du * at.input_row(0, row).matrix().transpose());
+    at.add_row(2, 0, du.array());
+}
+
+void LinearInDouble::backward(const Backward& at) const {
+    const Eigen::MatrixXd dY = at.gradient().cast<double>();
+    at.add(0, dY * at.input(1).cast<double>());
+    at.add(1, dY.transpose() * at.input(0).cast<double>());
+}
+
+void GruEncoder::backward(const Backward& at) const {
+    const Eigen::Index words = at.shape(0).rows, size = at.shape(2).columns;
+    GruBackward gru({at.input(1), at.input(2), at.input(3), at.input(4)});
+    Eigen::ArrayXd carried = Eigen::ArrayXd::Zero(size);
+    for (Eigen::Index read = words; read-- > 0;) {
+        const bool is_forward = direction == Direction::forward;
+        const Eigen::Index j = is_forward ? read : words - 1 - read, before = is_forward ? j - 1 : j + 1;
+        const Eigen::ArrayXd old =
+            read == 0 ? Eigen::ArrayXd(Eigen::ArrayXd::Zero(size)) : at.result_row(3, before);
+        carried = gru.step(at, 0, j, at.input_row(0, j), old, carried);
+        at.add_row(0, j, gru.of_input);
+    }
+    gru.add_to(at, 1);
 }
 
 void JoinColumns::explain(Proof& proof, const Cell& cell) const {

@@ -1,6 +1,7 @@
 // The encoder of sequence to sequence.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/gru.h"
 #include "core/op/proof.h"
@@ -18,6 +19,9 @@ struct GruEncoder {
     std::vector<Shape> shapes(Shapes in) const;
     std::string formula(const Symbols& in) const;
     std::vector<Tensor> results(const Work& in) const;
+    /// Through the steps, from the last one read to the first (core/op/gru_backward.h); completes the
+    /// gradients of gates and states.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const GruEncoder&) const = default;
@@ -34,6 +38,8 @@ struct JoinColumns {
                             : in.own + " = " + in.of(0);
     }
     void forward(const Work& in, Tensor& out) const;
+    /// Each gets its columns of dY.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const JoinColumns&) const = default;
@@ -50,6 +56,8 @@ struct InitialState {
                            word == Of::first ? "first" : "last", in.of(2));
     }
     void forward(const Work& in, Tensor& out) const;
+    /// du = dY (1 − Y²): dh = du W, dW = duᵀ h, db = du, in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const InitialState&) const = default;
@@ -61,6 +69,8 @@ struct LinearInDouble {
     std::string formula(const Symbols& in) const { return in.of(0) + " " + in.of(1) + "ᵀ"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dY W, dW = dYᵀ X, summed in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LinearInDouble&) const = default;

@@ -25,6 +25,11 @@ void Scale::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Scale::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h)
+        if (at.wants(0)) at.sum(0, h) += at.gradient(h) * factor() / static_cast<float>(temperature);
+}
+
 void Scale::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     if (proof.steps.empty()) proof.add_step(proof.sum_name.empty() ? "score" : proof.sum_name, cell.at(0));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/experiment/experiment.h"
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -23,6 +24,8 @@ struct Scale {
     std::string caption(const Symbols&) const;
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dY · factor ÷ temperature.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     float factor() const { return static_cast<float>(by.factor(d_k)); }

@@ -38,6 +38,38 @@ void LogSoftmax::forward(const Work& in, Tensor& out) const {
     }
 }
 
+namespace {
+
+/// dX of one row or column of weights.
+Eigen::VectorXf softmax_gradient(const Eigen::VectorXf& A, const Eigen::VectorXf& dA) {
+    // A closed cell has no gradient, even where the value's is NaN.
+    const Eigen::ArrayXd open = (A.array() == 0).select(0.0f, dA.array()).cast<double>();
+    const Eigen::ArrayXd weights = A.array().cast<double>();
+    return (weights * (open - (weights * open).sum())).cast<float>();
+}
+
+}  // namespace
+
+void Softmax::backward(const Backward& at) const {
+    if (!at.wants(0)) return;
+    for (int h = 0; h < at.heads(); ++h) {
+        const ConstMatrixView A = at.result(h), dA = at.gradient(h);
+        if (axis == SoftmaxAxis::keys)
+            for (Eigen::Index i = 0; i < A.rows(); ++i)
+                at.sum(0, h).row(i) += softmax_gradient(A.row(i), dA.row(i)).transpose();
+        else
+            for (Eigen::Index j = 0; j < A.cols(); ++j)
+                at.sum(0, h).col(j) += softmax_gradient(A.col(j), dA.col(j));
+    }
+}
+
+void LogSoftmax::backward(const Backward& at) const {
+    for (Eigen::Index i = 0; i < at.result().rows(); ++i) {
+        const Eigen::ArrayXd dY = at.gradient_row(0, i);
+        at.add_row(0, i, dY - at.result_row(0, i).exp() * dY.sum());
+    }
+}
+
 void Softmax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const bool over_queries = axis == SoftmaxAxis::queries;

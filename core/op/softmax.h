@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/experiment/choices.h"
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -23,6 +24,8 @@ struct Softmax {
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = A ∘ (dA − Σ A ∘ dA), the sum along the axis, in double; 0 where the weight is 0.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Softmax&) const = default;
@@ -33,6 +36,8 @@ struct LogSoftmax {
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols&) const { return "log softmax of each row"; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dY − exp(Y) Σ dY of each row, in double.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LogSoftmax&) const = default;

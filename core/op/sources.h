@@ -17,6 +17,8 @@ namespace attnscope::op {
 struct TokenRows {
     std::vector<int> rows;
 
+    static constexpr std::string_view k_no_gradient = "whole numbers";
+
     Shape shape(Shapes) const { return matrix(static_cast<int>(rows.size()), 1); }
     std::string formula(const Symbols&) const { return "each token's row in its table"; }
     void forward(const Work& in, Tensor& out) const;
@@ -29,6 +31,8 @@ struct TokenRows {
 struct Custom {
     std::shared_ptr<const Matrix> values;
     Shape as;  ///< the heads of `values` are stacked
+
+    static constexpr std::string_view k_no_gradient = "a custom matrix does not depend on any other";
 
     Shape shape(Shapes) const { return as; }
     std::string formula(const Symbols&) const { return "custom"; }
@@ -46,6 +50,8 @@ struct Drawn {
     int first_row = 0;
     int rows = 0;  ///< 0: all
 
+    static constexpr std::string_view k_no_gradient = "drawn numbers do not depend on any other";
+
     Shape shape(Shapes) const { return matrix(rows > 0 ? rows : draws.back().rows, draws.back().columns); }
     std::string formula(const Symbols& in) const;
     void forward(const Work& in, Tensor& out) const;
@@ -62,6 +68,8 @@ struct StableTable {
     int columns;
     Initialization initialization;
 
+    static constexpr std::string_view k_no_gradient = "drawn numbers do not depend on any other";
+
     Shape shape(Shapes) const { return matrix(static_cast<int>(words.size()), columns); }
     std::string formula(const Symbols&) const { return "one row per word, drawn by a generator of its own"; }
     void forward(const Work& in, Tensor& out) const;
@@ -74,6 +82,8 @@ struct StableTable {
 struct Constant {
     int rows, columns;
     float value;
+
+    static constexpr std::string_view k_no_gradient = "a constant";
 
     Shape shape(Shapes) const { return matrix(rows, columns); }
     std::string formula(const Symbols&) const {
@@ -91,6 +101,8 @@ struct Patches {
     int grid;
     int patch_size;
 
+    static constexpr std::string_view k_no_gradient = "the pixels do not depend on any other";
+
     Shape shape(Shapes) const { return matrix(grid * grid, 3 * patch_size * patch_size); }
     std::string formula(const Symbols&) const { return "red, green and blue of each patch's pixels, 0 … 1"; }
     void forward(const Work& in, Tensor& out) const;
@@ -104,6 +116,8 @@ struct DropoutMask {
     Seed seed;
     double p;
     Shape as;
+
+    static constexpr std::string_view k_no_gradient = "drawn numbers do not depend on any other";
 
     Shape shape(Shapes) const { return as; }
     std::string formula(const Symbols&) const {

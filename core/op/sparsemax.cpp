@@ -48,6 +48,18 @@ void Sparsemax::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void Sparsemax::backward(const Backward& at) const {
+    if (!at.wants(0)) return;
+    for (int h = 0; h < at.heads(); ++h)
+        for (Eigen::Index i = 0; i < at.result(h).rows(); ++i) {
+            const auto above = (at.result(h).row(i).array() != 0).eval();
+            const Eigen::Array<double, 1, Eigen::Dynamic> dA =
+                above.select(at.gradient(h).row(i).array(), 0.0f).cast<double>();
+            const double mean = dA.sum() / std::max<double>(1, static_cast<double>(above.count()));
+            at.sum(0, h).row(i).array() += above.select((dA - mean).cast<float>(), 0.0f);
+        }
+}
+
 void Sparsemax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row);

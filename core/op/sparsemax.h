@@ -1,6 +1,7 @@
 // The sparsemax, which turns scores into weights of which many are exactly zero.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -20,6 +21,9 @@ struct Sparsemax {
     std::string caption(const Symbols&) const { return "sparsemax"; }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dX = dA − the mean of dA over the weights above 0; 0 where the weight is 0 (Martins and Astudillo
+    /// 2016, eq. 14).
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Sparsemax&) const = default;

@@ -22,6 +22,15 @@ void WeightedSum::forward(const Work& in, Tensor& out) const {
     });
 }
 
+void WeightedSum::backward(const Backward& at) const {
+    for (int h = 0; h < at.heads(); ++h) {
+        const ConstMatrixView dC = at.gradient(h), A = at.input(0, h), V = at.input(2, h);
+        const Matrix dA = dC * V.transpose();
+        if (at.wants(0)) at.sum(0, h) += (at.input(1, h).array() == -INFINITY).select(0.0f, dA);
+        if (at.wants(2)) at.sum(2, h).noalias() += A.transpose() * dC;
+    }
+}
+
 void WeightedSum::explain(Proof& proof, const Cell& cell) const {
     proof.terms_title = "weight × value, token by token";
     const Eigen::RowVectorXf weights = cell.row_of(0, cell.row), masked = cell.row_of(1, cell.row);

@@ -1,6 +1,7 @@
 // The weighted sum of the values.
 #pragma once
 
+#include "core/op/backward.h"
 #include "core/op/formula.h"
 #include "core/op/proof.h"
 #include "core/op/torch.h"
@@ -18,6 +19,8 @@ struct WeightedSum {
     }
     Operands operands() const { return {.left = 0, .above = 2}; }
     void forward(const Work& in, Tensor& out) const;
+    /// dA = dC Vᵀ, 0 where closed, and dV = Aᵀ dC; the masked scores only say what is closed.
+    void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const WeightedSum&) const = default;

@@ -1,0 +1,84 @@
+#include "core/graph/gradient.h"
+
+#include <map>
+#include <span>
+
+#include "core/cancelled.h"
+#include "core/graph/stage_table.h"
+#include "core/op/op.h"
+
+namespace attnscope {
+namespace {
+
+bool is_real(const Stage& stage) {
+    return stage.info->unit == Unit::real || stage.info->unit == Unit::probability;
+}
+
+class Walk {
+public:
+    Walk(const Trace& trace, const std::stop_token& cancel) : trace_(trace), cancel_(cancel) {}
+
+    void back_from(const Stage& loss) {
+        of(loss).head(0)(0, 0) = 1;
+        for (std::size_t end = trace_.records.size(); end > 0;) {
+            std::size_t first = end - 1;
+            while (first > 0 && trace_.records[first - 1].op == trace_.records[end - 1].op) --first;
+            through(std::span(trace_.records).subspan(first, end - first));
+            end = first;
+        }
+    }
+
+    std::vector<StagePtr> stages() {
+        std::vector<StagePtr> stages;
+        for (const StageRecord& record : trace_.records) {
+            const Stage& stage = *record.stage;
+            if (const auto found = gradients_.find(&stage); found != gradients_.end())
+                stages.push_back(StagePtr(new Stage{stage.info, Buffer(std::move(found->second)), stage.layer,
+                                                    StageKey::Part::gradient}));
+        }
+        return stages;
+    }
+
+private:
+    /// The gradient so far, zeros at first.
+    Tensor& of(const Stage& stage) {
+        const auto [found, is_new] = gradients_.try_emplace(&stage, stage.shape());
+        if (is_new) std::ranges::fill(found->second.values(), 0.0f);
+        return found->second;
+    }
+
+    /// `results` are all results of one operation.
+    void through(std::span<const StageRecord> results) {
+        stop_if_cancelled(cancel_);
+        const bool matters = std::ranges::any_of(
+            results, [&](const StageRecord& record) { return gradients_.contains(record.stage.get()); });
+        if (!matters || !why_no_gradient(*results[0].op).empty()) return;
+        std::vector<const Buffer*> inputs, values;
+        std::vector<Tensor*> of_results, sums;
+        for (const StageRecord& record : results) {
+            values.push_back(&record.stage->buffer);
+            of_results.push_back(&of(*record.stage));
+        }
+        for (const StagePtr& input : results[0].inputs) {
+            inputs.push_back(&input->buffer);
+            sums.push_back(is_real(*input) ? &of(*input) : nullptr);
+        }
+        backward(*results[0].op, {inputs, values, of_results, sums, cancel_});
+    }
+
+    const Trace& trace_;
+    const std::stop_token& cancel_;
+    std::map<const Stage*, Tensor> gradients_;
+};
+
+}  // namespace
+
+std::vector<StagePtr> gradients(const Trace& trace, const std::stop_token& cancel) {
+    const Stage* loss = trace.find("loss"_stage);
+    if (!loss) return {};
+    Walk walk(trace, cancel);
+    walk.back_from(*loss);
+    return walk.stages();
+}
+
+}  // namespace attnscope

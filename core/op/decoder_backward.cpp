@@ -1,0 +1,206 @@
+// The gradients of a decoder.
+#include "core/op/decoder.h"
+#include "core/op/gru_backward.h"
+#include "core/op/normalizers.h"
+#include "core/op/op.h"
+
+namespace attnscope::op {
+namespace {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// The inputs of Decode, by index.
+enum Input : std::size_t { initial_state, annotations, gru, keys = 6, W_a, v_a, W_p, v_p };
+
+ArrayXd without(const ArrayXd& values, const Eigen::Array<bool, Eigen::Dynamic, 1>& closed) {
+    return closed.select(0.0, values);
+}
+
+/// Walks the steps of a decoder from the last to the first and adds up the gradients of what they share.
+class DecoderBackward {
+public:
+    DecoderBackward(const DecoderRule& rule, const Backward& at)
+        : rule_(rule),
+          parts_(rule.parts()),
+          at_(at),
+          gru_({at.input(gru), at.input(gru + 1), at.input(gru + 2), at.input(gru + 3)}),
+          h_(at.input(annotations).cast<double>()),
+          dh_(MatrixXd::Zero(h_.rows(), h_.cols())) {
+        if (!rule.aligns) return;
+        keys_ = at.input(keys).cast<double>();
+        W_a_ = at.input(W_a).cast<double>();
+        v_a_ = at.input_row(v_a, 0);
+        dkeys_ = MatrixXd::Zero(keys_.rows(), keys_.cols());
+        dW_a_ = MatrixXd::Zero(W_a_.rows(), W_a_.cols());
+        dv_a_ = ArrayXd::Zero(v_a_.size());
+    }
+
+    void run() {
+        const std::size_t words = at_.count() - 1;
+        const bool asks_current = rule_.asks == AlignmentState::current;
+        const Index d = at_.shape(words).columns, steps = at_.shape(words).rows;
+        ArrayXd carried = ArrayXd::Zero(at_.shape(initial_state).columns);
+        for (Index i = steps; i-- > 0;) {
+            stop_if_cancelled(at_.cancel);
+            const ArrayXd old =
+                i > 0 ? at_.result_row(of(DecoderPart::state), i - 1) : at_.input_row(initial_state, 0);
+            ArrayXd input = at_.input_row(words, i), dcontext = at_.gradient_row(of(DecoderPart::context), i);
+            if (asks_current) {
+                const ArrayXd state = at_.result_row(of(DecoderPart::state), i);
+                complete(at_, of(DecoderPart::context), i, dcontext);
+                carried = gru_.step(at_, of(DecoderPart::gate_r), i, input, old,
+                                    carried + look(i, state, dcontext));
+            } else {
+                ArrayXd both(d + dcontext.size());
+                both << input, at_.result_row(of(DecoderPart::context), i);
+                carried = gru_.step(at_, of(DecoderPart::gate_r), i, both, old, carried);
+                dcontext += gru_.of_input.tail(dcontext.size());
+                complete(at_, of(DecoderPart::context), i, dcontext);
+                carried += look(i, old, dcontext);
+            }
+            at_.add_row(words, i, gru_.of_input.head(d));
+        }
+        at_.add_row(initial_state, 0, carried);
+        at_.add(annotations, dh_);
+        gru_.add_to(at_, gru);
+        if (!rule_.aligns) return;
+        at_.add(keys, dkeys_);
+        at_.add(W_a, dW_a_);
+        at_.add_row(v_a, 0, dv_a_);
+    }
+
+private:
+    bool has(DecoderPart part) const { return std::ranges::find(parts_, part) != parts_.end(); }
+    std::size_t of(DecoderPart part) const {
+        return static_cast<std::size_t>(std::ranges::find(parts_, part) - parts_.begin());
+    }
+    ArrayXd value(DecoderPart part, Index i) const { return at_.result_row(of(part), i); }
+    /// The gradient of a part, which `through` reaches from the parts after it.
+    ArrayXd completed(DecoderPart part, Index i, const ArrayXd& through) const {
+        const ArrayXd sum = at_.gradient_row(of(part), i) + through;
+        complete(at_, of(part), i, sum);
+        return sum;
+    }
+
+    /// From a step's context to the state that the alignment asks with.
+    ArrayXd look(Index i, const ArrayXd& state, const ArrayXd& dcontext) {
+        if (!rule_.aligns) {
+            add_fixed(dcontext);
+            return ArrayXd::Zero(state.size());
+        }
+        const ArrayXd weights = value(DecoderPart::weights, i);
+        const Eigen::Array<bool, Eigen::Dynamic, 1> closed =
+            has(DecoderPart::masked) ? (value(DecoderPart::masked, i) == -INFINITY).eval()
+                                     : Eigen::Array<bool, Eigen::Dynamic, 1>::Constant(weights.size(), false);
+        dh_ += without(weights, closed).matrix() * dcontext.matrix().transpose();
+        ArrayXd d = completed(DecoderPart::weights, i, without((h_ * dcontext.matrix()).array(), closed));
+        ArrayXd of_state = ArrayXd::Zero(state.size());
+        if (has(DecoderPart::softmax)) {
+            const ArrayXd softmax = value(DecoderPart::softmax, i), bell = value(DecoderPart::gauss, i);
+            of_state +=
+                center(i, state, completed(DecoderPart::gauss, i, without(d * softmax, softmax == 0)));
+            d = completed(DecoderPart::softmax, i, without(d * bell, softmax == 0));
+        }
+        d = normalized(i, d);
+        if (has(DecoderPart::masked)) d = without(completed(DecoderPart::masked, i, d), closed);
+        if (has(DecoderPart::scaled)) d = completed(DecoderPart::scaled, i, d) / rule_.temperature;
+        return of_state + scores(state, completed(DecoderPart::scores, i, d));
+    }
+
+    /// Every step's context is the encoder's last states.
+    void add_fixed(const ArrayXd& dcontext) {
+        const Index half = dcontext.size() / 2;
+        const bool both = rule_.encoder == Encoder::bidirectional;
+        const Index last = both ? half : dcontext.size();
+        dh_.row(h_.rows() - 1).head(last) += dcontext.head(last).matrix().transpose();
+        if (both)
+            dh_.row(0).tail(dcontext.size() - half) +=
+                dcontext.tail(dcontext.size() - half).matrix().transpose();
+    }
+
+    /// Through the normalizer, by its own operation on this row.
+    ArrayXd normalized(Index i, const ArrayXd& dweights) const {
+        const bool bent = has(DecoderPart::softmax);
+        const Shape shape = matrix(1, static_cast<int>(dweights.size()));
+        const auto buffer = [&](const ArrayXd& row) {
+            Tensor tensor(shape);
+            tensor.head(0).row(0) = row.cast<float>().matrix().transpose();
+            return Buffer(std::move(tensor));
+        };
+        const DecoderPart from = has(DecoderPart::masked)   ? DecoderPart::masked
+                                 : has(DecoderPart::scaled) ? DecoderPart::scaled
+                                                            : DecoderPart::scores;
+        const Buffer x = buffer(value(from, i)),
+                     y = buffer(value(bent ? DecoderPart::softmax : DecoderPart::weights, i));
+        Tensor dy(shape), dx(shape);
+        dy.head(0).row(0) = dweights.cast<float>().matrix().transpose();
+        dx.head(0).setZero();
+        const Op op = normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys);
+        if (!why_no_gradient(op).empty()) return ArrayXd::Zero(dweights.size());
+        const Buffer *xs[] = {&x}, *ys[] = {&y};
+        Tensor *dys[] = {&dy}, *dxs[] = {&dx};
+        attnscope::backward(op, {xs, ys, dys, dxs});
+        return Backward::in_double(dx.head(0).row(0));
+    }
+
+    /// Through the Gaussian and the center of the window.
+    ArrayXd center(Index i, const ArrayXd& state, const ArrayXd& dbell) {
+        const ArrayXd bell = value(DecoderPart::gauss, i);
+        const double p = value(DecoderPart::center, i)(0), deviation = rule_.window / 2;
+        const ArrayXd apart = ArrayXd::LinSpaced(bell.size(), 0, static_cast<double>(bell.size() - 1)) - p;
+        const double through = (dbell * bell * apart).sum() / (deviation * deviation);
+        const double dp = completed(DecoderPart::center, i, ArrayXd::Constant(1, through))(0);
+        const MatrixXd W = at_.input(W_p).cast<double>();
+        const ArrayXd v = at_.input_row(v_p, 0), t = (W * state.matrix()).array().tanh();
+        const double s = sigmoid((v * t).sum());
+        const double du = dp * static_cast<double>(h_.rows()) * s * (1 - s);
+        const ArrayXd dt = du * v * (1 - t.square());
+        at_.add(W_p, dt.matrix() * state.matrix().transpose());
+        at_.add_row(v_p, 0, du * t);
+        return (W.transpose() * dt.matrix()).array();
+    }
+
+    /// Through v_a · tanh(W_a s + U_a h_j).
+    ArrayXd scores(const ArrayXd& state, const ArrayXd& de) {
+        const ArrayXd asked = (W_a_ * state.matrix()).array();
+        ArrayXd dasked = ArrayXd::Zero(asked.size());
+        for (Index j = 0; j < de.size(); ++j) {
+            const ArrayXd t = (asked + keys_.row(j).transpose().array()).tanh();
+            const ArrayXd du = de(j) * v_a_ * (1 - t.square());
+            dv_a_ += de(j) * t;
+            dkeys_.row(j) += du.matrix().transpose();
+            dasked += du;
+        }
+        dW_a_ += dasked.matrix() * state.matrix().transpose();
+        return (W_a_.transpose() * dasked.matrix()).array();
+    }
+
+    const DecoderRule& rule_;
+    const std::vector<DecoderPart> parts_;
+    const Backward& at_;
+    GruBackward gru_;
+    MatrixXd h_, dh_, keys_, W_a_, dkeys_, dW_a_;
+    ArrayXd v_a_, dv_a_;
+};
+
+}  // namespace
+
+void Decode::backward(const Backward& at) const { DecoderBackward(rule, at).run(); }
+
+void OutputLogits::backward(const Backward& at) const {
+    const MatrixXd dY = at.gradient().cast<double>(), d = dY * at.input(3).cast<double>();
+    Index first = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const Index columns = at.shape(i).columns;
+        at.add(i, d.middleCols(first, columns));
+        if (at.wants(3))
+            at.sum(3).middleCols(first, columns) +=
+                (dY.transpose() * at.input(i).cast<double>()).cast<float>();
+        first += columns;
+    }
+    at.add_row(4, 0, dY.colwise().sum().transpose().array());
+}
+
+}  // namespace attnscope::op
