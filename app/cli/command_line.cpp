@@ -19,6 +19,7 @@
 #include "core/files/file.h"
 #include "core/gpu/choice.h"
 #include "core/gpu/shaders.h"
+#include "core/graph/gradient.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/recipe/recipe.h"
@@ -81,6 +82,7 @@ struct Arguments {
     std::string out;
     std::string recipe_out = "-";
     std::string formats = "png";
+    bool gradients = false;
     MeasureRequest measurement;
 };
 
@@ -225,7 +227,8 @@ int print_trace(Arguments& arguments) {
     const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options(session));
     arguments.trace_how.report();
     report_unused(given, session);
-    write_file("-", trace_json(trace, request.stages, head));
+    write_file("-", trace_json(trace, request.stages, head,
+                               arguments.gradients ? gradients(trace) : std::vector<StagePtr>{}));
     return 0;
 }
 
@@ -304,6 +307,10 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
 
     CLI::App* trace_command = app.add_subcommand("trace", "Print every stage as JSON");
     arguments.trace.add_to(*trace_command);
+    trace_command
+        ->add_flag("--gradients", arguments.gradients,
+                   "Also print the loss's gradient with respect to every stage and parameter")
+        ->group("Files");
     arguments.trace_how.add_to(*trace_command);
 
     CLI::App* recipe_command = app.add_subcommand(

@@ -115,7 +115,8 @@ void require_memory(const Trace& trace, std::span<const std::string> names) {
 
 }  // namespace
 
-std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head) {
+std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head,
+                       const std::vector<StagePtr>& gradients) {
     for (const std::string& name : names)
         if (!trace.find_named(name))
             throw Error(ErrorKind::bad_input,
@@ -129,6 +130,10 @@ std::string trace_json(const Trace& trace, std::span<const std::string> names, c
     append_stages(out, trace.stages(), names, head);
     out += ",\n\"parameters\":";
     append_stages(out, trace.parameters(), names, head);
+    if (!gradients.empty()) {
+        out += ",\n\"gradients\":";
+        append_stages(out, gradients, names, head);
+    }
     return out + "}\n";
 }
 

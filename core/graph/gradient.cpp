@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/cancelled.h"
+#include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/op/op.h"
 
@@ -75,7 +76,10 @@ private:
 
 std::vector<StagePtr> gradients(const Trace& trace, const std::stop_token& cancel) {
     const Stage* loss = trace.find("loss"_stage);
-    if (!loss) return {};
+    if (!loss)
+        throw Error(ErrorKind::bad_input,
+                    "this experiment has no loss, so there are no gradients: set W_out and targets, or "
+                    "loss_weights (--given), or decode a target sentence");
     Walk walk(trace, cancel);
     walk.back_from(*loss);
     return walk.stages();

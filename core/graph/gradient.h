@@ -10,8 +10,8 @@ namespace attnscope {
 
 /// ∂loss/∂stage of every stage and parameter that the loss depends on and that is no whole number or mask, of
 /// the stage's shape, in the order of the trace: each operation, from the last to the first, adds to the
-/// gradients of its inputs (reverse accumulation). Their key is the stage's, with Part::gradient. Empty if
-/// the trace has no loss. Throws Cancelled.
+/// gradients of its inputs (reverse accumulation). Their key is the stage's, with Part::gradient. Throws
+/// Error(bad_input) if the trace has no loss, and Cancelled.
 std::vector<StagePtr> gradients(const Trace& trace, const std::stop_token& cancel = {});
 
 }  // namespace attnscope

@@ -204,6 +204,20 @@ TEST_F(CommandLineTest, TracePrintsTheNotebooksNumbers) {
     expect_row(stages["context"]["data"][0][1], {-1.2226, -3.4387, -4.3928, -5.2125}, 5.1e-5);
 }
 
+TEST_F(CommandLineTest, TracePrintsGradientsWhereThereIsALoss) {
+    const json trace = json::parse(run({"trace", "--example", "bahdanau-alignment", "--gradients"}).out);
+    EXPECT_FALSE(trace["gradients"].contains("fed_tokens"));
+    for (const char* name : {"alignment", "alignment_scores", "W_a", "E_src", "decoder_state"}) {
+        const json& stage = trace[trace["stages"].contains(name) ? "stages" : "parameters"][name];
+        EXPECT_EQ(trace["gradients"][name]["shape"], stage["shape"]) << name;
+    }
+    EXPECT_FALSE(json::parse(run({"trace", "--example", "bahdanau-alignment"}).out).contains("gradients"));
+    const Outcome without = run({"trace", "--gradients"});
+    EXPECT_EQ(without.code, 1);
+    EXPECT_EQ(without.out, "");
+    EXPECT_NE(without.err.find("this experiment has no loss"), std::string::npos) << without.err;
+}
+
 TEST_F(CommandLineTest, TheDefaultsAreTheExample) {
     EXPECT_EQ(trace({}), trace({"--example", "scaled-dot-product"}));
 }

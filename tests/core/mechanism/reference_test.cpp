@@ -421,6 +421,8 @@ Matrix gradient_of(const json& c, std::span<const StagePtr> gradients, const std
 
 /// Compares a case's gradients within 1e-7 + 1e-5 m, m the largest of each.
 void compare_gradients(const json& c, const Trace& trace) {
+    const auto is_gradient = [](const auto& each) { return each.key().starts_with("grad."); };
+    if (std::ranges::none_of(c.at("expected").items(), is_gradient)) return;
     const auto found = gradients(trace);
     for (const auto& [name, tensor] : c.at("expected").items()) {
         if (!name.starts_with("grad.")) continue;
