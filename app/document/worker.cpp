@@ -143,7 +143,6 @@ public:
     std::optional<WorkResult> take();
     bool busy(SlotName slot) const;
     void wait() const;
-    bool wait_for(std::chrono::milliseconds most) const;
 
 private:
     struct Work {
@@ -269,11 +268,6 @@ std::shared_ptr<Backend> Worker::Shared::card() const {
 void Worker::Shared::wait() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return idle(); });
-}
-
-bool Worker::Shared::wait_for(std::chrono::milliseconds most) const {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, most, [&] { return idle(); });
 }
 
 /// The lock is held throughout, except while something is computed.
@@ -462,6 +456,5 @@ std::shared_ptr<Backend> Worker::card() const { return shared_->card(); }
 std::optional<WorkResult> Worker::take() { return shared_->take(); }
 bool Worker::busy(SlotName slot) const { return shared_->busy(slot); }
 void Worker::wait() const { shared_->wait(); }
-bool Worker::wait_for(std::chrono::milliseconds most) const { return shared_->wait_for(most); }
 
 }  // namespace attnscope
