@@ -137,7 +137,7 @@ void read_options(Session& session, const Json& json, bool experiment, const Typ
         const std::string where = path + "." + name;
         const auto as_typed = typed.find(where);
         try {
-            set_from_json(session, *option, value, as_typed == typed.end() ? "" : as_typed->second);
+            option->set(session, {value, as_typed == typed.end() ? "" : as_typed->second});
         } catch (const Error& error) {
             refuse(source, where, error.what());
         }
