@@ -114,7 +114,7 @@ WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Tr
         return failed(
             "there is not enough memory for this experiment: shorten the sentence or use fewer heads");
     } catch (const std::exception& error) {
-        return failed(error.what());
+        return failed(problem_text(error));
     }
 }
 
@@ -335,7 +335,7 @@ void Worker::Shared::choose(std::unique_lock<std::mutex>& lock) {
     try {
         choice = choose();
     } catch (const std::exception& error) {
-        choice.reason = error.what();
+        choice.reason = problem_text(error);
     }
     lock.lock();
     choosing_ = false;
