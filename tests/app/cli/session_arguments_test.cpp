@@ -55,13 +55,13 @@ TEST(FileToSaveTest, IsNoneForAPictureAnExampleOrFlags) {
     EXPECT_EQ(file_to_save({}), "");
 }
 
-class ShaderFolderTest : public testing::Test {
+class ShaderFlagTest : public testing::Test {
 protected:
-    ShaderFolderTest() {
+    ShaderFlagTest() {
         use_shader_folder("");
         write_file(folder_.file("heatmap.frag"), built_in_shader_text("heatmap.frag"));
     }
-    ~ShaderFolderTest() override { use_shader_folder(""); }
+    ~ShaderFlagTest() override { use_shader_folder(""); }
 
     /// The folder that is used while the window is open; "closed" if it does not open.
     std::string folder_of_window(const std::vector<std::string>& words) {
@@ -78,13 +78,13 @@ protected:
     int code_ = -1;
 };
 
-TEST_F(ShaderFolderTest, IsTheOneThatIsNamed) {
+TEST_F(ShaderFlagTest, IsTheOneThatIsNamed) {
     EXPECT_EQ(folder_of_window({"--shaders", folder_.path()}), folder_.path());
     EXPECT_EQ(folder_of_window({"--shaders", folder_.path(), "--seed", "7"}), folder_.path());
     EXPECT_EQ(folder_of_window({"--shaders", ""}), "");
 }
 
-TEST_F(ShaderFolderTest, IsUnchangedByACommandLineThatIsRefused) {
+TEST_F(ShaderFlagTest, IsUnchangedByACommandLineThatIsRefused) {
     for (const std::vector<std::string>& bad :
          {std::vector<std::string>{"--no-such-flag"}, {"--threads", "x"}, {"--seed", "x"}}) {
         std::vector<std::string> words = {"--shaders", folder_.path()};
