@@ -8,6 +8,7 @@
 
 #include "app/actions/files.h"
 #include "app/document/walk.h"
+#include "core/error.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
@@ -464,7 +465,7 @@ void run_action(const Action& action, ActionContext& context) {
     try {
         action.run(context);
     } catch (const std::exception& error) {
-        context.interaction.notice = {error.what(), true};
+        context.interaction.notice = {problem_text(error), true};
     }
 }
 

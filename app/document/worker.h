@@ -74,8 +74,6 @@ public:
     bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
-    /// Waits at most this long; false if a computation is still running.
-    bool wait_for(std::chrono::milliseconds most) const;
 
 private:
     class Shared;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/panels/dialog_parts.h"
+#include "core/error.h"
 #include "core/export/export.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
@@ -155,7 +156,7 @@ std::string what_will_be_written(Desk& desk, bool& possible) {
         return "writes " + items.front().file_name +
                (items.size() > 1 ? fmt::format(" and {} more", items.size() - 1) : "");
     } catch (const std::exception& error) {
-        return error.what();
+        return problem_text(error);
     }
 }
 

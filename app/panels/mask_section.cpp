@@ -5,7 +5,9 @@
 
 #include "app/document/given.h"
 #include "app/panels/setting_rows.h"
+#include "core/error.h"
 #include "core/experiment/masks.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -29,7 +31,7 @@ void set_mask(Desk& desk, std::vector<MaskRule> rules, const std::string& gestur
     try {
         check(trial);
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
         return;
     }
     desk.state.notice = {};
@@ -66,7 +68,7 @@ void arguments_field(Desk& desk, const Ui& ui, std::size_t index, float width) {
             set_mask(desk, rules);
         }
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
     if (!result.steps || !single) return;
     rule.arguments[0] = std::clamp<std::int64_t>(rule.arguments[0] + result.steps, 0, tokens);
@@ -150,9 +152,7 @@ void painted_row(Desk& desk, const Ui& ui) {
 /// The kind of mask in the field's terms: a valid length masks the padding after it.
 std::string label_of(const MaskKind& kind) {
     if (kind.choice == MaskForm::valid) return "Padding";
-    std::string label(name_of(kind.choice));
-    label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
-    return label;
+    return capitalized(std::string(name_of(kind.choice)));
 }
 
 }  // namespace

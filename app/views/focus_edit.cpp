@@ -7,6 +7,7 @@
 
 #include "app/document/given.h"
 #include "app/ui/widgets.h"
+#include "core/error.h"
 #include "core/experiment/given_values.h"
 #include "core/number_text.h"
 
@@ -36,7 +37,7 @@ void change_mask(Desk& desk, const ShownStage& shown, const std::function<void(M
             desk.state.notice = {"the rules are now cells of the painted mask; undo restores them", false};
         paint_mask(desk.document, std::move(mask), gesture);
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
 }
 
@@ -75,7 +76,7 @@ void begin_stroke(Desk& desk, const ShownStage& shown, const Cell& at) {
         const bool open = may_look(desk.document.experiment(), size.rows, size.columns, at.row, at.column);
         stroke = {.active = true, .opens = !open, .last = at, .count = stroke.count + 1, .cells = {at}};
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
 }
 
@@ -199,7 +200,7 @@ void cell_field(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLa
         give(desk.document, name, std::move(values));
         desk.state.notice = {};
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
 }
 

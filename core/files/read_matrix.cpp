@@ -19,7 +19,7 @@
 #include "core/files/file.h"
 #include "core/limits.h"
 #include "core/number_text.h"
-#include "core/text/tokenizer.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -88,14 +88,6 @@ struct Line {
     }
 };
 
-void require_utf8_line(const Line& line, std::string_view source) {
-    try {
-        require_utf8(line.text);
-    } catch (const Error&) {
-        refuse(source, fmt::format("line {} is not UTF-8: save the file as UTF-8", line.number));
-    }
-}
-
 /// Throws if there are more rows, columns or cells than a labeled matrix may have.
 std::vector<Line> lines_of(std::string_view text, std::string_view source) {
     constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
@@ -112,7 +104,8 @@ std::vector<Line> lines_of(std::string_view text, std::string_view source) {
         ++number;
         if (!trimmed(line).empty()) {
             lines.push_back({number, separator == ' ' ? trimmed(line) : line, separator});
-            require_utf8_line(lines.back(), source);
+            if (!is_utf8(lines.back().text))
+                refuse(source, fmt::format("line {} is not UTF-8: save the file as UTF-8", number));
             const std::size_t count = lines.back().most_cells();
             cells += count;
             if (lines.size() > k_most_lines || count > k_most_lines || cells > k_most_cells)

@@ -3,7 +3,7 @@
 namespace attnscope::op {
 
 void Dropout::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         block.of(out.head(block.head)) =
             block.of(in.head(0, block.head)).cwiseProduct(block.of(in.head(1, block.head))) /
             keep_probability;

@@ -31,7 +31,7 @@ void PredictedCenters::forward(const Work& in, Tensor& out) const {
 }
 
 void GaussianWindow::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
         const ConstMatrixView centers = block.of(in.head(0, block.head));
         MatrixView rows = block.of(out.head(block.head));
         for (Eigen::Index i = 0; i < rows.rows(); ++i)
@@ -41,7 +41,7 @@ void GaussianWindow::forward(const Work& in, Tensor& out) const {
 }
 
 void ApplyWindow::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         const ConstMatrixView weights = block.of(in.head(0, block.head)),
                               window = block.of(in.head(1, block.head));
         block.of(out.head(block.head)) = (weights.array() == 0).select(0.0f, weights.cwiseProduct(window));

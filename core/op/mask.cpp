@@ -27,7 +27,7 @@ Shape Mask::shape(Shapes in) const {
 
 void Mask::forward(const Work& in, Tensor& out) const {
     const double work = 4 * (1 + static_cast<double>(rules.size()));
-    for_row_blocks(row_loop(out.shape(), work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), work), [&](RowBlock block) {
         MatrixView open = block.of(out.head(block.head));
         open.setOnes();
         for (const MaskRule& rule : rules) {
@@ -46,7 +46,7 @@ void Mask::forward(const Work& in, Tensor& out) const {
 }
 
 void MaskedFill::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         mask_rows(block.of(in.head(0, block.head)), block.of(in.head(1, block.head)),
                   block.of(out.head(block.head)));
     });

@@ -43,7 +43,7 @@ void sparsemax_rows(ConstMatrixView x, MatrixView out) {
 }
 
 void Sparsemax::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_softmax_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_softmax_work), [&](RowBlock block) {
         sparsemax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
     });
 }

@@ -19,6 +19,7 @@
 
 #include "core/cancelled.h"
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -429,6 +430,27 @@ TEST_F(FileTest, WhereMemoryDoesNotSufficeTheFileIsNamed) {
                                         " does not fit into memory: close other programs or use a "
                                         "smaller file");
         }
+    }
+}
+
+TEST_F(FileTest, TheTemporaryNameOfALongNameIsUtf8) {
+    for (const int before : {0, 1, 2}) {
+        std::string name(static_cast<std::size_t>(before), 'x');
+        while (name.size() < 230) name += "咖";
+        FileCalls calls;
+        std::vector<std::string> opened;
+        calls.open = [&](const char* path, int flags, mode_t mode) {
+            opened.push_back(fs::path(path).filename().string());
+            return ::open(path, flags, mode);
+        };
+        write_file(path(name), "whole", calls);
+        EXPECT_EQ(read_file(path(name)), "whole");
+        bool temporary = false;
+        for (const std::string& each : opened) {
+            EXPECT_TRUE(is_utf8(each)) << each;
+            temporary |= each.ends_with(".part");
+        }
+        EXPECT_TRUE(temporary);
     }
 }
 
