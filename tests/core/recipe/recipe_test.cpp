@@ -23,6 +23,7 @@
 #include "core/session/session.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "core/utf8.h"
 #include "tests/dice.h"
 #include "tests/image_fixture.h"
 #include "tests/random_attention.h"
