@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "app/ui/widgets.h"
+#include "core/graph/explain.h"
 #include "core/number_text.h"
-#include "core/op/proof.h"
 #include "core/picture/view_figure.h"
 
 namespace attnscope {

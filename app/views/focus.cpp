@@ -9,10 +9,10 @@
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
+#include "core/graph/explain.h"
 #include "core/graph/formula.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
-#include "core/op/proof.h"
 
 namespace attnscope {
 namespace {
