@@ -396,7 +396,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     Work& own = work(slot);
     const Experiment experiment = *std::exchange(own.asked, std::nullopt);
     const SlotName other_slot = slot == SlotName::a ? SlotName::b : SlotName::a;
-    // A slot that has no trace yet takes over what equals the other's.
+    // A slot that has no trace yet reuses what is equal in the other slot.
     const Work& other = work(other_slot);
     const std::shared_ptr<const Trace> previous =
         own.previous->records.empty() ? other.previous : own.previous;
@@ -414,7 +414,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
         result = evaluate_or_say(slot, experiment, *previous, options, head);
         if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
-        notice = std::string(error.what()) + " (computing on the processor)";
+        notice = fallback_notice(error.what());
         if (error.kind() == ErrorKind::backend) lost = error.what();
         options.backend = nullptr;
         result = evaluate_or_say(slot, experiment, {}, options, head);
@@ -430,6 +430,8 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     if (!result.words && !own.asked && !own.previous->records.empty()) own.newest = own.previous->experiment;
     return result;
 }
+
+std::string fallback_notice(const std::string& why) { return why + " (computing on the processor)"; }
 
 Worker::Worker(EvaluateOptions options, std::function<void()> wake)
     : shared_(std::make_shared<Shared>(std::move(options), std::move(wake))) {

@@ -293,7 +293,7 @@ void give_dialog(Desk& desk, const Ui& ui) {
     if (push_button(ui, "Apply", ui.px(110))) apply(desk, form);
     ImGui::SameLine();
     if (push_button(ui, "Discard", ui.px(110), desk.document.experiment().is_given(form.name))) {
-        take_back(desk.document, form.name);
+        discard_custom(desk.document, form.name);
         desk.state.dialog = Dialog::none;
     }
     ImGui::SameLine();

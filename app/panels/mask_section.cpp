@@ -118,7 +118,7 @@ void given_fields(Desk& desk, const Ui& ui, const std::string& name, const Given
                      width - remove - ui.px(4)))
         show_stage(desk, name == "mask" ? std::string(mask_stage(desk.document.experiment())->name) : name);
     ImGui::SameLine(0, ui.px(4));
-    if (small_button(ui, "remove", "×", "Discard", remove)) take_back(desk.document, name);
+    if (small_button(ui, "remove", "×", "Discard", remove)) discard_custom(desk.document, name);
 }
 
 /// Focuses the mask. Where no rule closes anything a decoder has no mask stage: a custom mask that is all
@@ -136,7 +136,7 @@ void begin_painting(Desk& desk) {
     desk.document.end_gesture();
 }
 
-/// The painted mask, or a button that starts painting one.
+/// The custom mask, or a button that starts painting one.
 void painted_row(Desk& desk, const Ui& ui) {
     const auto& given = desk.document.experiment().weights.given;
     const auto mask = given.find("mask");
@@ -145,8 +145,7 @@ void painted_row(Desk& desk, const Ui& ui) {
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };
-    option_row(desk, ui, "mask", mask == given.end() ? "By hand" : "Painted", control,
-               "any pairs, painted in the mask or set as a custom matrix");
+    option_row(desk, ui, "mask", "Painted", control, "a custom mask: any pairs, painted or set as a matrix");
 }
 
 /// The kind of mask in the field's terms: a valid length masks the padding after it.

@@ -306,8 +306,10 @@ void add_button(Desk& desk, const Ui& ui, float right, float top,
     ui.controls.disabled = false;
     tooltip(ui, unread.empty() ? mechanism_of(desk.document.experiment()).second_sentence : unread);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {right - ui.px(10), top + ui.px(6)},
-              ink(hovered ? ui.theme.accent : ui.theme.faint, unread.empty() ? 1 : 0.5f), k_add,
-              Align::right);
+              ink(!unread.empty() ? ui.theme.faint
+                  : hovered       ? ui.theme.accent
+                                  : ui.theme.secondary),
+              k_add, Align::right);
 }
 
 }  // namespace

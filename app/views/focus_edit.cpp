@@ -34,7 +34,7 @@ void change_mask(Desk& desk, const ShownStage& shown, const std::function<void(M
         Matrix mask = mask_now(desk, shown);
         edit(mask);
         if (!desk.document.experiment().weighting.mask.empty())
-            desk.state.notice = {"the rules are now cells of the painted mask; undo restores them", false};
+            desk.state.notice = {"the rules are now cells of a custom mask; undo restores them", false};
         paint_mask(desk.document, std::move(mask), gesture);
     } catch (const std::exception& error) {
         desk.state.notice = {problem_text(error), true};
@@ -164,8 +164,8 @@ void presets_popup(Desk& desk, const Ui& ui, const ShownStage& shown, const char
     const Experiment& e = desk.document.experiment();
     if (ImGui::MenuItem("Turn rules into cells", nullptr, false, !e.weighting.mask.empty()))
         change_mask(desk, shown, [](Matrix&) {});
-    if (ImGui::MenuItem("Discard painted mask", nullptr, false, e.is_given("mask")))
-        take_back(desk.document, "mask");
+    if (ImGui::MenuItem("Discard custom mask", nullptr, false, e.is_given("mask")))
+        discard_custom(desk.document, "mask");
     ImGui::EndPopup();
 }
 

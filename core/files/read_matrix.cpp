@@ -226,10 +226,12 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labeled, std::size_
     const Found found = certain ? *certain : *first;
     const std::string text = found.halves.text();
     const std::size_t comma = text.find(',');
-    refuse(source,
-           fmt::format(
-               "line {}: {} may be one number with a decimal comma: write {}, or {}, {} with a blank for two",
-               found.line, in_quotes(text), with_point(text), text.substr(0, comma), text.substr(comma + 1)));
+    refuse(
+        source,
+        fmt::format(
+            "line {}: {} may be one number with a decimal comma: write {}; if these are two numbers, put a "
+            "space between them: {}, {}",
+            found.line, in_quotes(text), with_point(text), text.substr(0, comma), text.substr(comma + 1)));
 }
 
 /// The first number with a decimal comma among those separated by blanks; "" if there is none.
@@ -247,10 +249,11 @@ float checked_number(const Line& line, std::size_t column, const std::string& ce
     const std::optional<float> value = number_of(cell);
     if (!value) {
         const std::string comma = is_word(cell) ? "" : decimal_comma_in(line.text);
-        refuse(source, where + in_quotes(cell) + " is not a number" +
-                           (comma.empty() ? ""
-                                          : ": if " + comma + " has a decimal comma, write " +
-                                                with_point(comma) + ", else commas between all numbers"));
+        refuse(source,
+               where + in_quotes(cell) + " is not a number" +
+                   (comma.empty() ? ""
+                                  : ": if " + comma + " has a decimal comma, write " + with_point(comma) +
+                                        ", otherwise separate all numbers by commas"));
     }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
         refuse(source, where + in_quotes(cell) + " is beyond the range of float32: write inf");

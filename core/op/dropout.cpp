@@ -17,7 +17,7 @@ void Dropout::explain(Proof& proof, const Cell& cell) const {
 }
 
 void Dropout::torch(TorchLines& py) const {
-    py.section = "Dropout: what is kept of the weights is divided by the probability of that, 1 − p.";
+    py.section = "Dropout: kept weights are divided by 1 − p.";
     py.line("{} = {} * {} / {}", py.out(), py.in(0), py.in(1), keep_probability);
 }
 

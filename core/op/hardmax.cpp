@@ -29,7 +29,7 @@ void Hardmax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row);
     const float largest = x.maxCoeff<Eigen::PropagateNaN>();
-    if (largest == -INFINITY) proof.remark = "every key is masked for this query: its weights are zeros";
+    if (largest == -INFINITY) proof.remark = fully_masked_remark();
     if (cell.at(0) == -INFINITY) {
         proof.add_step("weight", cell.value);
         return;

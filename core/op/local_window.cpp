@@ -67,8 +67,8 @@ void PredictedCenters::explain(Proof& proof, const Cell& cell) const {
 void GaussianWindow::explain(Proof& proof, const Cell& cell) const {
     const double p = cell.at(0, cell.row, 0), deviation = window / 2, distance = cell.column - p;
     proof.add_step("j − p, p = " + number_text(p, 3), distance);
-    proof.add_step("² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
-    proof.add_step("exp of the negative", cell.value);
+    proof.add_step("x = (j − p)² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
+    proof.add_step("exp(−x)", cell.value);
 }
 
 void ApplyWindow::explain(Proof& proof, const Cell& cell) const {

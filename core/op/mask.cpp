@@ -65,7 +65,7 @@ void Mask::explain(Proof& proof, const Cell& cell) const {
     if (bias && (*bias)(i, j) == -INFINITY) closing.emplace_back("bias −∞");
     if (!cell.inputs.empty() && !(std::abs(j - static_cast<double>(cell.at(0, i, 0))) <= window))
         closing.push_back(fmt::format("more than D = {} from the center", number_text(window)));
-    proof.remark = fmt::format("closed by the mask: {}", fmt::join(closing, " + "));
+    proof.remark = fmt::format("{}: {}", k_closed_by_mask, fmt::join(closing, " + "));
 }
 
 void MaskedFill::explain(Proof& proof, const Cell& cell) const {
@@ -79,7 +79,7 @@ void MaskedFill::explain(Proof& proof, const Cell& cell) const {
 std::string Mask::formula(const Symbols& in) const {
     std::vector<std::string> conditions;
     for (const MaskRule& rule : rules) conditions.push_back(mask_kind(rule.kind).condition(rule));
-    if (custom) conditions.emplace_back("painted by hand");
+    if (custom) conditions.emplace_back("the custom mask is open");
     if (bias) conditions.emplace_back("the custom bias is not −∞");
     if (in.count > 0) conditions.push_back(fmt::format("|j − p| ≤ {}", window));
     return conditions.empty() ? std::string(k_all_open)

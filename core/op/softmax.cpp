@@ -49,7 +49,7 @@ void Softmax::explain(Proof& proof, const Cell& cell) const {
     const float own = cell.at(0), largest = x.maxCoeff<Eigen::PropagateNaN>();
     if (largest == -INFINITY)
         proof.remark = over_queries ? "this key is masked for every query: its weights are zeros"
-                                    : "every key is masked for this query: its weights are zeros";
+                                    : fully_masked_remark();
     if (own == -INFINITY) {
         proof.add_step("weight", cell.value);
         return;

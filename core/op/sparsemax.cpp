@@ -51,8 +51,7 @@ void Sparsemax::forward(const Work& in, Tensor& out) const {
 void Sparsemax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row);
-    if (x.maxCoeff<Eigen::PropagateNaN>() == -INFINITY)
-        proof.remark = "every key is masked for this query: its weights are zeros";
+    if (x.maxCoeff<Eigen::PropagateNaN>() == -INFINITY) proof.remark = fully_masked_remark();
     if (cell.at(0) == -INFINITY) return proof.add_step("weight", cell.value);
     const Threshold threshold = threshold_of(x);
     proof.add_step(fmt::format("− τ {}, which {} of {} keys exceed", number_text(threshold.tau, 4),

@@ -30,8 +30,7 @@ void WeightedSum::explain(Proof& proof, const Cell& cell) const {
         proof.add_term(cell.words.column_label(0, static_cast<int>(j)), weights(j), values(j),
                        masked(j) == -INFINITY);
     proof.terms_result = cell.value;
-    if ((masked.array() == -INFINITY).all())
-        proof.remark = "every key is masked for this query: its context is zero";
+    if ((masked.array() == -INFINITY).all()) proof.remark = fully_masked_remark("its context is zero");
 }
 
 void WeightedSum::torch(TorchLines& py) const {

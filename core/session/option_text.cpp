@@ -22,7 +22,7 @@ namespace option_parts {
 void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
 
 std::string as_text(const OptionValue& value) {
-    if (!value.json.is_string()) refuse("expected a text, not " + value.quoted());
+    if (!value.json.is_string()) refuse("expected a string, not " + value.quoted());
     require_utf8(value.json.get_ref<const std::string&>());
     return value.json.get<std::string>();
 }
@@ -74,7 +74,7 @@ GivenMatrix given_from_file(const std::string& name, const std::string& path) {
     });
 }
 
-/// NAME=PATH: the file is read at once.
+/// NAME=PATH: the file is read immediately.
 void give(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == text.npos) refuse("expected NAME=PATH, not " + quoted_value(std::string(text)));

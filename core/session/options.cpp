@@ -14,6 +14,7 @@
 #include "core/files/decode_image.h"
 #include "core/graph/trace.h"
 #include "core/limits.h"
+#include "core/number_text.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 #include "core/session/option_parts.h"
@@ -55,11 +56,6 @@ E as_choice(const OptionValue& value) {
     const auto choice = find_choice<E>(as_text(value));
     if (!choice) refuse(value.quoted() + " is not known: use " + known_names<E>());
     return *choice;
-}
-
-std::string shortest(double value) {
-    std::array<char, 32> text;
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 /// "a,b" as two numbers.
@@ -277,8 +273,9 @@ const std::array k_options = {
            "How the embedding table is drawn", "a table is drawn", text,
            CHOICE(experiment, weights.embedding)},
     Option{"image", "Image", "", "PATH|drawn|none",
-           "A picture whose patches provide keys and values: a PNG or JPEG, read at once; its central "
-           "square is kept, at most 448 pixels per side; drawn: the built-in picture",
+           "A picture whose patches provide keys and values: a PNG or JPEG, read immediately and "
+           "stored in the session; its central square is kept, at most 448 pixels per side; drawn: the "
+           "built-in picture",
            k_sentences, picture, image_json, set_image},
     Option{"grid", "Image", "", "N", "Patches per side, 1 to 32", k_image, whole,
            FIELD(experiment, input.grid, as_int)},
@@ -337,11 +334,11 @@ const std::array k_options = {
            FIELD(experiment, attention.bandwidth, as_double)},
     Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_attention,
            word_or_number, scale_json, set_scale},
-    Option{"mask", "Mask", "", mask_arguments(),
-           "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
-           "padding; a file (CSV, NPY) of 0 "
-           "(closed) and 1 (open) is read at once",
-           k_aligns, list, mask_json, set_mask},
+    Option{
+        "mask", "Mask", "", mask_arguments(),
+        "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
+        "padding; a file (CSV, NPY) of 0 (closed) and 1 (open) is read immediately and stored in the session",
+        k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", k_arguments<decltype(Weighting::normalizer)>,
            "How masked scores become weights", k_aligns, text, CHOICE(experiment, weighting.normalizer)},
     Option{"softmax-axis", "Softmax", "", k_arguments<decltype(Attention::softmax_axis)>,
@@ -404,11 +401,12 @@ const std::array k_options = {
            FIELD(experiment, seq2seq.encoder_size, as_int)},
     Option{"decoder-size", "Sequence to sequence", "D", "N", "Hidden units of the decoder, 1 to 1024",
            k_seq2seq, whole, FIELD(experiment, seq2seq.decoder_size, as_int)},
-    Option{"given", "Given", "", "NAME=PATH",
-           "Override a matrix from a file (CSV or NPY, read at once): a stage such as scores, query, "
-           "embedding, mask or mask_additive, or a weight such as W_q; repeatable",
+    Option{"given", "Custom matrices", "", "NAME=PATH",
+           "Override a matrix from a file (CSV or NPY, read immediately and stored in the session): a stage "
+           "such as scores, query, embedding, mask or mask_additive, or a weight such as W_q; repeatable",
            "", matrices, given_json,
-           [](Session&, const OptionValue&) { refuse("matrices belong in the field given of a session"); }},
+           [](Session&,
+              const OptionValue&) { refuse("custom matrices go into the session's field \"given\""); }},
 
     Option{"view", "Presentation", "", k_arguments<decltype(Presentation::view)>,
            "The open view; render writes its picture, and without --stage nothing else", "", text,
@@ -476,7 +474,7 @@ std::string range_text(const RangeChoice& range) {
         case RangeChoice::Kind::matrix: return "matrix";
         case RangeChoice::Kind::head: return "head";
         case RangeChoice::Kind::all: return "all";
-        case RangeChoice::Kind::fixed: return shortest(range.min) + "," + shortest(range.max);
+        case RangeChoice::Kind::fixed: return shortest_text(range.min) + "," + shortest_text(range.max);
     }
     return {};
 }

@@ -21,7 +21,7 @@ enum class OptionType {
     word_or_number,  ///< a JSON number, or a string that is a word
     boolean,         ///< JSON true or false; as a flag --name and --no-name
     list,            ///< JSON array of strings; as a flag repeatable, "none" for the empty list
-    picture,         ///< JSON string: none, drawn or a data URL; as a flag also a path, which is read at once
+    picture,         ///< JSON string: none, drawn or a data URL; as a flag also a path, read immediately
     matrices,        ///< JSON object of matrices, which session files read; as a flag repeatable
 };
 

@@ -304,7 +304,7 @@ Session session_from_json(std::string_view text, std::string_view source, std::s
         } else if (name == "presentation") {
             read_options(session, value, false, scan.typed, source);
         } else if (name == "note") {
-            if (!value.is_string()) refuse(source, "note", "expected a text, not " + quoted_value(value));
+            if (!value.is_string()) refuse(source, "note", "expected a string, not " + quoted_value(value));
             session.note = value.get<std::string>();
         } else {
             refuse_unknown(source, "", name, known);

@@ -18,10 +18,6 @@ bool is_local(const Experiment& e) {
     return normalizer_of(e.weighting.normalizer).window != Normalizer::Window::none;
 }
 
-bool predicts_window(const Experiment& e) {
-    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
-}
-
 bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
     return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
 }
@@ -68,7 +64,7 @@ bool draws_score_weights(const Experiment& e) {
     if (e.is_given("scores")) return false;
     const auto drawn = [&](const ScoreParameter& each) { return each.drawn && !e.is_given(each.name); };
     return std::ranges::any_of(score_function(e.attention.score).parameters, drawn) ||
-           (predicts_window(e) && !all_given(e, {"W_p", "v_p"}));
+           (predicts_window(e.weighting.normalizer) && !all_given(e, {"W_p", "v_p"}));
 }
 
 bool draws_block_weights(const Experiment& e) {
@@ -213,7 +209,7 @@ std::string no_heads(const Experiment& e) {
 std::string no_hidden_layer(const Experiment& e) {
     if (e.is_given("scores")) return "the scores are custom";
     const bool hidden = score_function(e.attention.score).has_hidden_layer;
-    if (!hidden && !predicts_window(e))
+    if (!hidden && !predicts_window(e.weighting.normalizer))
         return "only additive and concat scores and local-p have a hidden layer";
     return draws_score_weights(e) ? "" : "the weights are custom";
 }

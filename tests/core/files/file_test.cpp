@@ -177,7 +177,7 @@ TEST_F(FileTest, OnlyWhatIsNotThereCountsAsAbsent) {
     FileCalls calls;
     calls.status = [&](const char* name, struct stat* info) {
         if (name != path("link")) return ::stat(name, info);
-        errno = EACCES;  // as Linux answers for a link of somebody else in a folder of all
+        errno = EACCES;  // as Linux answers for another user's link in a world-writable folder
         return -1;
     };
     EXPECT_EQ(io_message([&] { write_file(path("link"), "new", calls); }),
@@ -188,7 +188,7 @@ TEST_F(FileTest, OnlyWhatIsNotThereCountsAsAbsent) {
     EXPECT_EQ(files(), 2);
 }
 
-TEST_F(FileTest, ALinkOfSomebodyElseInAFolderOfAllIsRefused) {
+TEST_F(FileTest, AnotherUsersLinkInAWorldWritableFolderIsRefused) {
     fs::create_directory(folder_ / "shared");
     ASSERT_EQ(::chmod(path("shared").c_str(), 01777), 0);
     write_file(path("victim"), "kept");

@@ -300,7 +300,7 @@ TEST(OptionsTest, ANumberThatCouldNotBeWrittenBackIsRefused) {
     }
 }
 
-TEST(OptionsTest, ColourMapsAndThemesAreThoseOfTheirTables) {
+TEST(OptionsTest, ColorMapsAndThemesAreThoseOfTheirTables) {
     for (const Colormap& map : colormaps()) {
         Session session;
         const auto set = [&] { set_from_text(session, *find_option("colormap"), map.name); };

@@ -106,8 +106,8 @@ TEST(SessionTest, WrongTypesAreRefusedWithThePathOfTheField) {
     expect_refusal("null", "file.json: expected an object {…}, not null");
     expect_refusal(R"({"experiment": []})", "file.json: experiment: expected an object {…}, not a list");
     expect_refusal(R"({"presentation": 3})", "file.json: presentation: expected an object {…}, not 3");
-    expect_refusal(R"({"note": {}})", "file.json: note: expected a text, not an object");
-    expect_refusal(R"({"experiment": {"text": 5}})", "file.json: experiment.text: expected a text, not 5");
+    expect_refusal(R"({"note": {}})", "file.json: note: expected a string, not an object");
+    expect_refusal(R"({"experiment": {"text": 5}})", "file.json: experiment.text: expected a string, not 5");
     expect_refusal(R"({"experiment": {"dim": "16"}})",
                    "file.json: experiment.dim: expected a whole number, not \"16\"");
     expect_refusal(R"({"experiment": {"dim": 16.0}})",
@@ -117,7 +117,8 @@ TEST(SessionTest, WrongTypesAreRefusedWithThePathOfTheField) {
     expect_refusal(R"({"experiment": {"mask": "causal"}})",
                    "file.json: experiment.mask: expected a list of rules such as [\"causal\"], not "
                    "\"causal\"");
-    expect_refusal(R"({"experiment": {"mask": [3]}})", "file.json: experiment.mask: expected a text, not 3");
+    expect_refusal(R"({"experiment": {"mask": [3]}})",
+                   "file.json: experiment.mask: expected a string, not 3");
     expect_refusal(R"({"presentation": {"head": 2.5}})",
                    "file.json: presentation.head: expected a head from 1 to 64, all or mean, not \"2.5\"");
     expect_refusal(
