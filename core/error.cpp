@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <new>
 
 #include "core/utf8.h"
 
@@ -52,6 +53,13 @@ std::string message_text(std::string_view text, std::size_t most) {
     std::size_t tail = code_point_begin(line, line.size() - most / 4);
     if (tail < line.size() - most / 4) tail += decode_utf8(std::string_view(line).substr(tail)).bytes;
     return line.replace(head, tail - head, "…");
+}
+
+std::string problem_text(const std::exception& exception) {
+    // A standard container throws length_error for what no memory holds.
+    if (dynamic_cast<const std::bad_alloc*>(&exception) || dynamic_cast<const std::length_error*>(&exception))
+        return "not enough memory: shorten the sentence, use fewer heads or close other programs";
+    return exception.what();
 }
 
 }  // namespace attnscope

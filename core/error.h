@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ std::string message_text(std::string_view text, std::size_t most);
 inline constexpr std::size_t k_longest_message = 1000;
 /// Limit of a quoted value, in bytes.
 inline constexpr std::size_t k_longest_quotation = 60;
+
+/// What to tell the user about any exception: its message, or what to do if memory does not suffice.
+std::string problem_text(const std::exception& exception);
 
 /// An error that the user can act on. The message is one line: what is wrong, where, and what to do, as
 /// escaped by message_text().

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace attnscope {
@@ -33,6 +35,11 @@ std::string fixed_text(double value, int decimals) {
     std::string text = fmt::format("{:.{}f}", value, decimals);
     if (text.front() == '-' && text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
     return text;
+}
+
+std::string shortest_text(double value) {
+    std::array<char, 32> text;
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 std::string exact_text(double value) {

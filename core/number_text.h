@@ -20,6 +20,9 @@ std::string digits_text(double value, int digits);
 /// With a fixed number of decimals; "-0.00" is written "0.00".
 std::string fixed_text(double value, int decimals);
 
+/// The fewest digits that distinguish the value from every other double: "0.1", "1e+20".
+std::string shortest_text(double value);
+
 /// Nine significant digits, which distinguish all float32 values; "nan", "inf", "-inf".
 std::string exact_text(double value);
 

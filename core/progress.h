@@ -1,4 +1,4 @@
-// How long work on a file reports its progress and is cancelled.
+// How long work on a file reports its progress and is canceled.
 #pragma once
 
 #include <functional>

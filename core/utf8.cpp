@@ -27,6 +27,20 @@ std::size_t next_length(std::string_view text) { return std::max<std::size_t>(de
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t bytes = decode_utf8(text).bytes;
+        if (bytes == 0) return false;
+        text.remove_prefix(bytes);
+    }
+    return true;
+}
+
+std::string capitalized(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
 std::size_t count_code_points(std::string_view text) {
     std::size_t count = 0;
     for (; !text.empty(); ++count) text.remove_prefix(next_length(text));

@@ -15,6 +15,9 @@ struct DecodedCharacter {
 DecodedCharacter decode_utf8(std::string_view text);
 std::string encode_utf8(char32_t code);
 
+bool is_utf8(std::string_view text);
+/// The text with a capital first letter, if that is one of ASCII.
+std::string capitalized(std::string text);
 /// How many code points `text` has. A byte that is not valid UTF-8 counts as one.
 std::size_t count_code_points(std::string_view text);
 /// Where the code point starts that holds this byte; text.size() from the end on.

@@ -12,9 +12,9 @@ layout(std430, binding = 3) restrict writeonly buffer Result { float result[]; }
 uniform uint u_a, u_b, u_c, u_result;                      // index of the first number of each
 uniform uint u_a_head, u_b_head, u_c_head, u_result_head;  // distance from one head to the next
 uniform uint u_rows, u_columns;
-uniform uint u_width;      // HIDDEN, HIDDEN_SUM: units per cell; ROTATE: columns of a head; COLUMN: columns of the matrix
+uniform uint u_width;      // HIDDEN, HIDDEN_SCORE: units per cell; RBF_SCORE: features; ROTARY: columns of a head; COLUMN: columns of the matrix
 uniform uint u_height;     // COLUMN: the column's index
-uniform uint u_first_row;  // ALIBI: the matrix row of the first row here
+uniform uint u_first_row;  // ALIBI_BIAS: the matrix row of the first row here
 uniform float u_x, u_y;
 
 const float k_minus_infinity = uintBitsToFloat(0xff800000u);

@@ -42,7 +42,7 @@ struct Difference {
         squares += (value - truth) * (value - truth);
         of += truth * truth;
     }
-    double normalised() const { return of > 0 ? squares / of : squares; }
+    double normalized() const { return of > 0 ? squares / of : squares; }
 };
 
 }  // namespace attnscope::test

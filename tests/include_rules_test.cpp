@@ -30,7 +30,7 @@ const std::vector<Room> k_rooms = {
     {"core/random", {"core/tensor"}},
     {"core/text", {"core/tensor", "core/random"}},
     {"core/image", {"core/tensor"}},
-    {"core/files", {"core/tensor", "core/text", "core/image"}},
+    {"core/files", {"core/tensor", "core/image"}},
     {"core/cpu", {"core/tensor"}},
     {"core/experiment", {"core/tensor", "core/random", "core/text", "core/image"}},
     {"core/op", {"core/tensor", "core/random", "core/text", "core/image", "core/cpu", "core/experiment"}},

@@ -141,7 +141,7 @@ protected:
     // Controls
     // -------------------------------------------------------------------------------------------------
 
-    /// The window whose name contains `part`; windows of today before those that are closed.
+    /// The window whose name contains `part`; open windows before closed ones.
     static ImGuiWindow* find_window(const std::string& part) {
         ImGuiWindow* found = nullptr;
         for (ImGuiWindow* each : ImGui::GetCurrentContext()->Windows)

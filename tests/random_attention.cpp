@@ -71,7 +71,7 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
             const Shape& shape = stage->shape();
             const int rows = shape.heads * shape.rows;
             const bool zeros_and_ones = known.name == "mask" || known.name == "dropout_keep";
-            if (known.name == "value" && dice.one_in(3)) {  // as wide as it likes
+            if (known.name == "value" && dice.one_in(3)) {  // may have any width
                 set(known.name, dice.matrix(rows, e.attention.heads * dice.from_to(1, 5)));
                 continue;
             }

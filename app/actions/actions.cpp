@@ -8,6 +8,7 @@
 
 #include "app/actions/files.h"
 #include "app/document/walk.h"
+#include "core/error.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
@@ -50,8 +51,8 @@ void copy_matrix(ActionContext& c) {
     const Trace& trace = *c.document.trace();
     const Presentation& presentation = c.document.presentation();
     c.copy(focused_matrix_text(trace, presentation));
-    say(c,
-        "copied " + std::string(focused_stage(trace, presentation.stage).name()) + " as tab-separated text");
+    say(c, fmt::format("copied {} as tab-separated text",
+                       stage_heading(*focused_stage(trace, presentation.stage).info)));
 }
 
 /// Copies the recipe of the experiment on screen, as copy_matrix copies the matrix on screen.
@@ -464,7 +465,7 @@ void run_action(const Action& action, ActionContext& context) {
     try {
         action.run(context);
     } catch (const std::exception& error) {
-        context.interaction.notice = {error.what(), true};
+        context.interaction.notice = {problem_text(error), true};
     }
 }
 
@@ -487,7 +488,10 @@ std::string shortcut_text(const Shortcut& shortcut) {
 
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
     const Stage& stage = focused_stage(trace, presentation.stage);
-    const ShownMatrix shown = shown_matrix(stage, head_on_screen(stage, presentation.head));
+    const HeadChoice head = head_on_screen(stage, presentation.head);
+    if (const std::string why = why_not_shown(stage, head); !why.empty())
+        throw Error(ErrorKind::bad_input, why);
+    const ShownMatrix shown = shown_matrix(stage, head);
     std::string text;
     for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + trace.label(stage.info->columns, j);
     text += "\n";

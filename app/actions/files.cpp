@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::chrono::milliseconds k_longest_wait{500};  ///< for the reader of a pipe that is saved to
 
-/// What belonged to the previous session (zoom, highlights, typing) goes with it.
-void begin_anew(ActionContext& c) {
+/// Resets what belonged to the previous session: zoom, the second field, notices.
+void reset_interaction(ActionContext& c) {
     c.saved.closed_note.clear();
     c.interaction.zoom = {};
     c.interaction.second_sentence_open = false;
@@ -29,7 +29,7 @@ void begin_anew(ActionContext& c) {
 void open_unnamed_with_theme(ActionContext& c, Session session) {
     session.presentation.theme = c.document.presentation().theme;
     c.document.open(std::move(session), "");
-    begin_anew(c);
+    reset_interaction(c);
 }
 
 std::string lower_extension(const std::filesystem::path& path) {
@@ -67,7 +67,7 @@ bool is_plain_picture(const std::string& bytes, const std::string&) {
 
 std::string take(ActionContext& context, const std::string& path, Session session) {
     context.document.open(std::move(session), lower_extension(path) == ".json" ? path : "");
-    begin_anew(context);
+    reset_interaction(context);
     remember_file(context.saved, path);
     return "opened ";
 }

@@ -33,6 +33,7 @@ namespace {
 struct HowArguments {
     std::string backend;  ///< empty: the flag is absent
     int threads = 0;
+    std::optional<std::string> shaders;  ///< empty: the built-in ones
 
     void add_to(CLI::App& command) {
         command.add_option("--backend", backend, "Where to compute [auto]")
@@ -47,24 +48,27 @@ struct HowArguments {
             ->group("Computation");
         command
             .add_option_function<std::string>(
-                "--shaders", use_shader_folder,
+                "--shaders", [this](const std::string& folder) { shaders = folder; },
                 "Read shaders from this folder; the window reloads those that change")
             ->option_text("DIR")
             ->group("Computation");
     }
-    /// For a command that evaluates once, measuring which backend is faster takes longer than it saves, so
-    /// `auto` is the processor.
+    /// For the window, which chooses the backend itself. Call it once all arguments are known to be good: the
+    /// folder of shaders is used from here on.
+    EvaluateOptions window_options() const {
+        if (shaders) use_shader_folder(*shaders);
+        return {.threads = thread_count()};
+    }
+    /// The same for a command that evaluates once: measuring which backend is faster takes longer than it
+    /// saves, so `auto` is the processor.
     EvaluateOptions options(const Session& session) {
+        EvaluateOptions options = window_options();
         const bool recurrent = mechanism_of(session.experiment).is_recurrent;
         if (backend == "gpu" && recurrent)
             print_error("--backend gpu: sequence to sequence runs on the processor");
         if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
-        return {.threads = thread_count(), .backend = backend_.get()};
-    }
-    /// More threads than cores would only wait for one another.
-    int thread_count() const {
-        const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-        return cores > 0 ? std::min(threads, cores) : threads;
+        options.backend = backend_.get();
+        return options;
     }
     /// Prints the backend's warnings about an evaluation that succeeded to standard error.
     void report() const {
@@ -72,6 +76,12 @@ struct HowArguments {
     }
 
 private:
+    /// More threads than cores would only wait for one another.
+    int thread_count() const {
+        const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+        return cores > 0 ? std::min(threads, cores) : threads;
+    }
+
     std::shared_ptr<Backend> backend_;
 };
 
@@ -269,11 +279,17 @@ void require_nothing_before(const CLI::App& app) {
             throw UsageError(option->get_name() + " comes before " + subcommand + ": put it after");
 }
 
-int open(Arguments& arguments, const OpenWindow& open_window) {
+int measure_window(const Arguments& arguments) {
+    const Session session = arguments.measure.session();
+    const HowArguments& how = arguments.measure_how;
+    return measure(session, how.window_options(), how.backend, arguments.measurement);
+}
+
+int open(const Arguments& arguments, const OpenWindow& open_window) {
     const HowArguments& how = arguments.window_how;
-    const EvaluateOptions options{.threads = how.thread_count()};
-    if (arguments.window.empty()) return open_window(std::nullopt, "", options, how.backend);
+    if (arguments.window.empty()) return open_window(std::nullopt, "", how.window_options(), how.backend);
     Session session = arguments.window.session();
+    const EvaluateOptions options = how.window_options();
     report_unused(arguments.window, session);
     return open_window(std::move(session), arguments.window.file_to_save(), options, how.backend);
 }
@@ -338,9 +354,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         if (*trace_command) return print_trace(arguments);
         if (*recipe_command) return print_recipe(arguments);
         if (*examples_command) return print_examples();
-        if (*measure_command)
-            return measure(arguments.measure.session(), {.threads = arguments.measure_how.thread_count()},
-                           arguments.measure_how.backend, arguments.measurement);
+        if (*measure_command) return measure_window(arguments);
         return open(arguments, open_window);
     } catch (const CLI::Success& success) {
         std::ostringstream help;

@@ -211,8 +211,7 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
         ->check(CLI::IsMember(names))
         ->option_text("idle|drag-seed|type|heads REQUIRED");
     command
-        .add_option("--frames", request.frames,
-                    "Changes to make; for idle, sixtieths of a second to wait [300]")
+        .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
         ->check(CLI::Range(1, 100000))
         ->option_text("N");
 }

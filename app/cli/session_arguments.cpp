@@ -1,6 +1,5 @@
 #include "app/cli/session_arguments.h"
 
-#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -143,12 +142,8 @@ bool SessionArguments::gives(std::string_view name) const {
 std::vector<std::string> SessionArguments::unused(const Experiment& experiment) const {
     std::vector<std::string> lines;
     for (const Option& option : options()) {
-        std::string why = gives(option.name) ? why_unused(option, experiment) : "";
-        if (why.empty()) continue;
-        const bool symbol =
-            std::ispunct(static_cast<unsigned char>(why[1]));  // "W_o is given", "Q, K and V are"
-        if (!symbol) why[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(why[0])));
-        lines.push_back("--" + std::string(option.name) + " is not used: " + why);
+        const std::string why = gives(option.name) ? why_unused(option, experiment) : "";
+        if (!why.empty()) lines.push_back("--" + std::string(option.name) + " is not used: " + why);
     }
     return lines;
 }

@@ -1,11 +1,11 @@
 #include "app/document/desk.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "app/document/steps.h"
 #include "core/session/options.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 
@@ -14,7 +14,7 @@ std::string named_as(std::string_view option, const std::string& label, const Er
     std::string name = label.empty() ? std::string(option) : label;
     if (label.empty()) {
         std::ranges::replace(name, '-', ' ');
-        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+        name = capitalized(name);
     }
     return error.at(name).what();
 }

@@ -154,7 +154,7 @@ void Document::leave_card(const std::string& why) {
     a_.trace.reset();
     if (b_) b_->trace.reset();
     asked_proof_.reset();
-    notice_ = why + " (computing on the processor)";
+    notice_ = fallback_notice(why);
     worker_.leave_card(why);
 }
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/error.h"
+
 namespace attnscope {
 namespace {
 
@@ -33,7 +35,7 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
             if (outcome.files.size() < count_)
                 outcome.problem = fmt::format("export canceled after {} files", outcome.files.size());
         } catch (const std::exception& error) {
-            outcome.problem = error.what();
+            outcome.problem = problem_text(error);
         }
         {
             const std::lock_guard lock(mutex_);

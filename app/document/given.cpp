@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::array k_presets = {
     MaskPreset{"All open", "Every query may look at every key", [](int, int, bool) { return true; }},
-    MaskPreset{"Causal", "Itself and what comes before it", [](int i, int j, bool) { return j <= i; }},
-    MaskPreset{"Window", "Itself and its neighbors",
+    MaskPreset{"Causal", "Each token and those before it", [](int i, int j, bool) { return j <= i; }},
+    MaskPreset{"Window", "Each token and its neighbors",
                [](int i, int j, bool) { return i - 1 <= j && j <= i + 1; }},
     MaskPreset{"Checker", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},
-    MaskPreset{"All closed", "No key may be looked at", [](int, int, bool) { return false; }},
+    MaskPreset{"All closed", "All cells closed", [](int, int, bool) { return false; }},
     MaskPreset{"Invert", "Open closed cells and close open ones", [](int, int, bool now) { return !now; }},
 };
 
@@ -145,7 +145,7 @@ void give(Document& document, const std::string& name, Matrix values, const std:
         gesture);
 }
 
-void take_back(Document& document, const std::string& name) {
+void discard_custom(Document& document, const std::string& name) {
     document.change([&](Session& session) { session.experiment.weights.given.erase(name); });
 }
 

@@ -1,4 +1,4 @@
-// Editing custom matrices: painted masks, and matrices cell by cell.
+// Editing custom matrices: masks by painting, and other matrices cell by cell.
 #pragma once
 
 #include <optional>
@@ -55,7 +55,8 @@ int key_width(const Experiment& experiment, const Trace* trace);
 
 /// Sets a custom matrix. Custom scores have no d_k: a scale of 1/√d_k is replaced by its current value.
 void give(Document& document, const std::string& name, Matrix values, const std::string& gesture = {});
-void take_back(Document& document, const std::string& name);
+/// Removes a custom matrix, if there is one.
+void discard_custom(Document& document, const std::string& name);
 
 /// Parses what was typed into a cell: "nan", "-inf", "0.25". Throws Error(bad_input).
 float parse_cell(const std::string& text);

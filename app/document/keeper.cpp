@@ -108,7 +108,7 @@ void Keeper::write(std::unique_lock<std::mutex>& lock) {
         try {
             writer_.write(state);
         } catch (const std::exception& error) {
-            problem = std::string("the session cannot be saved for the next start: ") + error.what();
+            problem = std::string("the session cannot be saved for the next start: ") + problem_text(error);
         }
         lock.lock();
         if (!problem.empty()) times_.failed(now());
@@ -125,7 +125,7 @@ void keep_and_leave(Keeper& keeper, int code) {
     try {
         keeper.keep();
     } catch (const std::exception& error) {
-        std::cerr << "attnscope: " << error.what() << '\n';
+        std::cerr << "attnscope: " << problem_text(error) << '\n';
         code = 1;
     }
     std::_Exit(code);

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/error.h"
+
 namespace attnscope {
 namespace {
 
@@ -19,7 +21,7 @@ typename FileReader<File>::Outcome outcome_of(const std::function<File()>& read,
     } catch (const std::bad_alloc&) {
         return {std::nullopt, "there is not enough memory to open " + name};
     } catch (const std::exception& error) {
-        return {std::nullopt, error.what()};
+        return {std::nullopt, problem_text(error)};
     }
 }
 

@@ -61,7 +61,7 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
         report->problem =
             "there is not enough memory for both results: shorten the sentence or use fewer heads";
     } catch (const std::exception& error) {
-        report->problem = error.what();
+        report->problem = problem_text(error);
     }
     if (report) {
         const std::lock_guard lock(mutex_);

@@ -154,7 +154,7 @@ std::optional<SavedState> load_state(const std::string& folder, std::string& pro
     } catch (const std::exception& error) {
         const std::string where =
             may_set_aside ? set_aside(session_file(folder)) : session_file(folder).string();
-        problem = "the last session could not be read and is kept as " + where + ": " + error.what();
+        problem = "the last session could not be read and is kept as " + where + ": " + problem_text(error);
         return std::nullopt;
     }
     try {

@@ -16,14 +16,14 @@ std::string why_not_left(const Experiment& e) {
     const int d_k = e.key_columns() / e.attention.heads;
     const bool given = e.is_given("scores") || (e.is_given("query") && e.is_given("key"));
     if (e.attention.position == Position::rope && d_k % 2 != 0 && !given)
-        return fmt::format("position rope turns pairs of features and d_k is {}: use an even number per head",
-                           d_k);
+        return fmt::format(
+            "position rope rotates pairs of features and d_k is {}: use an even number per head", d_k);
     const bool output = e.attention.output_projection || e.is_given("W_o");
     if (e.attention.block != Block::none && e.value_columns() != e.input.dim && !output &&
         !e.is_given("value"))
         return fmt::format(
-            "block {} adds the output to the embedding and they are {} and {} wide: use value-size 0 or an "
-            "output projection",
+            "block {} needs an output as wide as the embedding ({} and {}): use value-size 0 or an output "
+            "projection",
             name_of(e.attention.block), e.value_columns(), e.input.dim);
     return "";
 }

@@ -114,7 +114,7 @@ WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Tr
         return failed(
             "there is not enough memory for this experiment: shorten the sentence or use fewer heads");
     } catch (const std::exception& error) {
-        return failed(error.what());
+        return failed(problem_text(error));
     }
 }
 
@@ -143,7 +143,6 @@ public:
     std::optional<WorkResult> take();
     bool busy(SlotName slot) const;
     void wait() const;
-    bool wait_for(std::chrono::milliseconds most) const;
 
 private:
     struct Work {
@@ -271,11 +270,6 @@ void Worker::Shared::wait() const {
     changed_.wait(lock, [&] { return idle(); });
 }
 
-bool Worker::Shared::wait_for(std::chrono::milliseconds most) const {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, most, [&] { return idle(); });
-}
-
 /// The lock is held throughout, except while something is computed.
 void Worker::Shared::ask_again(SlotName slot) {
     work(slot).asked = work(slot).newest;
@@ -341,7 +335,7 @@ void Worker::Shared::choose(std::unique_lock<std::mutex>& lock) {
     try {
         choice = choose();
     } catch (const std::exception& error) {
-        choice.reason = error.what();
+        choice.reason = problem_text(error);
     }
     lock.lock();
     choosing_ = false;
@@ -402,7 +396,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     Work& own = work(slot);
     const Experiment experiment = *std::exchange(own.asked, std::nullopt);
     const SlotName other_slot = slot == SlotName::a ? SlotName::b : SlotName::a;
-    // A slot that has no trace yet takes over what equals the other's.
+    // A slot that has no trace yet reuses what is equal in the other slot.
     const Work& other = work(other_slot);
     const std::shared_ptr<const Trace> previous =
         own.previous->records.empty() ? other.previous : own.previous;
@@ -420,7 +414,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
         result = evaluate_or_say(slot, experiment, *previous, options, head);
         if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
-        notice = std::string(error.what()) + " (computing on the processor)";
+        notice = fallback_notice(error.what());
         if (error.kind() == ErrorKind::backend) lost = error.what();
         options.backend = nullptr;
         result = evaluate_or_say(slot, experiment, {}, options, head);
@@ -436,6 +430,8 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     if (!result.words && !own.asked && !own.previous->records.empty()) own.newest = own.previous->experiment;
     return result;
 }
+
+std::string fallback_notice(const std::string& why) { return why + " (computing on the processor)"; }
 
 Worker::Worker(EvaluateOptions options, std::function<void()> wake)
     : shared_(std::make_shared<Shared>(std::move(options), std::move(wake))) {
@@ -462,6 +458,5 @@ std::shared_ptr<Backend> Worker::card() const { return shared_->card(); }
 std::optional<WorkResult> Worker::take() { return shared_->take(); }
 bool Worker::busy(SlotName slot) const { return shared_->busy(slot); }
 void Worker::wait() const { shared_->wait(); }
-bool Worker::wait_for(std::chrono::milliseconds most) const { return shared_->wait_for(most); }
 
 }  // namespace attnscope

@@ -32,6 +32,9 @@ struct BackendReport {
     std::string reason;    ///< "llvmpipe is a software renderer"; empty until there is one
 };
 
+/// Why the graphics card is not used, as a notice: "the card is lost (computing on the processor)".
+std::string fallback_notice(const std::string& why);
+
 /// Evaluates the newest experiment requested for each slot, in turns; an older one of the same slot that is
 /// still running is canceled. Results are ready to draw: what a window asks of the head that is shown
 /// (ranges, pooled levels) is found out. What the graphics card cannot compute, the processor does.
@@ -74,8 +77,6 @@ public:
     bool busy(SlotName slot) const;
     /// Waits until no request is pending; for tests and scripted measurements.
     void wait() const;
-    /// Waits at most this long; false if a computation is still running.
-    bool wait_for(std::chrono::milliseconds most) const;
 
 private:
     class Shared;

@@ -19,10 +19,6 @@
 namespace attnscope {
 namespace {
 
-bool predicts_window(const Experiment& e) {
-    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
-}
-
 std::string product(int rows, int columns) { return fmt::format("{} × {}", rows, columns); }
 
 float logarithmic_fill(int value, int most) {
@@ -165,7 +161,8 @@ void softmax_section(Desk& desk, const Ui& ui) {
                choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}));
     const auto fill = static_cast<float>(0.5 + std::log10(e.weighting.temperature) / 4);
     factor_row(desk, ui, "temperature", "Temperature", e.weighting.temperature, std::clamp(fill, 0.0f, 1.0f));
-    const double least = predicts_window(e) ? std::min(e.weighting.local_window, 1.0) : 0;
+    const double least =
+        predicts_window(e.weighting.normalizer) ? std::min(e.weighting.local_window, 1.0) : 0;
     number_row(desk, ui, "local-window", "Half-width", e.weighting.local_window, least, k_max_tokens);
     dropout_rows(desk, ui);
 }

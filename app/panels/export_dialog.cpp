@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/panels/dialog_parts.h"
+#include "core/error.h"
 #include "core/export/export.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
@@ -52,8 +53,8 @@ bool has_picture(const Desk& desk) {
     return view && view->stage(*desk.document.trace());
 }
 
-std::string focused_name(const Desk& desk) {
-    return std::string(focused_stage(*desk.document.trace(), desk.document.presentation().stage).name());
+const StageInfo& focused_info(const Desk& desk) {
+    return *focused_stage(*desk.document.trace(), desk.document.presentation().stage).info;
 }
 
 void what_to_export(Desk& desk, const Ui& ui) {
@@ -72,7 +73,7 @@ void what_to_export(Desk& desk, const Ui& ui) {
             button(std::string(name_of(desk.document.presentation().view)) + " view", What::view);
             beside();
         }
-        button(focused_name(desk), What::stage);
+        button(stage_heading(focused_info(desk)), What::stage);
         beside();
         button("all", What::all);
         tooltip(ui, "Every stage of the computation, and the picture of the view");
@@ -139,7 +140,7 @@ ExportRequest request_of(const Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
     ExportRequest request{{}, form.presentation.head, form.formats};
-    if (form.what == What::stage) request.stages = {focused_name(desk)};
+    if (form.what == What::stage) request.stages = {std::string(focused_info(desk).name)};
     if (form.what != What::stage) request.view = desk.document.presentation().view;
     request.view_alone = form.what == What::view;
     return request;
@@ -155,7 +156,7 @@ std::string what_will_be_written(Desk& desk, bool& possible) {
         return "writes " + items.front().file_name +
                (items.size() > 1 ? fmt::format(" and {} more", items.size() - 1) : "");
     } catch (const std::exception& error) {
-        return error.what();
+        return problem_text(error);
     }
 }
 

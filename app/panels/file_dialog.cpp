@@ -5,6 +5,7 @@
 
 #include "app/actions/files.h"
 #include "app/panels/dialog_parts.h"
+#include "core/error.h"
 
 namespace attnscope {
 namespace {
@@ -118,7 +119,7 @@ void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving) 
         save_file(context, path);
         desk.state.dialog = Dialog::none;
     } catch (const std::exception& error) {
-        form.problem = error.what();
+        form.problem = problem_text(error);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "app/document/given.h"
 #include "app/document/steps.h"
 #include "app/panels/dialog_parts.h"
+#include "core/error.h"
 #include "core/experiment/given_values.h"
 #include "core/files/read_matrix.h"
 #include "core/mechanism/mechanisms.h"
@@ -40,7 +41,7 @@ void take_values(Desk& desk, GiveForm& form, const std::function<Matrix()>& read
         form.selected = {};
         form.problem.clear();
     } catch (const std::exception& error) {
-        form.problem = error.what();
+        form.problem = problem_text(error);
     }
 }
 
@@ -145,7 +146,7 @@ void enter_cell(Desk& desk, const Ui& ui, GiveForm& form, unsigned field, const 
         if (!form.problem.empty()) return;
         form.values(at.row, at.column) = value;
     } catch (const std::exception& error) {
-        form.problem = error.what();
+        form.problem = problem_text(error);
         return;
     }
     if (!compat::key_pressed(Key::enter) || at.row + 1 >= form.values.rows()) return;
@@ -248,7 +249,7 @@ void apply(Desk& desk, GiveForm& form) {
         check_edit(trial);
         check_given_cells(trial);
     } catch (const std::exception& error) {
-        form.problem = error.what();
+        form.problem = problem_text(error);
         return;
     }
     form.had_problem = !desk.document.problem().empty();
@@ -292,7 +293,7 @@ void give_dialog(Desk& desk, const Ui& ui) {
     if (push_button(ui, "Apply", ui.px(110))) apply(desk, form);
     ImGui::SameLine();
     if (push_button(ui, "Discard", ui.px(110), desk.document.experiment().is_given(form.name))) {
-        take_back(desk.document, form.name);
+        discard_custom(desk.document, form.name);
         desk.state.dialog = Dialog::none;
     }
     ImGui::SameLine();

@@ -5,7 +5,9 @@
 
 #include "app/document/given.h"
 #include "app/panels/setting_rows.h"
+#include "core/error.h"
 #include "core/experiment/masks.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -29,7 +31,7 @@ void set_mask(Desk& desk, std::vector<MaskRule> rules, const std::string& gestur
     try {
         check(trial);
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
         return;
     }
     desk.state.notice = {};
@@ -66,7 +68,7 @@ void arguments_field(Desk& desk, const Ui& ui, std::size_t index, float width) {
             set_mask(desk, rules);
         }
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
     if (!result.steps || !single) return;
     rule.arguments[0] = std::clamp<std::int64_t>(rule.arguments[0] + result.steps, 0, tokens);
@@ -116,7 +118,7 @@ void given_fields(Desk& desk, const Ui& ui, const std::string& name, const Given
                      width - remove - ui.px(4)))
         show_stage(desk, name == "mask" ? std::string(mask_stage(desk.document.experiment())->name) : name);
     ImGui::SameLine(0, ui.px(4));
-    if (small_button(ui, "remove", "×", "Discard", remove)) take_back(desk.document, name);
+    if (small_button(ui, "remove", "×", "Discard", remove)) discard_custom(desk.document, name);
 }
 
 /// Focuses the mask. Where no rule closes anything a decoder has no mask stage: a custom mask that is all
@@ -134,7 +136,7 @@ void begin_painting(Desk& desk) {
     desk.document.end_gesture();
 }
 
-/// The painted mask, or a button that starts painting one.
+/// The custom mask, or a button that starts painting one.
 void painted_row(Desk& desk, const Ui& ui) {
     const auto& given = desk.document.experiment().weights.given;
     const auto mask = given.find("mask");
@@ -143,16 +145,13 @@ void painted_row(Desk& desk, const Ui& ui) {
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };
-    option_row(desk, ui, "mask", mask == given.end() ? "By hand" : "Painted", control,
-               "any pairs, painted in the mask or set as a custom matrix");
+    option_row(desk, ui, "mask", "Painted", control, "a custom mask: any pairs, painted or set as a matrix");
 }
 
 /// The kind of mask in the field's terms: a valid length masks the padding after it.
 std::string label_of(const MaskKind& kind) {
     if (kind.choice == MaskForm::valid) return "Padding";
-    std::string label(name_of(kind.choice));
-    label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
-    return label;
+    return capitalized(std::string(name_of(kind.choice)));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/session/applies.h"
 #include "core/text/tokenizer.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -40,7 +41,8 @@ struct Sentence {
 
 /// Why nothing reads the sentence; empty if it is used.
 std::string why_unread(const Desk& desk, const Sentence& sentence) {
-    return why_unused(*find_option(sentence.second ? "text2" : "text"), desk.document.experiment());
+    const Option& option = *find_option(sentence.second ? "text2" : "text");
+    return capitalized(why_unused(option, desk.document.experiment()));
 }
 
 Sentence first_sentence(const Experiment& e, bool beside_another) {
@@ -304,8 +306,10 @@ void add_button(Desk& desk, const Ui& ui, float right, float top,
     ui.controls.disabled = false;
     tooltip(ui, unread.empty() ? mechanism_of(desk.document.experiment()).second_sentence : unread);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {right - ui.px(10), top + ui.px(6)},
-              ink(hovered ? ui.theme.accent : ui.theme.faint, unread.empty() ? 1 : 0.5f), k_add,
-              Align::right);
+              ink(!unread.empty() ? ui.theme.faint
+                  : hovered       ? ui.theme.accent
+                                  : ui.theme.secondary),
+              k_add, Align::right);
 }
 
 }  // namespace

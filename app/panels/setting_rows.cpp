@@ -7,6 +7,7 @@
 #include "core/number_text.h"
 #include "core/session/applies.h"
 #include "core/session/options.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -37,7 +38,7 @@ bool applies(const Desk& desk, std::string_view option) {
 void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* label,
                 const std::function<void(float width)>& control, std::string_view help) {
     const Option& option = *find_option(name);
-    const std::string disabled = why_unused(option, desk.document.experiment());
+    const std::string disabled = capitalized(why_unused(option, desk.document.experiment()));
     ImGui::PushID(label);
     const ImVec2 window = ImGui::GetWindowPos();
     const float top = ImGui::GetCursorPosY();

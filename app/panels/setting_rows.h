@@ -62,7 +62,7 @@ void factor_row(Desk& desk, const Ui& ui, std::string_view option, const char* l
 void share_row(Desk& desk, const Ui& ui, std::string_view option, const char* label, double value,
                double most);
 
-/// The mask's rules and the painted mask.
+/// The mask's rules and the custom mask.
 void mask_section(Desk& desk, const Ui& ui);
 /// The custom matrices.
 void given_section(Desk& desk, const Ui& ui);

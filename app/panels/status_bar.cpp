@@ -58,7 +58,7 @@ std::string row_counts(const Trace& trace) {
 constexpr std::size_t k_most_times = 8;
 
 std::string time_text(const StageRecord& record) {
-    return std::string(record.stage->name()) + "  " + fixed_text(record.milliseconds, 3) + " ms\n";
+    return stage_heading(*record.stage->info) + "  " + fixed_text(record.milliseconds, 3) + " ms\n";
 }
 
 std::string file_text(const Document& document) {
@@ -73,11 +73,13 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     const bool on_card = trace && trace->backend == "gpu";
     const std::string name = on_card ? "GPU" : desk.processor;
     const BackendReport report = desk.document.backend();
-    // The trace may have been computed elsewhere than chosen: a sequence, or a trace that is not yet
-    // replaced.
+    // The trace may have been computed elsewhere than chosen: sequence to sequence, or a trace
+    // that is not yet replaced.
     const bool as_chosen = report.on_card == on_card;
     const bool recurrent = trace && mechanism_of(trace->experiment).is_recurrent;
-    const std::string reason = as_chosen ? report.reason : recurrent ? "sequences run on the processor" : "";
+    const std::string reason = as_chosen   ? report.reason
+                               : recurrent ? "sequence to sequence runs on the CPU"
+                                           : "";
     const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;
 }

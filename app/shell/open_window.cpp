@@ -90,8 +90,7 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
         const std::string kept_problem = run.keeper.problem();
         if (kept_problem == failure) return;
         failure = kept_problem;
-        say(failure.empty() ? "the session is being saved for the next start again" : failure,
-            !failure.empty());
+        say(failure.empty() ? "saving the session works again" : failure, !failure.empty());
     };
     window.run(callbacks);
     state = with_placement(workspace.state(), window);

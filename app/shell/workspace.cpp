@@ -236,7 +236,7 @@ void Workspace::open_what_was_asked_for() {
         ActionContext c = context();
         if (outcome->file) take_opened(c, std::move(*outcome->file));
     } catch (const std::exception& error) {
-        problem = error.what();
+        problem = problem_text(error);
     }
     wants_frame_ = true;
     if (asked_in_dialog && problem.empty()) interaction_.dialog = Dialog::none;
@@ -321,7 +321,7 @@ void Workspace::draw(FrameInput& frame) {
     } catch (const std::exception& error) {
         if (!on_card) throw;
         compat::close_windows();
-        document_.leave_card(error.what());
+        document_.leave_card(problem_text(error));
         wants_frame_ = true;
     }
 }

@@ -131,7 +131,7 @@ void word_labels(const Column& c, float right, float width, const AxisPlace& wor
 
 void attention(const Column& c, float left, float width) {
     if (!c.scene.aligned) {
-        head(c, left, width, "no scores, no weights", "decoder attention is none");
+        head(c, left, width, "no attention", "so no scores or weights");
         const std::string text =
             "Every step gets the same context: the encoder's last state has to hold the whole sentence.";
         ImGui::GetWindowDrawList()->AddText(c.ui.fonts.body, compat::font_size(*c.ui.fonts.body),

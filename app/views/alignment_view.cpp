@@ -332,7 +332,7 @@ std::string summary(const AlignmentScene& scene) {
     if (const Stage* center = trace.find("alignment_center"_stage))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
     if (trace.experiment.seq2seq.encoder == Encoder::forward)
-        text += "  ·  forward encoder: no word sees those after it";
+        text += "  ·  forward encoder: each annotation covers only the words up to it";
     return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/ui/widgets.h"
+#include "core/graph/explain.h"
 #include "core/number_text.h"
 #include "core/picture/view_figure.h"
 
@@ -42,7 +43,7 @@ void use_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cel
     const std::string column = legible(shown.trace->label(info.columns, cell.column));
     const std::string between = info.columns == Axis::key_token ? " → " : " · ";
     tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
-                    (shown.closed(cell.row, cell.column) ? "closed by the mask"
+                    (shown.closed(cell.row, cell.column) ? std::string(k_closed_by_mask)
                                                          : exact_text(shown.at(cell.row, cell.column))));
     if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, shown, cell);
 }

@@ -9,6 +9,7 @@
 #include "app/views/focus_edit.h"
 #include "app/views/labels.h"
 #include "app/views/views.h"
+#include "core/graph/explain.h"
 #include "core/graph/formula.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
@@ -280,7 +281,7 @@ void value_tooltip(const Ui& ui, const ShownStage& shown, const Cell& cell) {
     const std::string between = row.empty() || column.empty() ? "" : of_keys ? " → " : " · ";
     const std::string other = is_painted(shown) ? closed_elsewhere(shown, cell) : "";
     const std::string said = !other.empty()                        ? "closed by " + other
-                             : shown.closed(cell.row, cell.column) ? "closed by the mask"
+                             : shown.closed(cell.row, cell.column) ? std::string(k_closed_by_mask)
                              : is_painted(shown)
                                  ? (value != 0 ? "open" : "closed") + std::string(" — click or drag to paint")
                                  : exact_text(value);

@@ -7,6 +7,7 @@
 
 #include "app/document/given.h"
 #include "app/ui/widgets.h"
+#include "core/error.h"
 #include "core/experiment/given_values.h"
 #include "core/number_text.h"
 
@@ -33,10 +34,10 @@ void change_mask(Desk& desk, const ShownStage& shown, const std::function<void(M
         Matrix mask = mask_now(desk, shown);
         edit(mask);
         if (!desk.document.experiment().weighting.mask.empty())
-            desk.state.notice = {"the rules are now cells of the painted mask; undo restores them", false};
+            desk.state.notice = {"the rules are now cells of a custom mask; undo restores them", false};
         paint_mask(desk.document, std::move(mask), gesture);
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
 }
 
@@ -75,7 +76,7 @@ void begin_stroke(Desk& desk, const ShownStage& shown, const Cell& at) {
         const bool open = may_look(desk.document.experiment(), size.rows, size.columns, at.row, at.column);
         stroke = {.active = true, .opens = !open, .last = at, .count = stroke.count + 1, .cells = {at}};
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
 }
 
@@ -163,8 +164,8 @@ void presets_popup(Desk& desk, const Ui& ui, const ShownStage& shown, const char
     const Experiment& e = desk.document.experiment();
     if (ImGui::MenuItem("Turn rules into cells", nullptr, false, !e.weighting.mask.empty()))
         change_mask(desk, shown, [](Matrix&) {});
-    if (ImGui::MenuItem("Discard painted mask", nullptr, false, e.is_given("mask")))
-        take_back(desk.document, "mask");
+    if (ImGui::MenuItem("Discard custom mask", nullptr, false, e.is_given("mask")))
+        discard_custom(desk.document, "mask");
     ImGui::EndPopup();
 }
 
@@ -199,7 +200,7 @@ void cell_field(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLa
         give(desk.document, name, std::move(values));
         desk.state.notice = {};
     } catch (const std::exception& error) {
-        desk.state.notice = {error.what(), true};
+        desk.state.notice = {problem_text(error), true};
     }
 }
 

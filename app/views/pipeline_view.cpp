@@ -168,9 +168,9 @@ std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     const MenuWord head{"head", head_words(desk), [&] { head_items(desk); }};
     const MenuWord range{"range", "range ▾", [&] { range_items(desk, ui); }};
     const MenuWord colors{"colors", "colors ▾", [&] { color_items(desk); }};
-    MenuWord long_range = range, long_colours = colors;
+    MenuWord long_range = range, long_colors = colors;
     long_range.text = range_words(desk);
-    long_colours.text = std::string(name_of(desk.document.presentation().colormap)) + " / blue–red ▾";
+    long_colors.text = std::string(name_of(desk.document.presentation().colormap)) + " / blue–red ▾";
     const bool has_parameters = desk.document.trace() && !desk.document.trace()->parameters().empty();
     const auto menu = [](const char* label, const std::function<void()>& items) {
         if (!ImGui::BeginMenu(label)) return;
@@ -182,7 +182,7 @@ std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
         menu("colors", colors.items);
         if (has_parameters) menu("parameters", parameters.items);
     };
-    std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colours}, {head, range, colors}};
+    std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colors}, {head, range, colors}};
     if (has_parameters)
         for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
     ways.push_back({head, {"more", "more ▾", others}});

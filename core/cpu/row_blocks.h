@@ -4,7 +4,9 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <stop_token>
 
+#include "core/cancelled.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -28,6 +30,7 @@ struct RowLoop {
     int heads = 1;
     Eigen::Index rows = 0;
     double work_per_row = 0;  ///< multiply-adds, or the equivalent time
+    std::stop_token cancel = {};
 
     Eigen::Index rows_per_block() const;
     Eigen::Index blocks_per_head() const { return (rows + rows_per_block() - 1) / rows_per_block(); }
@@ -42,11 +45,14 @@ void run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& r
 }
 
 /// Calls work(RowBlock) once per block, in no particular order, and on several threads if that pays. Throws
-/// whatever `work` throws.
+/// whatever `work` throws, and Cancelled instead of starting another block once `loop.cancel` asks for it.
 template <typename Work>
 void for_row_blocks(const RowLoop& loop, const Work& work) {
     const Eigen::Index blocks = loop.heads * loop.blocks_per_head();
-    const auto run = [&](Eigen::Index index) { work(loop.block(index)); };
+    const auto run = [&](Eigen::Index index) {
+        stop_if_cancelled(loop.cancel);
+        work(loop.block(index));
+    };
     if (blocks > 1 && loop.is_worth_threads()) {
         detail::run_parallel(blocks, std::cref(run));
         return;

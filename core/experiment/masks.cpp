@@ -56,7 +56,7 @@ void one_length_per_query(const MaskRule& rule, int queries) {
     if (given != 1 && given != static_cast<std::size_t>(queries))
         throw Error(ErrorKind::bad_input, "mask valid has " + std::to_string(given) + " lengths for " +
                                               std::to_string(queries) +
-                                              " queries: give one for all, or one for each");
+                                              " queries: use one for all, or one per query");
 }
 
 std::int64_t length_of(const MaskRule& rule, int i) {

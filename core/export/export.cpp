@@ -121,7 +121,7 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
 
 void require_mean(const Stage& stage, const ExportRequest& request) {
     if (request.head.kind != HeadChoice::Kind::mean || request.stages.empty()) return;
-    if (const std::string why = why_not_shown(stage, request.head); !why.empty()) refuse(why);
+    if (const std::string why = why_not_shown(stage, request.head, stage.name()); !why.empty()) refuse(why);
 }
 
 std::string file_name(std::string name, const Stage& stage, const HeadChoice& head,

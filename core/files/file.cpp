@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/cancelled.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -84,8 +85,8 @@ constexpr std::string_view k_temporary_mark = ".attnscope-", k_temporary_end = "
 /// ".weights.png.attnscope-4711-0.part": hidden; written by process 4711, its first attempt.
 std::string temporary_name(const std::string& target, int attempt) {
     // Long names are cut to stay within a file system's 255 bytes.
-    return fmt::format(".{}{}{}-{}{}", target.substr(0, 200), k_temporary_mark, ::getpid(), attempt,
-                       k_temporary_end);
+    const std::string start = target.substr(0, code_point_begin(target, 200));
+    return fmt::format(".{}{}{}-{}{}", start, k_temporary_mark, ::getpid(), attempt, k_temporary_end);
 }
 
 bool is_temporary_name(std::string_view name) {

@@ -18,7 +18,7 @@ namespace attnscope {
 using CheckStart = std::function<void(std::string_view start, const std::string& source)>;
 
 /// All bytes of a file, a pipe or a device; "-" is standard input. Throws Error(io) naming the path, what
-/// failed and what to do; Error(too_large) for more than `most` bytes, of which at most `most` are ever held;
+/// failed and what to do; Error(too_large) for more than `most` bytes, never holding more than `most`;
 /// and what `check_start` throws, before the rest is read.
 std::string read_file(const std::string& path, std::size_t most = k_max_file_bytes,
                       const CheckStart& check_start = {});

@@ -19,7 +19,7 @@
 #include "core/files/file.h"
 #include "core/limits.h"
 #include "core/number_text.h"
-#include "core/text/tokenizer.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -88,14 +88,6 @@ struct Line {
     }
 };
 
-void require_utf8_line(const Line& line, std::string_view source) {
-    try {
-        require_utf8(line.text);
-    } catch (const Error&) {
-        refuse(source, fmt::format("line {} is not UTF-8: save the file as UTF-8", line.number));
-    }
-}
-
 /// Throws if there are more rows, columns or cells than a labeled matrix may have.
 std::vector<Line> lines_of(std::string_view text, std::string_view source) {
     constexpr std::string_view k_byte_order_mark = "\xEF\xBB\xBF";
@@ -112,7 +104,8 @@ std::vector<Line> lines_of(std::string_view text, std::string_view source) {
         ++number;
         if (!trimmed(line).empty()) {
             lines.push_back({number, separator == ' ' ? trimmed(line) : line, separator});
-            require_utf8_line(lines.back(), source);
+            if (!is_utf8(lines.back().text))
+                refuse(source, fmt::format("line {} is not UTF-8: save the file as UTF-8", number));
             const std::size_t count = lines.back().most_cells();
             cells += count;
             if (lines.size() > k_most_lines || count > k_most_lines || cells > k_most_cells)
@@ -233,10 +226,12 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labeled, std::size_
     const Found found = certain ? *certain : *first;
     const std::string text = found.halves.text();
     const std::size_t comma = text.find(',');
-    refuse(source,
-           fmt::format(
-               "line {}: {} may be one number with a decimal comma: write {}, or {}, {} with a blank for two",
-               found.line, in_quotes(text), with_point(text), text.substr(0, comma), text.substr(comma + 1)));
+    refuse(
+        source,
+        fmt::format(
+            "line {}: {} may be one number with a decimal comma: write {}; if these are two numbers, put a "
+            "space between them: {}, {}",
+            found.line, in_quotes(text), with_point(text), text.substr(0, comma), text.substr(comma + 1)));
 }
 
 /// The first number with a decimal comma among those separated by blanks; "" if there is none.
@@ -254,10 +249,11 @@ float checked_number(const Line& line, std::size_t column, const std::string& ce
     const std::optional<float> value = number_of(cell);
     if (!value) {
         const std::string comma = is_word(cell) ? "" : decimal_comma_in(line.text);
-        refuse(source, where + in_quotes(cell) + " is not a number" +
-                           (comma.empty() ? ""
-                                          : ": if " + comma + " has a decimal comma, write " +
-                                                with_point(comma) + ", else commas between all numbers"));
+        refuse(source,
+               where + in_quotes(cell) + " is not a number" +
+                   (comma.empty() ? ""
+                                  : ": if " + comma + " has a decimal comma, write " + with_point(comma) +
+                                        ", otherwise separate all numbers by commas"));
     }
     if (std::isinf(*value) && std::isdigit(static_cast<unsigned char>(cell[cell.find_first_not_of("+-")])))
         refuse(source, where + in_quotes(cell) + " is beyond the range of float32: write inf");

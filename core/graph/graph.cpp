@@ -57,11 +57,11 @@ std::vector<Value> GraphBuilder::add(const std::vector<StageKey>& keys, Op op,
 void GraphBuilder::require_shape(Value value, int rows, int columns) const {
     const Shape& is = shape(value);
     if (is.rows == rows && is.columns == columns) return;
-    std::string expected = fmt::format("{} × {}", rows, columns);
+    std::string needs = must_be(rows, columns);
     const auto* custom = std::get_if<op::Custom>(&graph.op_of(at(value)));
     if (custom && may_be_decimal_commas(*custom->values, rows, columns))
-        expected += " (commas were read as separators: write decimals with a point)";
-    refuse_shape(name(value), is.rows, is.columns, expected);
+        needs += " (commas were read as separators: write decimals with a point)";
+    refuse_shape(name(value), is.rows, is.columns, needs);
 }
 
 void GraphBuilder::may_give(std::string_view name, int rows, int columns) {
@@ -70,10 +70,12 @@ void GraphBuilder::may_give(std::string_view name, int rows, int columns) {
         graph.givable.push_back({known->name, rows, columns});
 }
 
-void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns,
-                  const std::string& expected) {
-    throw Error(ErrorKind::bad_input,
-                fmt::format("{} is {} × {}, but {} is required", what, rows, columns, expected));
+std::string must_be(Eigen::Index rows, Eigen::Index columns) {
+    return fmt::format("must be {} × {}", rows, columns);
+}
+
+void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns, const std::string& needs) {
+    throw Error(ErrorKind::bad_input, fmt::format("{} is {} × {}, but {}", what, rows, columns, needs));
 }
 
 }  // namespace attnscope

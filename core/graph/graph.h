@@ -82,8 +82,11 @@ private:
     const GraphValue& at(Value value) const { return graph.values[static_cast<std::size_t>(value.index)]; }
 };
 
-/// Throws Error(bad_input): "`what` is rows × columns, but `expected` is required".
+/// "must be 8 × 16", for refuse_shape().
+std::string must_be(Eigen::Index rows, Eigen::Index columns);
+/// Throws Error(bad_input): "`what` is rows × columns, but `needs`", as in "W_q is 2 × 3, but needs 16
+/// columns".
 [[noreturn]] void refuse_shape(std::string_view what, Eigen::Index rows, Eigen::Index columns,
-                               const std::string& expected);
+                               const std::string& needs);
 
 }  // namespace attnscope

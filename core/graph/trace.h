@@ -35,7 +35,7 @@ enum class Unit {
 
 /// What is known of a stage before any value is computed. stage_table() is the one table of them.
 struct StageInfo {
-    std::string_view name;     ///< as in code, files, on the command line and on screen
+    std::string_view name;     ///< as in code, in files and on the command line; on screen stage_heading()
     std::string_view symbol;   ///< "Q", "QKᵀ"
     std::string_view caption;  ///< a few words under the thumbnail
     Axis rows;

@@ -7,7 +7,7 @@ namespace {
 
 /// The sum of the inputs, cell by cell; an input without heads is added in every head.
 void sum_inputs(const Work& in, Tensor& out) {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         MatrixView rows = block.of(out.head(block.head));
         rows = block.of(in.head(0, block.head));
         for (std::size_t i = 1; i < in.count(); ++i) rows += block.of(in.head(i, block.head));

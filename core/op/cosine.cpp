@@ -5,7 +5,7 @@
 namespace attnscope::op {
 
 void Cosine::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
         const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head);
         MatrixView cells = block.of(out.head(block.head));
         const Eigen::VectorXf query_norms = Q.rowwise().norm(), key_norms = K.rowwise().norm();
@@ -17,7 +17,7 @@ void Cosine::forward(const Work& in, Tensor& out) const {
 }
 
 void Sharpen::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         block.of(out.head(block.head)) = block.of(in.head(0, block.head)) * factor;
     });
 }

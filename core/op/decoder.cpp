@@ -28,7 +28,7 @@ void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
     Row last = annotations.row(words - 1);
     const Eigen::Index states = last.size() / 2;
     if (rule.encoder == Encoder::bidirectional) last.tail(states) = annotations.row(0).tail(states);
-    const bool predicts = rule.aligns && rule.predicts_window();
+    const bool predicts = rule.aligns && predicts_window(rule.normalizer);
     const Alignment alignment{.W_a = rule.aligns ? in.head(7) : none,
                               .v_a = rule.aligns ? in.head(8) : none,
                               .keys = rule.aligns ? in.head(6) : none,
@@ -84,7 +84,7 @@ std::vector<DecoderPart> DecoderRule::parts() const {
         if (temperature != 1) parts.push_back(scaled);
         if (has_window()) parts.push_back(center);
         if (has_window() || has_mask()) parts.insert(parts.end(), {DecoderPart::mask, masked});
-        if (predicts_window()) parts.insert(parts.end(), {softmax, gauss});
+        if (predicts_window(normalizer)) parts.insert(parts.end(), {softmax, gauss});
         parts.push_back(weights);
     }
     parts.insert(parts.end(), {context, gate_r, gate_z, gate_n, state});
@@ -197,17 +197,17 @@ private:
             proof.add_step("÷ T " + number_text(rule_.temperature), here(DecoderPart::scaled));
     }
     void explain_center(Proof& proof) const {
-        proof.remark = rule_.predicts_window() ? "predicted from the query state"
-                                               : "the step's own position, counted from 0";
+        proof.remark = predicts_window(rule_.normalizer) ? "predicted from the query state"
+                                                         : "the step's own position, counted from 0";
     }
     std::string closed_by() const {
         const int i = cell_.row, j = cell_.column;
         if (here(DecoderPart::mask) != 0) return "closed: the score is −∞";
         for (const MaskRule& rule : rule_.mask)
             if (!mask_kind(rule.kind).open(rule, i, j))
-                return "closed by the mask: " + std::string(name_of(rule.kind));
+                return fmt::format("{}: {}", k_closed_by_mask, name_of(rule.kind));
         const auto& custom = rule_.custom_mask;
-        if (custom && (*custom)(i, j) == 0) return "closed by the mask: custom mask";
+        if (custom && (*custom)(i, j) == 0) return fmt::format("{}: custom mask", k_closed_by_mask);
         return "closed: outside the local window";
     }
     void explain_mask(Proof& proof) const {
@@ -248,8 +248,8 @@ private:
         const double p = of(DecoderPart::center).at(0, cell_.row, 0), distance = cell_.column - p;
         const double deviation = rule_.window / 2;
         proof.add_step("j − p, p = " + number_text(p, 3), distance);
-        proof.add_step("² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
-        proof.add_step("exp of the negative", cell_.value);
+        proof.add_step("x = (j − p)² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
+        proof.add_step("exp(−x)", cell_.value);
     }
     void explain_context(Proof& proof) const {
         if (!rule_.aligns) {
@@ -311,8 +311,8 @@ void OutputLogits::explain(Proof& proof, const Cell& cell) const {
 namespace {
 
 const char* window_center(const DecoderRule& rule) {
-    return rule.predicts_window() ? "p = S · sigmoid( v_p · tanh( W_p s ) )"
-                                  : "p = i, the step's own position";
+    return predicts_window(rule.normalizer) ? "p = S · sigmoid( v_p · tanh( W_p s ) )"
+                                            : "p = i, the step's own position";
 }
 
 /// The normalizer's formula over the logits.
@@ -360,7 +360,8 @@ std::string Decode::formula(const Symbols& in) const {
         case DecoderPart::softmax: return normalized_formula(rule);
         case DecoderPart::gauss: return GaussianWindow{0, rule.window}.formula({});
         case DecoderPart::weights:
-            return rule.predicts_window() ? "α = softmax ∘ gauss" : "α = " + normalized_formula(rule);
+            return predicts_window(rule.normalizer) ? "α = softmax ∘ gauss"
+                                                    : "α = " + normalized_formula(rule);
         case DecoderPart::context: return context_formula(rule);
         case DecoderPart::gate_r: return gate_formula('r', input, state);
         case DecoderPart::gate_z: return gate_formula('z', input, state);

@@ -45,7 +45,6 @@ struct DecoderRule {
     std::shared_ptr<const Matrix> custom_mask = nullptr;  ///< mask_steps × S, 0 = closed; may be null
     int mask_steps = 0;                                   ///< number of rows of the mask
 
-    bool predicts_window() const { return normalizer == Normalization::local_p; }
     /// Whether the alignment is limited to a window, and whether rules or a custom matrix close words.
     bool has_window() const;
     bool has_mask() const { return !mask.empty() || custom_mask; }

@@ -1,5 +1,6 @@
 // The decoder in Python: a function for one step, which teacher forcing and greedy decoding call.
 #include "core/op/decoder.h"
+#include "core/op/normalizers.h"
 #include "core/op/op.h"
 
 namespace attnscope::op {
@@ -34,7 +35,7 @@ void write_alignment(TorchLines& py, const TorchLines& decoder, const DecoderRul
     };
     if (rule.temperature != 1)
         logits = py.apply(Scale{{attnscope::Scale::Kind::none}, 1, rule.temperature}, {logits}, at(scaled));
-    if (rule.predicts_window())
+    if (predicts_window(rule.normalizer))
         py.apply(PredictedCenters{words}, {at(state), decoder.inputs[9], decoder.inputs[10]}, at(center));
     else if (rule.has_window())
         py.line("p = torch.tensor(float(i))  # near the step's own position");
@@ -43,9 +44,9 @@ void write_alignment(TorchLines& py, const TorchLines& decoder, const DecoderRul
         logits = py.apply(MaskedFill{}, {logits, at(mask)}, at(masked));
     }
     const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);
-    const DecoderPart normalized = rule.predicts_window() ? softmax : weights;
+    const DecoderPart normalized = predicts_window(rule.normalizer) ? softmax : weights;
     std::visit([&](const auto& op) { py.apply(op, {logits}, at(normalized)); }, normalize);
-    if (rule.predicts_window()) {
+    if (predicts_window(rule.normalizer)) {
         py.apply(GaussianWindow{words, rule.window}, {at(center)}, at(gauss));
         py.apply(ApplyWindow{}, {at(softmax), at(gauss)}, at(weights));
     }

@@ -5,7 +5,7 @@
 namespace attnscope::op {
 
 void DotProduct::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), in.shape(1).columns), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
         product_transposed(block.of(in.head(0, block.head)), in.head(1, block.head),
                            block.of(out.head(block.head)));
     });

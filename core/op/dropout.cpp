@@ -3,7 +3,7 @@
 namespace attnscope::op {
 
 void Dropout::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         block.of(out.head(block.head)) =
             block.of(in.head(0, block.head)).cwiseProduct(block.of(in.head(1, block.head))) /
             keep_probability;
@@ -22,7 +22,7 @@ void Dropout::explain(Proof& proof, const Cell& cell) const {
 }
 
 void Dropout::torch(TorchLines& py) const {
-    py.section = "Dropout: what is kept of the weights is divided by the probability of that, 1 − p.";
+    py.section = "Dropout: kept weights are divided by 1 − p.";
     py.line("{} = {} * {} / {}", py.out(), py.in(0), py.in(1), keep_probability);
 }
 

@@ -20,7 +20,7 @@ void hardmax_rows(ConstMatrixView x, MatrixView out) {
 }
 
 void Hardmax::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_softmax_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_softmax_work), [&](RowBlock block) {
         hardmax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
     });
 }
@@ -29,7 +29,7 @@ void Hardmax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row);
     const float largest = x.maxCoeff<Eigen::PropagateNaN>();
-    if (largest == -INFINITY) proof.remark = "every key is masked for this query: its weights are zeros";
+    if (largest == -INFINITY) proof.remark = fully_masked_remark();
     if (cell.at(0) == -INFINITY) {
         proof.add_step("weight", cell.value);
         return;

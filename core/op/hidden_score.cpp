@@ -24,7 +24,7 @@ void tanh_of_sums(const Matrix& of_queries, const Matrix& of_keys, MatrixView ou
 Shape AdditiveHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
 
 void AdditiveHidden::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
         Matrix of_queries = block.of(in.head(0, block.head)) * in.head(2).transpose();
         const Matrix of_keys = in.head(1, block.head) * in.head(3).transpose();
         if (in.count() > 4) of_queries.rowwise() += in.head(4).row(0);
@@ -35,7 +35,7 @@ void AdditiveHidden::forward(const Work& in, Tensor& out) const {
 Shape ConcatHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1], in[2].rows); }
 
 void ConcatHidden::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
         const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head),
                               W = in.head(2);
         const Matrix of_queries = Q * W.leftCols(Q.cols()).transpose();
@@ -47,7 +47,7 @@ void ConcatHidden::forward(const Work& in, Tensor& out) const {
 void HiddenScore::forward(const Work& in, Tensor& out) const {
     const ConstMatrixView v = in.head(1);
     const Eigen::Map<const Eigen::VectorXf> weights(v.data(), v.size());
-    for_row_blocks(row_loop(out.shape(), static_cast<double>(v.size())), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), static_cast<double>(v.size())), [&](RowBlock block) {
         const ConstMatrixView hidden = block.of(in.head(0, block.head));
         MatrixView scores = block.of(out.head(block.head));
         for (Eigen::Index i = 0; i < scores.rows(); ++i) {

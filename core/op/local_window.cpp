@@ -31,7 +31,7 @@ void PredictedCenters::forward(const Work& in, Tensor& out) const {
 }
 
 void GaussianWindow::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_exponential_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
         const ConstMatrixView centers = block.of(in.head(0, block.head));
         MatrixView rows = block.of(out.head(block.head));
         for (Eigen::Index i = 0; i < rows.rows(); ++i)
@@ -41,7 +41,7 @@ void GaussianWindow::forward(const Work& in, Tensor& out) const {
 }
 
 void ApplyWindow::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         const ConstMatrixView weights = block.of(in.head(0, block.head)),
                               window = block.of(in.head(1, block.head));
         block.of(out.head(block.head)) = (weights.array() == 0).select(0.0f, weights.cwiseProduct(window));
@@ -104,8 +104,8 @@ void PredictedCenters::explain(Proof& proof, const Cell& cell) const {
 void GaussianWindow::explain(Proof& proof, const Cell& cell) const {
     const double p = cell.at(0, cell.row, 0), deviation = window / 2, distance = cell.column - p;
     proof.add_step("j − p, p = " + number_text(p, 3), distance);
-    proof.add_step("² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
-    proof.add_step("exp of the negative", cell.value);
+    proof.add_step("x = (j − p)² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
+    proof.add_step("exp(−x)", cell.value);
 }
 
 void ApplyWindow::explain(Proof& proof, const Cell& cell) const {

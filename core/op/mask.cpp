@@ -27,7 +27,7 @@ Shape Mask::shape(Shapes in) const {
 
 void Mask::forward(const Work& in, Tensor& out) const {
     const double work = 4 * (1 + static_cast<double>(rules.size()));
-    for_row_blocks(row_loop(out.shape(), work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), work), [&](RowBlock block) {
         MatrixView open = block.of(out.head(block.head));
         open.setOnes();
         for (const MaskRule& rule : rules) {
@@ -46,7 +46,7 @@ void Mask::forward(const Work& in, Tensor& out) const {
 }
 
 void MaskedFill::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         mask_rows(block.of(in.head(0, block.head)), block.of(in.head(1, block.head)),
                   block.of(out.head(block.head)));
     });
@@ -70,7 +70,7 @@ void Mask::explain(Proof& proof, const Cell& cell) const {
     if (bias && (*bias)(i, j) == -INFINITY) closing.emplace_back("bias −∞");
     if (!cell.inputs.empty() && !(std::abs(j - static_cast<double>(cell.at(0, i, 0))) <= window))
         closing.push_back(fmt::format("more than D = {} from the center", number_text(window)));
-    proof.remark = fmt::format("closed by the mask: {}", fmt::join(closing, " + "));
+    proof.remark = fmt::format("{}: {}", k_closed_by_mask, fmt::join(closing, " + "));
 }
 
 void MaskedFill::explain(Proof& proof, const Cell& cell) const {
@@ -84,7 +84,7 @@ void MaskedFill::explain(Proof& proof, const Cell& cell) const {
 std::string Mask::formula(const Symbols& in) const {
     std::vector<std::string> conditions;
     for (const MaskRule& rule : rules) conditions.push_back(mask_kind(rule.kind).condition(rule));
-    if (custom) conditions.emplace_back("painted by hand");
+    if (custom) conditions.emplace_back("the custom mask is open");
     if (bias) conditions.emplace_back("the custom bias is not −∞");
     if (in.count > 0) conditions.push_back(fmt::format("|j − p| ≤ {}", window));
     return conditions.empty() ? std::string(k_all_open)

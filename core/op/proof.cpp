@@ -18,6 +18,10 @@ double Proof::add_terms(const std::string& label, const Eigen::RowVectorXf& left
     return sum;
 }
 
+std::string fully_masked_remark(std::string_view zeros) {
+    return fmt::format("every key is masked for this query: {}", zeros);
+}
+
 std::string number_text(double value) { return fmt::format("{:.6g}", value); }
 
 std::string number_text(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/tensor/buffer.h"
@@ -65,6 +66,12 @@ struct Proof {
     double add_terms(const std::string& label, const Eigen::RowVectorXf& left,
                      const Eigen::RowVectorXf& right);
 };
+
+/// What hides a cell, in remarks and tooltips.
+inline constexpr std::string_view k_closed_by_mask = "closed by the mask";
+/// The remark on a result of a query all of whose keys are masked, which is then all zeros: "every key is
+/// masked for this query: its weights are zeros".
+std::string fully_masked_remark(std::string_view zeros = "its weights are zeros");
 
 /// A number in a label: the fewest digits that identify it, at most six.
 std::string number_text(double value);

@@ -3,7 +3,7 @@
 namespace attnscope::op {
 
 void RbfScore::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), in.shape(1).columns), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
         const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head);
         MatrixView cells = block.of(out.head(block.head));
         for (Eigen::Index i = 0; i < cells.rows(); ++i)

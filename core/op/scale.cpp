@@ -19,7 +19,7 @@ std::string label_of(const Scale& scale) {
 }  // namespace
 
 void Scale::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), 1), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
         scale_rows(block.of(in.head(0, block.head)), factor(), static_cast<float>(temperature),
                    block.of(out.head(block.head)));
     });

@@ -20,10 +20,13 @@ void softmax_columns(ConstMatrixView x, MatrixView out) {
 
 void Softmax::forward(const Work& in, Tensor& out) const {
     if (axis == SoftmaxAxis::queries) {
-        for (int h = 0; h < out.shape().heads; ++h) softmax_columns(in.head(0, h), out.head(h));
+        for (int h = 0; h < out.shape().heads; ++h) {
+            stop_if_cancelled(in.cancel);
+            softmax_columns(in.head(0, h), out.head(h));
+        }
         return;
     }
-    for_row_blocks(row_loop(out.shape(), k_softmax_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_softmax_work), [&](RowBlock block) {
         softmax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
     });
 }
@@ -78,7 +81,7 @@ void Softmax::explain(Proof& proof, const Cell& cell) const {
     const float own = cell.at(0), largest = x.maxCoeff<Eigen::PropagateNaN>();
     if (largest == -INFINITY)
         proof.remark = over_queries ? "this key is masked for every query: its weights are zeros"
-                                    : "every key is masked for this query: its weights are zeros";
+                                    : fully_masked_remark();
     if (own == -INFINITY) {
         proof.add_step("weight", cell.value);
         return;

@@ -33,7 +33,7 @@ void TokenRows::explain(Proof& proof, const Cell& cell) const {
     proof.remark = cell.words.table_row(static_cast<int>(cell.value));
 }
 
-void Custom::explain(Proof& proof, const Cell&) const { proof.remark = "custom: set by hand"; }
+void Custom::explain(Proof& proof, const Cell&) const { proof.remark = "from a custom matrix"; }
 
 void Drawn::explain(Proof& proof, const Cell&) const { proof.remark = "drawn with seed " + seed.text(); }
 
@@ -74,7 +74,7 @@ void StableTable::torch(TorchLines& py) const {
     std::vector<std::string> seeds;
     for (const std::string& word : words)
         seeds.push_back(fmt::format("{}: {}", python_string(word), word_seed(seed, word).text()));
-    py.comment("Each word's row has a seed of its own, a hash of " + seed.text() +
+    py.comment("Each word's row has its own seed, a hash of " + seed.text() +
                " and the word, whatever else is in the text.");
     py.list("seeds = {", seeds, "}");
     py.line("rows = []");

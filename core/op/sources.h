@@ -60,7 +60,7 @@ struct Drawn {
     bool operator==(const Drawn&) const = default;
 };
 
-/// The table of a `stable` vocabulary: each word's row (1 × columns) is drawn by a generator of its own,
+/// The table of a `stable` vocabulary: each word's row (1 × columns) is drawn by its own generator,
 /// seeded by word_seed(). words × columns.
 struct StableTable {
     Seed seed;
@@ -71,7 +71,7 @@ struct StableTable {
     static constexpr std::string_view k_no_gradient = "drawn numbers do not depend on any other";
 
     Shape shape(Shapes) const { return matrix(static_cast<int>(words.size()), columns); }
-    std::string formula(const Symbols&) const { return "one row per word, drawn by a generator of its own"; }
+    std::string formula(const Symbols&) const { return "one row per word, each row from its own generator"; }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;

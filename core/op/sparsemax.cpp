@@ -43,7 +43,7 @@ void sparsemax_rows(ConstMatrixView x, MatrixView out) {
 }
 
 void Sparsemax::forward(const Work& in, Tensor& out) const {
-    for_row_blocks(row_loop(out.shape(), k_softmax_work), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), k_softmax_work), [&](RowBlock block) {
         sparsemax_rows(block.of(in.head(0, block.head)), block.of(out.head(block.head)));
     });
 }
@@ -63,8 +63,7 @@ void Sparsemax::backward(const Backward& at) const {
 void Sparsemax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const Eigen::RowVectorXf x = cell.row_of(0, cell.row);
-    if (x.maxCoeff<Eigen::PropagateNaN>() == -INFINITY)
-        proof.remark = "every key is masked for this query: its weights are zeros";
+    if (x.maxCoeff<Eigen::PropagateNaN>() == -INFINITY) proof.remark = fully_masked_remark();
     if (cell.at(0) == -INFINITY) return proof.add_step("weight", cell.value);
     const Threshold threshold = threshold_of(x);
     proof.add_step(fmt::format("− τ {}, which {} of {} keys exceed", number_text(threshold.tau, 4),

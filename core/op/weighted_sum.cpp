@@ -11,7 +11,7 @@ void WeightedSum::forward(const Work& in, Tensor& out) const {
     std::vector<bool> finite;
     for (int h = 0; h < out.shape().heads; ++h)
         finite.push_back(all_finite({in.head(2, h).data(), in.shape(2).head_size()}));
-    for_row_blocks(row_loop(out.shape(), in.shape(0).columns), [&](RowBlock block) {
+    for_row_blocks(row_loop(in, out.shape(), in.shape(0).columns), [&](RowBlock block) {
         const int h = block.head;
         const ConstMatrixView weights = block.of(in.head(0, h));
         MatrixView sums = block.of(out.head(h));
@@ -39,8 +39,7 @@ void WeightedSum::explain(Proof& proof, const Cell& cell) const {
         proof.add_term(cell.words.column_label(0, static_cast<int>(j)), weights(j), values(j),
                        masked(j) == -INFINITY);
     proof.terms_result = cell.value;
-    if ((masked.array() == -INFINITY).all())
-        proof.remark = "every key is masked for this query: its context is zero";
+    if ((masked.array() == -INFINITY).all()) proof.remark = fully_masked_remark("its context is zero");
 }
 
 void WeightedSum::torch(TorchLines& py) const {

@@ -38,9 +38,10 @@ inline Shape per_head(int heads, int rows, int columns) {
 /// The shape rows × columns, without heads.
 inline Shape matrix(int rows, int columns) { return {.heads = 1, .rows = rows, .columns = columns}; }
 
-/// The loop over the rows of all heads of a result whose every cell takes this many multiply-adds.
-inline RowLoop row_loop(const Shape& shape, double work_per_cell) {
-    return {shape.heads, shape.rows, work_per_cell * shape.columns};
+/// The loop over the rows of all heads of a result whose every cell takes this many multiply-adds. It ends
+/// with Cancelled when the work is cancelled.
+inline RowLoop row_loop(const Work& in, const Shape& shape, double work_per_cell) {
+    return {shape.heads, shape.rows, work_per_cell * shape.columns, in.cancel};
 }
 
 /// The approximate cost of a tanh or an exponential, in multiply-adds.

@@ -21,24 +21,28 @@ bool has_mean(const Stage& stage) {
 }
 
 std::string why_not_shown(const Stage& stage, const HeadChoice& choice) {
+    return why_not_shown(stage, choice, stage_heading(*stage.info));
+}
+
+std::string why_not_shown(const Stage& stage, const HeadChoice& choice, std::string_view name) {
     const int heads = stage.shape().heads;
-    const std::string name(stage.name());
     if (is_single(stage)) return "";
     switch (choice.kind) {
         case HeadChoice::Kind::mean:
             if (heads == 1 || (has_mean(stage) && stage.info->unit != Unit::boolean)) return "";
-            return name + " has no mean over heads, which only stages of queries × keys have: choose a head";
+            return fmt::format(
+                "{} has no mean over heads, which only stages of queries × keys have: choose a head", name);
         case HeadChoice::Kind::one:
             if (choice.head >= 0 && choice.head < heads) return "";
             return fmt::format("stage \"{}\" has no head {}: choose one from 1 to {}", name, choice.head + 1,
                                heads);
         case HeadChoice::Kind::all: break;
     }
-    return "a picture of \"" + name + "\" shows one head or the mean: choose which";
+    return fmt::format("a picture of \"{}\" shows one head or the mean: choose which", name);
 }
 
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice) {
-    if (const std::string why = why_not_shown(stage, choice); !why.empty())
+    if (const std::string why = why_not_shown(stage, choice, stage.name()); !why.empty())
         throw Error(ErrorKind::bad_input, why);
     if (is_single(stage)) return {&stage.buffer, 0, false};
     if (choice.kind == HeadChoice::Kind::mean) return {&stage.buffer.mean(), 0, stage.shape().heads > 1};

@@ -25,11 +25,13 @@ struct ShownMatrix {
 bool has_mean(const Stage& stage);
 
 /// Why the stage has no single matrix under this choice, in one line: a missing head, a mean without meaning,
-/// or "all". Empty if shown_matrix() returns one. Window, clipboard, files and proofs all use this.
+/// or "all". Empty if shown_matrix() returns one. Window, clipboard, files and proofs all use this. The stage
+/// is named by its heading, as on screen, or by `name`.
 std::string why_not_shown(const Stage& stage, const HeadChoice& choice);
+std::string why_not_shown(const Stage& stage, const HeadChoice& choice, std::string_view name);
 
 /// The head or mean that `choice` selects; a stage without heads has one matrix, whatever the choice. Throws
-/// Error(bad_input) with why_not_shown().
+/// Error(bad_input) with why_not_shown(), which gives the name that one types.
 ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
 
 /// The choice for a window, which shows one matrix at a time: the chosen head, limited to those of the stage,

@@ -25,10 +25,15 @@ bool read_whole(std::string_view text, Integer& value) {
 
 }  // namespace
 
-Seed Seed::parse(std::string_view text) {
+std::optional<Seed> Seed::read(std::string_view text) {
     const std::string_view number = trimmed(text);
     if (std::int64_t value = 0; read_whole(number, value)) return Seed(value);
     if (std::uint64_t value = 0; read_whole(number, value)) return from_unsigned(value);
+    return std::nullopt;
+}
+
+Seed Seed::parse(std::string_view text) {
+    if (const std::optional<Seed> seed = read(text)) return *seed;
     throw Error(ErrorKind::bad_input, "seed \"" + std::string(text) +
                                           "\": use a whole number from -9223372036854775808 to "
                                           "18446744073709551615");

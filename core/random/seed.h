@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,9 @@ public:
         seed.bits_ = value;
         return seed;
     }
-    /// Throws Error(bad_input) naming the text and the range; blanks around the number are allowed.
+    /// nullopt unless `text` is a whole number from -2^63 to 2^64-1; blanks around it are allowed.
+    static std::optional<Seed> read(std::string_view text);
+    /// The same. Throws Error(bad_input) naming the text and the range.
     static Seed parse(std::string_view text);
 
     /// The 64 bits passed to the generator; a negative s becomes s + 2⁶⁴.

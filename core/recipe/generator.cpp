@@ -82,7 +82,7 @@ std::string ScriptGenerator::write(const Module& module, const std::vector<Varia
     std::vector<DrawnVariable*> used;
     for (const Variables& variables : wanted) used.insert(used.end(), variables.begin(), variables.end());
     for (DrawnVariable* variable : used) variable->written = true;
-    if (used.empty()) return module.call + "  # drawn before, and not used here\n";
+    if (used.empty()) return module.call + "  # drawn earlier, unused here\n";
     if (module.call.starts_with("torch.nn.GRUCell")) {
         cells_.push_back(cell_of(used.front()->name));
         return fmt::format("{} = {}\n", cells_.back(), module.call);

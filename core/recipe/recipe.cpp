@@ -10,6 +10,7 @@
 #include "core/graph/stage_table.h"
 #include "core/op/op.h"
 #include "core/recipe/generator.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -32,8 +33,8 @@ std::string title(const Experiment& e) {
     if (e.attention.block != Block::none)
         name = "A " + std::string(name_of(e.attention.block)) + " transformer block: " + name;
     if (e.input.image && !e.is_given("embedding_kv")) name += " over a picture";
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    return name + (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
+    return capitalized(name) +
+           (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
 }
 
 /// The variable of a stage: its name; for a GRU's parameter that of torch.nn.GRUCell (`dec.W_ih` is

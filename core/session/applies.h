@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-/// Why changing the option would not change any number of this experiment, as a sentence without its final
-/// period; empty: it would. Options of the presentation always apply.
+/// Why changing the option would not change any number of this experiment, as a clause to follow a colon
+/// ("the scores are custom"); empty: it would. Options of the presentation always apply.
 std::string why_unused(const Option& option, const Experiment& experiment);
 
 }  // namespace attnscope

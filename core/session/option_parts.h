@@ -14,7 +14,7 @@ namespace attnscope::option_parts {
 /// Throws Error(bad_input).
 [[noreturn]] void refuse(const std::string& message);
 /// The text of a JSON string. Throws Error(bad_input) for anything else, and for text that is not UTF-8.
-std::string as_text(const Json& value);
+std::string as_text(const OptionValue& value);
 Json seed_json(const Seed& seed);
 /// Parses the whole of `text` as a number in the C locale.
 std::optional<double> parse_double(std::string_view text);

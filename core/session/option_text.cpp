@@ -21,10 +21,10 @@ namespace option_parts {
 
 void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
 
-std::string as_text(const Json& value) {
-    if (!value.is_string()) refuse("expected a text, not " + quoted_value(value));
-    require_utf8(value.get_ref<const std::string&>());
-    return value.get<std::string>();
+std::string as_text(const OptionValue& value) {
+    if (!value.json.is_string()) refuse("expected a string, not " + value.quoted());
+    require_utf8(value.json.get_ref<const std::string&>());
+    return value.json.get<std::string>();
 }
 
 Json seed_json(const Seed& seed) {
@@ -74,7 +74,7 @@ GivenMatrix given_from_file(const std::string& name, const std::string& path) {
     });
 }
 
-/// NAME=PATH: the file is read at once.
+/// NAME=PATH: the file is read immediately.
 void give(Session& s, std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == text.npos) refuse("expected NAME=PATH, not " + quoted_value(std::string(text)));
@@ -89,13 +89,9 @@ void give(Session& s, std::string_view text) {
 
 /// A whole number if it is one; else a number or the text itself, so that the setter reports what it expects.
 Json whole_from_text(std::string_view argument) {
-    try {
-        const Seed whole = Seed::parse(argument);
-        return seed_json(whole);
-    } catch (const Error&) {
-        if (const auto number = parse_double(argument); number && std::isfinite(*number)) return *number;
-        return std::string(argument);
-    }
+    if (const std::optional<Seed> whole = Seed::read(argument)) return seed_json(*whole);
+    if (const auto number = parse_double(argument); number && std::isfinite(*number)) return *number;
+    return std::string(argument);
 }
 
 Json value_from_text(const Option& option, std::string_view argument) {
@@ -139,22 +135,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-/// A floating-point number is quoted as typed, not as parsed.
-std::string quoting_as_typed(std::string message, const Json& value, std::string_view typed) {
-    const std::string quoted = quoted_value(value);
-    const std::size_t at = message.rfind(quoted);
-    if (!value.is_number_float() || typed.empty() || at == std::string::npos) return message;
-    return message.replace(at, quoted.size(), message_text(typed, k_longest_quotation));
-}
-
 }  // namespace
 
-void set_from_json(Session& session, const Option& option, const Json& value, std::string_view typed) {
-    try {
-        option.set(session, value);
-    } catch (const Error& error) {
-        throw Error(error.kind(), quoting_as_typed(error.what(), value, typed));
-    }
+std::string OptionValue::quoted() const {
+    if (!json.is_number_float() || typed.empty()) return quoted_value(json);
+    return message_text(typed, k_longest_quotation);
 }
 
 void set_from_text(Session& session, const Option& option, std::string_view argument) {
@@ -169,10 +154,10 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
         }
         if (option.type == list) {
             session.experiment.weights.given.erase("mask");
-            option.set(session, Json::array());
+            option.set(session, {Json::array()});
             return add_from_text(session, option, argument);
         }
-        set_from_json(session, option, value_from_text(option, argument), argument);
+        option.set(session, {value_from_text(option, argument), argument});
     } catch (const Error& error) {
         throw error.at("--" + std::string(option.name));
     }
@@ -181,7 +166,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
 void add_from_text(Session& session, const Option& option, std::string_view argument) {
     if (argument == "none") {
         session.experiment.weights.given.erase("mask");
-        return option.set(session, Json::array());
+        return option.set(session, {Json::array()});
     }
     if (argument.starts_with(k_file_rule)) {
         session.experiment.weights.given.insert_or_assign(
@@ -189,8 +174,8 @@ void add_from_text(Session& session, const Option& option, std::string_view argu
         return;
     }
     Json rules = option.get(session);
-    rules.push_back(mask_rule_text(parse_mask_rule(as_text(std::string(argument)), "file:PATH")));
-    option.set(session, rules);
+    rules.push_back(mask_rule_text(parse_mask_rule(as_text({std::string(argument)}), "file:PATH")));
+    option.set(session, {rules});
 }
 
 std::string text_of(const Session& session, const Option& option) {

@@ -14,6 +14,7 @@
 #include "core/files/decode_image.h"
 #include "core/graph/trace.h"
 #include "core/limits.h"
+#include "core/number_text.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 #include "core/session/option_parts.h"
@@ -23,43 +24,38 @@ namespace {
 
 using namespace option_parts;
 
-bool as_boolean(const Json& value) {
-    if (!value.is_boolean()) refuse("expected true or false, not " + quoted_value(value));
-    return value.get<bool>();
+bool as_boolean(const OptionValue& value) {
+    if (!value.json.is_boolean()) refuse("expected true or false, not " + value.quoted());
+    return value.json.get<bool>();
 }
 
-int as_int(const Json& value) {
+int as_int(const OptionValue& value) {
     // JSON's numbers beyond 64 bits arrive as floating point.
-    const bool enormous = value.is_number() && std::abs(value.get<double>()) > INT_MAX;
-    if (enormous) refuse(quoted_value(value) + " is out of range");
-    if (!value.is_number_integer()) refuse("expected a whole number, not " + quoted_value(value));
-    return value.get<int>();
+    const bool enormous = value.json.is_number() && std::abs(value.json.get<double>()) > INT_MAX;
+    if (enormous) refuse(value.quoted() + " is out of range");
+    if (!value.json.is_number_integer()) refuse("expected a whole number, not " + value.quoted());
+    return value.json.get<int>();
 }
 
-double as_double(const Json& value) {
-    if (!value.is_number()) refuse("expected a number, not " + quoted_value(value));
+double as_double(const OptionValue& value) {
+    if (!value.json.is_number()) refuse("expected a number, not " + value.quoted());
     // JSON has no other numbers, so they could not be written back.
-    if (!std::isfinite(value.get<double>())) refuse("expected a finite number");
-    return value.get<double>();
+    if (!std::isfinite(value.json.get<double>())) refuse("expected a finite number");
+    return value.json.get<double>();
 }
 
-Seed as_seed(const Json& value) {
-    if (!value.is_number_integer())
-        refuse("expected a whole number from -2^63 to 2^64-1, not " + quoted_value(value));
-    return value.is_number_unsigned() ? Seed::from_unsigned(value.get<std::uint64_t>())
-                                      : Seed(value.get<std::int64_t>());
+Seed as_seed(const OptionValue& value) {
+    if (!value.json.is_number_integer())
+        refuse("expected a whole number from -2^63 to 2^64-1, not " + value.quoted());
+    return value.json.is_number_unsigned() ? Seed::from_unsigned(value.json.get<std::uint64_t>())
+                                           : Seed(value.json.get<std::int64_t>());
 }
 
 template <typename E>
-E as_choice(const Json& value) {
+E as_choice(const OptionValue& value) {
     const auto choice = find_choice<E>(as_text(value));
-    if (!choice) refuse(quoted_value(value) + " is not known: use " + known_names<E>());
+    if (!choice) refuse(value.quoted() + " is not known: use " + known_names<E>());
     return *choice;
-}
-
-std::string shortest(double value) {
-    std::array<char, 32> text;
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 /// "a,b" as two numbers.
@@ -86,15 +82,15 @@ Json scale_json(const Session& s) {
     return nullptr;
 }
 
-void set_scale(Session& s, const Json& value) {
-    if (value.is_number())
+void set_scale(Session& s, const OptionValue& value) {
+    if (value.json.is_number())
         s.experiment.attention.scale = {Scale::Kind::number, as_double(value)};
-    else if (value == "sqrt")
+    else if (value.json == "sqrt")
         s.experiment.attention.scale = {};
-    else if (value == "none")
+    else if (value.json == "none")
         s.experiment.attention.scale = {Scale::Kind::none};
     else
-        refuse("expected sqrt, none or a number, not " + quoted_value(value));
+        refuse("expected sqrt, none or a number, not " + value.quoted());
 }
 
 template <ProjectionSeed Weights::*member>
@@ -109,14 +105,14 @@ Json weight_seed_json(const Session& s) {
 }
 
 template <ProjectionSeed Weights::*member>
-void set_weight_seed(Session& s, const Json& value) {
+void set_weight_seed(Session& s, const OptionValue& value) {
     ProjectionSeed& seed = s.experiment.weights.*member;
-    if (value == "same")
+    if (value.json == "same")
         seed = {};
-    else if (value == "continue")
+    else if (value.json == "continue")
         seed = {ProjectionSeed::Kind::proceed, {}};
-    else if (value.is_string())
-        refuse("expected same, continue or a whole number, not " + quoted_value(value));
+    else if (value.json.is_string())
+        refuse("expected same, continue or a whole number, not " + value.quoted());
     else
         seed = {ProjectionSeed::Kind::own, as_seed(value)};
 }
@@ -127,15 +123,15 @@ Json mask_json(const Session& s) {
     return rules;
 }
 
-void set_mask(Session& s, const Json& value) {
-    if (!value.is_array())
-        refuse("expected a list of rules such as [\"causal\"], not " + quoted_value(value));
-    if (value.size() > k_max_mask_rules)
-        refuse(fmt::format("the list has {} rules, and up to {} are supported: use fewer", value.size(),
+void set_mask(Session& s, const OptionValue& value) {
+    if (!value.json.is_array())
+        refuse("expected a list of rules such as [\"causal\"], not " + value.quoted());
+    if (value.json.size() > k_max_mask_rules)
+        refuse(fmt::format("the list has {} rules, and up to {} are supported: use fewer", value.json.size(),
                            k_max_mask_rules));
     std::vector<MaskRule> rules;
-    for (const Json& rule : value)
-        if (rule != "none") rules.push_back(parse_mask_rule(as_text(rule)));
+    for (const Json& rule : value.json)
+        if (rule != "none") rules.push_back(parse_mask_rule(as_text({rule})));
     s.experiment.weighting.mask = std::move(rules);
 }
 
@@ -152,7 +148,7 @@ Json image_json(const Session& s) {
     return image_to_data_url(image->image());
 }
 
-void set_image(Session& s, const Json& value) {
+void set_image(Session& s, const OptionValue& value) {
     const std::string text = as_text(value);
     if (text == "none")
         s.experiment.input.image.reset();
@@ -161,7 +157,7 @@ void set_image(Session& s, const Json& value) {
     else if (text.starts_with("data:"))
         s.experiment.input.image = image_from_data_url(text);
     else
-        refuse("expected none, drawn or \"data:image/png;base64,…\", not " + quoted_value(value));
+        refuse("expected none, drawn or \"data:image/png;base64,…\", not " + value.quoted());
 }
 
 Json head_json(const Session& s) {
@@ -169,16 +165,16 @@ Json head_json(const Session& s) {
     return head.kind == HeadChoice::Kind::one ? Json(head.head + 1) : Json(head_text(head));
 }
 
-void set_head(Session& s, const Json& value) {
-    s.presentation.head = parse_head(value.is_string() ? as_text(value) : quoted_value(value));
+void set_head(Session& s, const OptionValue& value) {
+    s.presentation.head = parse_head(value.json.is_string() ? as_text(value) : value.quoted());
 }
 
-void set_stage(Session& s, const Json& value) {
+void set_stage(Session& s, const OptionValue& value) {
     std::string name = as_text(value);
     if (!find_stage_info(name)) {
         std::vector<std::string> known;
         for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
-        refuse(quoted_value(value) + " is not a stage" + instead_of(name, known));
+        refuse(value.quoted() + " is not a stage" + instead_of(name, known));
     }
     s.presentation.stage = std::move(name);
 }
@@ -188,12 +184,12 @@ Json cell_size_json(const Session& s) {
     return size ? Json(*size) : Json("auto");
 }
 
-void set_cell_size(Session& s, const Json& value) {
-    if (value == "auto") {
+void set_cell_size(Session& s, const OptionValue& value) {
+    if (value.json == "auto") {
         s.presentation.cell_size.reset();
         return;
     }
-    if (value.is_string()) refuse("expected auto or a whole number, not " + quoted_value(value));
+    if (value.json.is_string()) refuse("expected auto or a whole number, not " + value.quoted());
     const int size = as_int(value);
     if (size < 1 || size > 512) refuse(fmt::format("{} is out of range: use 1 to 512", size));
     s.presentation.cell_size = size;
@@ -206,7 +202,7 @@ std::string locked_text(const Session& s) {
     return fmt::format("{},{}{}", cell->row + 1, cell->column + 1, stage.empty() ? "" : "," + stage);
 }
 
-void set_locked(Session& s, const Json& value) {
+void set_locked(Session& s, const OptionValue& value) {
     const std::string text = as_text(value);
     if (text == "none") {
         s.presentation.locked.reset();
@@ -219,7 +215,7 @@ void set_locked(Session& s, const Json& value) {
     const auto index = [](double x) { return x >= 1 && x <= 1e9 && x == std::floor(x); };
     const bool known = after == text.npos || find_stage_info(stage);
     if (!pair || !index(pair->first) || !index(pair->second) || !known)
-        refuse("expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not " + quoted_value(value));
+        refuse("expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not " + value.quoted());
     s.presentation.locked_in = stage;
     s.presentation.locked = Cell{static_cast<int>(pair->first) - 1, static_cast<int>(pair->second) - 1};
 }
@@ -227,10 +223,10 @@ void set_locked(Session& s, const Json& value) {
 using enum OptionType;
 #define FIELD(part, member, convert)                        \
     [](const Session& s) -> Json { return s.part.member; }, \
-        [](Session& s, const Json& v) { s.part.member = convert(v); }
+        [](Session& s, const OptionValue& v) { s.part.member = convert(v); }
 #define CHOICE(part, member)                                                      \
     [](const Session& s) -> Json { return std::string(name_of(s.part.member)); }, \
-        [](Session& s, const Json& v) { s.part.member = as_choice<decltype(s.part.member)>(v); }
+        [](Session& s, const OptionValue& v) { s.part.member = as_choice<decltype(s.part.member)>(v); }
 
 // Custom matrices may disable further options: why_unused() knows all cases.
 constexpr std::string_view k_attention = "mechanism is attention";
@@ -270,15 +266,16 @@ const std::array k_options = {
            "Seed of the random numbers, as in torch.manual_seed: -2^63 to 2^64-1",
            "something is drawn with it", whole,
            [](const Session& s) { return seed_json(s.experiment.weights.seed); },
-           [](Session& s, const Json& v) { s.experiment.weights.seed = as_seed(v); }},
+           [](Session& s, const OptionValue& v) { s.experiment.weights.seed = as_seed(v); }},
     Option{"dim", "Embedding", "d", "N", "Dimensions per token, 1 to 1024, a multiple of heads",
            "a table or weights of this width are drawn", whole, FIELD(experiment, input.dim, as_int)},
     Option{"embedding", "Embedding", "", k_arguments<decltype(Weights::embedding)>,
            "How the embedding table is drawn", "a table is drawn", text,
            CHOICE(experiment, weights.embedding)},
     Option{"image", "Image", "", "PATH|drawn|none",
-           "A picture whose patches provide keys and values: a PNG or JPEG, read at once; its central "
-           "square is kept, at most 448 pixels per side; drawn: the built-in picture",
+           "A picture whose patches provide keys and values: a PNG or JPEG, read immediately and "
+           "stored in the session; its central square is kept, at most 448 pixels per side; drawn: the "
+           "built-in picture",
            k_sentences, picture, image_json, set_image},
     Option{"grid", "Image", "", "N", "Patches per side, 1 to 32", k_image, whole,
            FIELD(experiment, input.grid, as_int)},
@@ -337,11 +334,11 @@ const std::array k_options = {
            FIELD(experiment, attention.bandwidth, as_double)},
     Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_attention,
            word_or_number, scale_json, set_scale},
-    Option{"mask", "Mask", "", mask_arguments(),
-           "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
-           "padding; a file (CSV, NPY) of 0 "
-           "(closed) and 1 (open) is read at once",
-           k_aligns, list, mask_json, set_mask},
+    Option{
+        "mask", "Mask", "", mask_arguments(),
+        "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
+        "padding; a file (CSV, NPY) of 0 (closed) and 1 (open) is read immediately and stored in the session",
+        k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", k_arguments<decltype(Weighting::normalizer)>,
            "How masked scores become weights", k_aligns, text, CHOICE(experiment, weighting.normalizer)},
     Option{"softmax-axis", "Softmax", "", k_arguments<decltype(Attention::softmax_axis)>,
@@ -354,14 +351,14 @@ const std::array k_options = {
     Option{"local-window", "Softmax", "D", "NUMBER",
            "How far local attention looks to either side, 0 to 4096; local-p: above 0",
            "normalizer is local-m or local-p, and there is an alignment", number, local_window_json,
-           [](Session& s, const Json& v) { s.experiment.weighting.local_window = as_double(v); }},
+           [](Session& s, const OptionValue& v) { s.experiment.weighting.local_window = as_double(v); }},
     Option{"dropout", "Softmax", "p", "P",
            "Probability that dropout sets a weight to 0; at least 0 and below 1", k_dropout, number,
            FIELD(experiment, attention.dropout, as_double)},
     Option{"dropout-seed", "Softmax", "", "N", "Seed of dropout",
            "mechanism is attention, training is on and dropout > 0", whole,
            [](const Session& s) { return seed_json(s.experiment.attention.dropout_seed); },
-           [](Session& s, const Json& v) { s.experiment.attention.dropout_seed = as_seed(v); }},
+           [](Session& s, const OptionValue& v) { s.experiment.attention.dropout_seed = as_seed(v); }},
     Option{"training", "Softmax", "", "",
            "Training mode, in which dropout is applied; off: evaluation mode, in which it is not",
            "mechanism is attention and dropout > 0", boolean,
@@ -404,11 +401,12 @@ const std::array k_options = {
            FIELD(experiment, seq2seq.encoder_size, as_int)},
     Option{"decoder-size", "Sequence to sequence", "D", "N", "Hidden units of the decoder, 1 to 1024",
            k_seq2seq, whole, FIELD(experiment, seq2seq.decoder_size, as_int)},
-    Option{"given", "Given", "", "NAME=PATH",
-           "Override a matrix from a file (CSV or NPY, read at once): a stage such as scores, query, "
-           "embedding, mask or mask_additive, or a weight such as W_q; repeatable",
+    Option{"given", "Custom matrices", "", "NAME=PATH",
+           "Override a matrix from a file (CSV or NPY, read immediately and stored in the session): a stage "
+           "such as scores, query, embedding, mask or mask_additive, or a weight such as W_q; repeatable",
            "", matrices, given_json,
-           [](Session&, const Json&) { refuse("matrices belong in the field given of a session"); }},
+           [](Session&,
+              const OptionValue&) { refuse("custom matrices go into the session's field \"given\""); }},
 
     Option{"view", "Presentation", "", k_arguments<decltype(Presentation::view)>,
            "The open view; render writes its picture, and without --stage nothing else", "", text,
@@ -422,7 +420,7 @@ const std::array k_options = {
            "heads > 1", word_or_number, head_json, set_head},
     Option{"range", "Presentation", "", "matrix|head|all|MIN,MAX", "The range of the color bar", "", text,
            [](const Session& s) -> Json { return range_text(s.presentation.range); },
-           [](Session& s, const Json& v) { s.presentation.range = parse_range(as_text(v)); }},
+           [](Session& s, const OptionValue& v) { s.presentation.range = parse_range(as_text(v)); }},
     Option{"colormap", "Presentation", "", k_arguments<decltype(Presentation::colormap)>,
            "Colors of weights; signed values are always blue to red", "", text,
            CHOICE(presentation, colormap)},
@@ -476,7 +474,7 @@ std::string range_text(const RangeChoice& range) {
         case RangeChoice::Kind::matrix: return "matrix";
         case RangeChoice::Kind::head: return "head";
         case RangeChoice::Kind::all: return "all";
-        case RangeChoice::Kind::fixed: return shortest(range.min) + "," + shortest(range.max);
+        case RangeChoice::Kind::fixed: return shortest_text(range.min) + "," + shortest_text(range.max);
     }
     return {};
 }

@@ -21,8 +21,17 @@ enum class OptionType {
     word_or_number,  ///< a JSON number, or a string that is a word
     boolean,         ///< JSON true or false; as a flag --name and --no-name
     list,            ///< JSON array of strings; as a flag repeatable, "none" for the empty list
-    picture,         ///< JSON string: none, drawn or a data URL; as a flag also a path, which is read at once
+    picture,         ///< JSON string: none, drawn or a data URL; as a flag also a path, read immediately
     matrices,        ///< JSON object of matrices, which session files read; as a flag repeatable
+};
+
+/// A value as it is set: from a session file or a flag's argument.
+struct OptionValue {
+    const Json& json;
+    std::string_view typed = {};  ///< the text of a number that `json` keeps only as floating point
+
+    /// As quoted in messages: as typed, if that is known.
+    std::string quoted() const;
 };
 
 struct Option {
@@ -37,7 +46,7 @@ struct Option {
     Json (*get)(const Session& session);
     /// Throws Error(bad_input) saying what is expected; the caller adds where. Options of type `matrices`
     /// always throw.
-    void (*set)(Session& session, const Json& value);
+    void (*set)(Session& session, const OptionValue& value);
 
     bool in_experiment() const { return section != "Presentation"; }
     std::string json_name() const;
@@ -48,9 +57,6 @@ std::span<const Option> options();
 /// By flag name; nullptr if there is none.
 const Option* find_option(std::string_view name);
 
-/// Sets one option from a JSON value. `typed` is the original text of a number that is not a 64-bit integer,
-/// quoted in messages. Throws Error(bad_input) as Option::set.
-void set_from_json(Session& session, const Option& option, const Json& value, std::string_view typed);
 /// Sets one option from a flag's argument. Throws Error(bad_input) that starts with the flag.
 void set_from_text(Session& session, const Option& option, std::string_view text);
 /// Adds one flag's argument to a list (the mask's rules): "none" empties it, "file:PATH" sets a custom mask.

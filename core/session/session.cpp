@@ -137,7 +137,7 @@ void read_options(Session& session, const Json& json, bool experiment, const Typ
         const std::string where = path + "." + name;
         const auto as_typed = typed.find(where);
         try {
-            set_from_json(session, *option, value, as_typed == typed.end() ? "" : as_typed->second);
+            option->set(session, {value, as_typed == typed.end() ? "" : as_typed->second});
         } catch (const Error& error) {
             refuse(source, where, error.what());
         }
@@ -157,7 +157,8 @@ std::string position_text(std::string_view text, std::size_t byte) {
 /// contains: keys that are repeated in one object, and numbers as typed.
 class Scan : public Json::json_sax_t {
 public:
-    explicit Scan(std::string_view source) : source_(source) {}
+    Scan(std::string_view source, std::size_t most_elements)
+        : source_(source), most_elements_(most_elements) {}
 
     TypedNumbers typed;
 
@@ -172,15 +173,16 @@ public:
         return true;
     }
     bool number_float(double number, const std::string& text) override {
-        if (lists_ == 0 && objects_.size() == k_depth_of_options) typed[path()] = text;
+        if (lists_.empty() && objects_.size() == k_depth_of_options) typed[path()] = text;
         // JSON keeps a whole number of more than 64 bits as floating point.
         const auto value = static_cast<float>(number);
-        if (lists_ > 0 && is_rounded_whole(text, value)) refuse_rounded(source_, path(), text, value);
+        if (!lists_.empty() && is_rounded_whole(text, value)) refuse_rounded(source_, path(), text, value);
         return count();
     }
     bool start_object(std::size_t) override {
+        enter();
         objects_.emplace_back();
-        return enter();
+        return true;
     }
     bool end_object() override {
         objects_.pop_back();
@@ -188,11 +190,12 @@ public:
     }
     bool start_array(std::size_t) override {
         if (objects_.empty()) refuse(source_, "", "expected an object {…}, not a list");
-        ++lists_;
-        return enter();
+        enter();
+        lists_.push_back(0);
+        return true;
     }
     bool end_array() override {
-        --lists_;
+        lists_.pop_back();
         return true;
     }
     bool null() override { return count(); }
@@ -212,16 +215,21 @@ private:
     };
 
     bool count() {
-        if (++elements_ > k_max_json_elements)
+        if (++elements_ > most_elements_)
             throw Error(ErrorKind::too_large,
                         fmt::format("{} holds more than {} values: use NPY files for its matrices (--given)",
-                                    source_, k_max_json_elements));
+                                    source_, most_elements_));
+        // A matrix is a list of rows, which are lists.
+        if (!lists_.empty() && ++lists_.back() > k_max_matrix_side)
+            refuse(source_, path(),
+                   fmt::format("a matrix may have at most {} rows and columns: use a part of it",
+                               k_max_matrix_side));
         return true;
     }
-    bool enter() {
-        if (objects_.size() + lists_ > k_max_json_depth)
+    void enter() {
+        if (objects_.size() + lists_.size() >= k_max_json_depth)
             refuse(source_, path(), fmt::format("more than {} nested lists or objects", k_max_json_depth));
-        return count();
+        count();
     }
 
     std::string path() const {
@@ -231,8 +239,10 @@ private:
     }
 
     std::string_view source_;
+    std::size_t most_elements_;
     std::vector<Object> objects_;
-    std::size_t lists_ = 0, elements_ = 0, fields_ = 0;
+    std::vector<std::size_t> lists_;  ///< how many elements each has so far
+    std::size_t elements_ = 0, fields_ = 0;
 };
 
 void require_readable_again(const Session& session) {
@@ -276,8 +286,8 @@ std::string to_json(const Session& session) {
     return json.dump(2) + "\n";
 }
 
-Session session_from_json(std::string_view text, std::string_view source) {
-    Scan scan(source);
+Session session_from_json(std::string_view text, std::string_view source, std::size_t most_elements) {
+    Scan scan(source, most_elements);
     Json::sax_parse(text, &scan);
     const Json json = parse(text, source);
     require_object(json, source, "");
@@ -294,7 +304,7 @@ Session session_from_json(std::string_view text, std::string_view source) {
         } else if (name == "presentation") {
             read_options(session, value, false, scan.typed, source);
         } else if (name == "note") {
-            if (!value.is_string()) refuse(source, "note", "expected a text, not " + quoted_value(value));
+            if (!value.is_string()) refuse(source, "note", "expected a string, not " + quoted_value(value));
             session.note = value.get<std::string>();
         } else {
             refuse_unknown(source, "", name, known);
@@ -311,9 +321,13 @@ Session session_from_json(std::string_view text, std::string_view source) {
 
 namespace {
 
+Session session_of_picture(const std::string& text, const std::string& source) {
+    return session_from_json(text, source, k_max_picture_json_elements);
+}
+
 Session session_from_bytes(const std::string& bytes, const std::string& source) {
-    if (is_png(bytes)) return session_from_json(read_png_session(bytes, source), source);
-    if (is_svg(bytes)) return session_from_json(read_svg_session(bytes, source), source);
+    if (is_png(bytes)) return session_of_picture(read_png_session(bytes, source), source);
+    if (is_svg(bytes)) return session_of_picture(read_svg_session(bytes, source), source);
     if (is_jpeg(bytes))
         throw Error(ErrorKind::bad_input,
                     source + " is a JPEG, which holds no session: use it as the picture with --image");

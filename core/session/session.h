@@ -1,10 +1,12 @@
 // A Session: an experiment and its presentation, as stored in files, examples, exported pictures and undo.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "core/experiment/experiment.h"
+#include "core/limits.h"
 #include "core/picture/presentation.h"
 
 namespace attnscope {
@@ -24,8 +26,9 @@ std::string to_json(const Session& session);
 
 /// A missing field takes its default. Throws Error(bad_input) naming `source` and the path of a field that is
 /// unknown (with the nearest name), repeated, of a wrong type or out of range; Error(too_large), before
-/// allocating it, beyond k_max_json_elements.
-Session session_from_json(std::string_view text, std::string_view source);
+/// allocating it, beyond `most_elements`.
+Session session_from_json(std::string_view text, std::string_view source,
+                          std::size_t most_elements = k_max_json_elements);
 
 /// Reads a session, or a PNG or SVG with an embedded session; "-" is standard input. Throws Error(io) if the
 /// file cannot be read, Error(bad_input) if it holds no session, Error(too_large) beyond the limits and if

@@ -33,7 +33,7 @@ struct VocabularyRule {
 /// In the order of the menus:
 /// `alphabetical`  by code point of the folded word, as sorted() in the notebooks
 /// `appearance`    by first appearance
-/// `stable`        by first appearance; each row is drawn from a generator of its own
+/// `stable`        by first appearance; each row is drawn by its own generator
 std::span<const VocabularyRule> vocabulary_rules();
 const VocabularyRule& vocabulary_rule(VocabularyOrder choice);
 

@@ -3,10 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <string>
 
 namespace attnscope {
 namespace {
+
+TEST(ProblemTextTest, IsTheMessageOfAnError) {
+    EXPECT_EQ(problem_text(Error(ErrorKind::io, "a.png: no room")), "a.png: no room");
+    EXPECT_EQ(problem_text(std::runtime_error("no device")), "no device");
+}
+
+TEST(ProblemTextTest, SaysWhatToDoIfMemoryDoesNotSuffice) {
+    const std::string expected =
+        "not enough memory: shorten the sentence, use fewer heads or close other programs";
+    EXPECT_EQ(problem_text(std::bad_alloc()), expected);
+    EXPECT_EQ(problem_text(std::bad_array_new_length()), expected);
+    EXPECT_EQ(problem_text(std::length_error("vector::reserve")), expected);
+}
 
 TEST(MessageTextTest, WhatCanBeReadStaysAsItIs) {
     for (const std::string text :

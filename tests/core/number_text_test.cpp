@@ -9,14 +9,10 @@
 #include <cstdlib>
 #include <limits>
 
+#include "core/utf8.h"
+
 namespace attnscope {
 namespace {
-
-std::size_t characters(const std::string& text) {
-    std::size_t count = 0;
-    for (const char c : text) count += (c & 0xC0) != 0x80;
-    return count;
-}
 
 TEST(NumberTextTest, CellsShowThreeDigitsAndNeverAZeroThatIsNone) {
     EXPECT_EQ(cell_text(0.856f), "0.856");
@@ -48,7 +44,7 @@ void for_many_floats(Check check) {
 }
 
 TEST(NumberTextTest, NoCellIsLongerThanSixCharacters) {
-    for_many_floats([](float value) { ASSERT_LE(characters(cell_text(value)), 6u) << value; });
+    for_many_floats([](float value) { ASSERT_LE(count_code_points(cell_text(value)), 6u) << value; });
 }
 
 TEST(NumberTextTest, ExactTextGivesEveryFloatBack) {

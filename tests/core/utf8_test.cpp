@@ -20,6 +20,21 @@ TEST(Utf8, RefusesWhatIsNotWellFormed) {
     EXPECT_EQ(decode_utf8("").bytes, 0U);
 }
 
+TEST(Utf8, TellsAWellFormedTextFromOneThatIsCutOff) {
+    EXPECT_TRUE(is_utf8(""));
+    EXPECT_TRUE(is_utf8("a → 😀"));
+    EXPECT_FALSE(is_utf8("a \xE2\x86"));
+    EXPECT_FALSE(is_utf8("\x80 a"));
+}
+
+TEST(Utf8, CapitalizesALetterOfAsciiAlone) {
+    EXPECT_EQ(capitalized("the scores"), "The scores");
+    EXPECT_EQ(capitalized("W_o is"), "W_o is");
+    EXPECT_EQ(capitalized("é"), "é");
+    EXPECT_EQ(capitalized("{z"), "{z");
+    EXPECT_EQ(capitalized(""), "");
+}
+
 TEST(Utf8, CountsCodePointsAndStrayBytes) {
     EXPECT_EQ(count_code_points(""), 0U);
     EXPECT_EQ(count_code_points("d_k → 😀"), 7U);

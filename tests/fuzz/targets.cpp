@@ -126,7 +126,7 @@ void sentence(std::string_view bytes) {
     const Tokenizer& tokenizer = tokenizers()[static_cast<unsigned char>(bytes[0]) % tokenizers().size()];
     try_out([&] {
         const std::string text = to_nfc(bytes.substr(1));
-        require(to_nfc(text) == text, "NFC is normalised once");
+        require(to_nfc(text) == text, "normalizing to NFC twice changes nothing");
         std::string joined;
         for (const std::string_view cluster : graphemes(text)) joined += cluster;
         require(joined == text, "clusters cover the text");
@@ -159,7 +159,7 @@ void number(std::string_view bytes) {
             "every number is written");
     if (const auto single = static_cast<float>(value); std::abs(value) <= 1e38)
         require(std::strtof(exact_text(single).c_str(), nullptr) == single,
-                "nine digits tell a float from its neighbours");
+                "nine digits tell a float from its neighbors");
 }
 
 bool same_bits(std::span<const float> a, std::span<const float> b) {

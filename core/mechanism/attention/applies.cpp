@@ -18,10 +18,6 @@ bool is_local(const Experiment& e) {
     return normalizer_of(e.weighting.normalizer).window != Normalizer::Window::none;
 }
 
-bool predicts_window(const Experiment& e) {
-    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
-}
-
 bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
     return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
 }
@@ -68,7 +64,7 @@ bool draws_score_weights(const Experiment& e) {
     if (e.is_given("scores")) return false;
     const auto drawn = [&](const ScoreParameter& each) { return each.drawn && !e.is_given(each.name); };
     return std::ranges::any_of(score_function(e.attention.score).parameters, drawn) ||
-           (predicts_window(e) && !all_given(e, {"W_p", "v_p"}));
+           (predicts_window(e.weighting.normalizer) && !all_given(e, {"W_p", "v_p"}));
 }
 
 bool draws_block_weights(const Experiment& e) {
@@ -90,7 +86,7 @@ bool continues_projections(const Experiment& e) {
 
 std::string always(const Experiment&) { return {}; }
 
-std::string no_scores(const Experiment& e) { return e.is_given("scores") ? "The scores are custom" : ""; }
+std::string no_scores(const Experiment& e) { return e.is_given("scores") ? "the scores are custom" : ""; }
 
 std::string no_embedding(const Experiment& e) {
     const bool inputs = all_given(e, {"query", "key", "value"});
@@ -98,12 +94,12 @@ std::string no_embedding(const Experiment& e) {
 }
 
 std::string no_text(const Experiment& e) {
-    return e.is_given("embedding") && no_embedding(e).empty() ? "The embedding is custom" : no_embedding(e);
+    return e.is_given("embedding") && no_embedding(e).empty() ? "the embedding is custom" : no_embedding(e);
 }
 
 std::string no_text2(const Experiment& e) {
-    if (e.is_given("embedding_kv") && no_embedding(e).empty()) return "The embedding of the keys is custom";
-    return e.input.image && e.input.text2.empty() ? "The picture provides keys and values" : no_embedding(e);
+    if (e.is_given("embedding_kv") && no_embedding(e).empty()) return "the embedding of the keys is custom";
+    return e.input.image && e.input.text2.empty() ? "the picture provides keys and values" : no_embedding(e);
 }
 
 std::string no_words(const Experiment& e) {
@@ -113,38 +109,38 @@ std::string no_words(const Experiment& e) {
 
 std::string no_table_rows(const Experiment& e) {
     if (e.input.vocabulary == VocabularyOrder::stable)
-        return "A stable vocabulary has exactly one row per word";
+        return "a stable vocabulary has exactly one row per word";
     return no_words(e);
 }
 
 std::string no_image(const Experiment& e) {
     if (!no_embedding(e).empty()) return no_embedding(e);
-    if (e.is_given("embedding_kv")) return "The embedding of the keys is custom";
-    return e.input.text2.empty() ? "" : "The second sentence provides keys and values";
+    if (e.is_given("embedding_kv")) return "the embedding of the keys is custom";
+    return e.input.text2.empty() ? "" : "the second sentence provides keys and values";
 }
 
 std::string no_patches(const Experiment& e) {
-    return !no_image(e).empty() ? no_image(e) : e.input.image ? "" : "There is no picture";
+    return !no_image(e).empty() ? no_image(e) : e.input.image ? "" : "there is no picture";
 }
 
 std::string no_image_seed(const Experiment& e) {
     const bool continued = e.weights.projection_seed.kind == Kind::proceed && draws_projections(e);
     if (!no_patches(e).empty()) return no_patches(e);
-    return e.is_given("W_patch") && !continued ? "The projection of the patches is custom" : "";
+    return e.is_given("W_patch") && !continued ? "the projection of the patches is custom" : "";
 }
 
 std::string no_rope(const Experiment& e) {
-    return e.attention.position == Position::rope ? no_scores(e) : "Only rope rotates pairs of features";
+    return e.attention.position == Position::rope ? no_scores(e) : "only rope rotates pairs of features";
 }
 
 std::string no_projection(const Experiment& e) {
     if (may_draw_projections(e) || continues_projections(e)) return "";
-    return no_embedding(e).empty() ? "The weights are custom" : no_embedding(e);
+    return no_embedding(e).empty() ? "the weights are custom" : no_embedding(e);
 }
 
 std::string no_projection_seed(const Experiment& e) {
     if (draws_projections(e) || continues_projections(e)) return "";
-    return e.attention.projection == Projection::none ? "There are no weights to draw" : no_projection(e);
+    return e.attention.projection == Projection::none ? "there are no weights to draw" : no_projection(e);
 }
 
 std::string no_projection_bias(const Experiment& e) {
@@ -155,21 +151,21 @@ std::string no_projection_bias(const Experiment& e) {
     if ((e.attention.projection != Projection::none && std::ranges::any_of(k_inputs, biased)) ||
         (projects_output(e) && !e.is_given("b_o")) || (drawn && continues_projections(e)))
         return "";
-    return e.attention.projection == Projection::none ? "There is no projection" : no_projection_seed(e);
+    return e.attention.projection == Projection::none ? "there is no projection" : no_projection_seed(e);
 }
 
 std::string no_key_size(const Experiment& e) {
     const bool square =
         e.attention.projection == Projection::none || e.attention.projection == Projection::mha;
     if (square)
-        return "Projection " + std::string(name_of(e.attention.projection)) +
+        return "projection " + std::string(name_of(e.attention.projection)) +
                " keeps the size of the embedding";
     return no_projection_seed(e);
 }
 
 std::string no_value_size(const Experiment& e) {
     if (!no_key_size(e).empty()) return no_key_size(e);
-    return e.is_given("value") ? "The values are custom" : "";
+    return e.is_given("value") ? "the values are custom" : "";
 }
 
 std::string no_dimension(const Experiment& e) {
@@ -179,7 +175,7 @@ std::string no_dimension(const Experiment& e) {
 }
 
 std::string no_seed(const Experiment& e) {
-    const std::string nothing = "Nothing is drawn with this seed";
+    const std::string nothing = "nothing is drawn with this seed";
     // Each generator starts with the seed, continues after another one, or has a seed of its own.
     const auto seeded = [](const ProjectionSeed& seed, bool before) {
         return seed.kind == Kind::same || (seed.kind == Kind::proceed && before);
@@ -203,64 +199,64 @@ int columns_of(const Experiment& e, const ProjectedInput& input, int projected) 
 
 std::string no_heads(const Experiment& e) {
     if (e.attention.heads > 1) return "";
-    if (e.is_given("scores")) return "The scores are custom, for one head";
+    if (e.is_given("scores")) return "the scores are custom, for one head";
     const int keys =
         std::gcd(columns_of(e, k_inputs[0], e.key_columns()), columns_of(e, k_inputs[1], e.key_columns()));
     const int all = std::gcd(keys, columns_of(e, k_inputs[2], e.value_columns()));
-    return all == 1 ? "One dimension cannot be split into heads" : "";
+    return all == 1 ? "one dimension cannot be split into heads" : "";
 }
 
 std::string no_hidden_layer(const Experiment& e) {
-    if (e.is_given("scores")) return "The scores are custom";
+    if (e.is_given("scores")) return "the scores are custom";
     const bool hidden = score_function(e.attention.score).has_hidden_layer;
-    if (!hidden && !predicts_window(e))
-        return "Only additive and concat scores and local-p have a hidden layer";
-    return draws_score_weights(e) ? "" : "The weights are custom";
+    if (!hidden && !predicts_window(e.weighting.normalizer))
+        return "only additive and concat scores and local-p have a hidden layer";
+    return draws_score_weights(e) ? "" : "the weights are custom";
 }
 
 std::string no_score_seed(const Experiment& e) {
     if (!no_scores(e).empty()) return no_scores(e);
     if (draws_after_projections(e)) return "";
     const bool weights = !score_function(e.attention.score).parameters.empty();
-    return weights ? "The weights are custom"
-                   : "A " + std::string(name_of(e.attention.score)) + " score has no weights to draw";
+    return weights ? "the weights are custom"
+                   : "a " + std::string(name_of(e.attention.score)) + " score has no weights to draw";
 }
 
 std::string no_cosine(const Experiment& e) {
-    return e.attention.score == Score::cosine ? no_scores(e) : "Only the cosine score is sharpened";
+    return e.attention.score == Score::cosine ? no_scores(e) : "only the cosine score is sharpened";
 }
 
 std::string no_kernel(const Experiment& e) {
-    return e.attention.score == Score::rbf ? no_scores(e) : "Only the rbf score has a bandwidth";
+    return e.attention.score == Score::rbf ? no_scores(e) : "only the rbf score has a bandwidth";
 }
 
 std::string no_axis(const Experiment& e) {
     return e.weighting.normalizer == Normalization::softmax
                ? ""
-               : "Only the softmax can normalize over the queries";
+               : "only the softmax can normalize over the queries";
 }
 
-std::string no_window(const Experiment& e) { return is_local(e) ? "" : "Only local attention has a window"; }
+std::string no_window(const Experiment& e) { return is_local(e) ? "" : "only local attention has a window"; }
 
 std::string no_dropout(const Experiment& e) {
-    return e.attention.training ? "" : "Evaluation mode does not drop weights";
+    return e.attention.training ? "" : "evaluation mode does not drop weights";
 }
 
 std::string no_dropout_seed(const Experiment& e) {
     if (!no_dropout(e).empty()) return no_dropout(e);
-    if (e.is_given("dropout_keep")) return "The dropout pattern is custom";
-    return e.attention.dropout > 0 ? "" : "Nothing is dropped: dropout is 0";
+    if (e.is_given("dropout_keep")) return "the dropout pattern is custom";
+    return e.attention.dropout > 0 ? "" : "nothing is dropped: dropout is 0";
 }
 
 /// Training applies without dropout if it is off, so that it can be switched back on: dropout itself does not
 /// apply then.
 std::string no_training(const Experiment& e) {
     const bool drops = e.attention.dropout > 0 || e.is_given("dropout_keep");
-    return drops || !e.attention.training ? "" : "Nothing is dropped: dropout is 0";
+    return drops || !e.attention.training ? "" : "nothing is dropped: dropout is 0";
 }
 
 std::string no_output(const Experiment& e) {
-    if (e.is_given("scores") && !e.is_given("value")) return "The scores are custom, and there are no values";
+    if (e.is_given("scores") && !e.is_given("value")) return "the scores are custom, and there are no values";
     return e.is_given("W_o") && !continues_projections(e) ? "W_o is custom" : "";
 }
 
@@ -269,12 +265,12 @@ std::string no_block_around(const Experiment& e) {
 }
 
 std::string no_block(const Experiment& e) {
-    return e.attention.block == Block::none ? "There is no block" : "";
+    return e.attention.block == Block::none ? "there is no block" : "";
 }
 
 std::string no_block_size(const Experiment& e) {
     if (!no_block(e).empty()) return no_block(e);
-    return draws_block_weights(e) ? "" : "The weights are custom";
+    return draws_block_weights(e) ? "" : "the weights are custom";
 }
 
 constexpr OptionRule k_rules[] = {
@@ -324,7 +320,7 @@ constexpr OptionRule k_rules[] = {
 }  // namespace
 
 std::string why_unused_by_attention(std::string_view option, const Experiment& experiment) {
-    return why_unused(k_rules, option, experiment, "Applies to seq2seq only");
+    return why_unused(k_rules, option, experiment, "applies to seq2seq only");
 }
 
 }  // namespace attnscope

@@ -33,7 +33,8 @@ Graph AttentionBuilder::build() {
 Value AttentionBuilder::linear(StageKey key, Value x, Value W, Value b) {
     const Shape &in = builder_.shape(x), &weight = builder_.shape(W);
     if (weight.columns != in.columns)
-        refuse_shape(builder_.name(W), weight.rows, weight.columns, fmt::format("out × {}", in.columns));
+        refuse_shape(builder_.name(W), weight.rows, weight.columns,
+                     fmt::format("needs {} columns", in.columns));
     if (b) builder_.require_shape(b, 1, weight.rows);
     return builder_.add(key, op::Linear{}, {x, W, b});
 }
@@ -68,7 +69,7 @@ void AttentionBuilder::project() {
     may_give_projection("value", "v", Y_v_, V_);
     const Shape q = builder_.shape(Q_), k = builder_.shape(K_);
     if (q.columns != k.columns && score_function(e_.attention.score).equal_widths)
-        refuse_shape("key", k.rows, k.columns, fmt::format("rows × {}", q.columns));
+        refuse_shape("key", k.rows, k.columns, fmt::format("needs {} columns, as the query has", q.columns));
 }
 
 Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
@@ -171,7 +172,7 @@ void AttentionBuilder::mask() {
         if (!is_given(name)) return nullptr;
         const Matrix& matrix = e_.weights.given.at(name).values();
         if (matrix.rows() != N_ || matrix.cols() != M_)
-            refuse_shape(name, matrix.rows(), matrix.cols(), fmt::format("{} × {}", N_, M_));
+            refuse_shape(name, matrix.rows(), matrix.cols(), must_be(N_, M_));
         return e_.weights.given.at(name).shared();
     };
     builder_.may_give("mask", N_, M_);
@@ -208,8 +209,7 @@ void AttentionBuilder::drop() {
     if (is_given("dropout_keep")) {
         const Matrix& matrix = e_.weights.given.at("dropout_keep").values();
         if (matrix.rows() != Eigen::Index{shape.heads} * N_ || matrix.cols() != M_)
-            refuse_shape("dropout_keep", matrix.rows(), matrix.cols(),
-                         fmt::format("{} × {}", shape.heads * N_, M_));
+            refuse_shape("dropout_keep", matrix.rows(), matrix.cols(), must_be(shape.heads * N_, M_));
         keep = op::Custom{e_.weights.given.at("dropout_keep").shared(), shape};
     }
     const Value kept = builder_.add("dropout_keep"_stage, std::move(keep));
@@ -220,7 +220,7 @@ void AttentionBuilder::drop() {
 void AttentionBuilder::sum_values() {
     if (!V_) return;
     const Shape v = builder_.shape(V_);
-    if (v.rows != M_) refuse_shape("value", v.rows, v.columns, fmt::format("{} rows, one for each key,", M_));
+    if (v.rows != M_) refuse_shape("value", v.rows, v.columns, fmt::format("needs {} rows, one per key", M_));
     output_ = context_ = builder_.add("context"_stage, op::WeightedSum{}, {weights_, masked_, V_});
 }
 
@@ -232,10 +232,11 @@ void AttentionBuilder::join_heads() {
     const Value W = parameter("W_o");
     const int width = builder_.shape(output_).columns, drawn = builder_.shape(W).columns;
     if (width != drawn && !is_given("W_o"))
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("value has {} columns and projection {} draws a W_o for {}: give W_o as out "
-                                "× {}, or choose another projection",
-                                width, name_of(e_.attention.projection), drawn, width));
+        throw Error(
+            ErrorKind::bad_input,
+            fmt::format("value has {} columns and projection {} draws a W_o for {}: set a W_o with {} "
+                        "columns, or choose another projection",
+                        width, name_of(e_.attention.projection), drawn, width));
     output_ = linear("output"_stage, output_, W, bias("b_o"));
     builder_.may_give("b_o", 1, builder_.shape(output_).columns);
 }

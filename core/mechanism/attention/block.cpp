@@ -37,7 +37,7 @@ void AttentionBuilder::surround() {
     if (!output_ || builder_.shape(output_).columns != d || builder_.shape(output_).rows != queries)
         refuse_shape(output_ ? builder_.name(output_) : "the output", N_,
                      output_ ? builder_.shape(output_).columns : 0,
-                     fmt::format("{} × {} to add to the embedding", queries, d));
+                     must_be(queries, d) + " to be added to the embedding");
     const bool first = e_.attention.block == Block::pre_norm;
     const Value residual_1 = builder_.add("residual_1"_stage, op::Add{}, {x_, output_});
     const Value norm_1 = first ? Value{} : normed("norm_1"_stage, residual_1, "ln1");
@@ -52,7 +52,8 @@ void AttentionBuilder::surround() {
         builder_.may_give(builder_.name(each), builder_.shape(each).rows, builder_.shape(each).columns);
     const Value feed_forward = linear("feed_forward"_stage, active, W_2, b_2);
     if (builder_.shape(feed_forward).columns != d)
-        refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns, fmt::format("{} × in", d));
+        refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns,
+                     fmt::format("needs {} rows", d));
     output_ = builder_.add("residual_2"_stage, op::Add{}, {to_add, feed_forward});
     if (!first) output_ = normed("norm_2"_stage, output_, "ln2");
 }

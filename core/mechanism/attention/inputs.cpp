@@ -108,7 +108,7 @@ void AttentionBuilder::add_positions() {
     const Shape x = builder_.shape(X_), y = builder_.shape(Y_);
     if (y.columns != x.columns)
         refuse_shape("embedding_kv", y.rows, y.columns,
-                     fmt::format("rows × {} so that both sides can have positions", x.columns));
+                     fmt::format("needs {} columns for both sides to have positions", x.columns));
     const Value PE =
         builder_.add("position"_stage, op::SinusoidalPositions{std::max(x.rows, y.rows), x.columns});
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;

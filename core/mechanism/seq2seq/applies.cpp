@@ -30,16 +30,16 @@ bool is_without_draws(const Experiment& e) {
 
 std::string always(const Experiment&) { return {}; }
 
-std::string no_alignment(const Experiment& e) { return aligns(e) ? "" : "The decoder has no attention"; }
+std::string no_alignment(const Experiment& e) { return aligns(e) ? "" : "the decoder has no attention"; }
 
 std::string no_target(const Experiment& e) {
     const bool words = all_given(e, {"E_tgt", "tgt_in"}) && e.seq2seq.decode == Decode::teacher;
-    return words ? "The target words are custom" : "";
+    return words ? "the target words are custom" : "";
 }
 
 std::string no_text(const Experiment& e) {
     const bool is_target = e.input.text2.empty() && no_target(e).empty();
-    return e.is_given("src") && !is_target ? "The source words are custom" : "";
+    return e.is_given("src") && !is_target ? "the source words are custom" : "";
 }
 
 std::string no_words(const Experiment& e) {
@@ -48,35 +48,35 @@ std::string no_words(const Experiment& e) {
 }
 
 std::string no_table(const Experiment& e) {
-    return all_given(e, {"E_src", "E_tgt"}) ? "Both tables are custom" : "";
+    return all_given(e, {"E_src", "E_tgt"}) ? "both tables are custom" : "";
 }
 
 std::string no_table_rows(const Experiment& e) {
     if (e.input.vocabulary == VocabularyOrder::stable)
-        return "A stable vocabulary has exactly one row per word";
-    return e.is_given("E_src") ? "The source table is custom" : no_table(e);
+        return "a stable vocabulary has exactly one row per word";
+    return e.is_given("E_src") ? "the source table is custom" : no_table(e);
 }
 
 std::string no_seed(const Experiment& e) {
-    return is_without_draws(e) ? "Nothing is drawn with this seed" : "";
+    return is_without_draws(e) ? "nothing is drawn with this seed" : "";
 }
 
 std::string no_hidden_layer(const Experiment& e) {
-    return is_without_draws(e) ? "The weights are custom" : "";
+    return is_without_draws(e) ? "the weights are custom" : "";
 }
 
 std::string no_window(const Experiment& e) {
     return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::none
-               ? "Only local attention has a window"
+               ? "only local attention has a window"
                : no_alignment(e);
 }
 
-std::string no_image(const Experiment&) { return "Seq2seq reads sentences only"; }
+std::string no_image(const Experiment&) { return "seq2seq reads sentences only"; }
 
-std::string no_axis(const Experiment&) { return "The decoder computes its queries step by step"; }
+std::string no_axis(const Experiment&) { return "the decoder computes its queries step by step"; }
 
 std::string no_limit(const Experiment& e) {
-    return e.seq2seq.decode == Decode::greedy ? "" : "The target sets the number of steps";
+    return e.seq2seq.decode == Decode::greedy ? "" : "the target sets the number of steps";
 }
 
 constexpr OptionRule k_rules[] = {
@@ -112,7 +112,7 @@ constexpr OptionRule k_rules[] = {
 }  // namespace
 
 std::string why_unused_by_seq2seq(std::string_view option, const Experiment& experiment) {
-    return why_unused(k_rules, option, experiment, "Seq2seq uses its own alignment");
+    return why_unused(k_rules, option, experiment, "seq2seq uses its own alignment");
 }
 
 }  // namespace attnscope

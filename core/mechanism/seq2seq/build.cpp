@@ -136,7 +136,7 @@ op::DecoderRule Seq2seqBuilder::decoder_rule() const {
     if (!is_given("mask")) return rule;
     const Matrix& mask = e_.weights.given.at("mask").values();
     if (mask.rows() != steps() || mask.cols() != words)
-        refuse_shape("mask", mask.rows(), mask.cols(), fmt::format("{} × {}", steps(), words));
+        refuse_shape("mask", mask.rows(), mask.cols(), must_be(steps(), words));
     rule.custom_mask = e_.weights.given.at("mask").shared();
     return rule;
 }
@@ -147,7 +147,8 @@ std::vector<Value> Seq2seqBuilder::decoder_inputs() {
     for (const Value each : gru_parameters("dec")) inputs.push_back(each);
     if (!aligns()) return inputs;
     inputs.insert(inputs.end(), {keys_, parameter("W_a"), parameter("v_a")});
-    if (decoder_rule().predicts_window()) inputs.insert(inputs.end(), {parameter("W_p"), parameter("v_p")});
+    if (predicts_window(e_.weighting.normalizer))
+        inputs.insert(inputs.end(), {parameter("W_p"), parameter("v_p")});
     return inputs;
 }
 
@@ -213,9 +214,9 @@ void Seq2seqBuilder::predict() {
 
 /// The mean of −log p of each step's target.
 void Seq2seqBuilder::add_loss() {
-    if (wanted_.empty()) return;
-    const Value wanted = builder_.add("target_tokens"_stage, op::TokenRows{wanted_});
-    builder_.add("loss"_stage, op::CrossEntropy{}, {log_probs_, wanted});
+    if (targets_.empty()) return;
+    const Value targets = builder_.add("target_tokens"_stage, op::TokenRows{targets_});
+    builder_.add("loss"_stage, op::CrossEntropy{}, {log_probs_, targets});
 }
 
 }  // namespace attnscope

@@ -51,8 +51,8 @@ private:
     const Experiment& e_;
     GraphBuilder builder_;
     std::vector<std::string> source_words_,
-        target_words_;                        ///< folded, by row; empty if they do not come from the text
-    std::vector<int> source_, fed_, wanted_;  ///< wanted_: empty if there are no targets
+        target_words_;                         ///< folded, by row; empty if they do not come from the text
+    std::vector<int> source_, fed_, targets_;  ///< targets_: empty if there are no targets
     int source_rows_ = 0, target_rows_ = 0;
     std::map<std::string, Value, std::less<>> parameters_;
     Value X_, annotations_, last_state_, initial_state_, keys_, fed_tokens_, words_, context_, state_,

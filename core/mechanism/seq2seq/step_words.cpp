@@ -16,8 +16,8 @@ int word_at(const Stage& stage, int step) { return static_cast<int>(stage.buffer
 int fed_word(const Trace& trace, int step) { return word_at(*trace.find("fed_tokens"_stage), step); }
 
 int said_word(const Trace& trace, int step) {
-    const Stage* wanted = trace.find("target_tokens"_stage);
-    return word_at(wanted ? *wanted : *trace.find("picked_tokens"_stage), step);
+    const Stage* targets = trace.find("target_tokens"_stage);
+    return word_at(targets ? *targets : *trace.find("picked_tokens"_stage), step);
 }
 
 std::vector<std::string> said_words(const Trace& trace) {

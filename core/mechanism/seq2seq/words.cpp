@@ -20,7 +20,8 @@ constexpr int k_bos = 0, k_eos = 1, k_special_words = 2;
 std::vector<int> Seq2seqBuilder::given_words(const char* name, int rows) const {
     const Matrix& matrix = e_.weights.given.at(name).values();
     if (matrix.rows() != 1 || matrix.cols() > k_max_tokens)
-        refuse_shape(name, matrix.rows(), matrix.cols(), fmt::format("1 × up to {}", k_max_tokens));
+        refuse_shape(name, matrix.rows(), matrix.cols(),
+                     fmt::format("must be one row of at most {} numbers", k_max_tokens));
     std::vector<int> words;
     for (Eigen::Index i = 0; i < matrix.cols(); ++i) {
         const float word = matrix(0, i);
@@ -47,7 +48,7 @@ void Seq2seqBuilder::read_source() {
         source_rows_ = static_cast<int>(table.rows());
         if (source_rows_ < needed)
             refuse_shape("E_src", table.rows(), table.cols(),
-                         fmt::format("a row for each of {} words", needed));
+                         fmt::format("needs {} rows, one per word", needed));
     } else {
         const bool own_rows = rule.stable && !source_words_.empty();
         source_rows_ = own_rows ? needed : std::max(e_.input.table_size, needed);
@@ -73,7 +74,7 @@ void Seq2seqBuilder::read_target() {
         const Matrix& table = e_.weights.given.at("E_tgt").values();
         if (needs_text && table.rows() < target_rows_)
             refuse_shape("E_tgt", table.rows(), table.cols(),
-                         fmt::format("a row for each of {} words", target_rows_));
+                         fmt::format("needs {} rows, one per word", target_rows_));
         // A table of another size does not get these words as labels.
         if (tokens.empty() || table.rows() != target_rows_) target_words_.clear();
         target_rows_ = static_cast<int>(table.rows());
@@ -85,13 +86,12 @@ void Seq2seqBuilder::read_target() {
     } else {
         fed_ = {k_bos};
         for (const int word : vocabulary.ids) fed_.push_back(word + k_special_words);
-        wanted_.assign(fed_.begin() + 1, fed_.end());
-        wanted_.push_back(k_eos);
+        targets_.assign(fed_.begin() + 1, fed_.end());
+        targets_.push_back(k_eos);
     }
-    if (is_given("tgt_out")) wanted_ = given_words("tgt_out", target_rows_);
-    if (!wanted_.empty() && wanted_.size() != fed_.size())
-        refuse_shape("tgt_out", 1, static_cast<Eigen::Index>(wanted_.size()),
-                     fmt::format("1 × {}", fed_.size()));
+    if (is_given("tgt_out")) targets_ = given_words("tgt_out", target_rows_);
+    if (!targets_.empty() && targets_.size() != fed_.size())
+        refuse_shape("tgt_out", 1, std::ssize(targets_), must_be(1, std::ssize(fed_)));
 }
 
 std::vector<std::string> step_labels(const Trace& trace) {

@@ -179,6 +179,17 @@ TEST_F(ActionTest, ArrowsMoveAlongTheStripAndStopAtItsEnds) {
     EXPECT_EQ(document.presentation().stage, names[names.size() - 2]);
 }
 
+TEST_F(ActionTest, ACopiedStageIsNamedByItsHeading) {
+    document.change([](Session& s) { s.experiment.attention.score = Score::additive; });
+    document.settle();
+    for (const char* stage : {"score_hidden", "weights", "W_aq"}) {
+        document.change([&](Session& s) { s.presentation.stage = stage; });
+        run("edit.copy_matrix");
+        EXPECT_EQ(interaction.notice.text,
+                  "copied " + stage_heading(*find_stage_info(stage)) + " as tab-separated text");
+    }
+}
+
 TEST_F(ActionTest, WhereTheFocusedStageVanishedTheWeightsAreCopiedAndLeft) {
     document.change([](Session& s) { s.presentation.stage = "score_hidden"; });
     run("edit.copy_matrix");

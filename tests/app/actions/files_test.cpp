@@ -107,7 +107,7 @@ TEST_F(FilesTest, AfterAFailedExportTheFolderCanBeTypedAgain) {
     EXPECT_EQ(folder.file_count(), 1U);
 }
 
-TEST_F(FilesTest, ALongExportCanBeHiddenAndCancelledInTheStatusBar) {
+TEST_F(FilesTest, ALongExportCanBeHiddenAndCanceledInTheStatusBar) {
     Session session = document().session();
     session.experiment.input.text.clear();
     for (int i = 0; i < 200; ++i) session.experiment.input.text += "word ";
@@ -172,6 +172,14 @@ TEST_F(FilesTest, EscapeClosesAListBeforeItsDialog) {
     EXPECT_NE(place_of("Export##dialog", {"Cancel"}).x, -1) << "the list still takes the mouse";
     press(Key::escape);
     EXPECT_EQ(interaction().dialog, Dialog::none);
+}
+
+TEST_F(FilesTest, TheDialogNamesTheStageByItsHeading) {
+    Session session = load_example("multi-head");
+    session.presentation.stage = "query_heads";
+    start(session);
+    press(Key::e, k_ctrl);
+    EXPECT_NE(place_of("Export##dialog", {"What", "query heads"}).x, -1);
 }
 
 TEST_F(FilesTest, ADialogOpensAgainAfterEscape) {

@@ -23,8 +23,8 @@
 #include "core/session/options.h"
 #include "core/session/session.h"
 
-// clang says in another way than gcc that it sanitizes. Eigen must not see it, which would then allocate
-// otherwise than in the library.
+// clang and gcc announce the sanitizer differently. Eigen must not see the macro: it would then allocate
+// differently here than in the library.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -288,7 +288,7 @@ TEST_F(CommandLineTest, AViewIsRenderedAloneWhereItIsAskedForAndFirstOfEverythin
     EXPECT_TRUE(everything.contains("weights.svg"));
     EXPECT_EQ(with({"--stage", "weights"}).size(), 1u);
     EXPECT_EQ(with({"--stage", "weights", "--view", "image"}).size(), 2u);
-    // As a session it gives itself again.
+    // Rendering the picture as a session gives the same picture.
     const std::string file = path("view.svg");
     std::ofstream(file, std::ios::binary) << alone.at("image-view.svg");
     EXPECT_EQ(render({file, "--view", "image", "--format", "svg"}), alone);

@@ -5,24 +5,29 @@
 #include "app/cli/command_line.h"
 #include "core/export/export.h"
 #include "core/files/file.h"
+#include "core/gpu/shaders.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
 
-/// The file that the window is told to save to.
-std::string file_to_save(std::vector<std::string> words) {
+int run(std::vector<std::string> words, const OpenWindow& open) {
     words.insert(words.begin(), "attnscope");
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
+    return run_command_line(static_cast<int>(arguments.size()), arguments.data(), open);
+}
+
+/// The file that the window is told to save to.
+std::string file_to_save(const std::vector<std::string>& words) {
     std::string told = "not opened";
     const auto open = [&](std::optional<Session>, const std::string& file, const EvaluateOptions&,
                           const std::string&) {
         told = file;
         return 0;
     };
-    EXPECT_EQ(run_command_line(static_cast<int>(arguments.size()), arguments.data(), open), 0);
+    EXPECT_EQ(run(words, open), 0);
     return told;
 }
 
@@ -48,6 +53,46 @@ TEST(FileToSaveTest, IsNoneForAPictureAnExampleOrFlags) {
     EXPECT_EQ(file_to_save({"--example", "causal"}), "");
     EXPECT_EQ(file_to_save({"--seed", "7"}), "");
     EXPECT_EQ(file_to_save({}), "");
+}
+
+class ShaderFlagTest : public testing::Test {
+protected:
+    ShaderFlagTest() {
+        use_shader_folder("");
+        write_file(folder_.file("heatmap.frag"), built_in_shader_text("heatmap.frag"));
+    }
+    ~ShaderFlagTest() override { use_shader_folder(""); }
+
+    /// The folder that is used while the window is open; "closed" if it does not open.
+    std::string folder_of_window(const std::vector<std::string>& words) {
+        std::string folder = "closed";
+        const auto open = [&](const auto&...) {
+            folder = shader_folder();
+            return 0;
+        };
+        code_ = run(words, open);
+        return folder;
+    }
+
+    test::TemporaryFolder folder_;
+    int code_ = -1;
+};
+
+TEST_F(ShaderFlagTest, IsTheOneThatIsNamed) {
+    EXPECT_EQ(folder_of_window({"--shaders", folder_.path()}), folder_.path());
+    EXPECT_EQ(folder_of_window({"--shaders", folder_.path(), "--seed", "7"}), folder_.path());
+    EXPECT_EQ(folder_of_window({"--shaders", ""}), "");
+}
+
+TEST_F(ShaderFlagTest, IsUnchangedByACommandLineThatIsRefused) {
+    for (const std::vector<std::string>& bad :
+         {std::vector<std::string>{"--no-such-flag"}, {"--threads", "x"}, {"--seed", "x"}}) {
+        std::vector<std::string> words = {"--shaders", folder_.path()};
+        words.insert(words.end(), bad.begin(), bad.end());
+        EXPECT_EQ(folder_of_window(words), "closed") << bad[0];
+        EXPECT_EQ(code_, 2) << bad[0];
+        EXPECT_EQ(shader_folder(), "") << bad[0];
+    }
 }
 
 }  // namespace

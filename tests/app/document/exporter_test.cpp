@@ -72,7 +72,7 @@ TEST_F(ExporterTest, AFolderThatIsNotThereIsAProblem) {
     EXPECT_FALSE(exporter.running());
 }
 
-TEST_F(ExporterTest, APipeThatNobodyReadsIsLeftWhenItIsCancelled) {
+TEST_F(ExporterTest, APipeThatNobodyReadsIsLeftWhenItIsCanceled) {
     ASSERT_EQ(::mkfifo(folder.file("weights.csv").c_str(), 0600), 0);
     exporter.start(trace_of({}), {}, {{"weights"}, {}, {"csv"}}, folder.path());
     while (exporter.part() < 1) std::this_thread::yield();
@@ -90,7 +90,7 @@ TEST_F(ExporterTest, AnOutcomeIsTakenOnce) {
     EXPECT_FALSE(exporter.take());
 }
 
-TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
+TEST_F(ExporterTest, CancelingLeavesWholeFilesAndSaysSo) {
     const Session session;
     Exporter* cancelled = nullptr;
     Exporter stopped([&] {
@@ -111,7 +111,7 @@ TEST_F(ExporterTest, CancellingLeavesWholeFilesAndSaysSo) {
         EXPECT_EQ(read_file(outcome->files[i]), export_bytes(trace, session, items[i]));
 }
 
-TEST_F(ExporterTest, CancellingStopsWithinAFile) {
+TEST_F(ExporterTest, CancelingStopsWithinAFile) {
     // 65,536 numbers written out: the file takes a second, ten times what passes between two wakes.
     Session session;
     session.presentation.cell_size = 40;
@@ -130,7 +130,7 @@ TEST_F(ExporterTest, CancellingStopsWithinAFile) {
     EXPECT_EQ(folder.file_count(), 0U);
 }
 
-TEST_F(ExporterTest, RunsAgainAfterACancelledExport) {
+TEST_F(ExporterTest, RunsAgainAfterACanceledExport) {
     exporter.start(trace_of({}), {}, {{}, {}, {"png"}}, folder.path());
     exporter.cancel();
     exporter.wait();

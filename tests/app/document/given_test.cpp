@@ -1,4 +1,4 @@
-// Painted masks and custom matrices in the window.
+// Custom masks and other custom matrices in the window.
 #include "app/document/given.h"
 
 #include <sys/stat.h>
@@ -157,7 +157,7 @@ TEST_F(PaintingTest, TheFirstCellDecidesForAllOfTheDrag) {
     // From a closed cell over open ones: all are open.
     const ImVec2 from = cell_place(0, 7), to = cell_place(7, 0);
     drag(from, {to.x - from.x, to.y - from.y});
-    EXPECT_TRUE(document().experiment().weighting.mask.empty()) << "the rules stand in the painted mask";
+    EXPECT_TRUE(document().experiment().weighting.mask.empty()) << "the rules are cells of the custom mask";
     for (int i = 0; i < 8; ++i) EXPECT_EQ(open(i, 7 - i), 1) << i;
     EXPECT_EQ(open(0, 6), 0);
     EXPECT_EQ(open(3, 3), 1);
@@ -200,7 +200,7 @@ TEST_F(PaintingTest, ARightClickOffersPresets) {
     }
 }
 
-TEST_F(PaintingTest, ThePanelTakesThePaintedMaskBack) {
+TEST_F(PaintingTest, ThePanelDiscardsTheCustomMask) {
     click(cell_place(2, 5));
     click(place_of("/experiment_", {"Painted", "remove", "×"}));
     EXPECT_FALSE(painted());
@@ -287,7 +287,7 @@ TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
     });
     settle();
     ASSERT_EQ(document().trace()->find("alignment_mask"_stage), nullptr);
-    click(place_of("/experiment_", {"By hand", "paint", "paint…"}));
+    click(place_of("/experiment_", {"Painted", "paint", "paint…"}));
     ASSERT_TRUE(painted());
     EXPECT_EQ(focused().stage->name(), "alignment_mask");
     EXPECT_EQ(mask().minCoeff(), 1);

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -38,6 +40,32 @@ TEST(KeepingTimesTest, SteadyChangeIsDueEverySecond) {
     times.changed(22);
     times.changed(22.75);
     EXPECT_EQ(times.due(), 23) << "counted from the first change that is not written";
+}
+
+TEST(KeepingTimesTest, OfSteadyTypingAtMostTheLastTwoSecondsAreUnsaved) {
+    // Changes at 128 a second, and a disk that takes a second to write.
+    KeepingTimes times;
+    constexpr double k_writing = 1;
+    struct Writing {
+        double taken, done;
+    };
+    std::optional<Writing> writing;
+    double oldest_unsaved = 0;
+    int written = 0;
+    for (int tick = 0; tick < 128 * 10; ++tick) {
+        const double now = tick / 128.0;
+        if (writing && writing->done <= now) {
+            oldest_unsaved = std::exchange(writing, std::nullopt)->taken;
+            ++written;
+        }
+        if (!writing && times.due() && *times.due() <= now) {
+            times.taken();
+            writing = Writing{now, now + k_writing};
+        }
+        EXPECT_LE(now - oldest_unsaved, 2) << now;
+        times.changed(now);
+    }
+    EXPECT_GE(written, 7);
 }
 
 TEST(KeepingTimesTest, AFailureIsTriedAgainWhateverChanges) {
@@ -146,8 +174,8 @@ TEST_F(KeeperTest, WhoLeavesKeepsOrSaysWhyNot) {
     EXPECT_EXIT(keep_and_leave(nothing, 0), testing::ExitedWithCode(0), "");
 }
 
-/// Whoever draws hands the state over though the disk does not answer: here a pipe that nobody reads yet.
-TEST_F(KeeperTest, ADiskThatDoesNotAnswerHoldsNobodyUp) {
+/// look() returns at once even if the disk does not respond, here a pipe without a reader.
+TEST_F(KeeperTest, ADiskThatDoesNotRespondDoesNotBlockTheWindow) {
     fs::create_directories(path());
     const std::string file = path() + "/session.json", pipe = path() + "/pipe";
     ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);

@@ -74,7 +74,7 @@ TEST(OpenerTest, TheNewestFileCountsInWhateverOrderTheyAreRead) {
     wait_until_ended(opener);
 }
 
-TEST(OpenerTest, WhatIsCancelledIsDropped) {
+TEST(OpenerTest, WhatIsCanceledIsDropped) {
     SlowFile slow;
     int wakes = 0;
     Opener opener([&] { ++wakes; });

@@ -49,7 +49,7 @@ public:
     std::size_t memory() const override { return 0; }
 };
 
-/// Its first step takes until it is cancelled.
+/// Its first step takes until it is canceled.
 class SlowCard : public WrongCard {
 public:
     std::shared_ptr<const DeviceValues> compute(const Op&, std::span<const Buffer* const>,
@@ -151,7 +151,7 @@ TEST(ParityRunTest, SequenceToSequenceIsTheProcessorsOnBothSides) {
     EXPECT_EQ(asked, 0);
 }
 
-TEST(ParityRunTest, ACancelledRunEndsAndLeavesTheReportBefore) {
+TEST(ParityRunTest, ACanceledRunEndsAndLeavesTheReportBefore) {
     const auto slow = std::make_shared<SlowCard>();
     std::shared_ptr<Backend> card = std::make_shared<WrongCard>();
     ParityRun run([&] { return card; }, {}, {});

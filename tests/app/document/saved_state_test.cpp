@@ -147,7 +147,7 @@ TEST_F(SavedStateTest, AFolderThatCannotBeWrittenToIsAnError) {
     }
 }
 
-/// Random numbers with all that float32 knows beside.
+/// Random numbers, and the special values of float32.
 Matrix large_matrix(int seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     Matrix matrix(60, 70);

@@ -29,7 +29,7 @@ TEST_F(ExperimentPanelTest, DraggingTheSeedIsOneUndoStep) {
 }
 
 TEST_F(ExperimentPanelTest, AKindOfMaskIsExplainedInAFewWords) {
-    for (const char* kind : {"Causal", "Padding", "Window", "By hand"}) {
+    for (const char* kind : {"Causal", "Padding", "Window", "Painted"}) {
         move(field_of(kind, {"label"}));
         const ImGuiWindow* tip = find_window("##Tooltip");
         ASSERT_TRUE(tip && tip->Active) << kind;
@@ -290,7 +290,7 @@ TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
     document().change([](Session& s) { s.experiment.seq2seq.decoder_attention = DecoderAttention::none; });
     settle();
     const Session without = document().session();
-    for (const char* label : {"Causal", "By hand", "Normalization", "Temperature"}) {
+    for (const char* label : {"Causal", "Painted", "Normalization", "Temperature"}) {
         const ImVec2 at = field_of(label, {"label"});
         click({at.x + 100, at.y});
         EXPECT_EQ(document().session(), without) << label;

@@ -1,7 +1,9 @@
 // Typing into the sentence field.
 #include "app/actions/files.h"
 #include "app/panels/panels.h"
+#include "core/image/image.h"
 #include "core/mechanism/evaluate.h"
+#include "core/picture/color.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -131,6 +133,27 @@ TEST_F(SecondSentenceTest, BlanksAloneKeepThePicture) {
     add("  ");
     EXPECT_EQ(document().trace(), before);
     EXPECT_EQ(document().problem(), "");
+}
+
+TEST_F(SecondSentenceTest, TheButtonThatAddsItIsLegibleWhileItIsDisabled) {
+    for (const ThemeKind theme : {ThemeKind::dark, ThemeKind::light}) {
+        Session session = load_example("scaled-dot-product");
+        session.presentation.theme = theme;
+        start(session);
+        const ImRect button = area_of("attnscope", {"add sentence"});
+        session.experiment.input.image = drawn_picture();
+        start(session);
+        play({MouseMove{2, 2}});
+        const gl::Pixels pixels = picture();
+        const auto color = [&](int x, int y) { return rgb8(pixels.at(x, y) >> 8); };
+        const int left = static_cast<int>(button.Min.x), top = static_cast<int>(button.Min.y);
+        const Rgb8 background = color(left + 1, top + 1);
+        double contrast = 1;
+        for (int y = top; y < static_cast<int>(button.Max.y); ++y)
+            for (int x = left; x < static_cast<int>(button.Max.x); ++x)
+                contrast = std::max(contrast, contrast_ratio(color(x, y), background));
+        EXPECT_GE(contrast, k_least_contrast) << name_of(theme);
+    }
 }
 
 TEST_F(SecondSentenceTest, ItsCrossTakesItAway) {

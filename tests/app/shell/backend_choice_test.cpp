@@ -49,7 +49,7 @@ TEST_F(BackendChoiceTest, TheCardComputesAndDrawsWhatTheProcessorDoes) {
     EXPECT_GT(heatmaps().tiles().made_on_card(), 5U);
     EXPECT_EQ(heatmaps().tiles().uploads(), before)
         << "a matrix that lies on the card was read back to draw it";
-    // A number on the edge of two steps of the colour map may fall to the other side; the status bar differs.
+    // A number on the edge of two steps of the color map may fall to the other side; the status bar differs.
     int differ = 0;
     for (int y = 0; y < 960; ++y)
         for (int x = 0; x < 1600; ++x)

@@ -96,7 +96,7 @@ TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
     }
 }
 
-/// The state number n, all of which says so.
+/// State n: its text and all of its numbers are n.
 SavedState state_number(int n) {
     SavedState state;
     Experiment& e = state.session.experiment;

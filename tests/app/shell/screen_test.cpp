@@ -78,7 +78,7 @@ TEST_P(ScreenTest, ThumbnailsAreShownWholeOrNotAtAll) {
 
 using SmallScreenTest = InterfaceTest;
 
-TEST_F(SmallScreenTest, HeadRangeAndColoursAreWithinReach) {
+TEST_F(SmallScreenTest, HeadRangeAndColorsAreWithinReach) {
     for (const std::string& name : example_names())
         for (const int width : {1024, 1100, 1280, 1600}) {
             SCOPED_TRACE(name + " " + std::to_string(width));

@@ -34,6 +34,8 @@ TEST(StageHeadingTest, AStageIsHeadedByWordsAndAParameterByItsSymbol) {
     EXPECT_EQ(stage_heading(*"feed_forward_hidden"_stage), "feed forward hidden");
     EXPECT_EQ(stage_heading(*"weights"_stage), "weights");
     EXPECT_EQ(stage_heading(*"W_q"_stage), "W_q");
+    for (const StageInfo& stage : stage_table())
+        EXPECT_TRUE(is_parameter(stage) || stage_heading(stage).find('_') == std::string::npos) << stage.name;
 }
 
 TEST(AxisPlaceTest, APointerThatIsNowhereIsAtAnEnd) {

@@ -226,7 +226,7 @@ TEST_F(FocusTest, AKeyThatIsClosedToAllQueriesIsMarkedWhereTheSoftmaxIsOverThem)
     session.experiment.weighting.mask = {{MaskForm::window, {1, 0}}};  // closes the keys from the ninth on
     session.presentation.stage = "weights";
     start(session);
-    // Pixels in the hue of a warning, which is orange among greys.
+    // Pixels in the hue of a warning, which is orange among grays.
     const auto marked = [&](ImVec2 from, ImVec2 to) {
         play({MouseMove{2, 2}});
         const gl::Pixels pixels = picture();

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <random>
 #include <stdexcept>
+#include <stop_token>
+#include <thread>
 #include <vector>
 
 #include "core/cpu/row_blocks.h"
@@ -247,6 +249,25 @@ TEST(RowBlocksTest, WhatTheWorkThrowsIsThrown) {
                                         if (block.head == 3) throw std::runtime_error("no");
                                     }),
                      std::runtime_error);
+}
+
+TEST(RowBlocksTest, OnceCancelledNoFurtherBlockIsStarted) {
+    for (const double work : {1.0, 1e7}) {
+        std::stop_source stop;
+        std::mutex mutex;
+        int visited = 0;
+        const RowLoop loop{.heads = 64, .rows = 2048, .work_per_row = work, .cancel = stop.get_token()};
+        EXPECT_THROW(for_row_blocks(loop,
+                                    [&](const RowBlock&) {
+                                        const std::scoped_lock lock(mutex);
+                                        if (++visited == 3) stop.request_stop();
+                                    }),
+                     Cancelled);
+        // Of 2048 blocks; another thread may have started one more before it was cancelled.
+        const auto threads = static_cast<int>(std::thread::hardware_concurrency());
+        EXPECT_GE(visited, 3);
+        EXPECT_LT(visited, 3 + std::max(threads, 1)) << work;
+    }
 }
 
 /// Scores, softmax and context of every head, on so many threads.

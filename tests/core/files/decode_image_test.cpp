@@ -43,7 +43,7 @@ std::string raw_png(int width, int height, char depth, char color_type, const st
            chunk("IDAT", packed) + chunk("IEND", "");
 }
 
-/// `inks` 1 (grey), 3 or 4 bytes a pixel; `exif` is the content of an APP1 marker.
+/// `inks` 1 (gray), 3 or 4 bytes a pixel; `exif` is the content of an APP1 marker.
 std::string jpeg_of(int width, int height, int inks, const std::vector<std::uint8_t>& bytes,
                     const std::string& exif = {}, bool progressive = false) {
     jpeg_compress_struct jpeg{};
@@ -95,7 +95,7 @@ TEST(ImageFileTest, APngComesBackExactly) {
 
 TEST(ImageFileTest, EveryKindOfPngBecomesBytesOfRedGreenAndBlue) {
     const std::string zero(1, '\0');
-    EXPECT_EQ(decode_image(raw_png(2, 1, 8, 0, zero + "\x10\xF0"), "grey").rgb,
+    EXPECT_EQ(decode_image(raw_png(2, 1, 8, 0, zero + "\x10\xF0"), "gray").rgb,
               (std::vector<std::uint8_t>{16, 16, 16, 240, 240, 240}));
     EXPECT_EQ(
         decode_image(raw_png(2, 1, 8, 3, zero + "\x01" + zero, std::string("\x01\x02\x03\xFF\x80\x40", 6)),
@@ -114,7 +114,7 @@ TEST(ImageFileTest, WhatIsTransparentStandsOverWhite) {
               (std::vector<std::uint8_t>{10, 20, 30, 255, 255, 255, 204, 224, 255}));
 }
 
-TEST(ImageFileTest, AJpegIsReadInColourAndInGrey) {
+TEST(ImageFileTest, AJpegIsReadInColorAndInGray) {
     const std::vector<std::uint8_t> flat = {200, 40, 90};
     std::vector<std::uint8_t> bytes;
     for (int i = 0; i < 16 * 8; ++i) bytes.insert(bytes.end(), flat.begin(), flat.end());
@@ -122,13 +122,13 @@ TEST(ImageFileTest, AJpegIsReadInColourAndInGrey) {
     EXPECT_EQ(image.width, 16);
     EXPECT_EQ(image.height, 8);
     for (std::size_t i = 0; i < image.rgb.size(); ++i)
-        ASSERT_NEAR(image.rgb[i], flat[i % 3], 2);  // JPEG rounds its colours
-    const Image grey = decode_image(jpeg_of(8, 8, 1, std::vector<std::uint8_t>(64, 77)), "photo");
-    EXPECT_EQ(grey.rgb, std::vector<std::uint8_t>(3 * 64, 77));
+        ASSERT_NEAR(image.rgb[i], flat[i % 3], 2);  // JPEG rounds its colors
+    const Image gray = decode_image(jpeg_of(8, 8, 1, std::vector<std::uint8_t>(64, 77)), "photo");
+    EXPECT_EQ(gray.rgb, std::vector<std::uint8_t>(3 * 64, 77));
 }
 
 TEST(ImageFileTest, AJpegIsTurnedAsItsCameraSays) {
-    // Grey rises along the rows and, less, down the columns: each corner tells where it came from.
+    // Gray rises along the rows and, less, down the columns: each corner tells where it came from.
     std::vector<std::uint8_t> bytes;
     for (int y = 0; y < 8; ++y)
         for (int x = 0; x < 16; ++x)

@@ -19,6 +19,7 @@
 
 #include "core/cancelled.h"
 #include "core/error.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -176,7 +177,7 @@ TEST_F(FileTest, OnlyWhatIsNotThereCountsAsAbsent) {
     FileCalls calls;
     calls.status = [&](const char* name, struct stat* info) {
         if (name != path("link")) return ::stat(name, info);
-        errno = EACCES;  // as Linux answers for a link of somebody else in a folder of all
+        errno = EACCES;  // as Linux answers for another user's link in a world-writable folder
         return -1;
     };
     EXPECT_EQ(io_message([&] { write_file(path("link"), "new", calls); }),
@@ -187,7 +188,7 @@ TEST_F(FileTest, OnlyWhatIsNotThereCountsAsAbsent) {
     EXPECT_EQ(files(), 2);
 }
 
-TEST_F(FileTest, ALinkOfSomebodyElseInAFolderOfAllIsRefused) {
+TEST_F(FileTest, AnotherUsersLinkInAWorldWritableFolderIsRefused) {
     fs::create_directory(folder_ / "shared");
     ASSERT_EQ(::chmod(path("shared").c_str(), 01777), 0);
     write_file(path("victim"), "kept");
@@ -429,6 +430,27 @@ TEST_F(FileTest, WhereMemoryDoesNotSufficeTheFileIsNamed) {
                                         " does not fit into memory: close other programs or use a "
                                         "smaller file");
         }
+    }
+}
+
+TEST_F(FileTest, TheTemporaryNameOfALongNameIsUtf8) {
+    for (const int before : {0, 1, 2}) {
+        std::string name(static_cast<std::size_t>(before), 'x');
+        while (name.size() < 230) name += "咖";
+        FileCalls calls;
+        std::vector<std::string> opened;
+        calls.open = [&](const char* path, int flags, mode_t mode) {
+            opened.push_back(fs::path(path).filename().string());
+            return ::open(path, flags, mode);
+        };
+        write_file(path(name), "whole", calls);
+        EXPECT_EQ(read_file(path(name)), "whole");
+        bool temporary = false;
+        for (const std::string& each : opened) {
+            EXPECT_TRUE(is_utf8(each)) << each;
+            temporary |= each.ends_with(".part");
+        }
+        EXPECT_TRUE(temporary);
     }
 }
 

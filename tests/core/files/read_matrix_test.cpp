@@ -94,8 +94,8 @@ TEST(ReadMatrixTest, ABadCellIsNamedByLineAndPlace) {
 TEST(ReadMatrixTest, DecimalCommasAreRefusedWhereCommasSeparate) {
     const auto one_number = [](const char* line, const char* typed, const char* point, const char* two) {
         return std::string("a.csv: line ") + line + ": \"" + typed +
-               "\" may be one number with a decimal comma: write " + point + ", or " + two +
-               " with a blank for two";
+               "\" may be one number with a decimal comma: write " + point +
+               "; if these are two numbers, put a space between them: " + two;
     };
     const auto refused = [](std::string_view text) { return refusal(matrix_from_csv, text); };
     EXPECT_EQ(refused("0,28\n0,43\n0,04\n"), one_number("3", "0,04", "0.04", "0, 04"));
@@ -108,8 +108,8 @@ TEST(ReadMatrixTest, DecimalCommasAreRefusedWhereCommasSeparate) {
     EXPECT_EQ(refused("to you,1,5\nto help,2,07"), one_number("2", "2,07", "2.07", "2, 07"));
     EXPECT_EQ(refused("you 0,28\nhelp 0,43"), one_number("1", "0,28", "0.28", "0, 28"));
     EXPECT_EQ(refused("1,5 2,5\n3,5 4,5"),
-              "a.csv: line 1, cell 2 \"5 2\" is not a number: if 1,5 has a decimal comma, write 1.5, else "
-              "commas between all numbers");
+              "a.csv: line 1, cell 2 \"5 2\" is not a number: if 1,5 has a decimal comma, write 1.5, "
+              "otherwise separate all numbers by commas");
     EXPECT_TRUE(
         refused("1 2,5\n3 4,5").starts_with("a.csv: line 1, cell 1 \"1 2\" is not a number: if 2,5 "));
     EXPECT_EQ(

@@ -165,7 +165,7 @@ TEST_F(GpuTest, EveryScoreFunctionAndMaskInEverySizeIsTheProcessors) {
     EXPECT_GT(shapes.size(), 500U);
 }
 
-TEST_F(GpuTest, EveryNormalisationOfFlatAndPeakedScoresIsTheProcessors) {
+TEST_F(GpuTest, EveryNormalizationOfFlatAndPeakedScoresIsTheProcessors) {
     int count = 0;
     test::Dice dice(2);
     std::set<std::array<int, 3>> shapes;
@@ -243,7 +243,7 @@ TEST_F(GpuTest, AWindowsEndIsTheProcessorsWhateverItsWidth) {
     }
 }
 
-TEST_F(GpuTest, RowsFarFromZeroAreNormalised) {
+TEST_F(GpuTest, RowsFarFromZeroAreNormalized) {
     test::Dice dice(6);
     for (const float shift : {0.0f, 1e3f, 1e4f, 1e19f}) {
         Experiment e;
@@ -276,7 +276,7 @@ TEST_F(GpuTest, TheLargeTileOfRealCardsIsRightAtItsEdges) {
     }
 }
 
-TEST_F(GpuTest, AGivenMaskAndPredictedCentresStayOnTheCard) {
+TEST_F(GpuTest, AGivenMaskAndPredictedCentersStayOnTheCard) {
     test::Dice dice(4);
     for (const int hidden : {1, 7, 64})
         for (const double D : {0.5, 3.0}) {
@@ -358,7 +358,7 @@ TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
     EXPECT_EQ(second.backend, "gpu");
 }
 
-TEST_F(GpuTest, CancellingStopsAndLeavesTheCardUsable) {
+TEST_F(GpuTest, CancelingStopsAndLeavesTheCardUsable) {
     std::stop_source stop;
     stop.request_stop();
     EXPECT_THROW(evaluate({}, {}, {.backend = gpu_, .cancel = stop.get_token()}), Cancelled);

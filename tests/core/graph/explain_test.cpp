@@ -467,7 +467,7 @@ TEST_P(ExplainTest, ClosedCellsAndEmptyRowsCarryARemark) {
             EXPECT_EQ(proof.remark.substr(0, 6), proof.value == 0 ? "closed" : "open: ") << proof.remark;
         } else if (name == "masked" || name == "weights" || name == "context") {
             EXPECT_EQ(proof.remark,
-                      name != "context" && !trace.find("query"_stage) ? "custom: set by hand" : "");
+                      name != "context" && !trace.find("query"_stage) ? "from a custom matrix" : "");
         }
     });
 }
@@ -636,7 +636,7 @@ TEST(ExplainWordsTest, StagesThatAreNoSumSayWhereTheyComeFrom) {
     EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "no projection: the same as X");
     experiment.weights.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
     experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));
-    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "custom: set by hand");
+    EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "from a custom matrix");
 }
 
 }  // namespace

@@ -195,7 +195,7 @@ TEST(ParityTest, StagesOfDifferentLayersAreDifferentStages) {
     EXPECT_EQ(found[1].absolute, 0);
 }
 
-TEST(ParityTest, AComparisonCanBeCancelled) {
+TEST(ParityTest, AComparisonCanBeCanceled) {
     const Trace a = trace_of({record("scores", {.rows = 1, .columns = 2}, {1, 2})});
     std::stop_source stop;
     stop.request_stop();

@@ -559,7 +559,7 @@ TEST(EvaluateTest, WhatMayBeTakenOverFromACardNeedsNoRoomThere) {
     EXPECT_THROW(evaluate(e, {}, {.backend = &full}), Error);
 }
 
-TEST(EvaluateTest, ACancelledEvaluationThrowsAndLeavesThePreviousTraceAlone) {
+TEST(EvaluateTest, ACanceledEvaluationThrowsAndLeavesThePreviousTraceAlone) {
     const Trace before = evaluate({});
     std::stop_source stop;
     stop.request_stop();
@@ -623,13 +623,13 @@ TEST(EvaluateTest, AMatrixTwiceAsWideMayHaveDecimalCommas) {
     Experiment e;
     e.attention.score = Score::additive;
     e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, 5)));
-    EXPECT_EQ(refusal(e),
-              "v_a is 1 × 16, but 1 × 8 (commas were read as separators: write decimals with a point) is "
-              "required");
+    EXPECT_EQ(
+        refusal(e),
+        "v_a is 1 × 16, but must be 1 × 8 (commas were read as separators: write decimals with a point)");
     e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 16, -5)));
-    EXPECT_EQ(refusal(e), "v_a is 1 × 16, but 1 × 8 is required");
+    EXPECT_EQ(refusal(e), "v_a is 1 × 16, but must be 1 × 8");
     e.weights.given.insert_or_assign("v_a", GivenMatrix(Matrix::Constant(1, 15, 5)));
-    EXPECT_EQ(refusal(e), "v_a is 1 × 15, but 1 × 8 is required");
+    EXPECT_EQ(refusal(e), "v_a is 1 × 15, but must be 1 × 8");
 }
 
 TEST(EvaluateTest, ValuesThatADrawnOutputDoesNotFitAreToldSo) {
@@ -637,9 +637,10 @@ TEST(EvaluateTest, ValuesThatADrawnOutputDoesNotFitAreToldSo) {
     e.attention.projection = Projection::mha;
     e.attention.output_projection = true;
     e.weights.given.insert_or_assign("value", GivenMatrix(Matrix::Ones(8, 3)));
-    EXPECT_EQ(refusal(e),
-              "value has 3 columns and projection mha draws a W_o for 16: give W_o as out × 3, or choose "
-              "another projection");
+    EXPECT_EQ(
+        refusal(e),
+        "value has 3 columns and projection mha draws a W_o for 16: set a W_o with 3 columns, or choose "
+        "another projection");
     e.weights.given.insert_or_assign("W_o", GivenMatrix(Matrix::Ones(2, 3)));
     EXPECT_EQ(evaluate(e).find("output"_stage)->shape().columns, 2);
 }

@@ -109,7 +109,8 @@ TEST(FamilyTest, RowsSumToOneOrToNothingAndMaskedWeightsAreExactlyZero) {
                 const double sum = A.row(i).cast<double>().sum();
                 if (!open)
                     ASSERT_EQ(sum, 0) << n;
-                else if (e.weighting.normalizer == Normalization::local_p)  // the bell takes away from it
+                else if (e.weighting.normalizer ==
+                         Normalization::local_p)  // the Gaussian factor is at most 1
                     ASSERT_LE(sum, 1 + 1e-6) << n;
                 else
                     ASSERT_NEAR(sum, 1, 1e-6) << n;  // each of at most 7 weights is rounded to float32
@@ -249,7 +250,7 @@ TEST(FamilyTest, EnormousScoresGiveNoNan) {
     }
 }
 
-TEST(FamilyTest, OneTokenOneDimensionOneHeadWorkForEveryScoreAndNormaliser) {
+TEST(FamilyTest, OneTokenOneDimensionOneHeadWorkForEveryScoreAndNormalizer) {
     for (const Score score :
          {Score::dot, Score::general, Score::additive, Score::concat, Score::cosine, Score::location})
         for (const Normalization normalizer :
@@ -264,7 +265,7 @@ TEST(FamilyTest, OneTokenOneDimensionOneHeadWorkForEveryScoreAndNormaliser) {
                 e.attention.position = position;
                 const Trace trace = evaluate(e);
                 EXPECT_EQ(values(trace, "weights").size(), 1);
-                // Whatever the score: one key takes it all, less the bell of local-p.
+                // Whatever the score, one key has weight 1, except under the Gaussian factor of local-p.
                 if (e.weighting.normalizer != Normalization::local_p) {
                     EXPECT_EQ(values(trace, "weights")(0, 0), 1) << name_of(score);
                 }
@@ -337,14 +338,14 @@ TEST(FamilyTest, ShapesThatDoNotFitAreRefusedWithBoth) {
     };
     Experiment mask;
     mask.weights.given.emplace("mask", GivenMatrix(Matrix::Ones(3, 8)));
-    EXPECT_EQ(refusal(mask), "mask is 3 × 8, but 8 × 8 is required");
+    EXPECT_EQ(refusal(mask), "mask is 3 × 8, but must be 8 × 8");
     Experiment bias;
     bias.weights.given.emplace("mask_additive", GivenMatrix(Matrix::Ones(8, 9)));
-    EXPECT_EQ(refusal(bias), "mask_additive is 8 × 9, but 8 × 8 is required");
+    EXPECT_EQ(refusal(bias), "mask_additive is 8 × 9, but must be 8 × 8");
     Experiment weight;
     weight.attention.score = Score::additive;
     weight.weights.given.emplace("W_aq", GivenMatrix(Matrix::Ones(4, 16)));
-    EXPECT_EQ(refusal(weight), "W_aq is 4 × 16, but 8 × 16 is required");
+    EXPECT_EQ(refusal(weight), "W_aq is 4 × 16, but must be 8 × 16");
     Experiment odd;
     odd.input.dim = 3;
     odd.attention.position = Position::rope;
@@ -365,7 +366,7 @@ TEST(FamilyTest, ShapesThatDoNotFitAreRefusedWithBoth) {
     Experiment fewer;  // queries than the embedding has rows
     fewer.attention.block = Block::pre_norm;
     fewer.weights.given.insert_or_assign("query", GivenMatrix(Matrix::Ones(3, 16)));
-    EXPECT_EQ(refusal(fewer), "context is 3 × 16, but 8 × 16 to add to the embedding is required");
+    EXPECT_EQ(refusal(fewer), "context is 3 × 16, but must be 8 × 16 to be added to the embedding");
 }
 
 TEST(FamilyTest, AWindowMayReachAFractionFar) {

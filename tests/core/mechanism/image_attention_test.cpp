@@ -136,7 +136,7 @@ TEST(ImageAttentionTest, WhatDoesNotGoWithAnImageIsRefused) {
     EXPECT_NE(message(e).find("image is 0 × 0"), std::string::npos);
     e = with_image(gradient(4, 4));
     e.weights.given.emplace("W_patch", GivenMatrix(Matrix::Ones(4, 5)));
-    EXPECT_EQ(message(e), "W_patch is 4 × 5, but out × 12 is required");
+    EXPECT_EQ(message(e), "W_patch is 4 × 5, but needs 12 columns");
 }
 
 TEST(ImageAttentionTest, MemoryIsCountedBeforeAnythingIsAllocated) {
@@ -218,7 +218,7 @@ TEST(ImageSessionTest, ARefusedPictureNamesTheFlagOrTheField) {
     EXPECT_EQ(of_field("\"photo.png\""),
               "s.json: experiment.image: expected none, drawn or \"data:image/png;base64,…\", not "
               "\"photo.png\"");
-    EXPECT_EQ(of_field("1"), "s.json: experiment.image: expected a text, not 1");
+    EXPECT_EQ(of_field("1"), "s.json: experiment.image: expected a string, not 1");
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ std::vector<MaskRule> mask_of(const json& config, int b) {
     return rules;
 }
 
-/// What the case format has and attnscope has not, as a sentence; "" if there is nothing.
+/// What the case uses that attnscope does not support, as a sentence; "" if it supports everything.
 std::string not_expressible(const json& c) {
     static const std::set<std::string> known = {
         "source",     "position",     "rope_layout", "projection",     "score",  "scale",
@@ -333,7 +333,7 @@ std::vector<double> expected_of(const CaseTensor& expected, int b, int batches, 
 struct Promise {
     Backend* backend = nullptr;
     double tolerance = k_tolerance;  ///< of max(1, m)
-    bool squares = false;            ///< the normalised mean squared error is under 1e-10
+    bool squares = false;            ///< the normalized mean squared error is under 1e-10
     bool small_weights = false;      ///< weights above 1e-6 are right to 1e-4 of their own
 };
 

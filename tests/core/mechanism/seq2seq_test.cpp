@@ -217,7 +217,7 @@ TEST(Seq2seqTest, GreedyDecodingFeedsWhatItPicked) {
 }
 
 TEST(Seq2seqTest, GreedyDecodingStopsAtEosAndAtTheLastStepAllowed) {
-    const auto favouring = [](int word) {
+    const auto favoring = [](int word) {
         return with([&](Experiment& e) {
             e.seq2seq.decode = Decode::greedy;
             e.seq2seq.max_steps = 3;
@@ -226,9 +226,9 @@ TEST(Seq2seqTest, GreedyDecodingStopsAtEosAndAtTheLastStepAllowed) {
             e.weights.given.emplace("b_out", GivenMatrix(bias));
         });
     };
-    EXPECT_EQ(matrix(evaluate(favouring(1)), "fed_tokens").rows(), 1);
-    EXPECT_EQ(evaluate(favouring(1)).rows, std::vector<std::string>{"<bos>→<eos>"});
-    EXPECT_EQ(matrix(evaluate(favouring(3)), "fed_tokens").rows(), 3);
+    EXPECT_EQ(matrix(evaluate(favoring(1)), "fed_tokens").rows(), 1);
+    EXPECT_EQ(evaluate(favoring(1)).rows, std::vector<std::string>{"<bos>→<eos>"});
+    EXPECT_EQ(matrix(evaluate(favoring(3)), "fed_tokens").rows(), 3);
 }
 
 TEST(Seq2seqTest, GreedyDecodingIsTeacherForcingWithTheWordsThatItPicked) {
@@ -337,7 +337,7 @@ TEST(Seq2seqTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
         {"the output's bias",
          [](Experiment& e) { e.weights.given.emplace("b_out", GivenMatrix(Matrix::Zero(1, 5))); },
          both({"b_out"}, words)},
-        {"the normaliser", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; },
+        {"the normalizer", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; },
          both(decoder, words)},
     };
     const Trace before = evaluate(translation());
@@ -446,13 +446,13 @@ TEST(Seq2seqTest, NonsenseIsRefusedInOneClearLine) {
         {[](Experiment& e) { e.input.text = " "; }, "the sentence has no tokens"},
         {[](Experiment& e) { e.input.text2 = " "; }, "the target sentence has no tokens"},
         {[](Experiment& e) { e.weights.given.emplace("U_a", GivenMatrix(Matrix::Zero(7, 9))); },
-         "U_a is 7 × 9, but 7 × 10 is required"},
+         "U_a is 7 × 9, but must be 7 × 10"},
         {[](Experiment& e) { e.weights.given.emplace("src", GivenMatrix(Matrix::Constant(1, 2, 10))); },
          "src 1 is not a row of the table: use 0 to 9"},
         {[](Experiment& e) { e.weights.given.emplace("tgt_out", GivenMatrix(Matrix::Zero(1, 3))); },
-         "tgt_out is 1 × 3, but 1 × 4 is required"},
+         "tgt_out is 1 × 3, but must be 1 × 4"},
         {[](Experiment& e) { e.weights.given.emplace("E_tgt", GivenMatrix(Matrix::Zero(4, 6))); },
-         "E_tgt is 4 × 6, but a row for each of 5 words is required"},
+         "E_tgt is 4 × 6, but needs 5 rows, one per word"},
     };
     for (const auto& [make, expected] : cases)
         EXPECT_EQ(refusal(with(make)).substr(0, expected.size()), expected);

@@ -70,7 +70,7 @@ TEST(ColorScaleTest, WeightsRunFromZeroToTheLargestOfTheMatrix) {
     EXPECT_FLOAT_EQ(static_cast<float>(mean.max), 0.35f);
 }
 
-TEST(ColorScaleTest, SignedValuesAreCentredOnZeroWhateverTheColourMap) {
+TEST(ColorScaleTest, SignedValuesAreCenteredOnZeroWhateverTheColorMap) {
     const StagePtr scores = make_stage(k_scores, 1, 1, 3, [](int, int, int c) { return 4.f * c - 6; });
     const Trace trace = make_trace(words(3), {scores});
     Presentation presentation;

@@ -65,7 +65,7 @@ TEST(ColormapTest, TheDivergingMapIsNeutralInTheMiddleAndBothArmsAreEquallyLight
     }
 }
 
-TEST(ColormapTest, NeighboursDifferLittleSoThatNoEdgeIsInvented) {
+TEST(ColormapTest, NeighborsDifferLittleSoThatNoEdgeIsInvented) {
     for (const Colormap& map : colormaps()) {
         for (std::size_t i = 1; i < map.colors.size(); ++i) {
             const Rgb8 a = map.colors[i - 1];
@@ -106,7 +106,7 @@ TEST(ThemeTest, EveryTextHasTheContrastThatSmallTextNeeds) {
     EXPECT_EQ(theme_of(ThemeKind::print).background, rgb8(0xffffff));
 }
 
-TEST(ThemeTest, NumbersAreLegibleOnEveryColourOfEveryMap) {
+TEST(ThemeTest, NumbersAreLegibleOnEveryColorOfEveryMap) {
     for (const Theme& theme : themes())
         for (const Colormap& map : colormaps())
             for (const Rgb8 under : map.colors)
@@ -115,7 +115,7 @@ TEST(ThemeTest, NumbersAreLegibleOnEveryColourOfEveryMap) {
                     << name_of(theme.choice) << " " << map.name;
 }
 
-TEST(ThemeTest, AValueInItsColourIsLegibleOnThePanel) {
+TEST(ThemeTest, AValueInItsColorIsLegibleOnThePanel) {
     for (const Theme& theme : themes())
         for (const Colormap& map : colormaps())
             for (const Rgb8 color : map.colors)

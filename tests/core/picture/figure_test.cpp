@@ -60,7 +60,7 @@ TEST(FigureTest, ATitleIsInWordsAndAParametersIsItsSymbol) {
     EXPECT_EQ(title(*"W_q"_stage), "W_q");
 }
 
-TEST(FigureTest, TheColourBarTellsTheRangeItBelongsTo) {
+TEST(FigureTest, TheColorBarTellsTheRangeItBelongsTo) {
     const StagePtr weights = make_stage(k_weights, 2, 1, 1, [](int, int, int) { return 1.f; });
     const StagePtr embedding = make_stage(k_embedding, 1, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {weights, embedding});

@@ -42,7 +42,7 @@ Figure figure_of(const StageInfo& info, int n, int cell_size, ThemeKind theme, C
     return make_figure(make_trace(words(n), {stage}), *stage, k_first, presentation);
 }
 
-TEST(RenderPngTest, TheMiddleOfEveryCellHasExactlyTheColourOfItsValue) {
+TEST(RenderPngTest, TheMiddleOfEveryCellHasExactlyTheColorOfItsValue) {
     const TextFace face;
     for (const Colormap& map : colormaps()) {
         const StageInfo& info = map.diverging ? k_scores : k_weights;
@@ -85,7 +85,7 @@ TEST(RenderPngTest, EveryEntryOfAMapComesOutAsItIsInTheTable) {
     }
 }
 
-TEST(RenderPngTest, AStepOfOneColourInOneCellIsSeenInThatCellAlone) {
+TEST(RenderPngTest, AStepOfOneColorInOneCellIsSeenInThatCellAlone) {
     const TextFace face;
     const Figure before = figure_of(k_weights, 8, 16, ThemeKind::dark, ColormapKind::viridis, false,
                                     [](int, int r, int c) { return r == 0 && c == 0 ? 1.f : 0.5f; });
@@ -125,7 +125,7 @@ TEST(RenderPngTest, CellsAsShapesAndAsAnImageAreTheSamePixels) {
     }
 }
 
-/// Distinct colours of a cell.
+/// Distinct colors of a cell.
 std::size_t colors_in(const Pixels& pixels, const Box& cell) {
     std::vector<Rgb8> seen;
     for (int y = cell.y; y < cell.bottom(); ++y) {
@@ -137,7 +137,7 @@ std::size_t colors_in(const Pixels& pixels, const Box& cell) {
     return seen.size();
 }
 
-TEST(RenderPngTest, MaskedCellsAreHatchedAndTheirNeighboursAreNot) {
+TEST(RenderPngTest, MaskedCellsAreHatchedAndTheirNeighborsAreNot) {
     const TextFace face;
     for (const int cell_size : {4, 8, 12, 48}) {
         const StagePtr mask =
@@ -216,7 +216,7 @@ TEST(RenderPngTest, ValuesAreWrittenLightOnDarkCellsAndDarkOnLightOnes) {
     EXPECT_LT(brightest(layout.cell(figure, 0, 1), true), 0.1);
 }
 
-TEST(RenderPngTest, TheColourBarShowsTheWholeTableFromBottomToTop) {
+TEST(RenderPngTest, TheColorBarShowsTheWholeTableFromBottomToTop) {
     const TextFace face;
     const Figure figure = figure_of(k_weights, 8, 48, ThemeKind::dark, ColormapKind::magma, true,
                                     [](int, int r, int c) { return r == c ? 1.f : 0.f; });

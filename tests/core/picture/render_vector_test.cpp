@@ -145,7 +145,7 @@ TEST(RenderVectorTest, APdfSaysNothingOfItsTime) {
     EXPECT_EQ(pdf.find("Date"), pdf.npos);
 }
 
-TEST(RenderVectorTest, IdentifiersCountFrom0AndColoursAreHexadecimal) {
+TEST(RenderVectorTest, IdentifiersCountFrom0AndColorsAreHexadecimal) {
     EXPECT_EQ(normalized_svg("<g id=\"surface17\" clip-path=\"url(#clip9)\"/><use xlink:href=\"#glyph3-12\"/>"
                              "<use xlink:href=\"#glyph3-4\"/><clipPath id=\"clip9\"/>"),
               "<g id=\"surface0\" clip-path=\"url(#clip0)\"/><use xlink:href=\"#glyph0\"/>"
@@ -155,7 +155,7 @@ TEST(RenderVectorTest, IdentifiersCountFrom0AndColoursAreHexadecimal) {
     EXPECT_EQ(normalized_svg("rgb(1,2,3) rgb( \" id=\"a"), "rgb(1,2,3) rgb( \" id=\"a");
 }
 
-TEST(RenderVectorTest, EveryCellIsAShapeInExactlyItsColour) {
+TEST(RenderVectorTest, EveryCellIsAShapeInExactlyItsColor) {
     const TextFace face;
     for (const auto& map : colormaps()) {
         const StagePtr stage = make_stage(map.diverging ? k_scores : k_weights, 1, 17, 17,
@@ -172,7 +172,7 @@ TEST(RenderVectorTest, EveryCellIsAShapeInExactlyItsColour) {
     }
 }
 
-TEST(RenderVectorTest, CellsWithoutLinesBetweenThemAreOneImageOfTheirColours) {
+TEST(RenderVectorTest, CellsWithoutLinesBetweenThemAreOneImageOfTheirColors) {
     const TextFace face;
     const Figure figure = weights(20, 9, all_open);
     const Pixels image = image_in(render_svg(figure, face, ""));

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-/// An image whose patches (grid × grid) have one colour each.
+/// An image whose patches (grid × grid) have one color each.
 GivenImage patchwork(int grid) {
     constexpr int k_side = 8;
     Image image{grid * k_side, grid * k_side, {}};
@@ -69,7 +69,7 @@ TEST(ImageFigureTest, TheWeightsOfTheLockedWordStandOverTheirPatches) {
     EXPECT_TRUE(figure_of(ViewKind::image, session).subtitle.starts_with("weights\u00A0of\u00A0“a”"));
 }
 
-TEST(ImageFigureTest, ThePictureShowsThroughTheColoursOfTheWeights) {
+TEST(ImageFigureTest, ThePictureShowsThroughTheColorsOfTheWeights) {
     const Figure figure = figure_of(ViewKind::image, looking_at(3));
     const TextFace face;
     const FigureLayout layout = lay_out(figure, face);
@@ -79,7 +79,7 @@ TEST(ImageFigureTest, ThePictureShowsThroughTheColoursOfTheWeights) {
         const Rgb8 seen = pixel(pixels, cell.x + cell.width / 2, cell.y + cell.height / 2);
         const Rgb8 behind = figure.image->patches[std::size_t(patch)];
         EXPECT_EQ(behind.red, std::uint8_t((patch + 1) * 40));
-        // 58 % of the colour over 42 % of the picture; cairo rounds each to a byte.
+        // 58 % of the color over 42 % of the picture; cairo rounds each to a byte.
         const Rgb8 fill = figure.fill(std::size_t(patch));
         EXPECT_NEAR(seen.red, 0.42 * behind.red + 0.58 * fill.red, 2) << patch;
         EXPECT_NEAR(seen.green, 0.42 * behind.green + 0.58 * fill.green, 2) << patch;

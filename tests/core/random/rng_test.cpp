@@ -91,7 +91,7 @@ void append(std::vector<float>& values, const Matrix& matrix) {
     values.insert(values.end(), matrix.data(), matrix.data() + matrix.size());
 }
 
-Matrix initialised(Generator& generator, Initialization initializer, int out, int in) {
+Matrix initialized(Generator& generator, Initialization initializer, int out, int in) {
     Matrix matrix(out, in);
     initializer_of(initializer).fill(generator, MatrixView(matrix.data(), out, in));
     return matrix;
@@ -164,20 +164,20 @@ Drawn call_linear(Generator& generator, const json& call) {
     const int in = call.at("in");
     const int out = call.at("out");
     std::vector<float> values;
-    append(values, initialised(generator, Initialization::linear, out, in));
+    append(values, initialized(generator, Initialization::linear, out, in));
     append_uniform(values, generator, static_cast<std::size_t>(out), 1 / std::sqrt(in));
     return drawn(values);
 }
 
 Drawn call_embedding(Generator& generator, const json& call) {
     std::vector<float> values;
-    append(values, initialised(generator, Initialization::normal, call.at("rows"), call.at("dim")));
+    append(values, initialized(generator, Initialization::normal, call.at("rows"), call.at("dim")));
     return drawn(values);
 }
 
 Drawn call_xavier_uniform(Generator& generator, const json& call) {
     std::vector<float> values;
-    append(values, initialised(generator, Initialization::xavier, call.at("out"), call.at("in")));
+    append(values, initialized(generator, Initialization::xavier, call.at("out"), call.at("in")));
     return drawn(values);
 }
 
@@ -199,7 +199,7 @@ Drawn call_multihead(Generator& generator, const json& call) {
     std::map<std::string_view, Matrix> weights;
     for (const ProjectionDraw& each : projection_draws(Projection::mha, ProjectionSizes::square(d, true))) {
         const Matrix matrix =
-            initialised(generator, each.draw.initialization, each.draw.rows, each.draw.columns);
+            initialized(generator, each.draw.initialization, each.draw.rows, each.draw.columns);
         for (const ProjectionDraw::Part& part : each.parts)
             weights[part.name] = matrix.middleRows(part.first_row, d);
     }
@@ -458,7 +458,7 @@ TEST_F(Rng, ProjectionsAreDrawnQueryKeyValueOutputOneAfterTheOther) {
             EXPECT_EQ(draws[i].parts[0].name, k_names[i]);
             drawn_so_far.push_back(draws[i].draw);
             EXPECT_EQ(sequence.last_of(Seed(9), drawn_so_far),
-                      initialised(one_by_one, initializer.choice, 5, 5));
+                      initialized(one_by_one, initializer.choice, 5, 5));
         }
     }
 }

@@ -23,6 +23,7 @@
 #include "core/session/session.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "core/utf8.h"
 #include "tests/dice.h"
 #include "tests/image_fixture.h"
 #include "tests/random_attention.h"
@@ -176,11 +177,8 @@ TEST(RecipeTest, LinesAreOfReadableLength) {
 TEST(RecipeTest, NoLineOfAnExampleIsLongerThanAHundredCharacters) {
     for (const std::string& name : example_names()) {
         std::istringstream lines(recipe_of(load_example(name).experiment));
-        for (std::string line; std::getline(lines, line);) {
-            const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
-            const auto characters = line.size() - std::size_t(std::ranges::count_if(line, continues));
-            EXPECT_LE(characters, 100u) << name << ": " << line;
-        }
+        for (std::string line; std::getline(lines, line);)
+            EXPECT_LE(count_code_points(line), 100u) << name << ": " << line;
     }
 }
 
@@ -188,7 +186,7 @@ TEST(RecipeTest, GoesOnWithTheGeneratorAfterDrawsThatItDoesNotUse) {
     Experiment e;
     e.weights.projection_seed.kind = ProjectionSeed::Kind::proceed;
     e.weights.given.emplace("embedding", GivenMatrix(Matrix::Ones(3, 16)));
-    EXPECT_TRUE(contains(recipe_of(e), "torch.manual_seed(123)\ntorch.randn(10, 16)  # drawn before"))
+    EXPECT_TRUE(contains(recipe_of(e), "torch.manual_seed(123)\ntorch.randn(10, 16)  # drawn earlier"))
         << recipe_of(e);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <span>
@@ -236,6 +237,16 @@ TEST(AppliesTest, TheTableSaysAlwaysOfWhatAlwaysAppliesAndOfNothingElse) {
             bases(), [&](const Base& base) { return !why_unused(option, base.experiment).empty(); });
         EXPECT_EQ(sometimes_not, !option.applies.empty()) << option.name;
     }
+}
+
+TEST(AppliesTest, AReasonBeginsWithASmallLetterOrASymbol) {
+    for (const Base& base : bases())
+        for (const Option& option : options()) {
+            const std::string reason = why_unused(option, base.experiment);
+            const bool symbol = reason.starts_with("W_o ") || reason.starts_with("Q, K and V ");
+            EXPECT_TRUE(reason.empty() || symbol || std::islower(static_cast<unsigned char>(reason[0])))
+                << reason;
+        }
 }
 
 TEST(AppliesTest, EvaluationWithoutDropoutCanBeLeft) {

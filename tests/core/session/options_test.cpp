@@ -127,7 +127,7 @@ TEST(OptionsTest, EachValueRoundTripsThroughItsJsonFieldAlone) {
             set_from_text(session, option, value);
             const std::string json = option.get(session).dump();
             Session again;
-            option.set(again, Json::parse(json));
+            option.set(again, {Json::parse(json)});
             EXPECT_TRUE(again == session) << name << " " << json;
         }
 }
@@ -261,14 +261,14 @@ TEST(OptionsTest, AFieldOfAWrongTypeIsRefused) {
         int refused = 0;
         for (const std::string& value : values) {
             Session session;
-            refused += refusal([&] { option.set(session, Json::parse(value)); }).empty() ? 0 : 1;
+            refused += refusal([&] { option.set(session, {Json::parse(value)}); }).empty() ? 0 : 1;
         }
         // Of these each type takes one: text and words any or no string, numbers 2.5 and 1e300, flags true.
         EXPECT_GE(refused, 5) << option.name;
         Session session;
-        EXPECT_NE(refusal([&] { option.set(session, nullptr); }), "") << option.name;
+        EXPECT_NE(refusal([&] { option.set(session, {Json(nullptr)}); }), "") << option.name;
         if (option.type != OptionType::list) {
-            EXPECT_NE(refusal([&] { option.set(session, Json::array()); }), "") << option.name;
+            EXPECT_NE(refusal([&] { option.set(session, {Json::array()}); }), "") << option.name;
         }
     }
 }
@@ -300,7 +300,7 @@ TEST(OptionsTest, ANumberThatCouldNotBeWrittenBackIsRefused) {
     }
 }
 
-TEST(OptionsTest, ColourMapsAndThemesAreThoseOfTheirTables) {
+TEST(OptionsTest, ColorMapsAndThemesAreThoseOfTheirTables) {
     for (const Colormap& map : colormaps()) {
         Session session;
         const auto set = [&] { set_from_text(session, *find_option("colormap"), map.name); };
@@ -317,9 +317,9 @@ TEST(OptionsTest, ColourMapsAndThemesAreThoseOfTheirTables) {
 
 TEST(OptionsTest, MaskNoneIsNoRuleInJsonToo) {
     Session session;
-    find_option("mask")->set(session, Json::array({"none"}));
+    find_option("mask")->set(session, {Json::array({"none"})});
     EXPECT_TRUE(session.experiment.weighting.mask.empty());
-    find_option("mask")->set(session, Json::array({"causal", "valid:3"}));
+    find_option("mask")->set(session, {Json::array({"causal", "valid:3"})});
     EXPECT_EQ(text_of(session, *find_option("mask")), "causal valid:3");
 }
 
@@ -349,7 +349,7 @@ TEST(OptionsTest, TheEndOfEveryRangeStandsInTheHelp) {
         if (!of_numbers.contains(option.type)) continue;
         Session session;
         const std::string message = refusal([&] {
-            option.set(session, 2'000'000'000);
+            option.set(session, {Json(2'000'000'000)});
             check(session.experiment);
         });
         const std::size_t end = message.rfind("use ");

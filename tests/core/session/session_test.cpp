@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/experiment/masks.h"
+#include "core/files/png.h"
 #include "core/graph/trace.h"
 #include "core/limits.h"
 #include "core/mechanism/attention/scores.h"
@@ -105,8 +106,8 @@ TEST(SessionTest, WrongTypesAreRefusedWithThePathOfTheField) {
     expect_refusal("null", "file.json: expected an object {…}, not null");
     expect_refusal(R"({"experiment": []})", "file.json: experiment: expected an object {…}, not a list");
     expect_refusal(R"({"presentation": 3})", "file.json: presentation: expected an object {…}, not 3");
-    expect_refusal(R"({"note": {}})", "file.json: note: expected a text, not an object");
-    expect_refusal(R"({"experiment": {"text": 5}})", "file.json: experiment.text: expected a text, not 5");
+    expect_refusal(R"({"note": {}})", "file.json: note: expected a string, not an object");
+    expect_refusal(R"({"experiment": {"text": 5}})", "file.json: experiment.text: expected a string, not 5");
     expect_refusal(R"({"experiment": {"dim": "16"}})",
                    "file.json: experiment.dim: expected a whole number, not \"16\"");
     expect_refusal(R"({"experiment": {"dim": 16.0}})",
@@ -116,7 +117,8 @@ TEST(SessionTest, WrongTypesAreRefusedWithThePathOfTheField) {
     expect_refusal(R"({"experiment": {"mask": "causal"}})",
                    "file.json: experiment.mask: expected a list of rules such as [\"causal\"], not "
                    "\"causal\"");
-    expect_refusal(R"({"experiment": {"mask": [3]}})", "file.json: experiment.mask: expected a text, not 3");
+    expect_refusal(R"({"experiment": {"mask": [3]}})",
+                   "file.json: experiment.mask: expected a string, not 3");
     expect_refusal(R"({"presentation": {"head": 2.5}})",
                    "file.json: presentation.head: expected a head from 1 to 64, all or mean, not \"2.5\"");
     expect_refusal(
@@ -234,8 +236,8 @@ TEST(SessionTest, DeepAndLongJunkIsRefusedQuickly) {
 
 TEST(SessionTest, MoreValuesThanAnySessionHasAreRefusedBeforeTheyAreKept) {
     std::string text = "{\"experiment\": {\"given\": {\"query\": [[0";
-    text.reserve(2 * k_max_json_elements + 100);
-    for (std::size_t i = 0; i < k_max_json_elements; ++i) text += ",0";
+    text.reserve(2 * k_max_json_elements + k_max_json_elements / 1000 * 4 + 100);
+    for (std::size_t i = 1; i < k_max_json_elements; ++i) text += i % 1000 == 0 ? "],[0" : ",0";
     try {
         read(text);  // there is no end, which is not even looked for
         ADD_FAILURE();
@@ -243,6 +245,39 @@ TEST(SessionTest, MoreValuesThanAnySessionHasAreRefusedBeforeTheyAreKept) {
         EXPECT_EQ(error.kind(), ErrorKind::too_large);
         EXPECT_STREQ(error.what(),
                      "file.json holds more than 20000000 values: use NPY files for its matrices (--given)");
+    }
+}
+
+TEST(SessionTest, MoreRowsOrColumnsThanAMatrixMayHaveAreRefusedBeforeTheyAreKept) {
+    const std::string start = "{\"experiment\": {\"given\": {\"query\": [";
+    std::string row = "[0", rows = "[0]";
+    for (std::size_t i = 0; i < k_max_matrix_side; ++i) {
+        row += ",0";
+        rows += ",[0]";
+    }
+    // There is no end, which is not even looked for.
+    for (const std::string& many : {row, rows})
+        expect_refusal(start + many,
+                       "file.json: experiment.given.query: a matrix may have at most 65536 rows "
+                       "and columns: use a part of it");
+    row.resize(row.size() - 2);
+    rows.resize(rows.size() - 4);
+    EXPECT_EQ(read(start + row + "]]}}}").experiment.weights.given.at("query").values().cols(), 65'536);
+    EXPECT_EQ(read(start + rows + "]}}}").experiment.weights.given.at("query").values().rows(), 65'536);
+}
+
+TEST(SessionTest, WhatAPictureMayHoldIsAlsoRead) {
+    const auto written = [](int rows, int columns) {
+        Session session;
+        session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Zero(rows, columns)));
+        return to_json(session).size();
+    };
+    // The shortest number, in rows of any length: lists count as elements too.
+    for (const int columns : {1, 1000}) {
+        const auto bytes = static_cast<double>(written(20, columns) - written(10, columns));
+        const double per_element = bytes / (10.0 * (columns + 1));
+        EXPECT_LT(static_cast<double>(k_max_picture_session_bytes) / per_element + k_max_json_fields,
+                  static_cast<double>(k_max_picture_json_elements));
     }
 }
 
@@ -300,12 +335,12 @@ TEST(SessionTest, GivenMatricesThatAreNoneAreRefused) {
         expect_refusal(given(matrix), at + ": expected a matrix as a list of rows [[…], …]");
     expect_refusal(given("[[1,2],[3]]"), at + " row 2: expected 2 numbers, as in row 1");
     expect_refusal(given("[[1,2],3]"), at + " row 2: expected 2 numbers, as in row 1");
-    // Room for all rows as long as the first would be 60 GB.
+    // Room for all rows as long as the first would be 17 GB.
     std::string ragged = "[[0";
-    for (int i = 1; i < 120'000; ++i) ragged += ",0";
+    for (int i = 1; i < 65'000; ++i) ragged += ",0";
     ragged += "]";
-    for (int i = 1; i < 120'000; ++i) ragged += ",[0]";
-    expect_refusal(given(ragged + "]"), at + " row 2: expected 120000 numbers, as in row 1");
+    for (int i = 1; i < 65'000; ++i) ragged += ",[0]";
+    expect_refusal(given(ragged + "]"), at + " row 2: expected 65000 numbers, as in row 1");
     expect_refusal(given("[[1,\"x\"]]"),
                    at + " row 1: expected a number, \"nan\", \"inf\" or \"-inf\", not \"x\"");
     expect_refusal(given("[[1,null]]"), at + " row 1: expected a number");
@@ -460,6 +495,22 @@ protected:
 TEST_F(SessionFileTest, ASessionFileIsLoaded) {
     const Session session = RandomSession(11).make();
     EXPECT_TRUE(load_session(write("a.json", to_json(session))) == session);
+}
+
+TEST_F(SessionFileTest, APictureHoldsFewerValuesThanASession) {
+    std::string text = "{\"experiment\": {\"given\": {\"query\": [[0";
+    for (std::size_t i = 1; i < k_max_picture_json_elements; ++i) text += i % 1000 == 0 ? "],[0" : ",0";
+    const PngText texts[] = {{std::string(k_png_session_key), text}};
+    const std::string picture = encode_png({.width = 1, .height = 1, .bytes = {0, 0, 0}}, texts);
+    EXPECT_LT(picture.size(), 100'000u);
+    try {
+        load_session(write("small.png", picture));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::too_large);
+        EXPECT_NE(std::string(error.what()).find("holds more than 5000000 values"), std::string::npos)
+            << error.what();
+    }
 }
 
 TEST_F(SessionFileTest, ARefusalNamesTheFile) {

@@ -1,0 +1,175 @@
+// All words on screen that can be read without a display: no phrase that a reader stumbles over.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <set>
+#include <string>
+
+#include "app/actions/actions.h"
+#include "app/document/given.h"
+#include "core/error.h"
+#include "core/experiment/masks.h"
+#include "core/export/export.h"
+#include "core/graph/explain.h"
+#include "core/graph/formula.h"
+#include "core/mechanism/attention/scores.h"
+#include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/op/normalizers.h"
+#include "core/picture/shown_matrix.h"
+#include "core/random/initializers.h"
+#include "core/recipe/recipe.h"
+#include "core/session/applies.h"
+#include "core/session/examples.h"
+#include "core/text/tokenizer.h"
+#include "core/text/vocabulary.h"
+#include "tests/random_attention.h"
+#include "tests/random_seq2seq.h"
+
+namespace attnscope {
+namespace {
+
+/// In lower case. "is no" is found except in "there is no".
+constexpr const char* k_forbidden[] = {
+    "taken over",  "takes over",   "told by",      " is no ",         " are no ",    "how manieth",
+    "no news",     "take back",    "taken back",   "take the",        "given matri", "given mask",
+    "given score", "given weight", "given query",  "given value",     "looked at",   "to do with a",
+    "weights by",  "asks with",    "most steps",   "present ones",    "by hand",     "of its own",
+    "a blank",     "the negative", "read at once", "expected a text", "nobody",      "somebody",
+    "else commas", "likewise",     "colour",       "centre",          "grey",        "behaviour",
+    "neighbour",   "licence",      "cancelled",    "normalis",        "initialis",   "optimis",
+    "tokenis",     "generalis",    "serialis",     "labelled",        "analyse",     "favour"};
+
+std::string without(std::string text, std::string_view phrase) {
+    for (std::size_t at; (at = text.find(phrase)) != std::string::npos;) text.erase(at, phrase.size());
+    return text;
+}
+
+/// The first forbidden phrase of a text, or "".
+std::string forbidden_in(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    text = without(without(text, "there is no "), "there are no ");
+    for (const char* phrase : k_forbidden)
+        if (text.find(phrase) != std::string::npos) return phrase;
+    return "";
+}
+
+/// Checks each different text once.
+class Reader {
+public:
+    void read(std::string_view where, std::string_view text) {
+        if (!read_.emplace(text).second) return;
+        EXPECT_EQ(forbidden_in(std::string(text)), "") << where << ": " << text;
+    }
+    std::size_t count() const { return read_.size(); }
+
+private:
+    std::set<std::string> read_;
+};
+
+void read_proof(Reader& reader, std::string_view where, const Proof& proof) {
+    for (const std::string& text : {proof.terms_title, proof.sum_name, proof.remark, proof.row_title})
+        reader.read(where, text);
+    for (const ProofStep& step : proof.steps) reader.read(where, step.label);
+}
+
+/// The first and the last cell and some between.
+void read_stage(Reader& reader, const Trace& trace, const Stage& stage) {
+    reader.read(stage.name(), formula(trace, stage));
+    reader.read(stage.name(), caption(trace, stage));
+    reader.read(stage.name(), why_not_shown(stage, {HeadChoice::Kind::mean}));
+    const Shape& shape = stage.shape();
+    for (int i = 0; i < shape.rows; i += std::max(1, (shape.rows - 1) / 3))
+        for (int j = 0; j < shape.columns; j += std::max(1, (shape.columns - 1) / 3)) {
+            read_proof(reader, stage.name(), explain(trace, stage, 0, i, j));
+            if (has_mean(stage)) read_proof(reader, stage.name(), explain(trace, stage, -1, i, j));
+        }
+}
+
+void read_trace(Reader& reader, const Trace& trace) {
+    for (const StageRecord& record : trace.records) read_stage(reader, trace, *record.stage);
+    std::istringstream lines(recipe(trace));
+    for (std::string line; std::getline(lines, line);)
+        if (const std::size_t comment = line.find("# "); comment != std::string::npos)
+            reader.read("recipe", line.substr(comment));
+    for (const Option& option : options()) reader.read(option.name, why_unused(option, trace.experiment));
+    const Mechanism& mechanism = mechanism_of(trace.experiment);
+    for (const std::string_view text :
+         {mechanism.query, mechanism.queries, mechanism.key, mechanism.keys,
+          std::string_view(mechanism.first.words), std::string_view(mechanism.first.hint),
+          std::string_view(mechanism.second.words), std::string_view(mechanism.second.hint),
+          std::string_view(mechanism.second_sentence)})
+        reader.read("mechanism", text);
+}
+
+TEST(WordsTest, TheTablesAreInPlainEnglish) {
+    Reader reader;
+    for (const Option& option : options())
+        for (const std::string_view text : {option.section, option.argument, option.help, option.applies})
+            reader.read(option.name, text);
+    for (const StageInfo& stage : stage_table())
+        for (const std::string& text : {std::string(stage.caption), stage_heading(stage)})
+            reader.read(stage.name, text);
+    for (const MaskKind& kind : mask_kinds()) {
+        reader.read("mask", kind.summary);
+        reader.read("mask", kind.condition({kind.choice, kind.first(8)}));
+    }
+    for (const MaskPreset& preset : mask_presets())
+        for (const std::string_view text : {preset.name, preset.help}) reader.read("preset", text);
+    for (const ScoreFunction& score : score_functions()) reader.read("score", score.summary);
+    for (const Normalizer& normalizer : normalizers()) reader.read("normalizer", normalizer.summary);
+    for (const Tokenizer& tokenizer : tokenizers()) reader.read("tokenizer", tokenizer.summary);
+    for (const VocabularyRule& rule : vocabulary_rules()) reader.read("vocabulary", rule.summary);
+    for (const Initializer& initializer : initializers()) reader.read("initializer", initializer.summary);
+    for (const ProjectionRule& rule : projection_rules()) reader.read("projection", rule.summary);
+    for (const ExportFormat& format : export_formats()) reader.read("format", format.summary);
+    EXPECT_GT(reader.count(), 200U);
+}
+
+TEST(WordsTest, ActionsAreInPlainEnglish) {
+    Reader reader;
+    Interaction interaction;
+    SavedState saved;
+    const std::function<void(const std::string&)> copy = [](const std::string&) {};
+    for (const Action& action : actions()) reader.read(action.id, action.title);
+    for (const std::string& name : example_names()) {
+        Document document{load_example(name), {}, {}};
+        const ActionContext context{document, interaction, saved, copy};
+        for (const Action& action : actions())
+            if (action.why_not) reader.read(action.id, action.why_not(context));
+    }
+    EXPECT_GT(reader.count(), 40U);
+}
+
+TEST(WordsTest, ExamplesAreInPlainEnglish) {
+    Reader reader;
+    for (const std::string& name : example_names()) {
+        const Session session = load_example(name);
+        reader.read(name, session.note);
+        read_trace(reader, evaluate(session.experiment));
+    }
+    EXPECT_GT(reader.count(), 500U);
+}
+
+TEST(WordsTest, RandomExperimentsAndTheirErrorsAreInPlainEnglish) {
+    Reader reader;
+    for (unsigned seed = 1; seed <= 60; ++seed) {
+        test::Dice dice(seed);
+        try {
+            read_trace(reader,
+                       evaluate(seed % 3 ? test::random_attention(dice) : test::random_seq2seq(dice)));
+        } catch (const Error& error) {
+            reader.read("error", error.what());
+        }
+    }
+    EXPECT_GT(reader.count(), 500U);
+}
+
+TEST(WordsTest, ForbiddenPhrasesAreFound) {
+    EXPECT_EQ(forbidden_in("The Colour of a cell"), "colour");
+    EXPECT_EQ(forbidden_in("this is no folder"), " is no ");
+    EXPECT_EQ(forbidden_in("There is no picture"), "");
+}
+
+}  // namespace
+}  // namespace attnscope
