@@ -205,13 +205,13 @@ TEST_F(CommandLineTest, TracePrintsTheNotebooksNumbers) {
 }
 
 TEST_F(CommandLineTest, TracePrintsGradientsWhereThereIsALoss) {
-    const json trace = json::parse(run({"trace", "--example", "bahdanau-alignment", "--gradients"}).out);
-    EXPECT_FALSE(trace["gradients"].contains("fed_tokens"));
+    const nlohmann::json with = trace({"--example", "bahdanau-alignment", "--gradients"});
+    EXPECT_FALSE(with["gradients"].contains("fed_tokens"));
     for (const char* name : {"alignment", "alignment_scores", "W_a", "E_src", "decoder_state"}) {
-        const json& stage = trace[trace["stages"].contains(name) ? "stages" : "parameters"][name];
-        EXPECT_EQ(trace["gradients"][name]["shape"], stage["shape"]) << name;
+        const nlohmann::json& stage = with[with["stages"].contains(name) ? "stages" : "parameters"][name];
+        EXPECT_EQ(with["gradients"][name]["shape"], stage["shape"]) << name;
     }
-    EXPECT_FALSE(json::parse(run({"trace", "--example", "bahdanau-alignment"}).out).contains("gradients"));
+    EXPECT_FALSE(trace({"--example", "bahdanau-alignment"}).contains("gradients"));
     const Outcome without = run({"trace", "--gradients"});
     EXPECT_EQ(without.code, 1);
     EXPECT_EQ(without.out, "");
