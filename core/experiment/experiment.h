@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/experiment/choices.h"
+#include "core/experiment/given_names.h"
 #include "core/image/image.h"
 #include "core/random/initializers.h"
 #include "core/random/seed.h"
@@ -162,7 +163,7 @@ struct Experiment {
     Weighting weighting;
     Weights weights;
 
-    bool is_given(std::string_view name) const { return weights.given.contains(std::string(name)); }
+    bool is_given(CustomName name) const { return weights.given.contains(std::string(name.text())); }
     /// Whether the weights of each key sum to 1 over the queries.
     bool over_queries() const {
         return weighting.normalizer == Normalization::softmax &&
@@ -182,25 +183,6 @@ inline constexpr int k_max_tokens = 4096;
 inline constexpr int k_max_dim = 1024;
 inline constexpr int k_max_heads = 64;
 inline constexpr int k_max_table_size = 1'000'000;
-
-/// A matrix that can be overridden.
-struct GivenName {
-    std::string_view name;
-    std::string_view what;  ///< its meaning and shape
-};
-/// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and a Y for the
-///   values alone), `query`, `key`, `value`, `scores`.
-/// - `mask` (N × M, 1 = open, 0 = closed) and `mask_additive` (N × M, added to the scaled scores, −∞ closes)
-///   are combined with the mask's rules. `dropout_keep` is h·N × M, the heads stacked.
-/// - Parameters, which are then not drawn: weights (out × in), biases (1 × out). A custom bias is added
-///   whether or not biases are drawn.
-/// - `targets` (1 × N, whole numbers): the target of each row of `logits`. `loss_weights` (shaped as the
-///   output): the loss is Σ loss_weights ∘ output.
-/// - For seq2seq: `src`, `tgt_in`, `tgt_out` (1 × S, 1 × N, 1 × N), rows of E_src and E_tgt instead of the
-///   sentences' words, and every parameter of core/mechanism/seq2seq/parameters.h. Row 0 of E_tgt is `<bos>`,
-///   row 1
-///   `<eos>`.
-std::span<const GivenName> given_names();
 
 /// What queries, keys and values are without projections: "Q = K = V = X".
 std::string unprojected_text(const Experiment& experiment);

@@ -64,9 +64,9 @@ void GraphBuilder::require_shape(Value value, int rows, int columns) const {
     refuse_shape(name(value), is.rows, is.columns, needs);
 }
 
-void GraphBuilder::may_give(std::string_view name, int rows, int columns) {
-    const auto known = std::ranges::find(given_names(), name, &GivenName::name);
-    if (std::ranges::find(graph.givable, name, &Givable::name) == graph.givable.end())
+void GraphBuilder::may_give(CustomName name, int rows, int columns) {
+    const auto known = std::ranges::find(given_names(), name.text(), &GivenName::name);
+    if (std::ranges::find(graph.givable, name.text(), &Givable::name) == graph.givable.end())
         graph.givable.push_back({known->name, rows, columns});
 }
 

@@ -71,7 +71,7 @@ public:
     const Shape& shape(Value value) const { return at(value).shape; }
     std::string_view name(Value value) const { return at(value).key.stage->name; }
     /// Records that a matrix of given_names() may be overridden, as one of this size.
-    void may_give(std::string_view name, int rows, int columns);
+    void may_give(CustomName name, int rows, int columns);
 
     /// Throws Error(bad_input), naming the stage and both shapes, unless the value has this shape.
     void require_shape(Value value, int rows, int columns) const;

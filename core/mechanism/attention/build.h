@@ -22,7 +22,7 @@ public:
     Graph build();
 
 private:
-    bool is_given(std::string_view name) const { return e_.is_given(name); }
+    bool is_given(CustomName name) const { return e_.is_given(name); }
     /// A custom stage or parameter.
     Value custom(std::string_view name, bool has_heads = false);
 

@@ -22,7 +22,7 @@ public:
     Graph build();
 
 private:
-    bool is_given(std::string_view name) const { return e_.is_given(name); }
+    bool is_given(CustomName name) const { return e_.is_given(name); }
     bool is_greedy() const { return e_.seq2seq.decode == Decode::greedy; }
     bool aligns() const { return e_.seq2seq.decoder_attention == DecoderAttention::additive; }
     bool reads_backward() const { return e_.seq2seq.encoder == Encoder::bidirectional; }

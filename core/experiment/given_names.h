@@ -1,0 +1,114 @@
+// The matrices that can be overridden, and a type that holds the name of one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace attnscope {
+
+/// A matrix that can be overridden.
+struct GivenName {
+    std::string_view name;
+    std::string_view what;  ///< its meaning and shape
+};
+
+/// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and a Y for the
+///   values alone), `query`, `key`, `value`, `scores`.
+/// - `mask` (N × M, 1 = open, 0 = closed) and `mask_additive` (N × M, added to the scaled scores, −∞ closes)
+///   are combined with the mask's rules. `dropout_keep` is h·N × M, the heads stacked.
+/// - Parameters, which are then not drawn: weights (out × in), biases (1 × out). A custom bias is added
+///   whether or not biases are drawn.
+/// - `targets` (1 × N, whole numbers): the target of each row of `logits`. `loss_weights` (shaped as the
+///   output): the loss is Σ loss_weights ∘ output.
+/// - For seq2seq: `src`, `tgt_in`, `tgt_out` (1 × S, 1 × N, 1 × N), rows of E_src and E_tgt instead of the
+///   sentences' words, and every parameter of core/mechanism/seq2seq/parameters.h. Row 0 of E_tgt is
+///   `<bos>`, row 1 `<eos>`.
+inline constexpr std::array k_given_names = {
+    GivenName{"embedding", "X, N × d"},
+    GivenName{"embedding_kv", "Y, the embedding of keys and values, M × d"},
+    GivenName{"embedding_v", "the embedding of the values, M × d"},
+    GivenName{"query", "Q, N × h·d_k"},
+    GivenName{"key", "K, M × h·d_k"},
+    GivenName{"value", "V, M × h·d_v"},
+    GivenName{"scores", "N × M"},
+    GivenName{"mask", "N × M, 1 = open, 0 = closed"},
+    GivenName{"mask_additive", "N × M, added to the scaled scores"},
+    GivenName{"dropout_keep", "h·N × M, 1 = kept, 0 = dropped"},
+    GivenName{"W_patch", "image: d × 3·patch-size²"},
+    GivenName{"W_q", "h·d_k × d"},
+    GivenName{"W_k", "h·d_k × d"},
+    GivenName{"W_v", "h·d_v × d"},
+    GivenName{"W_o", "d × h·d_v"},
+    GivenName{"b_q", "1 × h·d_k"},
+    GivenName{"b_k", "1 × h·d_k"},
+    GivenName{"b_v", "1 × h·d_v"},
+    GivenName{"b_o", "1 × d"},
+    GivenName{"W_score", "general: d_k of the queries × d_k of the keys"},
+    GivenName{"W_aq", "additive: hidden × d_k of the queries"},
+    GivenName{"W_ak", "additive: hidden × d_k of the keys"},
+    GivenName{"b_a", "additive: 1 × hidden"},
+    GivenName{"v_a", "additive, seq2seq: 1 × hidden"},
+    GivenName{"W_c", "concat: hidden × d_k of both"},
+    GivenName{"v_c", "concat: 1 × hidden"},
+    GivenName{"W_loc", "location: M × d_k"},
+    GivenName{"W_p", "local-p: hidden × d_k of the queries; seq2seq: hidden × decoder's states"},
+    GivenName{"v_p", "local-p: 1 × hidden"},
+    GivenName{"ln1_g", "first layer norm's gain, 1 × d"},
+    GivenName{"ln1_b", "first layer norm's shift, 1 × d"},
+    GivenName{"W_1", "feed-forward: hidden × d"},
+    GivenName{"b_1", "feed-forward: 1 × hidden"},
+    GivenName{"W_2", "feed-forward: d × hidden"},
+    GivenName{"b_2", "feed-forward: 1 × d"},
+    GivenName{"ln2_g", "second layer norm's gain, 1 × d"},
+    GivenName{"ln2_b", "second layer norm's shift, 1 × d"},
+    GivenName{"W_out", "words × d, projects to logits; seq2seq: words × (states + d + context)"},
+    GivenName{"b_out", "1 × words"},
+    GivenName{"targets", "1 × N, the target words of the loss"},
+    GivenName{"loss_weights", "N × d, the loss is Σ loss_weights ∘ output"},
+    GivenName{"src", "seq2seq: 1 × S, rows of E_src"},
+    GivenName{"tgt_in", "seq2seq: 1 × N, the rows of E_tgt that the decoder is fed"},
+    GivenName{"tgt_out", "seq2seq: 1 × N, the rows of E_tgt that are the targets"},
+    GivenName{"E_src", "seq2seq: source words × d"},
+    GivenName{"E_tgt", "seq2seq: target words × d, <bos> and <eos> first"},
+    GivenName{"enc_fwd.W_ih", "forward encoder: 3 states × d, gates in the order r, z, n"},
+    GivenName{"enc_fwd.W_hh", "forward encoder: 3 states × states"},
+    GivenName{"enc_fwd.b_ih", "forward encoder: 1 × 3 states"},
+    GivenName{"enc_fwd.b_hh", "forward encoder: 1 × 3 states"},
+    GivenName{"enc_bwd.W_ih", "backward encoder: 3 states × d"},
+    GivenName{"enc_bwd.W_hh", "backward encoder: 3 states × states"},
+    GivenName{"enc_bwd.b_ih", "backward encoder: 1 × 3 states"},
+    GivenName{"enc_bwd.b_hh", "backward encoder: 1 × 3 states"},
+    GivenName{"W_init", "seq2seq: decoder's states × encoder's"},
+    GivenName{"b_init", "seq2seq: 1 × decoder's states"},
+    GivenName{"W_a", "seq2seq: hidden × decoder's states"},
+    GivenName{"U_a", "seq2seq: hidden × annotation"},
+    GivenName{"dec.W_ih", "decoder: 3 states × (d + annotation), or d for the current state"},
+    GivenName{"dec.W_hh", "decoder: 3 states × states"},
+    GivenName{"dec.b_ih", "decoder: 1 × 3 states"},
+    GivenName{"dec.b_hh", "decoder: 1 × 3 states"},
+};
+inline std::span<const GivenName> given_names() { return k_given_names; }
+
+/// The name of a matrix that can be overridden. A literal that is none of k_given_names does not compile.
+class CustomName {
+public:
+    template <std::size_t Size>
+    consteval CustomName(const char (&name)[Size]) : text_(name, Size - 1) {
+        if (std::ranges::find(k_given_names, text_, &GivenName::name) == k_given_names.end())
+            throw "no matrix of this name can be overridden";
+    }
+    /// A name that is known only when the program runs.
+    template <std::convertible_to<std::string_view> Text>
+    CustomName(const Text& name) : text_(name) {}
+
+    std::string_view text() const { return text_; }
+
+private:
+    std::string_view text_;
+};
+
+}  // namespace attnscope
