@@ -101,7 +101,7 @@ private:
             const ArrayXd softmax = value(DecoderPart::softmax, i), bell = value(DecoderPart::gauss, i);
             of_state +=
                 center(i, state, completed(DecoderPart::gauss, i, without(d * softmax, softmax == 0)));
-            d = completed(DecoderPart::softmax, i, without(d * bell, softmax == 0));
+            d = completed(DecoderPart::softmax, i, without(d * bell, softmax == 0 && bell.isNaN()));
         }
         d = normalized(i, d);
         if (has(DecoderPart::masked)) d = without(completed(DecoderPart::masked, i, d), closed);

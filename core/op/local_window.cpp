@@ -80,7 +80,7 @@ void GaussianWindow::backward(const Backward& at) const {
 void ApplyWindow::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         const auto A = at.input(0, h).array(), G = at.input(1, h).array(), dY = at.gradient(h).array();
-        if (at.wants(0)) at.sum(0, h).array() += (A == 0).select(0.0f, dY * G);
+        if (at.wants(0)) at.sum(0, h).array() += (A == 0 && G.isNaN()).select(0.0f, dY * G);
         if (at.wants(1)) at.sum(1, h).array() += (A == 0).select(0.0f, dY * A);
     }
 }

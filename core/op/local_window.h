@@ -66,7 +66,7 @@ struct ApplyWindow {
     std::string caption(const Symbols&) const { return "local-p"; }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;
-    /// dA = dY ∘ G and dG = dY ∘ A, both 0 where the weight is 0.
+    /// dA = dY ∘ G, 0 where the result is 0 for all that G is NaN; dG = dY ∘ A.
     void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
