@@ -44,7 +44,7 @@ const std::vector<Room> k_rooms = {
      {"core/files", "core/text", "core/image", "core/graph", "core/mechanism", "core/mechanism/seq2seq"}},
     {"core/session",
      {"core/text", "core/files", "core/experiment", "core/graph", "core/mechanism", "core/picture"}},
-    {"core/recipe", {"core/op", "core/graph"}},
+    {"core/recipe", {"core/op", "core/graph", "core/mechanism"}},
     {"core/export", {"core/files", "core/graph", "core/picture", "core/session"}},
 
     {"app/document",

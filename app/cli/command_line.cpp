@@ -13,6 +13,7 @@
 #include "app/cli/interruption.h"
 #include "app/cli/measure.h"
 #include "app/cli/session_arguments.h"
+#include "app/cli/validators.h"
 #include "core/error.h"
 #include "core/export/export.h"
 #include "core/export/trace_json.h"
@@ -37,13 +38,13 @@ struct HowArguments {
 
     void add_to(CLI::App& command) {
         command.add_option("--backend", backend, "Where to compute [auto]")
-            ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+            ->check(one_of({"auto", "cpu", "gpu"}))
             ->option_text("auto|cpu|gpu")
             ->group("Computation");
         command
             .add_option("--threads", threads,
                         "Threads to use, up to one for each core; 0: one for each core [0]")
-            ->check(CLI::Range(0, 1024))
+            ->check(whole_number(0, 1024))
             ->option_text("N")
             ->group("Computation");
         command
@@ -65,7 +66,7 @@ struct HowArguments {
         EvaluateOptions options = window_options();
         const bool recurrent = mechanism_of(session.experiment).is_recurrent;
         if (backend == "gpu" && recurrent)
-            print_error("--backend gpu: sequence to sequence runs on the processor");
+            print_error("--backend gpu: sequence to sequence runs on the CPU: leave the flag out");
         if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
         options.backend = backend_.get();
         return options;
@@ -118,8 +119,7 @@ void require_folder(const std::string& path) {
     if (fs::is_directory(status)) return;
     if (fs::exists(status)) throw Error(ErrorKind::io, path + " is not a folder: choose another --out");
     if (status.type() != fs::file_type::not_found)
-        throw Error(ErrorKind::io,
-                    "cannot reach the folder " + path + ": " + problem.message() + "; choose another --out");
+        throw Error(ErrorKind::io, "cannot reach the folder " + path + ": " + file_advice(problem.value()));
     const fs::path parent =
         path.empty() ? fs::path() : fs::absolute(fs::path(path) / "").parent_path().parent_path();
     if (!fs::is_directory(parent, problem))
@@ -131,8 +131,7 @@ void make_folder(const std::string& path) {
     std::error_code problem;
     std::filesystem::create_directory(path, problem);
     if (problem)
-        throw Error(ErrorKind::io,
-                    "cannot create the folder " + path + ": " + problem.message() + "; choose another --out");
+        throw Error(ErrorKind::io, "cannot create the folder " + path + ": " + file_advice(problem.value()));
 }
 
 /// export_files(), interruptible by a signal.
@@ -270,6 +269,19 @@ void require_no_misspelled_subcommand(const CLI::App& app, int argc, char** argv
     throw UsageError("there is no subcommand or file \"" + word + "\"; did you mean " + near + "?");
 }
 
+/// What to do about the first argument that nothing takes.
+std::string extras_text(const CLI::App& app) {
+    const std::string extra = app.remaining(true).front();
+    if (!extra.starts_with('-')) return quoted(extra) + " is one argument too many: leave it out";
+    const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands().front();
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    const std::string near = nearest_name(extra.substr(0, extra.find('=')), names);
+    return quoted(extra) + " is not a flag" + (command.get_parent() ? " of " + command.get_name() : "") +
+           (near.empty() ? ": leave it out" : "; did you mean " + near + "?");
+}
+
 /// Flags before a subcommand belong to the window and would be ignored.
 void require_nothing_before(const CLI::App& app) {
     if (app.get_subcommands().empty()) return;
@@ -361,6 +373,9 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         app.exit(success, help, help);
         write_file("-", help.str());
         return 0;
+    } catch (const CLI::ExtrasError&) {
+        print_error(extras_text(app) + " (see attnscope --help)");
+        return 2;
     } catch (const CLI::ParseError& error) {
         print_error(std::string(error.what()) + " (see attnscope --help)");
         return 2;

@@ -1,4 +1,5 @@
 #include "app/cli/measure.h"
+// X
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <sstream>
 #include <vector>
 
+#include "app/cli/validators.h"
 #include "app/shell/headless_window.h"
 #include "app/shell/window.h"
 #include "app/shell/workspace.h"
@@ -208,11 +210,11 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
     for (const MeasuredAction& action : k_actions) names.emplace_back(action.name);
     command.add_option("--action", request.action, "What to replay")
         ->required()
-        ->check(CLI::IsMember(names))
+        ->check(one_of(names))
         ->option_text("idle|drag-seed|type|heads REQUIRED");
     command
         .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
-        ->check(CLI::Range(1, 100000))
+        ->check(whole_number(1, 100000))
         ->option_text("N");
 }
 

@@ -73,7 +73,7 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
 void ParityRun::compare_both(ParityReport& report, const Experiment& experiment, std::stop_token cancel) {
     if (mechanism_of(experiment).is_recurrent)
         throw Error(ErrorKind::backend,
-                    "sequence to sequence always runs on the processor: there is nothing to compare");
+                    "sequence to sequence always runs on the CPU: there is nothing to compare");
     const std::shared_ptr<Backend> backend = give_backend_();
     EvaluateOptions options = options_;
     options.cancel = cancel;

@@ -431,7 +431,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     return result;
 }
 
-std::string fallback_notice(const std::string& why) { return why + " (computing on the processor)"; }
+std::string fallback_notice(const std::string& why) { return why + " (computing on the CPU)"; }
 
 Worker::Worker(EvaluateOptions options, std::function<void()> wake)
     : shared_(std::make_shared<Shared>(std::move(options), std::move(wake))) {

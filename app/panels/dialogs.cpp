@@ -108,7 +108,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::keys: return "Shortcuts";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search actions";
-        case Dialog::parity: return "Processor and graphics card";
+        case Dialog::parity: return "CPU and GPU";
         case Dialog::none: break;
     }
     return "";

@@ -133,16 +133,16 @@ void total(const Ui& ui, const char* name, double milliseconds, const std::strin
 }
 
 void totals(const Ui& ui, const ParityReport& report) {
-    total(ui, "Processor", report.cpu_milliseconds, "");
-    total(ui, "Graphics card", report.gpu_milliseconds, report.card);
+    total(ui, "CPU", report.cpu_milliseconds, "");
+    total(ui, "GPU", report.gpu_milliseconds, report.card);
 }
 
 void progress(Desk& desk, const Ui& ui) {
     using Phase = ParityRun::Phase;
     const Phase phase = desk.parity.phase();
     const char* what = phase == Phase::comparing ? "3 of 3: comparing every cell"
-                       : phase == Phase::card    ? "2 of 3: running on the graphics card"
-                                                 : "1 of 3: running on the processor";
+                       : phase == Phase::card    ? "2 of 3: running on the GPU"
+                                                 : "1 of 3: running on the CPU";
     const float done = phase == Phase::comparing ? 2.0f / 3 : phase == Phase::card ? 1.0f / 3 : 0;
     ImGui::ProgressBar(done, {table_width(ui), ImGui::GetFrameHeight()}, what);
     ImGui::TextDisabled("Both sides evaluate the whole experiment. Closing this stops them.");

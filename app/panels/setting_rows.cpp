@@ -113,7 +113,7 @@ void weight_seed_row(Desk& desk, const Ui& ui, std::string_view option, const Pr
     const std::string fresh = desk.document.experiment().weights.seed.text();
     const bool own = seed.kind == ProjectionSeed::Kind::own;
     const std::vector<Choice> kinds = {
-        {"same", "same", "The embedding's seed, as in notebook 1"},
+        {"same", "same", "The embedding's seed: the random stream starts again"},
         {"continue", "continue", "Continue the random stream after " + std::string(before)},
         {own ? seed.seed.text() : fresh, "own", "A separate seed"}};
     ImGui::PushID(option.data());  // several sections have rows of these names

@@ -67,7 +67,7 @@ std::string file_text(const Document& document) {
     return name + (document.modified() ? " · changed" : document.file().empty() ? "" : " · saved");
 }
 
-/// "GPU · NVIDIA H100 is 12 times as fast as the processor"; without the reason if there is no room.
+/// "GPU · NVIDIA H100 is 12 times as fast as the CPU"; without the reason if there is no room.
 std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     const Trace* trace = desk.document.trace().get();
     const bool on_card = trace && trace->backend == "gpu";

@@ -135,10 +135,10 @@ int open_window(std::optional<Session> session, const std::string& file, const E
         if (!may_use_card) {
             keeper.keep();
             throw Error(ErrorKind::backend,
-                        "the graphics card was reset twice; the session is saved for the next start");
+                        "the GPU was reset twice; the session is saved for the next start");
         }
         may_use_card = false;
-        problem = "the graphics card was reset: this is a new window, computing on the processor";
+        problem = "the GPU was reset: this is a new window, computing on the CPU";
     }
     return 0;
 }

@@ -106,7 +106,7 @@ void header(const Ui& ui, const Scene& scene, const Area& area, int query) {
         draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text), word, Align::left, area.width() / 2);
     const std::string side = std::to_string(scene.grid);
     draw_text(list, ui.fonts.body, {left + width + ui.px(16), y + ui.px(7)}, ink(ui.theme.secondary),
-              std::string(scene.hard ? "looks at one of " : "looks at ") + side + " × " + side +
+              std::string(scene.hard ? "attends to one of " : "attends to ") + side + " × " + side +
                   " patches: " + stage_heading(*scene.shown.stage->info),
               Align::left, area.max.x - left - width - ui.px(32));
 }

@@ -93,8 +93,13 @@ constexpr std::array k_formats = {
 StagePtr stage_named(const Trace& trace, const std::string& name) {
     for (const StageRecord& record : trace.records)
         if (record.stage->name() == name) return record.stage;
+    const StageInfo* info = find_stage_info(name);
+    const bool is_elsewhere =
+        info && is_of_seq2seq(*info) && trace.experiment.mechanism != MechanismKind::seq2seq;
     refuse("this experiment has no stage " + name +
-           (find_stage_info(name) ? ": its settings leave it out" : ": see the names that trace prints"));
+           (is_elsewhere ? ": it is a stage of sequence to sequence: choose mechanism seq2seq"
+            : info       ? ": its settings leave it out"
+                         : ": see the names that trace prints"));
 }
 
 /// Each name once, in the order of first mention.

@@ -88,8 +88,8 @@ std::string image_to_data_url(const Image& image) {
 GivenImage image_from_data_url(std::string_view url) {
     const std::string_view prefix = url.starts_with(k_jpeg_url) ? k_jpeg_url : k_png_url;
     if (!url.starts_with(prefix))
-        throw Error(ErrorKind::bad_input,
-                    "the picture does not start with \"" + std::string(k_png_url) + "…\"");
+        throw Error(ErrorKind::bad_input, "the picture does not start with \"" + std::string(k_png_url) +
+                                              "…\": write a PNG or a JPEG as such a URL");
     const std::string text(url.substr(prefix.size()));
     gsize size = 0;
     const std::unique_ptr<guchar, FreeGlib> bytes(g_base64_decode(text.c_str(), &size));

@@ -18,16 +18,15 @@
 #include "core/utf8.h"
 
 namespace attnscope {
-namespace {
 
 namespace fs = std::filesystem;
 
-std::string advice(int error) {
+std::string file_advice(int error) {
     switch (error) {
         case ENOENT: return "no such file or folder: check the path";
         case ENOTDIR: return "a part of the path is not a folder: check the path";
         case EISDIR: return "it is a folder: name a file";
-        case ELOOP: return "its links form a loop: name a file";
+        case ELOOP: return "its links form a loop: choose another path";
         case EACCES:
         case EPERM: return "permission denied: choose another place or change its permissions";
         case EROFS: return "the disk is read-only: choose another place";
@@ -41,8 +40,10 @@ std::string advice(int error) {
     }
 }
 
+namespace {
+
 [[noreturn]] void throw_read(const std::string& path, int error) {
-    throw Error(ErrorKind::io, "cannot read " + source_name(path) + ": " + advice(error));
+    throw Error(ErrorKind::io, "cannot read " + source_name(path) + ": " + file_advice(error));
 }
 
 [[noreturn]] void throw_write(const std::string& path, const std::string& why) {
@@ -50,7 +51,7 @@ std::string advice(int error) {
     throw Error(ErrorKind::io, "cannot write " + name + ": " + why);
 }
 
-[[noreturn]] void throw_write(const std::string& path, int error) { throw_write(path, advice(error)); }
+[[noreturn]] void throw_write(const std::string& path, int error) { throw_write(path, file_advice(error)); }
 
 /// Closes the descriptor on destruction.
 class Descriptor {

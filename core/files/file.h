@@ -23,6 +23,10 @@ using CheckStart = std::function<void(std::string_view start, const std::string&
 std::string read_file(const std::string& path, std::size_t most = k_max_file_bytes,
                       const CheckStart& check_start = {});
 
+/// What went wrong with a file or folder and what to do, for a value of errno: "no such file or folder: check
+/// the path".
+std::string file_advice(int error);
+
 /// The file's name in messages: "standard input" for "-".
 std::string source_name(const std::string& path);
 

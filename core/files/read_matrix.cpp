@@ -251,7 +251,7 @@ float checked_number(const Line& line, std::size_t column, const std::string& ce
         const std::string comma = is_word(cell) ? "" : decimal_comma_in(line.text);
         refuse(source,
                where + in_quotes(cell) + " is not a number" +
-                   (comma.empty() ? ""
+                   (comma.empty() ? ": write a number, nan or inf"
                                   : ": if " + comma + " has a decimal comma, write " + with_point(comma) +
                                         ", otherwise separate all numbers by commas"));
     }
@@ -468,7 +468,7 @@ bool is_rounded_whole(std::string_view text, float value) {
 }
 
 void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view source) {
-    if (rows == 0 || columns == 0) refuse(source, "it has no numbers");
+    if (rows == 0 || columns == 0) refuse(source, "it has no numbers: give one row or more");
     if (rows > k_max_matrix_side || columns > k_max_matrix_side || rows * columns > k_max_matrix_numbers)
         refuse(source, fmt::format("it has {} × {} numbers, and a matrix may have at most {} rows and "
                                    "columns and {} numbers in total: use a part of it",
@@ -477,7 +477,7 @@ void require_matrix_size(std::size_t rows, std::size_t columns, std::string_view
 
 Matrix matrix_from_csv(std::string_view text, std::string_view source) {
     std::vector<Line> lines = lines_of(text, source);
-    if (lines.empty()) refuse(source, "it has no numbers");
+    if (lines.empty()) refuse(source, "it has no numbers: give one row or more");
     const std::vector<std::string> top = lines[0].cells();
     const std::vector<std::string> second = lines.size() > 1 ? lines[1].cells() : top;
     // There are labels above the columns if the first line has a word or an empty corner, and in front of the
@@ -546,7 +546,7 @@ Matrix read_matrix(const std::string& path) {
     const auto require_known = [](std::string_view bytes, const std::string& source) {
         const bool text = bytes.find('\0') == std::string::npos;
         if (!text && !bytes.starts_with(k_npy_magic))
-            refuse(source, "neither rows of numbers (CSV) nor an NPY file");
+            refuse(source, "neither rows of numbers (CSV) nor an NPY file: save the matrix as one of them");
     };
     const auto read = [&](const std::string& bytes, const std::string& source) {
         require_known(bytes, source);

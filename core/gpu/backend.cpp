@@ -195,7 +195,7 @@ private:
         const std::size_t bytes = shape.size() * sizeof(float);
         if (free > 0 && bytes > free / 10 * 9)
             throw Error(ErrorKind::too_large,
-                        fmt::format("a matrix needs {} MiB of the graphics card's memory and {} MiB are "
+                        fmt::format("a matrix needs {} MiB of the GPU's memory and {} MiB are "
                                     "free: use a smaller experiment or backend cpu",
                                     bytes >> 20, free >> 20));
         return std::make_shared<GpuValues>(device_, kernels_, shape, options_.guard);

@@ -150,7 +150,7 @@ void GpuDevice::forgive() {
 
 void GpuDevice::check() {
     is_lost_ = is_lost_ || gl::was_reset();
-    if (is_lost_) throw Error(ErrorKind::backend, "the graphics card was reset and its work is lost");
+    if (is_lost_) throw Error(ErrorKind::backend, "the GPU was reset and its work is lost");
     const std::string code = gl::take_error();
     const std::vector<std::string>& errors = state_->log.errors();
     if (errors.size() == state_->errors_seen) {

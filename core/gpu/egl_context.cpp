@@ -42,9 +42,8 @@ bool starts(EGLDisplay display) {
 }
 
 [[noreturn]] void refuse(const std::string& missing) {
-    throw Error(ErrorKind::backend,
-                "no OpenGL without a display: " + missing +
-                    "; install Mesa's drivers (libegl1 libgl1-mesa-dri) or the graphics card's");
+    throw Error(ErrorKind::backend, "no OpenGL without a display: " + missing +
+                                        "; install Mesa's drivers (libegl1 libgl1-mesa-dri) or the GPU's");
 }
 
 /// Checked first, because epoxy would end the process if the library is missing.

@@ -130,11 +130,9 @@ Storage::Storage(std::size_t floats) : size_(floats) {
                  static_cast<GLsizeiptr>(std::max<std::size_t>(floats, 1) * sizeof(float)), nullptr,
                  GL_DYNAMIC_COPY);
     if (!take_error().empty())
-        throw Error(
-            ErrorKind::too_large,
-            fmt::format(
-                "the graphics card does not have {} MiB free: use a smaller experiment or backend cpu",
-                floats * sizeof(float) >> 20));
+        throw Error(ErrorKind::too_large,
+                    fmt::format("the GPU does not have {} MiB free: use a smaller experiment or backend cpu",
+                                floats * sizeof(float) >> 20));
 }
 
 void Storage::write(std::size_t first, std::span<const float> numbers) {
@@ -174,7 +172,7 @@ bool Fence::wait(double seconds) const {
     const GLenum state =
         glClientWaitSync(sync_, GL_SYNC_FLUSH_COMMANDS_BIT, static_cast<GLuint64>(seconds * 1e9));
     if (state == GL_WAIT_FAILED)
-        throw Error(ErrorKind::backend, "the graphics card is lost: use backend cpu, or start again");
+        throw Error(ErrorKind::backend, "the GPU is lost: use backend cpu, or start again");
     return state != GL_TIMEOUT_EXPIRED;
 }
 

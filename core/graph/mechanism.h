@@ -35,6 +35,8 @@ struct Mechanism {
     std::string_view query, queries, key, keys;  ///< on the axes: "query", "queries", "key", "keys"
     SentenceRole first, second;                  ///< of text and text2
     std::string second_sentence;                 ///< what adding one does
+    /// What is computed, as the title of its recipe: "Scaled dot-product attention with 2 heads".
+    std::string (*title)(const Experiment& experiment);
 };
 
 /// Why an option of the experiment changes nothing, of those that a mechanism uses at all.

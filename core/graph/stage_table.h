@@ -164,5 +164,8 @@ consteval const StageInfo* operator""_stage(const char* name, std::size_t length
 
 /// The stages come before this parameter, the other parameters after it.
 inline constexpr const StageInfo* k_first_parameter = "table"_stage;
+/// From here on, both among the stages and among the parameters, they are those of sequence to sequence.
+inline constexpr const StageInfo* k_first_of_seq2seq = "source"_stage;
+inline constexpr const StageInfo* k_first_parameter_of_seq2seq = "E_src"_stage;
 
 }  // namespace attnscope

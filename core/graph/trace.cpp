@@ -18,6 +18,10 @@ const StageInfo* find_stage_info(std::string_view name) { return find_in_table(n
 
 bool is_parameter(const StageInfo& info) { return &info >= k_first_parameter; }
 
+bool is_of_seq2seq(const StageInfo& info) {
+    return &info >= (is_parameter(info) ? k_first_parameter_of_seq2seq : k_first_of_seq2seq);
+}
+
 std::string stage_heading(const StageInfo& info) {
     std::string heading(info.name);
     if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');

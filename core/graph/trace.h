@@ -52,6 +52,8 @@ const StageInfo* find_stage_info(std::string_view name);
 
 /// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
 bool is_parameter(const StageInfo& info);
+/// Whether a stage is one of sequence to sequence alone.
+bool is_of_seq2seq(const StageInfo& info);
 /// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q".
 std::string stage_heading(const StageInfo& info);
 

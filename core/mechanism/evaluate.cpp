@@ -46,7 +46,7 @@ void require_memory(const Graph& graph, const Trace& previous, const EvaluateOpt
     if (there == 0) return require_bytes(graph, bytes_of(graph), here, "this machine's memory");
     const auto on_card = [&](const Op& op) { return options.backend->computes(op); };
     const std::size_t needed = bytes_of(graph, on_card), reused = bytes_on_device(previous);
-    require_bytes(graph, needed - std::min(needed, reused), most_of(there), "the graphics card's memory");
+    require_bytes(graph, needed - std::min(needed, reused), most_of(there), "the GPU's memory");
     require_bytes(graph, bytes_of(graph, [&](const Op& op) { return !on_card(op); }), here,
                   "this machine's memory");
 }

@@ -17,7 +17,7 @@ bool is_single(const Stage& stage) { return !stage.shape().per_head && stage.sha
 
 bool has_mean(const Stage& stage) {
     return stage.shape().heads > 1 && stage.info->rows == Axis::query_token &&
-           stage.info->columns == Axis::key_token;
+           stage.info->columns == Axis::key_token && stage.info->unit != Unit::boolean;
 }
 
 std::string why_not_shown(const Stage& stage, const HeadChoice& choice) {
@@ -29,7 +29,9 @@ std::string why_not_shown(const Stage& stage, const HeadChoice& choice, std::str
     if (is_single(stage)) return "";
     switch (choice.kind) {
         case HeadChoice::Kind::mean:
-            if (heads == 1 || (has_mean(stage) && stage.info->unit != Unit::boolean)) return "";
+            if (heads == 1 || has_mean(stage)) return "";
+            if (stage.info->unit == Unit::boolean)
+                return fmt::format("{}: a mask has no mean over heads, so choose a head", name);
             return fmt::format(
                 "{} has no mean over heads, which only stages of queries × keys have: choose a head", name);
         case HeadChoice::Kind::one:

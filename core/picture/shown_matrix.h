@@ -20,8 +20,8 @@ struct ShownMatrix {
     const ValueRange& range() const { return buffer->range(head); }
 };
 
-/// Whether a mean over the stage's heads is defined: for pairs of tokens, which all heads share, not for
-/// features, which differ from head to head.
+/// Whether a mean over the stage's heads is defined: for numbers of pairs of tokens, which all heads share,
+/// not for features, which differ from head to head, and not for masks. All that concerns a mean asks this.
 bool has_mean(const Stage& stage);
 
 /// Why the stage has no single matrix under this choice, in one line: a missing head, a mean without meaning,

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "core/graph/stage_table.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/op/op.h"
 #include "core/recipe/generator.h"
-#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -18,24 +18,6 @@ namespace {
 using op::TorchLines, op::TorchVariable;
 
 constexpr std::size_t k_longest_sentence = 90;  ///< in bytes; a longer one is not shown
-
-std::string title(const Experiment& e) {
-    if (e.mechanism == MechanismKind::seq2seq)
-        return std::string("Sequence to sequence ") + (e.seq2seq.decoder_attention == DecoderAttention::none
-                                                           ? "without attention"
-                                                           : "by additive attention");
-    std::string name = e.attention.score == Score::dot
-                           ? "Dot-product attention"
-                           : std::string(name_of(e.attention.score)) + " attention";
-    if (e.attention.score == Score::dot && e.attention.scale.kind == Scale::Kind::sqrt)
-        name = "Scaled dot-product attention";
-    if (e.is_given("scores")) name = "Attention from custom scores";
-    if (e.attention.block != Block::none)
-        name = "A " + std::string(name_of(e.attention.block)) + " transformer block: " + name;
-    if (e.input.image && !e.is_given("embedding_kv")) name += " over a picture";
-    return capitalized(name) +
-           (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
-}
 
 /// The variable of a stage: its name; for a GRU's parameter that of torch.nn.GRUCell (`dec.W_ih` is
 /// `dec.weight_ih`).
@@ -245,7 +227,8 @@ std::string dictionary(const std::string& name, const std::vector<StagePtr>& sta
 
 std::string Recipe::text() const {
     std::string script =
-        op::python_comment(title(trace_.experiment) + ", with the numbers of attnscope.") +
+        op::python_comment(mechanism_of(trace_.experiment).title(trace_.experiment) +
+                           ", with the numbers of attnscope.") +
         "# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.\n\n";
     for (const std::string& module : modules_) script += "import " + module + "\n";
     script += fmt::format("\nimport torch\nfrom torch import inf{}\n", finite_ ? "" : ", nan");

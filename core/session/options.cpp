@@ -40,7 +40,7 @@ int as_int(const OptionValue& value) {
 double as_double(const OptionValue& value) {
     if (!value.json.is_number()) refuse("expected a number, not " + value.quoted());
     // JSON has no other numbers, so they could not be written back.
-    if (!std::isfinite(value.json.get<double>())) refuse("expected a finite number");
+    if (!std::isfinite(value.json.get<double>())) refuse("expected a finite number, not " + value.quoted());
     return value.json.get<double>();
 }
 
@@ -336,7 +336,7 @@ const std::array k_options = {
            word_or_number, scale_json, set_scale},
     Option{
         "mask", "Mask", "", mask_arguments(),
-        "Which query may look at which key; repeatable, a pair is open if all rules allow it; valid marks "
+        "Which query may attend to which key; repeatable, a pair is open if all rules allow it; valid marks "
         "padding; a file (CSV, NPY) of 0 (closed) and 1 (open) is read immediately and stored in the session",
         k_aligns, list, mask_json, set_mask},
     Option{"normalizer", "Softmax", "", k_arguments<decltype(Weighting::normalizer)>,

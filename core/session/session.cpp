@@ -26,6 +26,7 @@ namespace attnscope {
 namespace {
 
 constexpr int k_version = 1;
+constexpr std::string_view k_instead = ": open a session (.json)";
 
 [[noreturn]] void refuse(std::string_view source, const std::string& where, const std::string& what) {
     throw Error(ErrorKind::bad_input,
@@ -41,7 +42,10 @@ constexpr int k_version = 1;
 }
 
 void require_object(const Json& json, std::string_view source, const std::string& where) {
-    if (!json.is_object()) refuse(source, where, "expected an object {…}, not " + quoted_value(json));
+    if (!json.is_object())
+        refuse(source, where,
+               "expected an object {…}, not " + quoted_value(json) +
+                   std::string(where.empty() ? k_instead : ""));
 }
 
 Json number_json(float value) {
@@ -189,7 +193,8 @@ public:
         return true;
     }
     bool start_array(std::size_t) override {
-        if (objects_.empty()) refuse(source_, "", "expected an object {…}, not a list");
+        if (objects_.empty())
+            refuse(source_, "", "expected an object {…}, not a list" + std::string(k_instead));
         enter();
         lists_.push_back(0);
         return true;

@@ -1,12 +1,26 @@
 #include "core/mechanism/attention/mechanism.h"
 
+#include <fmt/format.h>
+
 #include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
+#include "core/mechanism/attention/scores.h"
 
 namespace attnscope {
 namespace {
 
 Graph build_attention(const Experiment& experiment) { return AttentionBuilder(experiment).build(); }
+
+std::string title(const Experiment& e) {
+    std::string name(score_function(e.attention.score).title);
+    if (e.attention.score == Score::dot && e.attention.scale.kind == Scale::Kind::sqrt)
+        name = "Scaled dot-product attention";
+    if (e.is_given("scores")) name = "Attention from custom scores";
+    if (e.attention.block != Block::none)
+        name = "A " + std::string(name_of(e.attention.block)) + " transformer block: " + name;
+    if (e.input.image && !e.is_given("embedding_kv")) name += " over a picture";
+    return name + (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
+}
 
 constexpr const StageInfo* k_results[] = {"weights"_stage};
 
@@ -28,6 +42,7 @@ const Mechanism k_attention_mechanism = {
     .first = {false, "tokens"_stage, "queries", "Type a sentence"},
     .second = {true, "tokens_kv"_stage, "keys, values", "Second sentence (keys and values)"},
     .second_sentence = "Cross-attention: queries from the first sentence, keys and values from the second",
+    .title = title,
 };
 
 }  // namespace attnscope

@@ -35,6 +35,7 @@ struct ScoreOperands {
 
 struct ScoreFunction {
     Score choice;
+    std::string_view title;  ///< of attention with it
     std::string_view formula;
     std::string_view summary;
     bool equal_widths;      ///< Q and K must have the same width

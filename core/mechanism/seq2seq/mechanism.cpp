@@ -8,6 +8,11 @@ namespace {
 
 Graph build_seq2seq(const Experiment& experiment) { return Seq2seqBuilder(experiment).build(); }
 
+std::string title(const Experiment& e) {
+    const bool aligns = e.seq2seq.decoder_attention != DecoderAttention::none;
+    return std::string("Sequence to sequence ") + (aligns ? "by additive attention" : "without attention");
+}
+
 constexpr const StageInfo* k_results[] = {"alignment"_stage, "decoder_context"_stage};
 
 }  // namespace
@@ -28,6 +33,7 @@ const Mechanism k_seq2seq_mechanism = {
     .first = {true, "source"_stage, "source", "Type a sentence"},
     .second = {false, "fed_tokens"_stage, "decoder's steps", "Target sentence (the decoder's words)"},
     .second_sentence = "The target sentence, for the decoder",
+    .title = title,
 };
 
 }  // namespace attnscope

@@ -461,12 +461,26 @@ TEST_F(CommandLineTest, WrongUsageIsExitCode2) {
     expect_both_fail(2, {"a.json", "b.json"}, {"b.json", "--help"});
     expect_both_fail(2, {"--dim"}, {"--dim"});
     expect_both_fail(2, {"--dim", "8", "--dim", "4"}, {"--dim"});
-    expect_both_fail(2, {"--backend", "gpuu"}, {"--backend", "auto"});
-    expect_both_fail(2, {"--threads", "-1"}, {"--threads"});
+    expect_both_fail(2, {"--backend", "gpuu"}, {"--backend: \"gpuu\" is not known: use auto, cpu, gpu"});
+    expect_both_fail(2, {"--threads", "-1"}, {"--threads: -1 is out of range: use 0 to 1024"});
+    expect_both_fail(2, {"--threads", "99999999999999999999"}, {"--threads", "out of range: use 0 to 1024"});
+    expect_both_fail(2, {"--threads", "two"}, {"--threads: expected a whole number, not \"two\""});
+    expect_failure(2, run({"measure", "--action", "foo"}),
+                   {"--action: \"foo\" is not known: use idle, drag-seed, type, heads"});
+    expect_both_fail(2, {"--haeds=2"}, {"\"--haeds=2\" is not a flag", "did you mean --heads?"});
+    expect_failure(2, run({"examples", "more"}), {"\"more\" is one argument too many: leave it out"});
     expect_failure(2, run({"render"}), {"--out"});
     expect_failure(2, run({"examples", "--seed", "1"}), {"--seed"});
     expect_failure(2, run({"render", "--out", path("out"), "--format", "gif"}), {"--format", "gif", "png"});
     expect_failure(2, run({"render", "--out", path("out"), "--format", ""}), {"--format", "png"});
+}
+
+TEST_F(CommandLineTest, AFolderBehindALoopOfLinksIsRefused) {
+    std::filesystem::create_symlink(path("one"), path("other"));
+    std::filesystem::create_symlink(path("other"), path("one"));
+    expect_failure(
+        1, run({"render", "--out", path("one")}),
+        {"cannot reach the folder " + path("one") + ": its links form a loop: choose another path"});
 }
 
 TEST_F(CommandLineTest, AFlagsBadValueIsExitCode2) {
@@ -475,6 +489,7 @@ TEST_F(CommandLineTest, AFlagsBadValueIsExitCode2) {
     expect_both_fail(2, {"--dim", "99999999999999999999"}, {"--dim", "is out of range"});
     expect_both_fail(2, {"--heads", "3"}, {"heads 3 does not divide dim 16"});
     expect_both_fail(2, {"--table-size", "1000001"}, {"table-size 1000001 is out of range"});
+    expect_both_fail(2, {"--temperature", "nan"}, {"--temperature: expected a finite number, not nan"});
     expect_both_fail(2, {"--temperature", "0"}, {"temperature must be above 0"});
     expect_both_fail(2, {"--scale", "big"}, {"--scale", "sqrt, none or a number", "big"});
     expect_both_fail(2, {"--mask", "casual"}, {"--mask", "casual", "causal"});

@@ -147,7 +147,7 @@ TEST(ParityRunTest, SequenceToSequenceIsTheProcessorsOnBothSides) {
     e.input.text2 = "le chat";
     const auto report = report_of(run, e);
     ASSERT_NE(report, nullptr);
-    EXPECT_NE(report->problem.find("always runs on the processor"), std::string::npos) << report->problem;
+    EXPECT_NE(report->problem.find("always runs on the CPU"), std::string::npos) << report->problem;
     EXPECT_EQ(asked, 0);
 }
 

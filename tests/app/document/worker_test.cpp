@@ -456,7 +456,7 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     worker.compute_on(choosing(card));
     worker.wait();
     worker.request(SlotName::a, with_seed(1));
-    expect_the_processor(result_of(worker), "the card is lost (computing on the processor)");
+    expect_the_processor(result_of(worker), "the card is lost (computing on the CPU)");
     EXPECT_FALSE(worker.backend().on_card);
     const int steps = card->operations;
     worker.request(SlotName::a, with_seed(2));
@@ -499,7 +499,7 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     worker.compute_on(choosing(card));
     worker.wait();
     worker.request(SlotName::a, with_seed(1));
-    expect_the_processor(result_of(worker), "the card is full (computing on the processor)");
+    expect_the_processor(result_of(worker), "the card is full (computing on the CPU)");
     full = false;
     worker.request(SlotName::a, with_seed(2));
     EXPECT_EQ(result_of(worker).trace->backend, "gpu");

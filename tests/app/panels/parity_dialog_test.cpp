@@ -33,7 +33,7 @@ protected:
         const float height = in->ContentSize.y / static_cast<float>(rows + 1);
         return {in->Pos.x + 20, in->Pos.y + height * (static_cast<float>(row) + 1.5f)};
     }
-    void copy() { click(place_of("Processor and graphics card##dialog", {"Copy as text"})); }
+    void copy() { click(place_of("CPU and GPU##dialog", {"Copy as text"})); }
 };
 
 TEST_F(ParityDialogTest, ComparesWhatIsOpenAndCopiesItAsText) {
@@ -72,7 +72,7 @@ TEST_F(ParityDialogTest, ItRunsAgainForAnotherExperimentAndWhenAskedTo) {
     ASSERT_NE(first, nullptr);
     press(Key::escape);
     EXPECT_EQ(open(), first) << "nothing has changed";
-    click(place_of("Processor and graphics card##dialog", {"Run again"}));
+    click(place_of("CPU and GPU##dialog", {"Run again"}));
     workspace->parity().wait();
     settle();
     const auto second = workspace->parity().report();
@@ -101,7 +101,7 @@ TEST_F(ParityDialogTest, WhatOnlyTheProcessorComputesIsSaidInsteadOfATable) {
     ASSERT_NE(report, nullptr);
     EXPECT_FALSE(report->problem.empty());
     EXPECT_TRUE(report->stages.empty());
-    EXPECT_EQ(find_window("Processor and graphics card##dialog")->Active, true);
+    EXPECT_EQ(find_window("CPU and GPU##dialog")->Active, true);
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
     ASSERT_NE(document().trace(), nullptr);
     EXPECT_EQ(computed_by(), "cpu");
     EXPECT_EQ(document().session(), session);
-    EXPECT_EQ(interaction().notice.text, "the card is lost (computing on the processor)");
+    EXPECT_EQ(interaction().notice.text, "the card is lost (computing on the CPU)");
     EXPECT_TRUE(interaction().notice.problem);
     picture();
     EXPECT_FALSE(seen_matrices().empty());
@@ -149,7 +149,7 @@ TEST_F(BackendChoiceTest, TheListInTheStatusBarChooses) {
     start_on("cpu");
     if (!window || IsSkipped()) return;
     click(place_of("attnscope", {"backend"}));
-    click(place_of("##Popup", {"Graphics card"}));
+    click(place_of("##Popup", {"GPU"}));
     EXPECT_EQ(computed_by(), "gpu");
     EXPECT_EQ(workspace->state().backend, "gpu");
     EXPECT_EQ(contexts_, 1) << "one choice is one choice";

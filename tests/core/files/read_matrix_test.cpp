@@ -81,14 +81,15 @@ TEST(ReadMatrixTest, WhatIsNotFiniteHasWords) {
 TEST(ReadMatrixTest, ABadCellIsNamedByLineAndPlace) {
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,\n"),
               "a.csv: line 2, cell 2 is empty: write a number, or nan where there is none");
-    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n\n3,x\n"), "a.csv: line 3, cell 2 \"x\" is not a number");
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n\n3,x\n"),
+              "a.csv: line 3, cell 2 \"x\" is not a number: write a number, nan or inf");
     EXPECT_EQ(refusal(matrix_from_csv, "1,5;2\n3;4\n"),
               "a.csv: line 1, cell 1 \"1,5\" has a decimal comma: write numbers with a point");
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,4,5\n"),
               "a.csv: line 2 has 3 numbers and line 1 has 2: make all rows the same length");
     EXPECT_EQ(refusal(matrix_from_csv, "1e39\n"),
               "a.csv: line 1, cell 1 \"1e39\" is beyond the range of float32: write inf");
-    EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: it has no numbers");
+    EXPECT_EQ(refusal(matrix_from_csv, " \n"), "a.csv: it has no numbers: give one row or more");
 }
 
 TEST(ReadMatrixTest, DecimalCommasAreRefusedWhereCommasSeparate) {
@@ -291,10 +292,10 @@ TEST(ReadMatrixTest, ATextThatIsNotUtf8IsRefusedByItsLine) {
 
 TEST(ReadMatrixTest, ACellIsQuotedWithoutControlsAndShort) {
     EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3,\u202e\u009b4"),
-              "a.csv: line 2, cell 2 \"\\u202e\\u009b4\" is not a number");
-    EXPECT_EQ(
-        refusal(matrix_from_csv, "1,2\n3," + std::string(1000, 'x')),
-        "a.csv: line 2, cell 2 \"" + std::string(23, 'x') + "…" + std::string(7, 'x') + "\" is not a number");
+              "a.csv: line 2, cell 2 \"\\u202e\\u009b4\" is not a number: write a number, nan or inf");
+    EXPECT_EQ(refusal(matrix_from_csv, "1,2\n3," + std::string(1000, 'x')),
+              "a.csv: line 2, cell 2 \"" + std::string(23, 'x') + "…" + std::string(7, 'x') +
+                  "\" is not a number: write a number, nan or inf");
 }
 
 TEST(ReadMatrixTest, CellsBeyondAMatrixAreRefusedWhileTheyAreCounted) {
@@ -325,7 +326,8 @@ TEST(ReadMatrixTest, AFileOfAnotherKindIsRefusedWithoutQuotingItsBytes) {
         read_matrix(path);
         ADD_FAILURE() << "not refused";
     } catch (const Error& error) {
-        EXPECT_EQ(error.what(), path + ": neither rows of numbers (CSV) nor an NPY file");
+        EXPECT_EQ(error.what(),
+                  path + ": neither rows of numbers (CSV) nor an NPY file: save the matrix as one of them");
     }
     std::filesystem::remove(path);
 }

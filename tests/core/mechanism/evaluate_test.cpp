@@ -528,10 +528,9 @@ TEST(EvaluateTest, WhatABackendComputesCountsAgainstItsMemoryAndTheRestAgainstTh
     const std::size_t whole = bytes_of(build(e));
     ASSERT_GT(whole, 20 * k_mib);
     EXPECT_EQ(said(2 * whole, k_mib), "") << "scores and weights lie on the card";
-    EXPECT_EQ(
-        said(10 * k_mib, 2 * whole),
-        "512 × 512 tokens with 4 heads need " + std::to_string(whole / k_mib) +
-            " MiB of the graphics card's memory and 9 MiB are free: shorten the sentence or use fewer heads");
+    EXPECT_EQ(said(10 * k_mib, 2 * whole),
+              "512 × 512 tokens with 4 heads need " + std::to_string(whole / k_mib) +
+                  " MiB of the GPU's memory and 9 MiB are free: shorten the sentence or use fewer heads");
     EXPECT_NE(said(2 * whole, 1000).find("MiB of this machine's memory and 0 MiB are free"),
               std::string::npos)
         << said(2 * whole, 1000);

@@ -174,6 +174,23 @@ TEST(ShownMatrixTest, OnlyNumbersOfQueriesAndKeysHaveAMean) {
               "context has no mean over heads, which only stages of queries × keys have: choose a head");
 }
 
+/// Of a stage of two heads, for every row of the table.
+TEST(ShownMatrixTest, EveryStageWithAMeanShowsItAndEveryOtherSaysWhyNot) {
+    int masks = 0;
+    for (const StageInfo& info : stage_table()) {
+        SCOPED_TRACE(info.name);
+        const Stage stage{&info, Buffer(Tensor(Shape{.heads = 2, .rows = 3, .columns = 4}))};
+        const bool of_pairs = info.rows == Axis::query_token && info.columns == Axis::key_token;
+        const bool is_mask = info.unit == Unit::boolean;
+        EXPECT_EQ(has_mean(stage), of_pairs && !is_mask);
+        const std::string why = why_not_shown(stage, {Kind::mean}, info.name);
+        EXPECT_EQ(why.empty(), has_mean(stage)) << why;
+        EXPECT_EQ(why.find("a mask has no mean over heads") != why.npos, is_mask) << why;
+        masks += is_mask;
+    }
+    EXPECT_EQ(masks, 3);
+}
+
 TEST(ShownMatrixTest, OnScreenAReasonNamesTheStageByItsHeading) {
     const Trace trace = evaluate(load_example("multi-head").experiment);
     const Stage& keys = *trace.find("key_heads"_stage);

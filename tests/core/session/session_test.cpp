@@ -102,8 +102,8 @@ TEST(SessionTest, UnknownAndMisspelledFieldsAreRefusedByName) {
 }
 
 TEST(SessionTest, WrongTypesAreRefusedWithThePathOfTheField) {
-    expect_refusal("[]", "file.json: expected an object {…}, not a list");
-    expect_refusal("null", "file.json: expected an object {…}, not null");
+    expect_refusal("[]", "file.json: expected an object {…}, not a list: open a session (.json)");
+    expect_refusal("null", "file.json: expected an object {…}, not null: open a session (.json)");
     expect_refusal(R"({"experiment": []})", "file.json: experiment: expected an object {…}, not a list");
     expect_refusal(R"({"presentation": 3})", "file.json: presentation: expected an object {…}, not 3");
     expect_refusal(R"({"note": {}})", "file.json: note: expected a string, not an object");
@@ -218,7 +218,7 @@ TEST(SessionTest, WhatIsNotJsonIsRefusedWithLineAndColumn) {
 
 TEST(SessionTest, DeepAndLongJunkIsRefusedQuickly) {
     const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
-    expect_refusal(deep, "file.json: expected an object {…}, not a list");
+    expect_refusal(deep, "file.json: expected an object {…}, not a list: open a session (.json)");
     expect_refusal("{\"experiment\": {\"dim\": [[3]]}}",
                    "file.json: experiment.dim: expected a whole number, not a list");
     const std::string too_deep = ": more than 32 nested lists or objects";

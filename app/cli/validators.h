@@ -1,0 +1,17 @@
+// What the flags that are no setting of a session may hold, in the words of those that are.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace attnscope {
+
+/// A word of the command line as shown in a message.
+std::string quoted(const std::string& word);
+/// Refuses a value that is none of the names: "\"gpuu\" is not known: use auto, cpu, gpu".
+CLI::Validator one_of(std::vector<std::string> names);
+/// Refuses what is no whole number from `least` to `most`.
+CLI::Validator whole_number(int least, int most);
+
+}  // namespace attnscope
