@@ -1,26 +1,30 @@
 #include "app/document/given.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstdint>
 
 #include "core/error.h"
 #include "core/experiment/masks.h"
 #include "core/files/read_matrix.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
-#include "core/op/normalizers.h"
+#include "core/op/mask.h"
 
 namespace attnscope {
 namespace {
 
+/// As a rule of this kind with these arguments.
+template <MaskForm kind, std::int64_t... arguments>
+bool opens(int i, int j, bool) {
+    static const MaskRule rule{kind, {arguments...}};
+    return mask_kind(kind).open(rule, i, j);
+}
+
 constexpr std::array k_presets = {
     MaskPreset{"All open", "Every query may look at every key", [](int, int, bool) { return true; }},
-    MaskPreset{"Causal", "Each token and those before it", [](int i, int j, bool) { return j <= i; }},
-    MaskPreset{"Window", "Each token and its neighbors",
-               [](int i, int j, bool) { return i - 1 <= j && j <= i + 1; }},
+    MaskPreset{"Causal", "Each token and those before it", opens<MaskForm::causal>},
+    MaskPreset{"Window", "Each token and its neighbors", opens<MaskForm::window, 1, 1>},
     MaskPreset{"Checker", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},
     MaskPreset{"All closed", "All cells closed", [](int, int, bool) { return false; }},
     MaskPreset{"Invert", "Open closed cells and close open ones", [](int, int, bool now) { return !now; }},
@@ -34,10 +38,12 @@ const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) 
     return values.rows() == queries && values.cols() == keys ? &values : nullptr;
 }
 
-/// Whether the key is outside the window around the center; always true if the center is NaN.
-bool outside_window(const Trace& trace, const Stage& center, int head, int query, int key) {
-    const double distance = std::abs(key - static_cast<double>(center.buffer.at(head, query, 0)));
-    return !(distance <= trace.experiment.weighting.local_window);
+/// The rules with the custom mask, if that has this size. Throws as MaskKind::check_fit.
+op::Mask rules_and_given(const Experiment& experiment, int queries, int keys) {
+    op::Mask mask{.queries = queries, .keys = keys, .rules = experiment.weighting.mask};
+    for (const MaskRule& rule : mask.rules) mask_kind(rule.kind).check_fit(rule, queries);
+    if (fitting_mask(experiment, queries, keys)) mask.custom = experiment.weights.given.at("mask").shared();
+    return mask;
 }
 
 }  // namespace
@@ -52,16 +58,19 @@ std::string given_name_of(std::string_view stage) {
 
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
     const Experiment& e = trace.experiment;
+    op::Mask beyond{.queries = query + 1, .keys = key + 1, .rules = {}, .window = e.weighting.local_window};
     const auto bias = e.weights.given.find("mask_additive");
-    if (bias != e.weights.given.end() && !mechanism_of(e).is_recurrent &&
-        bias->second.values()(query, key) == -INFINITY)
-        return "the custom bias of −∞";
+    if (bias != e.weights.given.end() && !mechanism_of(e).is_recurrent) beyond.bias = bias->second.shared();
+    std::vector<std::string> closing = beyond.closing(query, key);
     const Stage* center = trace.find(mechanism_of(e).center);
-    if (!center) return "";
-    const int last = center->shape().heads - 1;
-    for (int h = head < 0 ? 0 : std::min(head, last); h <= (head < 0 ? last : std::min(head, last)); ++h)
-        if (!outside_window(trace, *center, h, query, key)) return "";
-    return "the local window, D = " + fmt::format("{}", e.weighting.local_window);
+    if (closing.empty() && center) {
+        const int last = center->shape().heads - 1, only = std::min(head, last);
+        for (int h = head < 0 ? 0 : only; h <= (head < 0 ? last : only); ++h) {
+            closing = beyond.closing(query, key, center->buffer.at(h, query, 0));
+            if (closing.empty()) return "";
+        }
+    }
+    return closing.empty() ? "" : "the " + closing.front();
 }
 
 std::span<const MaskPreset> mask_presets() { return k_presets; }
@@ -69,20 +78,11 @@ std::span<const MaskPreset> mask_presets() { return k_presets; }
 Matrix editable_mask(const Experiment& experiment, int queries, int keys) {
     const Matrix* given = fitting_mask(experiment, queries, keys);
     if (given && experiment.weighting.mask.empty()) return *given;
-    Matrix mask = mask_matrix(experiment.weighting.mask, queries, keys).head(0);
-    if (given) mask = (given->array() != 0).select(mask, 0);
-    return mask;
+    return rules_and_given(experiment, queries, keys).without_window();
 }
 
 bool may_look(const Experiment& experiment, int queries, int keys, int query, int key) {
-    const Matrix* given = fitting_mask(experiment, queries, keys);
-    bool open = !given || (*given)(query, key) != 0;
-    for (const MaskRule& rule : experiment.weighting.mask) {
-        const MaskKind& kind = mask_kind(rule.kind);
-        kind.check_fit(rule, queries);
-        open = open && kind.open(rule, query, key);
-    }
-    return open;
+    return rules_and_given(experiment, queries, keys).closing(query, key).empty();
 }
 
 void paint_mask(Document& document, Matrix mask, const std::string& gesture) {

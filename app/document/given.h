@@ -29,7 +29,7 @@ std::string given_name_of(std::string_view stage);
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key);
 
 /// The rules combined with the custom mask: 0 where either closes, else 1 or the custom value. A custom mask
-/// of another size is ignored. Throws as mask_matrix().
+/// of another size is ignored. Throws as MaskKind::check_fit.
 Matrix editable_mask(const Experiment& experiment, int queries, int keys);
 /// One cell of that mask, without computing the others.
 bool may_look(const Experiment& experiment, int queries, int keys, int query, int key);

@@ -15,9 +15,8 @@ std::string why_not_left(const Experiment& e) {
     if (std::string why = why_sizes_do_not_fit(e); !why.empty()) return why;
     const int d_k = e.key_columns() / e.attention.heads;
     const bool given = e.is_given("scores") || (e.is_given("query") && e.is_given("key"));
-    if (e.attention.position == Position::rope && d_k % 2 != 0 && !given)
-        return fmt::format(
-            "position rope rotates pairs of features and d_k is {}: use an even number per head", d_k);
+    const bool rotates = e.attention.position == Position::rope && !given;
+    if (std::string why = rotates ? why_rope_does_not_fit(d_k) : ""; !why.empty()) return why;
     const bool output = e.attention.output_projection || e.is_given("W_o");
     if (e.attention.block != Block::none && e.value_columns() != e.input.dim && !output &&
         !e.is_given("value"))

@@ -151,6 +151,12 @@ std::string why_sizes_do_not_fit(const Experiment& e) {
     return "";
 }
 
+std::string why_rope_does_not_fit(int d_k) {
+    if (d_k % 2 == 0) return "";
+    return fmt::format("position rope rotates pairs of features and d_k is {}: use an even number per head",
+                       d_k);
+}
+
 std::string unprojected_text(const Experiment& e) {
     const bool two_sides = !e.input.text2.empty() || e.input.image || e.is_given("embedding_kv");
     if (e.is_given("embedding_v")) return std::string("Q = X, K = ") + (two_sides ? "Y" : "X") + ", V = Y_v";

@@ -191,6 +191,9 @@ std::string unprojected_text(const Experiment& experiment);
 /// do.
 std::string why_sizes_do_not_fit(const Experiment& experiment);
 
+/// Why position rope cannot rotate heads with d_k features; empty if it can.
+std::string why_rope_does_not_fit(int d_k);
+
 /// Throws Error(bad_input), one line with the field, its value and the accepted ones, unless evaluate()
 /// accepts the experiment. An empty text is no error here.
 void check(const Experiment& experiment);

@@ -176,18 +176,4 @@ std::string mask_rule_text(const MaskRule& rule) {
     return text;
 }
 
-Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys) {
-    Tensor mask({.heads = 1, .rows = queries, .columns = keys});
-    MatrixView open = mask.head(0);
-    open.setOnes();
-    for (const MaskRule& rule : rules) {
-        const MaskKind& kind = mask_kind(rule.kind);
-        kind.check_fit(rule, queries);
-        for (int i = 0; i < queries; ++i)
-            for (int j = 0; j < keys; ++j)
-                if (!kind.open(rule, i, j)) open(i, j) = 0;
-    }
-    return mask;
-}
-
 }  // namespace attnscope

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/experiment/experiment.h"
-#include "core/tensor/tensor.h"
 
 namespace attnscope {
 
@@ -50,8 +49,5 @@ bool has_argument_for_each(const MaskRule& rule);
 /// caller accepts besides.
 MaskRule parse_mask_rule(std::string_view text, std::string_view also = {});
 std::string mask_rule_text(const MaskRule& rule);
-
-/// The N × M mask: 1 where all rules allow, else 0; all ones without a rule. Throws as MaskKind::check_fit.
-Tensor mask_matrix(std::span<const MaskRule> rules, int queries, int keys);
 
 }  // namespace attnscope

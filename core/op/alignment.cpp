@@ -5,6 +5,7 @@
 #include "core/cpu/kernels.h"
 #include "core/cpu/row_blocks.h"
 #include "core/op/local_window.h"
+#include "core/op/mask.h"
 
 namespace attnscope {
 namespace {
@@ -23,13 +24,6 @@ Row window_center(const Alignment& how, int i, const RowView& state) {
         op::predicted_centers(view(state), how.W_p, how.v_p, static_cast<int>(how.keys.rows()),
                               cells_of(center));
     return center;
-}
-
-Row bell(double center, Eigen::Index words, double window) {
-    Row heights(words);
-    for (Eigen::Index j = 0; j < words; ++j)
-        heights(j) = static_cast<float>(op::gaussian_window(center, static_cast<int>(j), window));
-    return heights;
 }
 
 }  // namespace
@@ -57,11 +51,6 @@ Row weighted_sum(const RowView& weights, const RowView& masked, const ConstMatri
     return sum.cast<float>();
 }
 
-/// The softmax times the Gaussian; a weight of 0 stays 0 even where the Gaussian is NaN.
-Row bent(const RowView& softmax, const RowView& bell_heights) {
-    return (softmax.array() == 0).select(0.0f, softmax.cwiseProduct(bell_heights));
-}
-
 AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     const Eigen::Index words = how.keys.rows();
     const Normalizer::Window window = how.normalizer->window;
@@ -74,9 +63,7 @@ AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     if (window != Normalizer::Window::none) {
         step.center = window_center(how, i, state);
         for (Eigen::Index j = 0; j < words; ++j)
-            // A center that is NaN is near nothing.
-            if (!(std::abs(static_cast<double>(j) - static_cast<double>(step.center(0))) <= how.window))
-                step.open(j) = 0;
+            if (!op::is_within(step.center(0), static_cast<int>(j), how.window)) step.open(j) = 0;
     }
     step.masked.resize(words);
     mask_rows(view(step.scaled), view(step.open), cells_of(step.masked));
@@ -84,8 +71,9 @@ AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     how.normalizer->compute(view(step.masked), cells_of(step.weights));
     if (window == Normalizer::Window::predicted) {
         step.softmax = step.weights;
-        step.gauss = bell(step.center(0), words, how.window);
-        step.weights = bent(view(step.softmax), view(step.gauss));
+        step.gauss.resize(words);
+        op::gaussian_windows(view(step.center), how.window, cells_of(step.gauss));
+        op::apply_window(view(step.softmax), view(step.gauss), cells_of(step.weights));
     }
     return step;
 }

@@ -12,7 +12,8 @@ Row alignment_scores(const ConstMatrixView& W_a, const ConstMatrixView& v_a, con
                      const RowView& state);
 
 /// c = Σ α_j h_j (Bahdanau et al. 2015, eq. 5) over the words whose masked score is not −∞. weights and
-/// masked 1 × S, annotations S × C. Returns 1 × C.
+/// masked 1 × S, annotations S × C. Returns 1 × C. Summed in double, while op::WeightedSum multiplies float32
+/// matrices: the results may differ in the last bits.
 Row weighted_sum(const RowView& weights, const RowView& masked, const ConstMatrixView& annotations);
 
 /// The inputs and settings of an alignment.
@@ -22,7 +23,7 @@ struct Alignment {
     ConstMatrixView keys;   ///< U_a h_j, S × A
     ConstMatrixView W_p;    ///< A × D, for the center of a predicted window; else empty
     ConstMatrixView v_p;    ///< 1 × A, for the center of a predicted window; else empty
-    ConstMatrixView rules;  ///< steps × S, 0 where a mask rule closes; empty: all open
+    ConstMatrixView rules;  ///< steps × S, 0 where a rule or a custom mask closes; empty: all open
     const Normalizer* normalizer;
     double temperature;
     double window;  ///< D of a local normalizer

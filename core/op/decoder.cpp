@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <utility>
+#include <variant>
 
 #include "core/op/gru_proof.h"
 #include "core/op/local_window.h"
-#include "core/op/mask.h"
 #include "core/op/normalizers.h"
 #include "core/op/op.h"
 #include "core/op/recurrent.h"
+#include "core/op/weighted_sum.h"
 
 namespace attnscope::op {
 namespace {
@@ -20,11 +20,8 @@ template <typename Use>
 void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
     const ConstMatrixView annotations = in.head(1), none(nullptr, 0, 0);
     const Eigen::Index words = annotations.rows();
-    std::optional<Tensor> mask;
-    if (rule.aligns && rule.has_mask()) {
-        mask = mask_matrix(rule.mask, rule.mask_steps, static_cast<int>(words));
-        if (rule.custom_mask) mask->head(0) = (rule.custom_mask->array() != 0).select(mask->head(0), 0);
-    }
+    Matrix mask;
+    if (rule.aligns && rule.has_mask()) mask = rule.alignment_mask(static_cast<int>(words)).without_window();
     Row last = annotations.row(words - 1);
     const Eigen::Index states = last.size() / 2;
     if (rule.encoder == Encoder::bidirectional) last.tail(states) = annotations.row(0).tail(states);
@@ -34,7 +31,7 @@ void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
                               .keys = rule.aligns ? in.head(6) : none,
                               .W_p = predicts ? in.head(9) : none,
                               .v_p = predicts ? in.head(10) : none,
-                              .rules = mask ? std::as_const(*mask).head(0) : none,
+                              .rules = {mask.data(), mask.rows(), mask.cols()},
                               .normalizer = &normalizer_of(rule.normalizer),
                               .temperature = rule.temperature,
                               .window = rule.window};
@@ -75,6 +72,10 @@ int width_of(DecoderPart part, const Shape& annotations, const Shape& state) {
 }  // namespace
 
 bool DecoderRule::has_window() const { return normalizer_of(normalizer).window != Normalizer::Window::none; }
+
+Mask DecoderRule::alignment_mask(int words) const {
+    return {.queries = mask_steps, .keys = words, .rules = mask, .window = window, .custom = custom_mask};
+}
 
 std::vector<DecoderPart> DecoderRule::parts() const {
     using enum DecoderPart;
@@ -138,7 +139,11 @@ void OutputLogits::forward(const Work& in, Tensor& out) const {
 
 namespace {
 
-/// A cell of a decoder's result, with the other results of its step.
+/// The query of an alignment is a state.
+constexpr CenterWords k_center_words{.query = "step", .letter = "s", .keys = "S"};
+
+/// A cell of a decoder's result, with the other results of its step. What an operation of its own computes
+/// elsewhere is explained by that operation.
 class StepCell {
 public:
     StepCell(const DecoderRule& rule, const Cell& cell) : rule_(rule), parts_(rule.parts()), cell_(cell) {}
@@ -153,13 +158,15 @@ public:
     Eigen::RowVectorXf state(int i) const {
         return i < 0 ? cell_.row_of(0, 0) : of(DecoderPart::state).row(0, i);
     }
-    /// The argument of the softmax.
-    DecoderPart logits() const {
-        for (const DecoderPart part : {DecoderPart::masked, DecoderPart::scaled})
-            if (has(part)) return part;
-        return DecoderPart::scores;
+    /// The step whose state is the query of the alignment.
+    int query_step() const { return cell_.row - (rule_.asks == AlignmentState::current ? 0 : 1); }
+    int words() const { return cell_.shape(1).rows; }
+    /// What the mask closes.
+    DecoderPart scaled() const {
+        return has(DecoderPart::scaled) ? DecoderPart::scaled : DecoderPart::scores;
     }
-    bool nothing_open() const { return (row(logits()).array() == -INFINITY).all(); }
+    /// The argument of the softmax.
+    DecoderPart logits() const { return has(DecoderPart::masked) ? DecoderPart::masked : scaled(); }
 
     void explain(Proof& proof) const {
         switch (parts_[cell_.result]) {
@@ -168,8 +175,10 @@ public:
             case DecoderPart::center: return explain_center(proof);
             case DecoderPart::mask: return explain_mask(proof);
             case DecoderPart::masked: return explain_masked(proof);
-            case DecoderPart::softmax: return explain_normalized(proof, DecoderPart::softmax);
-            case DecoderPart::gauss: return explain_gauss(proof);
+            case DecoderPart::softmax: return explain_softmax(proof);
+            case DecoderPart::gauss:
+                return explain_as(proof, GaussianWindow{words(), rule_.window}, DecoderPart::gauss,
+                                  {{&of(DecoderPart::center)}});
             case DecoderPart::weights: return explain_weights(proof);
             case DecoderPart::context: return explain_context(proof);
             case DecoderPart::gate_r: return explain_unit_part(proof, UnitPart::r);
@@ -180,9 +189,34 @@ public:
     }
 
 private:
+    struct Input {
+        const Buffer* values;
+        void (StepCell::*explain)(Proof&) const = nullptr;  ///< its own cell
+    };
+    /// Explains the cell of `part` as an operation that computes it from these inputs.
+    template <typename Operation>
+    void explain_as(Proof& proof, const Operation& op, DecoderPart part,
+                    const std::vector<Input>& inputs) const {
+        std::vector<const Buffer*> values;
+        for (const Input& input : inputs) values.push_back(input.values);
+        CellWords words = cell_.words;
+        words.column_label = [&](std::size_t, int j) { return cell_.words.row_label(1, j); };
+        words.prove = [&](std::size_t input) {
+            Proof of_input;
+            (this->*inputs[input].explain)(of_input);
+            return of_input;
+        };
+        op.explain(proof, Cell{.inputs = values,
+                               .results = cell_.results,
+                               .result = cell_.result,
+                               .row = cell_.row,
+                               .column = cell_.column,
+                               .value = here(part),
+                               .words = words});
+    }
     void explain_score(Proof& proof) const {
-        const bool current = rule_.asks == AlignmentState::current;
-        const Eigen::RowVectorXd s = state(cell_.row - (current ? 0 : 1)).cast<double>();
+        const Eigen::RowVectorXd s = state(query_step()).cast<double>();
+        proof.sum_name = "e";
         proof.terms_title = "v_a · tanh( W_a s + U_a h ), unit by unit";
         for (int k = 0; k < cell_.shape(8).columns; ++k) {
             const double sum = cell_.at(6, cell_.column, k) + cell_.row_of(7, k).cast<double>().dot(s);
@@ -191,65 +225,52 @@ private:
         proof.terms_result = here(DecoderPart::scores);
     }
     void explain_scaled(Proof& proof) const {
-        explain_score(proof);
-        proof.add_step("e", here(DecoderPart::scores));
         if (has(DecoderPart::scaled))
-            proof.add_step("÷ T " + number_text(rule_.temperature), here(DecoderPart::scaled));
+            return explain_as(proof, rule_.scale(), DecoderPart::scaled,
+                              {{&of(DecoderPart::scores), &StepCell::explain_score}});
+        explain_score(proof);
+        proof.add_step(proof.name_of_sum(), here(DecoderPart::scores));
     }
     void explain_center(Proof& proof) const {
-        proof.remark = predicts_window(rule_.normalizer) ? "predicted from the query state"
-                                                         : "the step's own position, counted from 0";
-    }
-    std::string closed_by() const {
-        const int i = cell_.row, j = cell_.column;
-        if (here(DecoderPart::mask) != 0) return "closed: the score is −∞";
-        for (const MaskRule& rule : rule_.mask)
-            if (!mask_kind(rule.kind).open(rule, i, j))
-                return fmt::format("{}: {}", k_closed_by_mask, name_of(rule.kind));
-        const auto& custom = rule_.custom_mask;
-        if (custom && (*custom)(i, j) == 0) return fmt::format("{}: custom mask", k_closed_by_mask);
-        return "closed: outside the local window";
+        if (!predicts_window(rule_.normalizer))
+            return QueryPlaces{of(DecoderPart::center).shape().rows}.explain(proof, cell_, k_center_words);
+        const int step = query_step();
+        const Buffer* const inputs[] = {step < 0 ? cell_.inputs[0] : &of(DecoderPart::state), cell_.inputs[9],
+                                        cell_.inputs[10]};
+        Cell cell = cell_;
+        cell.inputs = inputs;
+        cell.row = std::max(step, 0);
+        PredictedCenters{words()}.explain(proof, cell, k_center_words);
     }
     void explain_mask(Proof& proof) const {
-        proof.remark = cell_.value != 0 ? "open: this step may attend to this word" : closed_by();
+        std::vector<Input> centers;
+        if (rule_.has_window()) centers = {{&of(DecoderPart::center)}};
+        explain_as(proof, rule_.alignment_mask(words()), DecoderPart::mask, centers);
     }
     void explain_masked(Proof& proof) const {
+        explain_as(
+            proof, MaskedFill{}, DecoderPart::masked,
+            {{&of(scaled()), &StepCell::explain_scaled}, {&of(DecoderPart::mask), &StepCell::explain_mask}});
+    }
+    void explain_logits(Proof& proof) const {
+        if (has(DecoderPart::masked)) return explain_masked(proof);
         explain_scaled(proof);
-        if (here(logits()) != -INFINITY) return;
-        proof.remark = has(DecoderPart::mask) ? closed_by() : "closed: the score is −∞";
-        proof.add_step("masked", -INFINITY);
+        if (here(logits()) == -INFINITY) proof.remark = k_closed_by_score;
     }
-    /// `part`: softmax, or weights where there is no Gaussian window. As the normalizer's own operation
-    /// explains it.
+    /// `part`: softmax, or weights where there is no Gaussian window.
     void explain_normalized(Proof& proof, DecoderPart part) const {
-        CellWords words = cell_.words;
-        words.prove = [&](std::size_t) {
-            Proof of_logits;
-            explain_masked(of_logits);
-            return of_logits;
-        };
-        const Buffer* const input = &of(logits());
-        const Cell cell{.inputs = {&input, 1},
-                        .results = cell_.results,
-                        .result = cell_.result,
-                        .row = cell_.row,
-                        .column = cell_.column,
-                        .value = here(part),
-                        .words = words};
         const Op normalize = normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys);
-        std::visit([&](const auto& op) { op.explain(proof, cell); }, normalize);
+        std::visit(
+            [&](const auto& op) {
+                explain_as(proof, op, part, {{&of(logits()), &StepCell::explain_logits}});
+            },
+            normalize);
     }
+    void explain_softmax(Proof& proof) const { explain_normalized(proof, DecoderPart::softmax); }
     void explain_weights(Proof& proof) const {
         if (!has(DecoderPart::gauss)) return explain_normalized(proof, DecoderPart::weights);
-        explain_normalized(proof, DecoderPart::softmax);
-        proof.add_step("× gauss " + number_text(here(DecoderPart::gauss), 4), cell_.value);
-    }
-    void explain_gauss(Proof& proof) const {
-        const double p = of(DecoderPart::center).at(0, cell_.row, 0), distance = cell_.column - p;
-        const double deviation = rule_.window / 2;
-        proof.add_step("j − p, p = " + number_text(p, 3), distance);
-        proof.add_step("x = (j − p)² ÷ 2 (D ÷ 2)²", distance * distance / (2 * deviation * deviation));
-        proof.add_step("exp(−x)", cell_.value);
+        explain_as(proof, ApplyWindow{}, DecoderPart::weights,
+                   {{&of(DecoderPart::softmax), &StepCell::explain_softmax}, {&of(DecoderPart::gauss)}});
     }
     void explain_context(Proof& proof) const {
         if (!rule_.aligns) {
@@ -259,13 +280,9 @@ private:
                                                  : "no attention: the backward state at the first word";
             return;
         }
+        explain_as(proof, WeightedSum{}, DecoderPart::context,
+                   {{&of(DecoderPart::weights)}, {&of(logits())}, {cell_.inputs[1]}});
         proof.terms_title = "weight × annotation, word by word";
-        const Eigen::RowVectorXf weights = row(DecoderPart::weights), x = row(logits());
-        for (int j = 0; j < weights.size(); ++j)
-            proof.add_term(cell_.words.row_label(1, j), weights(j), cell_.at(1, j, cell_.column),
-                           x(j) == -INFINITY);
-        proof.terms_result = cell_.value;
-        if (nothing_open()) proof.remark = "every word is masked for this step: its context is zero";
     }
     void explain_unit_part(Proof& proof, UnitPart part) const {
         std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;
@@ -310,9 +327,9 @@ void OutputLogits::explain(Proof& proof, const Cell& cell) const {
 
 namespace {
 
-const char* window_center(const DecoderRule& rule) {
-    return predicts_window(rule.normalizer) ? "p = S · sigmoid( v_p · tanh( W_p s ) )"
-                                            : "p = i, the step's own position";
+std::string center_formula(const DecoderRule& rule) {
+    return predicts_window(rule.normalizer) ? PredictedCenters{}.formula({}, k_center_words)
+                                            : QueryPlaces{}.formula({}, k_center_words);
 }
 
 /// The normalizer's formula over the logits.
@@ -328,13 +345,7 @@ std::string normalized_formula(const DecoderRule& rule) {
 
 /// The alignment's mask in words.
 std::string mask_words(const DecoderRule& rule, std::string (Mask::*words)(const Symbols&) const) {
-    const Mask mask{.queries = 0,
-                    .keys = 0,
-                    .rules = rule.mask,
-                    .window = rule.window,
-                    .custom = rule.custom_mask,
-                    .bias = nullptr};
-    return (mask.*words)({.count = rule.has_window() ? 1U : 0U});
+    return (rule.alignment_mask(0).*words)({.count = rule.has_window() ? 1U : 0U});
 }
 
 std::string context_formula(const DecoderRule& rule) {
@@ -354,7 +365,7 @@ std::string Decode::formula(const Symbols& in) const {
             return std::string("e = v_a · tanh( W_a s") + (current ? "" : " of the previous step") +
                    " + U_a h )";
         case DecoderPart::scaled: return "e ÷ T";
-        case DecoderPart::center: return window_center(rule);
+        case DecoderPart::center: return center_formula(rule);
         case DecoderPart::mask: return mask_words(rule, &Mask::formula);
         case DecoderPart::masked: return "the scores before the softmax, −∞ where masked";
         case DecoderPart::softmax: return normalized_formula(rule);

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "core/experiment/choices.h"
-#include "core/experiment/masks.h"
 #include "core/op/backward.h"
 #include "core/op/decoder_step.h"
 #include "core/op/formula.h"
+#include "core/op/mask.h"
 #include "core/op/proof.h"
+#include "core/op/scale.h"
 #include "core/op/torch.h"
 #include "core/op/work.h"
 
@@ -48,6 +49,10 @@ struct DecoderRule {
     /// Whether the alignment is limited to a window, and whether rules or a custom matrix close words.
     bool has_window() const;
     bool has_mask() const { return !mask.empty() || custom_mask; }
+    /// The mask of the alignment to so many words; its inputs are the centers if there is a window.
+    Mask alignment_mask(int words) const;
+    /// The scale of its scores: the temperature alone.
+    Scale scale() const { return {{attnscope::Scale::Kind::none}, 1, temperature}; }
     /// The results of a decoder with these settings, in order.
     std::vector<DecoderPart> parts() const;
     bool operator==(const DecoderRule&) const = default;

@@ -33,8 +33,7 @@ void write_alignment(TorchLines& py, const TorchLines& decoder, const DecoderRul
         variable.shape = logits.shape;
         return variable;
     };
-    if (rule.temperature != 1)
-        logits = py.apply(Scale{{attnscope::Scale::Kind::none}, 1, rule.temperature}, {logits}, at(scaled));
+    if (rule.temperature != 1) logits = py.apply(rule.scale(), {logits}, at(scaled));
     if (predicts_window(rule.normalizer))
         py.apply(PredictedCenters{words}, {at(state), decoder.inputs[9], decoder.inputs[10]}, at(center));
     else if (rule.has_window())
@@ -59,9 +58,7 @@ void define_step(TorchLines& py, const DecoderRule& rule) {
     const std::string& annotations = py.in(1);
     const int words = py.shape(1).rows, states = py.shape(1).columns / 2;
     if (rule.has_mask()) {
-        rules.apply(
-            Mask{.queries = rule.mask_steps, .keys = words, .rules = rule.mask, .custom = rule.custom_mask},
-            {}, {.name = "mask"});
+        rules.apply(rule.alignment_mask(words), {}, {.name = "mask"});
         rules.code += "\n\n";
     }
     if (rule.aligns)

@@ -16,9 +16,17 @@ void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v
     }
 }
 
-double gaussian_window(double p, int j, double D) {
-    const double distance = j - p, deviation = D / 2;
-    return std::exp(-distance * distance / (2 * deviation * deviation));
+void gaussian_windows(ConstMatrixView centers, double D, MatrixView out) {
+    const double deviation = D / 2;
+    for (Eigen::Index i = 0; i < out.rows(); ++i)
+        for (Eigen::Index j = 0; j < out.cols(); ++j) {
+            const double distance = static_cast<double>(j) - static_cast<double>(centers(i, 0));
+            out(i, j) = static_cast<float>(std::exp(-distance * distance / (2 * deviation * deviation)));
+        }
+}
+
+void apply_window(ConstMatrixView weights, ConstMatrixView window, MatrixView out) {
+    out = (weights.array() == 0).select(0.0f, weights.cwiseProduct(window));
 }
 
 void QueryPlaces::forward(const Work&, Tensor& out) const {
@@ -32,19 +40,14 @@ void PredictedCenters::forward(const Work& in, Tensor& out) const {
 
 void GaussianWindow::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
-        const ConstMatrixView centers = block.of(in.head(0, block.head));
-        MatrixView rows = block.of(out.head(block.head));
-        for (Eigen::Index i = 0; i < rows.rows(); ++i)
-            for (int j = 0; j < keys; ++j)
-                rows(i, j) = static_cast<float>(gaussian_window(centers(i, 0), j, window));
+        gaussian_windows(block.of(in.head(0, block.head)), window, block.of(out.head(block.head)));
     });
 }
 
 void ApplyWindow::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), 1), [&](RowBlock block) {
-        const ConstMatrixView weights = block.of(in.head(0, block.head)),
-                              window = block.of(in.head(1, block.head));
-        block.of(out.head(block.head)) = (weights.array() == 0).select(0.0f, weights.cwiseProduct(window));
+        apply_window(block.of(in.head(0, block.head)), block.of(in.head(1, block.head)),
+                     block.of(out.head(block.head)));
     });
 }
 
@@ -85,20 +88,20 @@ void ApplyWindow::backward(const Backward& at) const {
     }
 }
 
-void QueryPlaces::explain(Proof& proof, const Cell&) const {
-    proof.remark = "the query's own position, counted from 0";
+void QueryPlaces::explain(Proof& proof, const Cell&, const CenterWords& words) const {
+    proof.remark = fmt::format("the {}'s own position, counted from 0", words.query);
 }
 
-void PredictedCenters::explain(Proof& proof, const Cell& cell) const {
+void PredictedCenters::explain(Proof& proof, const Cell& cell, const CenterWords& words) const {
     const Eigen::VectorXd units =
         (cell.inputs[1]->host().head(0).cast<double>() * cell.row_of(0, cell.row).transpose().cast<double>())
             .array()
             .tanh();
     double x = 0;
     for (Eigen::Index k = 0; k < units.size(); ++k) x += cell.at(2, 0, static_cast<int>(k)) * units(k);
-    proof.add_step("v_p · tanh(W_p q)", x);
+    proof.add_step(fmt::format("v_p · tanh(W_p {})", words.letter), x);
     proof.add_step("sigmoid", 1 / (1 + std::exp(-x)));
-    proof.add_step(fmt::format("× M = {}", keys), cell.value);
+    proof.add_step(fmt::format("× {} = {}", words.keys, keys), cell.value);
 }
 
 void GaussianWindow::explain(Proof& proof, const Cell& cell) const {

@@ -9,6 +9,11 @@
 
 namespace attnscope::op {
 
+/// What formulas and proofs of a window's center call the query, a query and the number of keys.
+struct CenterWords {
+    std::string_view query = "query", letter = "q", keys = "M";
+};
+
 /// local-m: each query's window is centered on its own position, counted from 0 (Luong et al. 2015, §3.2,
 /// monotonic); N × 1.
 struct QueryPlaces {
@@ -18,9 +23,11 @@ struct QueryPlaces {
         "the positions of the queries do not depend on any input";
 
     Shape shape(Shapes) const { return matrix(queries, 1); }
-    std::string formula(const Symbols&) const { return "p = i, the query's own position"; }
+    std::string formula(const Symbols&, const CenterWords& words = {}) const {
+        return fmt::format("p = i, the {}'s own position", words.query);
+    }
     void forward(const Work& in, Tensor& out) const;
-    void explain(Proof& proof, const Cell& cell) const;
+    void explain(Proof& proof, const Cell&, const CenterWords& words = {}) const;
     void torch(TorchLines& py) const;
     bool operator==(const QueryPlaces&) const = default;
 };
@@ -31,12 +38,14 @@ struct PredictedCenters {
     int keys;  ///< M
 
     Shape shape(Shapes in) const { return per_head(in[0].heads, in[0].rows, 1); }
-    std::string formula(const Symbols&) const { return "p = M · sigmoid( v_p · tanh( W_p q ) )"; }
+    std::string formula(const Symbols&, const CenterWords& words = {}) const {
+        return fmt::format("p = {} · sigmoid( v_p · tanh( W_p {} ) )", words.keys, words.letter);
+    }
     void forward(const Work& in, Tensor& out) const;
     /// With t = tanh(W_p q), s = sigmoid(v_p · t) and du = dp M s (1 − s): dv_p = Σ du t; with
     /// dt = du v_p ∘ (1 − t²): dq = dt W_p, dW_p = Σ dtᵀ q, in double.
     void backward(const Backward& at) const;
-    void explain(Proof& proof, const Cell& cell) const;
+    void explain(Proof& proof, const Cell& cell, const CenterWords& words = {}) const;
     void torch(TorchLines& py) const;
     bool operator==(const PredictedCenters&) const = default;
 };
@@ -75,7 +84,9 @@ struct ApplyWindow {
 
 /// PredictedCenters of one head: Q n × d, W_p hidden × d, v_p 1 × hidden, out n × 1.
 void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v_p, int keys, MatrixView out);
-/// exp(−(j − p)² / (2 (D/2)²)); D > 0.
-double gaussian_window(double p, int j, double D);
+/// GaussianWindow of some rows: centers n × 1, out n × M; D > 0.
+void gaussian_windows(ConstMatrixView centers, double D, MatrixView out);
+/// ApplyWindow of some rows, n × M each.
+void apply_window(ConstMatrixView weights, ConstMatrixView window, MatrixView out);
 
 }  // namespace attnscope::op

@@ -10,6 +10,26 @@
 namespace attnscope::op {
 namespace {
 
+/// Calls each(closes, name) for everything that may close a pair of query i and key j, both from 0:
+/// closes(i, j) is whether it does, name() what it is called. center(i) is asked for only if there are
+/// centers.
+template <typename Center, typename Each>
+void for_each_condition(const Mask& mask, bool has_centers, const Center& center, const Each& each) {
+    for (const MaskRule& rule : mask.rules) {
+        const MaskKind& kind = mask_kind(rule.kind);
+        each([&](int i, int j) { return !kind.open(rule, i, j); },
+             [&] { return std::string(name_of(rule.kind)); });
+    }
+    if (mask.custom)
+        each([&](int i, int j) { return (*mask.custom)(i, j) == 0; }, [] { return "custom mask"; });
+    if (mask.bias)
+        each([&](int i, int j) { return (*mask.bias)(i, j) == -INFINITY; },
+             [] { return "custom bias of −∞"; });
+    if (has_centers)
+        each([&](int i, int j) { return !is_within(center(i), j, mask.window); },
+             [&] { return fmt::format("local window, D = {}", number_text(mask.window)); });
+}
+
 /// Writes 0 where `is_closed(i, j)`; the first row of `open` is query `first`.
 template <typename IsClosed>
 void close_where(MatrixView open, Eigen::Index first, const IsClosed& is_closed) {
@@ -30,19 +50,34 @@ void Mask::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), work), [&](RowBlock block) {
         MatrixView open = block.of(out.head(block.head));
         open.setOnes();
-        for (const MaskRule& rule : rules) {
+        const bool has_centers = in.count() > 0;
+        const ConstMatrixView centers = has_centers ? in.head(0, block.head) : ConstMatrixView(nullptr, 0, 0);
+        const auto center = [&](int i) { return centers(i, 0); };
+        for_each_condition(*this, has_centers, center, [&](const auto& closes, const auto&) {
             stop_if_cancelled(in.cancel);
-            const MaskKind& kind = mask_kind(rule.kind);
-            close_where(open, block.first, [&](int i, int j) { return !kind.open(rule, i, j); });
-        }
-        if (custom) close_where(open, block.first, [&](int i, int j) { return (*custom)(i, j) == 0; });
-        if (bias) close_where(open, block.first, [&](int i, int j) { return (*bias)(i, j) == -INFINITY; });
-        if (in.count() == 0) return;
-        const ConstMatrixView centers = in.head(0, block.head);
-        close_where(open, block.first, [&](int i, int j) {
-            return !(std::abs(j - static_cast<double>(centers(i, 0))) <= window);
+            close_where(open, block.first, closes);
         });
     });
+}
+
+Matrix Mask::without_window() const {
+    Matrix open = Matrix::Ones(queries, keys);
+    for_each_condition(
+        *this, false, [](int) { return 0.0; },
+        [&](const auto& closes, const auto&) {
+            close_where({open.data(), open.rows(), open.cols()}, 0, closes);
+        });
+    return open;
+}
+
+std::vector<std::string> Mask::closing(int i, int j, std::optional<double> center) const {
+    std::vector<std::string> names;
+    for_each_condition(
+        *this, center.has_value(), [&](int) { return *center; },
+        [&](const auto& closes, const auto& name) {
+            if (closes(i, j)) names.emplace_back(name());
+        });
+    return names;
 }
 
 void MaskedFill::forward(const Work& in, Tensor& out) const {
@@ -62,22 +97,17 @@ void Mask::explain(Proof& proof, const Cell& cell) const {
         proof.remark = "open: this query may attend to this key";
         return;
     }
-    const int i = cell.row, j = cell.column;
-    std::vector<std::string> closing;
-    for (const MaskRule& rule : rules)
-        if (!mask_kind(rule.kind).open(rule, i, j)) closing.emplace_back(name_of(rule.kind));
-    if (custom && (*custom)(i, j) == 0) closing.emplace_back("custom mask");
-    if (bias && (*bias)(i, j) == -INFINITY) closing.emplace_back("bias −∞");
-    if (!cell.inputs.empty() && !(std::abs(j - static_cast<double>(cell.at(0, i, 0))) <= window))
-        closing.push_back(fmt::format("more than D = {} from the center", number_text(window)));
-    proof.remark = fmt::format("{}: {}", k_closed_by_mask, fmt::join(closing, " + "));
+    std::optional<double> center;
+    if (!cell.inputs.empty()) center = cell.at(0, cell.row, 0);
+    proof.remark =
+        fmt::format("{}: {}", k_closed_by_mask, fmt::join(closing(cell.row, cell.column, center), " + "));
 }
 
 void MaskedFill::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    if (proof.steps.empty()) proof.add_step("score", cell.at(0));
+    if (proof.steps.empty()) proof.add_step(proof.name_of_sum(), cell.at(0));
     if (cell.value != -INFINITY) return;
-    proof.remark = cell.at(1) != 0 ? "closed: the score is −∞" : cell.words.prove(1).remark;
+    proof.remark = cell.at(1) != 0 ? std::string(k_closed_by_score) : cell.words.prove(1).remark;
     proof.add_step("masked", cell.value);
 }
 

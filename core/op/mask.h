@@ -1,7 +1,10 @@
 // Masks: which query may attend to which key.
 #pragma once
 
+#include <cmath>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/experiment/masks.h"
@@ -16,6 +19,12 @@ namespace attnscope::op {
 /// Mask::formula() where nothing is closed.
 inline constexpr std::string_view k_all_open = "all open: every query may look at every key";
 
+/// Whether key j is at most `window` from a center; no key is near a center that is NaN.
+inline bool is_within(double center, int j, double window) { return std::abs(j - center) <= window; }
+
+/// The remark on a score of −∞ that the mask leaves open.
+inline constexpr std::string_view k_closed_by_score = "closed: the score is −∞";
+
 /// No input, or the centers of local windows (h × N × 1): 1 where every rule allows, no custom matrix closes
 /// and key j is within `window` of the query's center; N × M, or h × N × M if each head has its own centers.
 /// A center that is NaN leaves nothing open.
@@ -28,6 +37,12 @@ struct Mask {
 
     static constexpr std::string_view k_no_gradient =
         "zeros and ones: no small change of the centers changes them";
+
+    /// Names everything that closes query i to key j, both from 0: "causal", "custom mask", "custom bias of
+    /// −∞", "local window, D = 2"; empty if they are open. `center`: of the query's window, if it has one.
+    std::vector<std::string> closing(int i, int j, std::optional<double> center = {}) const;
+    /// 1 where rules, custom matrix and bias allow; N × M.
+    Matrix without_window() const;
 
     Shape shape(Shapes in) const;
     std::string formula(const Symbols& in) const;

@@ -59,6 +59,7 @@ struct Proof {
     std::vector<ProofBar> row;
     std::optional<RowSummary> summary;  ///< for rows of weights
 
+    std::string name_of_sum() const { return sum_name.empty() ? "score" : sum_name; }
     void add_step(std::string label, double step_value) { steps.push_back({std::move(label), step_value}); }
     /// Adds the product left × right to the terms and their sum; returns it.
     double add_term(std::string label, float left, float right, bool closed = false);

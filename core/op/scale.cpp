@@ -7,13 +7,20 @@
 namespace attnscope::op {
 namespace {
 
-std::string label_of(const Scale& scale) {
+std::string factor_text(const Scale& scale) {
     switch (scale.by.kind) {
         case attnscope::Scale::Kind::sqrt: return fmt::format("÷ √{}", scale.d_k);
-        case attnscope::Scale::Kind::none: return "× 1";
+        case attnscope::Scale::Kind::none: return scale.temperature == 1 ? "× 1" : "";
         case attnscope::Scale::Kind::number: break;
     }
     return "× " + number_text(scale.by.number);
+}
+
+/// "÷ √16 ÷ T 2", "÷ T 2", "× 1".
+std::string label_of(const Scale& scale) {
+    const std::string factor = factor_text(scale);
+    if (scale.temperature == 1) return factor;
+    return factor + (factor.empty() ? "" : " ") + "÷ T " + number_text(scale.temperature);
 }
 
 }  // namespace
@@ -32,9 +39,8 @@ void Scale::backward(const Backward& at) const {
 
 void Scale::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
-    if (proof.steps.empty()) proof.add_step(proof.sum_name.empty() ? "score" : proof.sum_name, cell.at(0));
-    proof.add_step(label_of(*this) + (temperature == 1 ? "" : " ÷ T " + number_text(temperature)),
-                   cell.value);
+    if (proof.steps.empty()) proof.add_step(proof.name_of_sum(), cell.at(0));
+    proof.add_step(label_of(*this), cell.value);
 }
 
 std::string Scale::caption(const Symbols&) const {

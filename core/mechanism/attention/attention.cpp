@@ -79,15 +79,12 @@ Value AttentionBuilder::split(StageKey key, Value x, bool rotate) {
         throw Error(ErrorKind::bad_input,
                     fmt::format("heads {} does not divide the {} columns of {}: use a divisor",
                                 e_.attention.heads, columns, name));
-    const int width = columns / e_.attention.heads;
-    if (rotate && width % 2 != 0)
-        throw Error(
-            ErrorKind::bad_input,
-            fmt::format(
-                "position rope rotates pairs of features and a head of {} has width {}: use an even d_k",
-                name, width));
     op::SplitHeads split{e_.attention.heads};
-    if (rotate) split.rotary = e_.attention.rope_layout;
+    if (rotate) {
+        if (const std::string why = why_rope_does_not_fit(columns / e_.attention.heads); !why.empty())
+            throw Error(ErrorKind::bad_input, why);
+        split.rotary = e_.attention.rope_layout;
+    }
     return builder_.add(key, split, {x});
 }
 

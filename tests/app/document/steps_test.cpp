@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/mechanism/evaluate.h"
 
 namespace attnscope {
 namespace {
@@ -59,6 +60,22 @@ TEST(StepsTest, HeadsThatRopeTurnsAreEven) {
     e.attention.heads = 3;
     EXPECT_EQ(stepped_size(e, heads_of, 1), 6) << "12 / 4 is odd";
     EXPECT_EQ(stepped_size(e, dim_of, 1), 18);
+}
+
+TEST(StepsTest, AnEditIsRefusedInTheWordsOfTheComputation) {
+    Experiment e;
+    e.attention.position = Position::rope;
+    e.input.dim = 15;
+    const auto refusal = [&](auto&& refuses) -> std::string {
+        try {
+            refuses(e);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refusal(check_edit), why_rope_does_not_fit(15));
+    EXPECT_EQ(refusal([](const Experiment& odd) { evaluate(odd); }), why_rope_does_not_fit(15));
 }
 
 TEST(StepsTest, WhatElseIsWrongDoesNotHoldASize) {

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "core/op/mask.h"
+
 namespace attnscope {
 namespace {
 
 Matrix mask(const char* rule, int queries, int keys) {
-    return mask_matrix(std::vector{parse_mask_rule(rule)}, queries, keys).head(0);
+    return op::Mask{.queries = queries, .keys = keys, .rules = {parse_mask_rule(rule)}}.without_window();
 }
 
 TEST(MasksTest, DilatedOpensEveryStepCountedFromTheQuery) {

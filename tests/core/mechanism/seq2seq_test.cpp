@@ -532,6 +532,24 @@ TEST(Seq2seqTest, TheStepsOfAGateAreTheFormula) {
     EXPECT_NEAR(std::tanh(n.steps[3].value), n.value, 1e-6);
 }
 
+TEST(Seq2seqTest, AnAlignmentIsExplainedByTheOperationsOfAttention) {
+    const Trace trace = evaluate(with([](Experiment& e) {
+        e.weighting.temperature = 0.5;
+        e.weighting.normalizer = Normalization::local_p;
+    }));
+    const auto labels = [&](StageKey stage) {
+        std::vector<std::string> all;
+        for (const ProofStep& step : explain(trace, *trace.find(stage), 0, 1, 0).steps)
+            all.push_back(step.label);
+        return all;
+    };
+    using Labels = std::vector<std::string>;
+    EXPECT_EQ(labels("alignment_center"_stage), (Labels{"v_p · tanh(W_p s)", "sigmoid", "× S = 4"}));
+    EXPECT_EQ(labels("alignment_scaled"_stage), (Labels{"e", "÷ T 0.5"}));
+    EXPECT_EQ(formula(trace, *trace.find("alignment_center"_stage)),
+              "p = S · sigmoid( v_p · tanh( W_p s ) )");
+}
+
 TEST(Seq2seqTest, OnlyAlignmentsAreSummedUpAsWeights) {
     const Trace trace = evaluate(translation());
     EXPECT_TRUE(explain(trace, *trace.find("alignment"_stage), 0, 0, 0).summary);
