@@ -61,7 +61,7 @@ std::string closed_beyond_mask(const Trace& trace, int head, int query, int key)
     const int last = center->shape().heads - 1;
     for (int h = head < 0 ? 0 : std::min(head, last); h <= (head < 0 ? last : std::min(head, last)); ++h)
         if (!outside_window(trace, *center, h, query, key)) return "";
-    return "the local window, D = " + fmt::format("{}", e.weighting.local_window);
+    return fmt::format("the local window, D = {}", e.weighting.local_window);
 }
 
 std::span<const MaskPreset> mask_presets() { return k_presets; }
