@@ -61,8 +61,8 @@ void check_numbers(const Experiment& e) {
     if (!(e.attention.bandwidth > 0) || !std::isnormal(two_variances))
         refuse("bandwidth must be above 0, with a square that float32 holds: use 1e-18 to 1e18");
     if (!(e.weighting.local_window >= 0 && e.weighting.local_window <= k_max_tokens))
-        refuse(fmt::format("local-window {} is out of range: use 0 to {}",
-                           fmt::format("{}", e.weighting.local_window), k_max_tokens));
+        refuse(fmt::format("local-window {} is out of range: use 0 to {}", e.weighting.local_window,
+                           k_max_tokens));
     const auto bell =
         static_cast<float>(e.weighting.local_window * e.weighting.local_window / 2);  // 2 (D ÷ 2)²
     if (e.weighting.normalizer == Normalization::local_p && !std::isnormal(bell))

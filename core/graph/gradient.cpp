@@ -1,11 +1,14 @@
 #include "core/graph/gradient.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <span>
 
 #include "core/cancelled.h"
 #include "core/error.h"
 #include "core/graph/stage_table.h"
+#include "core/memory.h"
 #include "core/op/op.h"
 
 namespace attnscope {
@@ -13,6 +16,19 @@ namespace {
 
 bool is_real(const Stage& stage) {
     return stage.info->unit == Unit::real || stage.info->unit == Unit::probability;
+}
+
+/// Before any gradient is allocated: there are at most as many numbers as in the trace.
+void require_memory(const Trace& trace) {
+    std::size_t bytes = 0;
+    for (const StageRecord& record : trace.records)
+        if (is_real(*record.stage)) bytes += record.stage->shape().size() * sizeof(float);
+    const std::size_t free = available_memory() / 10 * 9;
+    if (bytes > free)
+        throw Error(ErrorKind::too_large,
+                    fmt::format("the gradients need {} MiB and {} MiB are free: shorten the sentence or use "
+                                "fewer heads",
+                                bytes >> 20, free >> 20));
 }
 
 class Walk {
@@ -80,6 +96,7 @@ std::vector<StagePtr> gradients(const Trace& trace, const std::stop_token& cance
         throw Error(ErrorKind::bad_input,
                     "this experiment has no loss, so there are no gradients: set W_out and targets, or "
                     "loss_weights (--given), or decode a target sentence");
+    require_memory(trace);
     Walk walk(trace, cancel);
     walk.back_from(*loss);
     return walk.stages();

@@ -1,6 +1,7 @@
 // The gradients of a decoder.
 #include "core/op/decoder.h"
 #include "core/op/gru_backward.h"
+#include "core/op/local_window.h"
 #include "core/op/normalizers.h"
 #include "core/op/op.h"
 
@@ -98,10 +99,12 @@ private:
         ArrayXd d = completed(DecoderPart::weights, i, without((h_ * dcontext.matrix()).array(), closed));
         ArrayXd of_state = ArrayXd::Zero(state.size());
         if (has(DecoderPart::softmax)) {
-            const ArrayXd softmax = value(DecoderPart::softmax, i), bell = value(DecoderPart::gauss, i);
-            of_state +=
-                center(i, state, completed(DecoderPart::gauss, i, without(d * softmax, softmax == 0)));
-            d = completed(DecoderPart::softmax, i, without(d * bell, softmax == 0 && bell.isNaN()));
+            const Buffer softmax(row(value(DecoderPart::softmax, i))),
+                gauss(row(value(DecoderPart::gauss, i)));
+            Tensor dsoftmax = zeros(d.size()), dgauss = zeros(d.size());
+            through(ApplyWindow{}, {&softmax, &gauss}, weights, d, {&dsoftmax, &dgauss});
+            of_state += center(i, state, completed(DecoderPart::gauss, i, numbers(dgauss)));
+            d = completed(DecoderPart::softmax, i, numbers(dsoftmax));
         }
         d = normalized(i, d);
         if (has(DecoderPart::masked)) d = without(completed(DecoderPart::masked, i, d), closed);
@@ -120,46 +123,48 @@ private:
                 dcontext.tail(dcontext.size() - half).matrix().transpose();
     }
 
-    /// Through the normalizer, by its own operation on this row.
+    static Tensor row(const ArrayXd& values) {
+        Tensor tensor(matrix(1, static_cast<int>(values.size())));
+        tensor.head(0).row(0) = values.cast<float>().matrix().transpose();
+        return tensor;
+    }
+    static Tensor zeros(Index size) { return row(ArrayXd::Zero(size)); }
+    static ArrayXd numbers(const Tensor& tensor) { return Backward::in_double(tensor.head(0).row(0)); }
+
+    /// Adds to `sums`, the gradients of the inputs, by the operation's own gradient, if it has one.
+    static void through(const Op& op, const std::vector<const Buffer*>& inputs, const ArrayXd& result,
+                        const ArrayXd& gradient, const std::vector<Tensor*>& sums) {
+        if (!why_no_gradient(op).empty()) return;
+        const Buffer values(row(result));
+        Tensor of_values = row(gradient);
+        const Buffer* results[] = {&values};
+        Tensor* gradients[] = {&of_values};
+        attnscope::backward(op, {inputs, results, gradients, sums});
+    }
+
     ArrayXd normalized(Index i, const ArrayXd& dweights) const {
-        const bool bent = has(DecoderPart::softmax);
-        const Shape shape = matrix(1, static_cast<int>(dweights.size()));
-        const auto buffer = [&](const ArrayXd& row) {
-            Tensor tensor(shape);
-            tensor.head(0).row(0) = row.cast<float>().matrix().transpose();
-            return Buffer(std::move(tensor));
-        };
         const DecoderPart from = has(DecoderPart::masked)   ? DecoderPart::masked
                                  : has(DecoderPart::scaled) ? DecoderPart::scaled
                                                             : DecoderPart::scores;
-        const Buffer x = buffer(value(from, i)),
-                     y = buffer(value(bent ? DecoderPart::softmax : DecoderPart::weights, i));
-        Tensor dy(shape), dx(shape);
-        dy.head(0).row(0) = dweights.cast<float>().matrix().transpose();
-        dx.head(0).setZero();
-        const Op op = normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys);
-        if (!why_no_gradient(op).empty()) return ArrayXd::Zero(dweights.size());
-        const Buffer *xs[] = {&x}, *ys[] = {&y};
-        Tensor *dys[] = {&dy}, *dxs[] = {&dx};
-        attnscope::backward(op, {xs, ys, dys, dxs});
-        return Backward::in_double(dx.head(0).row(0));
+        const DecoderPart to = has(DecoderPart::softmax) ? DecoderPart::softmax : DecoderPart::weights;
+        const Buffer logits(row(value(from, i)));
+        Tensor dlogits = zeros(dweights.size());
+        through(normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys), {&logits}, value(to, i), dweights,
+                {&dlogits});
+        return numbers(dlogits);
     }
 
     /// Through the Gaussian and the center of the window.
-    ArrayXd center(Index i, const ArrayXd& state, const ArrayXd& dbell) {
-        const ArrayXd bell = value(DecoderPart::gauss, i);
-        const double p = value(DecoderPart::center, i)(0), deviation = rule_.window / 2;
-        const ArrayXd apart = ArrayXd::LinSpaced(bell.size(), 0, static_cast<double>(bell.size() - 1)) - p;
-        const double through = (dbell * bell * apart).sum() / (deviation * deviation);
-        const double dp = completed(DecoderPart::center, i, ArrayXd::Constant(1, through))(0);
-        const MatrixXd W = at_.input(W_p).cast<double>();
-        const ArrayXd v = at_.input_row(v_p, 0), t = (W * state.matrix()).array().tanh();
-        const double s = sigmoid((v * t).sum());
-        const double du = dp * static_cast<double>(h_.rows()) * s * (1 - s);
-        const ArrayXd dt = du * v * (1 - t.square());
-        at_.add(W_p, dt.matrix() * state.matrix().transpose());
-        at_.add_row(v_p, 0, du * t);
-        return (W.transpose() * dt.matrix()).array();
+    ArrayXd center(Index i, const ArrayXd& state, const ArrayXd& dgauss) const {
+        const int words = static_cast<int>(h_.rows());
+        const Buffer center(row(value(DecoderPart::center, i))), query(row(state));
+        Tensor dcenter = zeros(1), dquery = zeros(state.size());
+        through(GaussianWindow{words, rule_.window}, {&center}, value(DecoderPart::gauss, i), dgauss,
+                {&dcenter});
+        through(PredictedCenters{words}, {&query, at_.inputs[W_p], at_.inputs[v_p]},
+                value(DecoderPart::center, i), completed(DecoderPart::center, i, numbers(dcenter)),
+                {&dquery, at_.sums[W_p], at_.sums[v_p]});
+        return numbers(dquery);
     }
 
     /// Through v_a · tanh(W_a s + U_a h_j).

@@ -247,7 +247,7 @@ struct InDouble {
     Values operator()(const op::Exponential&) const { return {head(0).array().exp()}; }
     Values operator()(const op::CrossEntropy&) const {
         double sum = 0;
-        for (Index i = 0; i < head(0).rows(); ++i) sum -= head(0)(i, static_cast<Index>(head(1)(i, 0)));
+        for (Index i = 0; i < head(0).rows(); ++i) sum -= head(0)(i, static_cast<Index>(head(1).data()[i]));
         return {MatrixXd::Constant(1, 1, sum / static_cast<double>(head(0).rows()))};
     }
     Values operator()(const op::WeightedTotal&) const {
