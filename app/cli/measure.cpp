@@ -1,5 +1,4 @@
 #include "app/cli/measure.h"
-// X
 
 #include <sys/resource.h>
 #include <unistd.h>
