@@ -119,7 +119,8 @@ void require_folder(const std::string& path) {
     if (fs::is_directory(status)) return;
     if (fs::exists(status)) throw Error(ErrorKind::io, path + " is not a folder: choose another --out");
     if (status.type() != fs::file_type::not_found)
-        throw Error(ErrorKind::io, "cannot reach the folder " + path + ": " + file_advice(problem.value()));
+        throw Error(ErrorKind::io,
+                    "--out: cannot reach the folder " + path + ": " + file_advice(problem.value()));
     const fs::path parent =
         path.empty() ? fs::path() : fs::absolute(fs::path(path) / "").parent_path().parent_path();
     if (!fs::is_directory(parent, problem))
@@ -131,7 +132,8 @@ void make_folder(const std::string& path) {
     std::error_code problem;
     std::filesystem::create_directory(path, problem);
     if (problem)
-        throw Error(ErrorKind::io, "cannot create the folder " + path + ": " + file_advice(problem.value()));
+        throw Error(ErrorKind::io,
+                    "--out: cannot create the folder " + path + ": " + file_advice(problem.value()));
 }
 
 /// export_files(), interruptible by a signal.
