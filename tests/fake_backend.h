@@ -65,7 +65,7 @@ public:
     using Computes = std::function<std::shared_ptr<const DeviceValues>(const Op&, const Shape&)>;
     explicit FakeBackend(Computes computes = {}) : computes_(std::move(computes)) {}
 
-    std::string_view name() const override { return "gpu"; }
+    std::string card() const override { return "gpu"; }
     bool computes(const Op& op) const override {
         return !std::holds_alternative<op::Drawn>(op) && !std::holds_alternative<op::TokenRows>(op) &&
                !std::holds_alternative<op::DropoutMask>(op);

@@ -114,16 +114,13 @@ bool is_theme(const ActionContext& c) {
     return c.document.presentation().theme == theme;
 }
 
-template <const char* backend>
+template <BackendWish backend>
 void set_backend(ActionContext& c) {
     c.saved.backend = backend;
     c.interaction.choose_backend_again = true;
 }
-constexpr char k_auto[] = "auto";
-constexpr char k_cpu[] = "cpu";
-constexpr char k_gpu[] = "gpu";
 
-template <const char* backend>
+template <BackendWish backend>
 bool is_backend(const ActionContext& c) {
     return c.saved.backend == backend;
 }
@@ -388,17 +385,24 @@ const std::array k_actions = {
            {},
            false,
            always,
-           set_backend<k_auto>,
-           is_backend<k_auto>},
-    Action{"compute.cpu", "Compute", "CPU", {}, false, always, set_backend<k_cpu>, is_backend<k_cpu>},
+           set_backend<BackendWish::automatic>,
+           is_backend<BackendWish::automatic>},
+    Action{"compute.cpu",
+           "Compute",
+           "CPU",
+           {},
+           false,
+           always,
+           set_backend<BackendWish::cpu>,
+           is_backend<BackendWish::cpu>},
     Action{"compute.gpu",
            "Compute",
            "GPU",
            {},
            false,
            may_use_card,
-           set_backend<k_gpu>,
-           is_backend<k_gpu>,
+           set_backend<BackendWish::gpu>,
+           is_backend<BackendWish::gpu>,
            why_no_card},
     Action{"compute.parity",
            "Compute",

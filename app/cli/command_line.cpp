@@ -32,14 +32,17 @@ namespace {
 
 /// How to compute; none of it changes the results.
 struct HowArguments {
-    std::string backend;  ///< empty: the flag is absent
+    std::optional<BackendWish> backend;
     int threads = 0;
     std::optional<std::string> shaders;  ///< empty: the built-in ones
 
     void add_to(CLI::App& command) {
-        command.add_option("--backend", backend, "Where to compute [auto]")
+        command
+            .add_option_function<std::string>(
+                "--backend", [this](const std::string& name) { backend = parse_backend(name); },
+                "Where to compute [auto]")
             ->check(one_of({"auto", "cpu", "gpu"}))
-            ->option_text("auto|cpu|gpu")
+            ->option_text(std::string(k_arguments<BackendWish>))
             ->group("Computation");
         command
             .add_option("--threads", threads,
@@ -65,9 +68,10 @@ struct HowArguments {
     EvaluateOptions options(const Session& session) {
         EvaluateOptions options = window_options();
         const bool recurrent = mechanism_of(session.experiment).is_recurrent;
-        if (backend == "gpu" && recurrent)
+        const bool on_card = backend == BackendWish::gpu;
+        if (on_card && recurrent)
             print_error("--backend gpu: sequence to sequence runs on the CPU: leave the flag out");
-        if (backend == "gpu" && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
+        if (on_card && !recurrent && !backend_) backend_ = choose_backend(BackendWish::gpu).backend;
         options.backend = backend_.get();
         return options;
     }

@@ -6,15 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "core/graph/backend_kind.h"
 #include "core/graph/run_options.h"
 #include "core/session/session.h"
 
 namespace attnscope {
 
 /// Opens the window on a session and the file that Save writes to, or on the last session if there is none.
-/// Returns the exit code. `backend` is the value of --backend, empty where the flag is absent.
+/// Returns the exit code. `backend` is that of --backend, if the flag is there.
 using OpenWindow = std::function<int(std::optional<Session>, const std::string& file, const EvaluateOptions&,
-                                     const std::string& backend)>;
+                                     std::optional<BackendWish> backend)>;
 
 /// Runs the program. Returns 0 for success and 2 for wrong usage (one line on standard error): a bad flag, or
 /// a bad value that does not come from FILE. Throws Error for failures (main turns it into exit code 1): a

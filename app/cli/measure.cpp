@@ -70,7 +70,7 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-SavedState state_of(const Session& session, const std::string& backend) {
+SavedState state_of(const Session& session, BackendWish backend) {
     SavedState state;
     state.session = session;
     state.backend = backend;
@@ -84,7 +84,7 @@ struct Stand {
     FrameCallbacks callbacks;
     std::vector<double> frame_ms;
 
-    Stand(const Session& session, const EvaluateOptions& options, const std::string& backend)
+    Stand(const Session& session, const EvaluateOptions& options, BackendWish backend)
         : window({}),
           workspace(state_of(session, backend), options, window.waker()),
           callbacks(workspace.callbacks()) {
@@ -217,9 +217,9 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
         ->option_text("N");
 }
 
-int measure(const Session& session, const EvaluateOptions& options, const std::string& backend,
+int measure(const Session& session, const EvaluateOptions& options, std::optional<BackendWish> backend,
             const MeasureRequest& request) {
-    Stand stand(session, options, backend == "gpu" ? backend : "cpu");
+    Stand stand(session, options, backend == BackendWish::gpu ? BackendWish::gpu : BackendWish::cpu);
     stand.step_until_shown();
     const double first_frame_ms = process_age_ms();
     for (int i = 0; i < k_most_frames_to_wait && (i < 2 || !stand.rests()); ++i) stand.step();
@@ -248,7 +248,7 @@ int measure(const Session& session, const EvaluateOptions& options, const std::s
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},
         {"resident_mb", resident_mb()},
-        {"backend", stand.workspace.document().trace()->backend}};
+        {"backend", name_of(stand.workspace.document().trace()->backend)}};
     write_file("-", result.dump() + "\n");
     return 0;
 }

@@ -1,8 +1,10 @@
 // Measures how fast the window responds, from within the window.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "core/graph/backend_kind.h"
 #include "core/graph/run_options.h"
 #include "core/session/session.h"
 
@@ -29,9 +31,9 @@ void add_measure_options(CLI::App& command, MeasureRequest& request);
 /// `cpu_percent`            share of one core, over the action
 /// `resident_mb`            resident memory after the action
 /// `backend`                the backend that computed the last trace
-/// Computes on the processor unless `backend` is "gpu". Neither reads nor writes the saved session. Throws
+/// Computes on the processor unless `backend` is the GPU. Neither reads nor writes the saved session. Throws
 /// Error(backend) without a display.
-int measure(const Session& session, const EvaluateOptions& options, const std::string& backend,
+int measure(const Session& session, const EvaluateOptions& options, std::optional<BackendWish> backend,
             const MeasureRequest& request);
 
 }  // namespace attnscope

@@ -51,9 +51,9 @@ op::Mask rules_and_given(const Experiment& experiment, int queries, int keys) {
 const StageInfo* mask_stage(const Experiment& experiment) { return mechanism_of(experiment).mask; }
 
 std::string given_name_of(std::string_view stage) {
-    const std::string_view name = stage == "alignment_mask" ? "mask" : stage;
-    const bool known = std::ranges::find(given_names(), name, &GivenName::name) != given_names().end();
-    return known ? std::string(name) : "";
+    const StageInfo* info = find_stage_info(stage);
+    if (info && info->role == StageRole::mask) return "mask";
+    return find_given_name(stage) ? std::string(stage) : "";
 }
 
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
@@ -109,7 +109,7 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
         const GivenSize size = given_size(*trace, name);
         return editable_mask(experiment, size.rows, size.columns);
     }
-    if (stage && (stage->shape().heads == 1 || name == "dropout_keep")) {
+    if (stage && (stage->shape().heads == 1 || stage->info == "dropout_keep"_stage)) {
         const Shape& shape = stage->shape();
         Matrix values(shape.heads * shape.rows, shape.columns);
         for (int h = 0; h < shape.heads; ++h)
@@ -118,8 +118,8 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
         return values;
     }
     const GivenSize size = given_size(*trace, name);
-    const bool ones = name == "mask" || name == "dropout_keep" || name.ends_with("_g");
-    return Matrix::Constant(size.rows, size.columns, ones ? 1.0f : 0.0f);
+    const GivenName* known = find_given_name(name);
+    return Matrix::Constant(size.rows, size.columns, known ? known->start : 0.0f);
 }
 
 int head_width(const Trace& trace, StageKey heads, StageKey whole) {

@@ -41,8 +41,7 @@ void read_window(SavedState& kept, const std::string& text) {
     state.scale = std::clamp(json.value("scale", state.scale), k_least_scale, k_largest_scale);
     state.export_folder = json.value("export_folder", "");
     state.closed_note = json.value("closed_note", "");
-    state.backend = json.value("backend", state.backend);
-    parse_backend(state.backend);
+    state.backend = parse_backend(json.value("backend", std::string(name_of(state.backend))));
     kept = std::move(state);
 }
 
@@ -54,7 +53,7 @@ std::string window_json(const SavedState& state) {
                        {"scale", state.scale},
                        {"export_folder", state.export_folder},
                        {"closed_note", state.closed_note},
-                       {"backend", state.backend}};
+                       {"backend", name_of(state.backend)}};
     return json.dump(2) + "\n";
 }
 

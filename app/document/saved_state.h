@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/graph/backend_kind.h"
 #include "core/session/session.h"
 
 namespace attnscope {
@@ -21,8 +22,8 @@ struct SavedState {
     int width = 1600, height = 1000;        ///< of the window, in screen coordinates
     double scale = 1;                       ///< of the interface, k_least_scale … k_largest_scale
     std::string export_folder;
-    std::string backend = "auto";  ///< the chosen backend, as parse_backend reads it
-    std::string closed_note;       ///< the note that was closed; it stays closed until a session is opened
+    BackendWish backend = BackendWish::automatic;
+    std::string closed_note;  ///< the note that was closed; it stays closed until a session is opened
 
     bool operator==(const SavedState&) const = default;
 };

@@ -35,7 +35,7 @@ bool is_cheap(const Trace& trace) {
     std::size_t cells = 0;
     for (const StageRecord& record : trace.records)
         if (has_mean(*record.stage)) cells += record.stage->shape().size();
-    return trace.backend != "gpu" && cells <= k_few_cells;
+    return trace.backend == BackendKind::cpu && cells <= k_few_cells;
 }
 
 /// Whether it is known what drawing a matrix needs. A card pools its values itself.

@@ -185,7 +185,7 @@ void given_section(Desk& desk, const Ui& ui) {
                 [&, &name = name, &matrix = matrix](float width) {
                     given_fields(desk, ui, name, matrix, width);
                 },
-                std::ranges::find(given_names(), name, &GivenName::name)->what);
+                find_given_name(name)->what);
     const auto control = [&](float width) {
         if (small_button(ui, "give", "set…", "Set a matrix instead of computing it", width))
             desk.state.open(Dialog::giving);

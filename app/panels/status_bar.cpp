@@ -70,7 +70,7 @@ std::string file_text(const Document& document) {
 /// "GPU · NVIDIA H100 is 12 times as fast as the CPU"; without the reason if there is no room.
 std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     const Trace* trace = desk.document.trace().get();
-    const bool on_card = trace && trace->backend == "gpu";
+    const bool on_card = trace && trace->backend == BackendKind::gpu;
     const std::string name = on_card ? "GPU" : desk.processor;
     const BackendReport report = desk.document.backend();
     // The trace may have been computed elsewhere than chosen: sequence to sequence, or a trace

@@ -106,7 +106,7 @@ bool show(SavedState& state, const std::string& problem, bool may_use_card, cons
 }  // namespace
 
 int open_window(std::optional<Session> session, const std::string& file, const EvaluateOptions& options,
-                const std::string& backend) {
+                std::optional<BackendWish> backend) {
     EndSignals end;
     const std::string folder = state_folder();
     const StateLock lock(folder);
@@ -127,7 +127,7 @@ int open_window(std::optional<Session> session, const std::string& file, const E
         state.file = file;
         state.closed_note.clear();
     }
-    if (!backend.empty()) state.backend = backend;
+    if (backend) state.backend = *backend;
     Keeper keeper(lock.held() ? folder : "", kept.value_or(SavedState{}));
     const SaveAtExit save_at_exit(keeper);
     bool may_use_card = true;

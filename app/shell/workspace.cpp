@@ -254,12 +254,12 @@ void Workspace::offer_card(const GlVersion& version,
 /// Not before the first frame; and measuring, which would delay the first picture, not before that.
 void Workspace::choose_backend_as_asked() {
     const bool first_is_there = document_.trace() || !document_.problem().empty();
-    const bool may_wait = saved_.backend != "gpu";
+    const bool may_wait = saved_.backend != BackendWish::gpu;
     if (!make_context_ || (may_wait ? !first_is_there : frames_ < 2)) return;
     const bool again = std::exchange(interaction_.choose_backend_again, false);
     if (saved_.backend == chosen_backend_ && !again) return;
     chosen_backend_ = saved_.backend;
-    const BackendWish wish = parse_backend(chosen_backend_);
+    const BackendWish wish = *chosen_backend_;
     const auto context = std::make_shared<std::unique_ptr<GlContext>>();
     std::string problem = interaction_.why_no_card;
     if (wish == BackendWish::automatic && problem.empty()) problem = why_not_faster_;
@@ -286,7 +286,7 @@ void Workspace::take_saved_shaders(const HeatmapRenderer& heatmaps) {
         wants_frame_ = true;
         interaction_.notice = {"shaders reloaded", false};
         document_.compute_again();
-        if (!document_.backend().on_card) chosen_backend_.clear();  // a broken one may have been the reason
+        if (!document_.backend().on_card) chosen_backend_.reset();  // a broken one may have been the reason
     }
     const std::string problem = std::exchange(shader_problem_, heatmaps.problem());
     if (!shader_problem_.empty() && (shader_problem_ != problem || shaders_stamp_ != before))
@@ -315,7 +315,7 @@ void Workspace::draw(FrameInput& frame) {
     choose_backend_as_asked();
     ++frames_;
     // Drawing may read from the graphics card, which can be lost, and allocate memory there.
-    const bool on_card = document_.trace() && document_.trace()->backend == "gpu";
+    const bool on_card = document_.trace() && document_.trace()->backend == BackendKind::gpu;
     try {
         draw_all(frame);
     } catch (const std::exception& error) {

@@ -84,7 +84,7 @@ private:
     std::string processor_;
     std::function<std::unique_ptr<GlContext>()> make_context_;
     std::string why_not_faster_;  ///< why the graphics card is not used, if known without measuring
-    std::string chosen_backend_;  ///< of saved_.backend; empty: nothing is chosen yet
+    std::optional<BackendWish> chosen_backend_;  ///< of saved_.backend
     std::uint64_t shaders_stamp_ = shaders_stamp();
     std::string shader_problem_;
     int frames_ = 0;

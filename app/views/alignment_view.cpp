@@ -361,7 +361,7 @@ AlignmentScene scene_of(Desk& desk) {
     ShownStage shown = *shown_stage(trace, main_stage(trace).key(), presentation);
     const Highlight lit = current_highlight(desk.state, presentation, &trace);
     const ColorScale scale = scale_of(shown, presentation);
-    const bool aligned = shown.stage->info == "alignment"_stage;
+    const bool aligned = shown.stage->info->role == StageRole::weights;
     const int words = trace.find("source"_stage)->shape().rows, step = shown_step(desk, shown);
     return {trace,   std::move(shown),  scale,
             aligned, said_words(trace), words,

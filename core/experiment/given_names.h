@@ -13,7 +13,9 @@ namespace attnscope {
 /// A matrix that can be overridden.
 struct GivenName {
     std::string_view name;
-    std::string_view what;  ///< its meaning and shape
+    std::string_view what;              ///< its meaning and shape
+    std::string_view zero_or_one = "";  ///< what 1 and 0 mean, where no other value is allowed
+    float start = 0;                    ///< its cells where nothing is known yet
 };
 
 /// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and a Y for the
@@ -35,9 +37,9 @@ inline constexpr std::array k_given_names = {
     GivenName{"key", "K, M × h·d_k"},
     GivenName{"value", "V, M × h·d_v"},
     GivenName{"scores", "N × M"},
-    GivenName{"mask", "N × M, 1 = open, 0 = closed"},
+    GivenName{"mask", "N × M, 1 = open, 0 = closed", "a mask holds 1 (open) and 0 (closed)", 1},
     GivenName{"mask_additive", "N × M, added to the scaled scores"},
-    GivenName{"dropout_keep", "h·N × M, 1 = kept, 0 = dropped"},
+    GivenName{"dropout_keep", "h·N × M, 1 = kept, 0 = dropped", "it holds 1 (kept) and 0 (dropped)", 1},
     GivenName{"W_patch", "image: d × 3·patch-size²"},
     GivenName{"W_q", "h·d_k × d"},
     GivenName{"W_k", "h·d_k × d"},
@@ -57,13 +59,13 @@ inline constexpr std::array k_given_names = {
     GivenName{"W_loc", "location: M × d_k"},
     GivenName{"W_p", "local-p: hidden × d_k of the queries; seq2seq: hidden × decoder's states"},
     GivenName{"v_p", "local-p: 1 × hidden"},
-    GivenName{"ln1_g", "first layer norm's gain, 1 × d"},
+    GivenName{"ln1_g", "first layer norm's gain, 1 × d", "", 1},
     GivenName{"ln1_b", "first layer norm's shift, 1 × d"},
     GivenName{"W_1", "feed-forward: hidden × d"},
     GivenName{"b_1", "feed-forward: 1 × hidden"},
     GivenName{"W_2", "feed-forward: d × hidden"},
     GivenName{"b_2", "feed-forward: 1 × d"},
-    GivenName{"ln2_g", "second layer norm's gain, 1 × d"},
+    GivenName{"ln2_g", "second layer norm's gain, 1 × d", "", 1},
     GivenName{"ln2_b", "second layer norm's shift, 1 × d"},
     GivenName{"W_out", "words × d, projects to logits; seq2seq: words × (states + d + context)"},
     GivenName{"b_out", "1 × words"},
@@ -92,14 +94,18 @@ inline constexpr std::array k_given_names = {
     GivenName{"dec.b_hh", "decoder: 1 × 3 states"},
 };
 inline std::span<const GivenName> given_names() { return k_given_names; }
+/// nullptr for a name that no matrix has.
+constexpr const GivenName* find_given_name(std::string_view name) {
+    const auto found = std::ranges::find(k_given_names, name, &GivenName::name);
+    return found == k_given_names.end() ? nullptr : &*found;
+}
 
 /// The name of a matrix that can be overridden. A literal that is none of k_given_names does not compile.
 class CustomName {
 public:
     template <std::size_t Size>
     consteval CustomName(const char (&name)[Size]) : text_(name, Size - 1) {
-        if (std::ranges::find(k_given_names, text_, &GivenName::name) == k_given_names.end())
-            throw "no matrix of this name can be overridden";
+        if (!find_given_name(text_)) throw "no matrix of this name can be overridden";
     }
     /// A name that is known only when the program runs.
     template <std::convertible_to<std::string_view> Text>

@@ -7,15 +7,15 @@
 #include <charconv>
 
 #include "core/error.h"
+#include "core/experiment/given_names.h"
 
 namespace attnscope {
 namespace {
 
 /// What 1 and 0 mean where they are the only values allowed; empty for the other matrices.
 std::string_view two_values(std::string_view name) {
-    if (name == "mask") return "a mask holds 1 (open) and 0 (closed)";
-    if (name == "dropout_keep") return "it holds 1 (kept) and 0 (dropped)";
-    return "";
+    const GivenName* known = find_given_name(name);
+    return known ? known->zero_or_one : "";
 }
 
 bool is_one_of_two(float value) { return value == 0 || value == 1; }

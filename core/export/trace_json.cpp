@@ -125,7 +125,7 @@ std::string trace_json(const Trace& trace, std::span<const std::string> names, c
     const Json session = Json::parse(to_json(Session{trace.experiment, {}, {}}));
     std::string out =
         "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
-        ",\n\"backend\":" + Json(trace.backend).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
+        ",\n\"backend\":" + Json(name_of(trace.backend)).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
         ",\n\"columns\":" + Json(trace.columns).dump() + ",\n\"stages\":";
     append_stages(out, trace.stages(), names, head);
     out += ",\n\"parameters\":";

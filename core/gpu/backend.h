@@ -17,7 +17,6 @@ public:
     explicit GpuBackend(std::unique_ptr<GlContext> context, const GpuOptions& options = {});
     ~GpuBackend() override;
 
-    std::string_view name() const override { return "gpu"; }
     /// The renderer's name, with a note if it runs on the CPU.
     std::string card() const override;
     bool computes(const Op& op) const override;

@@ -49,9 +49,7 @@ BackendChoice faster(std::shared_ptr<GpuBackend> gpu) {
 }  // namespace
 
 BackendWish parse_backend(std::string_view word) {
-    if (word == "auto") return BackendWish::automatic;
-    if (word == "cpu") return BackendWish::cpu;
-    if (word == "gpu") return BackendWish::gpu;
+    if (const auto wish = find_choice<BackendWish>(word)) return *wish;
     throw Error(ErrorKind::bad_input, "backend " + std::string(word) + " is not known: use auto, cpu or gpu");
 }
 

@@ -7,10 +7,9 @@
 
 #include "core/gpu/context.h"
 #include "core/graph/backend.h"
+#include "core/graph/backend_kind.h"
 
 namespace attnscope {
-
-enum class BackendWish { automatic, cpu, gpu };
 
 /// Parses "auto", "cpu" or "gpu". Throws Error(bad_input) for another word.
 BackendWish parse_backend(std::string_view word);

@@ -10,14 +10,13 @@
 
 namespace attnscope {
 
+/// Computes operations on a graphics card.
 class Backend {
 public:
     virtual ~Backend() = default;
 
-    /// "gpu", as in --backend and Trace::backend.
-    virtual std::string_view name() const = 0;
     /// The name of the device, as its driver reports it.
-    virtual std::string card() const { return std::string(name()); }
+    virtual std::string card() const = 0;
     /// Whether compute() supports the operation; the CPU computes the others.
     virtual bool computes(const Op& op) const = 0;
     /// The operation's result; nullptr if the CPU has to compute it after all. Copies inputs to the device as

@@ -99,17 +99,10 @@ RowSummary summarize(const Stage& stage, int head, int row, int column, const Pr
     return summary;
 }
 
-bool is_of_weights(const StageInfo* info) {
-    constexpr const StageInfo* k_weights[] = {"weights"_stage, "align"_stage, "alignment"_stage,
-                                              "alignment_softmax"_stage};
-    return std::ranges::find(k_weights, info) != std::end(k_weights);
-}
-
 /// The cell's row, and the summary of a row of weights; `head` −1 means the mean, which is closed where every
 /// head is.
 void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int row, int column) {
-    const Stage* masked = trace.find("masked"_stage);
-    if (!masked) masked = trace.find("alignment_masked"_stage);
+    const Stage* masked = trace.find(StageRole::masked_scores, stage.layer);
     const Eigen::RowVectorXf values = head < 0 ? stage.buffer.mean_row(row) : stage.buffer.row(head, row);
     std::vector<Eigen::RowVectorXf> scores;  // of that head, or of every head
     if (masked && stage.info->columns == Axis::key_token) {
@@ -123,7 +116,7 @@ void add_row(Proof& proof, const Trace& trace, const Stage& stage, int head, int
         const bool closed = !scores.empty() && std::ranges::all_of(scores, closes);
         proof.row.push_back({trace.label(stage.info->columns, j), values(j), closed});
     }
-    if (is_of_weights(stage.info)) proof.summary = summarize(stage, head, row, column, proof);
+    if (stage.info->role == StageRole::weights) proof.summary = summarize(stage, head, row, column, proof);
 }
 
 }  // namespace

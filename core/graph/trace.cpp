@@ -40,6 +40,12 @@ const Stage* Trace::find(StageKey key) const {
     return found ? found->stage.get() : nullptr;
 }
 
+const Stage* Trace::find(StageRole role, int layer) const {
+    for (const StageRecord& record : records)
+        if (record.stage->info->role == role && record.stage->layer == layer) return record.stage.get();
+    return nullptr;
+}
+
 const Stage* Trace::find_named(std::string_view name) const {
     for (const StageRecord& record : records)
         if (record.stage->name() == name) return record.stage.get();
@@ -76,8 +82,7 @@ std::string Trace::label(Axis axis, int index) const {
 }
 
 bool Trace::fully_masked(int row) const {
-    const Stage* masked = find("masked"_stage);
-    if (!masked) masked = find("alignment_masked"_stage);
+    const Stage* masked = find(StageRole::masked_scores);
     if (!masked || row < 0 || row >= masked->shape().rows) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
         if (masked->buffer.row_largest(h)[static_cast<std::size_t>(row)] != -INFINITY) return false;
@@ -85,7 +90,7 @@ bool Trace::fully_masked(int row) const {
 }
 
 bool Trace::fully_masked_column(int column) const {
-    const Stage* masked = experiment.over_queries() ? find("masked"_stage) : nullptr;
+    const Stage* masked = experiment.over_queries() ? find(StageRole::masked_scores) : nullptr;
     if (!masked || column < 0 || column >= masked->shape().columns) return false;
     for (int h = 0; h < masked->shape().heads; ++h)
         if (masked->buffer.column_largest(h)[static_cast<std::size_t>(column)] != -INFINITY) return false;

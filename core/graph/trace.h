@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/experiment/experiment.h"
+#include "core/graph/backend_kind.h"
 #include "core/tensor/buffer.h"
 
 namespace attnscope {
@@ -33,6 +34,16 @@ enum class Unit {
     boolean,      ///< 1 = open
 };
 
+/// What a stage is to its mechanism; each mechanism has one stage of most roles.
+enum class StageRole {
+    other,
+    scores,         ///< before the softmax
+    masked_scores,  ///< the same, with −∞ where a pair is closed
+    mask,
+    weights,  ///< rows that a softmax, or what replaces it, made; before dropout
+    context,  ///< the weighted sums
+};
+
 /// What is known of a stage before any value is computed. stage_table() is the one table of them.
 struct StageInfo {
     std::string_view name;     ///< as in code, in files and on the command line; on screen stage_heading()
@@ -43,6 +54,7 @@ struct StageInfo {
     Unit unit;
     bool per_head;
     std::string_view mask = "";  ///< the stage whose closed pairs are empty cells of this one
+    StageRole role = StageRole::other;
 };
 
 /// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
@@ -113,11 +125,13 @@ struct Trace {
     std::vector<Givable> givable;
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
     double milliseconds = 0;           ///< the time of the whole evaluate()
-    std::string backend = "cpu";  ///< the backend that computed it: "cpu", or "gpu" with help from the CPU
+    BackendKind backend = BackendKind::cpu;
 
     /// nullptr if the experiment has no such stage.
     const StageRecord* record(StageKey key) const;
     const Stage* find(StageKey key) const;
+    /// The first of this role in a layer.
+    const Stage* find(StageRole role, int layer = 0) const;
     /// By the name that a file, the command line or a presentation holds.
     const Stage* find_named(std::string_view name) const;
     /// The stages in order, without the parameters.

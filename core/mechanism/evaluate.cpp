@@ -60,7 +60,7 @@ Trace evaluate(const Experiment& experiment, const Trace& previous, const Evalua
     EvaluateOptions how = options;
     // A recurrence runs step by step, so the CPU computes it.
     if (mechanism_of(experiment).is_recurrent) how.backend = nullptr;
-    const std::string backend(how.backend ? how.backend->name() : "cpu");
+    const BackendKind backend = how.backend ? BackendKind::gpu : BackendKind::cpu;
     // Backends differ in the last bits, so neither reuses the other's results.
     const Trace nothing;
     const Trace& before = previous.backend == backend ? previous : nothing;

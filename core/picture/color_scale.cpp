@@ -18,11 +18,11 @@
 namespace attnscope {
 namespace {
 
-/// The stages of the scores before the softmax: with "this head" they share a range, so that the effect of
-/// scaling and masking is visible.
-constexpr std::array k_score_stages{
-    "scores"_stage,           "scaled"_stage,           "biased"_stage,          "masked"_stage,
-    "alignment_scores"_stage, "alignment_scaled"_stage, "alignment_masked"_stage};
+/// Of the scores before the softmax: with "this head" they share a range, so that the effect of scaling and
+/// masking is visible.
+bool is_of_scores(const Stage& stage) {
+    return stage.info->role == StageRole::scores || stage.info->role == StageRole::masked_scores;
+}
 
 struct Interval {
     double min = 0;
@@ -44,13 +44,9 @@ Interval values_of(const Trace& trace, const Stage& stage, const HeadChoice& hea
         return result;
     }
     result.add(shown_matrix(stage, head).range());
-    const bool is_score =
-        std::find(k_score_stages.begin(), k_score_stages.end(), stage.info) != k_score_stages.end();
-    if (kind != RangeChoice::Kind::head || !is_score) return result;
-    for (const StageInfo* each : k_score_stages) {
-        const Stage* other = trace.find(each);
-        if (other) result.add(shown_matrix(*other, head).range());
-    }
+    if (kind != RangeChoice::Kind::head || !is_of_scores(stage)) return result;
+    for (const StagePtr& each : trace.stages())
+        if (is_of_scores(*each)) result.add(shown_matrix(*each, head).range());
     return result;
 }
 

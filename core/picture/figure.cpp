@@ -62,9 +62,8 @@ CellMark mark_of(float value) {
 /// The open pairs of this head, or of any head for a mean; empty if the trace's mask does not fit this
 /// picture's rows.
 Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown) {
-    const bool of_context = stage.info == "context"_stage || stage.info == "decoder_context"_stage;
-    const Stage* mask =
-        of_context ? trace.find(mask_of(*main_stage(trace).info)) : trace.find(mask_of(*stage.info));
+    const Stage* mask = stage.info->role == StageRole::context ? trace.find(mask_of(*main_stage(trace).info))
+                                                               : trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows) return {};
     const auto open = [&](int head) { return mask->buffer.rows(head, 0, mask->shape().rows); };
     const int heads = mask->shape().heads;

@@ -91,7 +91,7 @@ const Stage* aligned_stage(const Trace& trace) {
 Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                              const Presentation& presentation) {
     Figure figure = make_figure(trace, stage, head, presentation);
-    const bool aligned = stage.info == "alignment"_stage;
+    const bool aligned = stage.info->role == StageRole::weights;
     figure.row_labels = said_words(trace);
     figure.lines =
         FigureLines{.words = axis_labels(trace, Axis::key_token, trace.find("source"_stage)->shape().rows),

@@ -122,8 +122,7 @@ void Recipe::note_values(const StageRecord& record) {
     const ValueRange& range = values.range();
     const bool may_be_closed = record.stage->info->columns == Axis::key_token;
     if (range.nan + range.plus_infinity > 0 || (range.minus_infinity > 0 && !may_be_closed)) finite_ = false;
-    const StageInfo* masked[] = {"masked"_stage, "alignment_masked"_stage};
-    if (std::ranges::find(masked, record.stage->info) == std::end(masked)) return;
+    if (record.stage->info->role != StageRole::masked_scores) return;
     const bool over_queries = std::ranges::any_of(trace_.records, [](const StageRecord& each) {
         const auto* softmax = std::get_if<op::Softmax>(each.op.get());
         return softmax && softmax->axis == SoftmaxAxis::queries;

@@ -17,14 +17,21 @@ bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
 /// Whether all the parameters that the encoder and the decoder use are custom.
 bool is_without_draws(const Experiment& e) {
     const bool predicts = normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
-    const auto is_used = [&](std::string_view name) {
-        if (name.starts_with("enc_bwd")) return e.seq2seq.encoder == Encoder::bidirectional;
-        if (name == "W_p" || name == "v_p") return aligns(e) && predicts;
-        if (name == "W_a" || name == "U_a" || name == "v_a") return aligns(e);
+    const auto is_used = [&](Seq2seqParameter::Part part) {
+        using enum Seq2seqParameter::Part;
+        switch (part) {
+            case backward_encoder: return e.seq2seq.encoder == Encoder::bidirectional;
+            case alignment: return aligns(e);
+            case center: return aligns(e) && predicts;
+            case source_table:
+            case target_table:
+            case encoder:
+            case decoder: break;
+        }
         return true;
     };
     return std::ranges::all_of(seq2seq_parameters(), [&](const Seq2seqParameter& parameter) {
-        return e.is_given(parameter.name) || !is_used(parameter.name);
+        return e.is_given(parameter.name) || !is_used(parameter.part);
     });
 }
 

@@ -51,12 +51,12 @@ Seq2seqSizes Seq2seqBuilder::sizes() const {
 
 /// All parameters are one sequence, in the order of seq2seq_parameters(); a `stable` table has generators of
 /// its own.
-Op Seq2seqBuilder::drawn(std::string_view name) const {
+Op Seq2seqBuilder::drawn(const Seq2seqParameter& parameter) const {
     const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
-    const bool is_table = name == "E_src" || name == "E_tgt";
-    if (stable && is_table) {
-        const std::vector<std::string>& words = name == "E_src" ? source_words_ : target_words_;
-        const int rows = name == "E_src" ? source_rows_ : target_rows_;
+    if (stable && parameter.draw == Seq2seqParameter::Draw::table) {
+        const bool of_source = parameter.part == Seq2seqParameter::Part::source_table;
+        const std::vector<std::string>& words = of_source ? source_words_ : target_words_;
+        const int rows = of_source ? source_rows_ : target_rows_;
         if (words.empty())
             return op::Drawn{e_.weights.seed, {Draw::by(e_.weights.embedding, rows, e_.input.dim)}};
         return op::StableTable{e_.weights.seed, words, e_.input.dim, e_.weights.embedding};
@@ -65,7 +65,7 @@ Op Seq2seqBuilder::drawn(std::string_view name) const {
     for (const Seq2seqParameter& each : seq2seq_parameters()) {
         if (stable && each.draw == Seq2seqParameter::Draw::table) continue;
         drawn.draws.push_back(draw_of(each, sizes(), e_.weights.embedding));
-        if (each.name == name) break;
+        if (&each == &parameter) break;
     }
     return drawn;
 }
@@ -83,7 +83,7 @@ Value Seq2seqBuilder::parameter(std::string_view name) {
         value = builder_.add(stage, op::Custom{matrix.shared(), shape});
         builder_.require_shape(value, known.rows(sizes()), known.columns(sizes()));
     } else {
-        value = builder_.add(stage, drawn(name));
+        value = builder_.add(stage, drawn(known));
     }
     return parameters_[std::string(name)] = value;
 }

@@ -35,7 +35,7 @@ private:
     std::vector<int> given_words(const char* name, int rows) const;
 
     Seq2seqSizes sizes() const;
-    Op drawn(std::string_view name) const;
+    Op drawn(const Seq2seqParameter& parameter) const;
     Value parameter(std::string_view name);
     std::vector<Value> gru_parameters(const std::string& prefix);
     void encode_source();

@@ -8,6 +8,7 @@ namespace {
 
 using Sizes = Seq2seqSizes;
 using How = Seq2seqParameter::Draw;
+using Part = Seq2seqParameter::Part;
 
 int one(const Sizes&) { return 1; }
 int source_words(const Sizes& s) { return s.source_words; }
@@ -23,29 +24,30 @@ int hidden(const Sizes& s) { return s.hidden; }
 int output_input(const Sizes& s) { return s.decoder + s.embedding + s.annotation; }
 
 constexpr std::array k_parameters = {
-    Seq2seqParameter{"E_src", source_words, embedding, How::table, nullptr},
-    Seq2seqParameter{"E_tgt", target_words, embedding, How::table, nullptr},
-    Seq2seqParameter{"enc_fwd.W_ih", encoder_gates, embedding, How::recurrent, encoder},
-    Seq2seqParameter{"enc_fwd.W_hh", encoder_gates, encoder, How::recurrent, encoder},
-    Seq2seqParameter{"enc_fwd.b_ih", one, encoder_gates, How::recurrent, encoder},
-    Seq2seqParameter{"enc_fwd.b_hh", one, encoder_gates, How::recurrent, encoder},
-    Seq2seqParameter{"enc_bwd.W_ih", encoder_gates, embedding, How::recurrent, encoder},
-    Seq2seqParameter{"enc_bwd.W_hh", encoder_gates, encoder, How::recurrent, encoder},
-    Seq2seqParameter{"enc_bwd.b_ih", one, encoder_gates, How::recurrent, encoder},
-    Seq2seqParameter{"enc_bwd.b_hh", one, encoder_gates, How::recurrent, encoder},
-    Seq2seqParameter{"W_init", decoder, encoder, How::linear, nullptr},
-    Seq2seqParameter{"b_init", one, decoder, How::bias, encoder},
-    Seq2seqParameter{"W_a", hidden, decoder, How::linear, nullptr},
-    Seq2seqParameter{"U_a", hidden, annotation, How::linear, nullptr},
-    Seq2seqParameter{"v_a", one, hidden, How::linear, nullptr},
-    Seq2seqParameter{"dec.W_ih", decoder_gates, decoder_input, How::recurrent, decoder},
-    Seq2seqParameter{"dec.W_hh", decoder_gates, decoder, How::recurrent, decoder},
-    Seq2seqParameter{"dec.b_ih", one, decoder_gates, How::recurrent, decoder},
-    Seq2seqParameter{"dec.b_hh", one, decoder_gates, How::recurrent, decoder},
-    Seq2seqParameter{"W_out", target_words, output_input, How::linear, nullptr},
-    Seq2seqParameter{"b_out", one, target_words, How::bias, output_input},
-    Seq2seqParameter{"W_p", hidden, decoder, How::linear, nullptr},
-    Seq2seqParameter{"v_p", one, hidden, How::linear, nullptr},
+    Seq2seqParameter{"E_src", Part::source_table, source_words, embedding, How::table, nullptr},
+    Seq2seqParameter{"E_tgt", Part::target_table, target_words, embedding, How::table, nullptr},
+    Seq2seqParameter{"enc_fwd.W_ih", Part::encoder, encoder_gates, embedding, How::recurrent, encoder},
+    Seq2seqParameter{"enc_fwd.W_hh", Part::encoder, encoder_gates, encoder, How::recurrent, encoder},
+    Seq2seqParameter{"enc_fwd.b_ih", Part::encoder, one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"enc_fwd.b_hh", Part::encoder, one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"enc_bwd.W_ih", Part::backward_encoder, encoder_gates, embedding, How::recurrent,
+                     encoder},
+    Seq2seqParameter{"enc_bwd.W_hh", Part::backward_encoder, encoder_gates, encoder, How::recurrent, encoder},
+    Seq2seqParameter{"enc_bwd.b_ih", Part::backward_encoder, one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"enc_bwd.b_hh", Part::backward_encoder, one, encoder_gates, How::recurrent, encoder},
+    Seq2seqParameter{"W_init", Part::decoder, decoder, encoder, How::linear, nullptr},
+    Seq2seqParameter{"b_init", Part::decoder, one, decoder, How::bias, encoder},
+    Seq2seqParameter{"W_a", Part::alignment, hidden, decoder, How::linear, nullptr},
+    Seq2seqParameter{"U_a", Part::alignment, hidden, annotation, How::linear, nullptr},
+    Seq2seqParameter{"v_a", Part::alignment, one, hidden, How::linear, nullptr},
+    Seq2seqParameter{"dec.W_ih", Part::decoder, decoder_gates, decoder_input, How::recurrent, decoder},
+    Seq2seqParameter{"dec.W_hh", Part::decoder, decoder_gates, decoder, How::recurrent, decoder},
+    Seq2seqParameter{"dec.b_ih", Part::decoder, one, decoder_gates, How::recurrent, decoder},
+    Seq2seqParameter{"dec.b_hh", Part::decoder, one, decoder_gates, How::recurrent, decoder},
+    Seq2seqParameter{"W_out", Part::decoder, target_words, output_input, How::linear, nullptr},
+    Seq2seqParameter{"b_out", Part::decoder, one, target_words, How::bias, output_input},
+    Seq2seqParameter{"W_p", Part::center, hidden, decoder, How::linear, nullptr},
+    Seq2seqParameter{"v_p", Part::center, one, hidden, How::linear, nullptr},
 };
 
 }  // namespace

@@ -23,6 +23,15 @@ struct Seq2seqSizes {
 
 struct Seq2seqParameter {
     std::string_view name;
+    enum class Part {
+        source_table,
+        target_table,
+        encoder,
+        backward_encoder,
+        decoder,
+        alignment,
+        center
+    } part;
     int (*rows)(const Seq2seqSizes& sizes);
     int (*columns)(const Seq2seqSizes& sizes);
     enum class Draw {

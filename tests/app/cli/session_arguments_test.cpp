@@ -23,7 +23,7 @@ int run(std::vector<std::string> words, const OpenWindow& open) {
 std::string file_to_save(const std::vector<std::string>& words) {
     std::string told = "not opened";
     const auto open = [&](std::optional<Session>, const std::string& file, const EvaluateOptions&,
-                          const std::string&) {
+                          std::optional<BackendWish>) {
         told = file;
         return 0;
     };

@@ -32,7 +32,6 @@ private:
 /// It computes the scaled scores, one cell of them wrong by 1, and leaves all else to the processor.
 class WrongCard : public Backend {
 public:
-    std::string_view name() const override { return "gpu"; }
     std::string card() const override { return "a card that errs"; }
     bool computes(const Op& op) const override { return std::holds_alternative<op::Scale>(op); }
     std::shared_ptr<const DeviceValues> compute(const Op& op, std::span<const Buffer* const> inputs,

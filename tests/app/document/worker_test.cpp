@@ -343,7 +343,7 @@ TEST(WorkerSlotTest, ARequestDoesNotCancelTheOtherSlots) {
     ASSERT_TRUE(a && a->trace && b && b->trace);
     EXPECT_EQ(a->trace->experiment, with_seed(14)) << "the newest one wins";
     EXPECT_EQ(b->trace->experiment, with_seed(2));
-    EXPECT_EQ(b->trace->backend, "gpu") << "what was computed before the card was chosen";
+    EXPECT_EQ(b->trace->backend, BackendKind::gpu) << "what was computed before the card was chosen";
 }
 
 TEST(WorkerSlotTest, ANewRequestCancelsItsOwnSlots) {
@@ -409,7 +409,7 @@ WorkResult result_of(Worker& worker) {
 
 void expect_the_processor(const WorkResult& result, const std::string& notice) {
     ASSERT_TRUE(result.trace) << result.error;
-    EXPECT_EQ(result.trace->backend, "cpu");
+    EXPECT_EQ(result.trace->backend, BackendKind::cpu);
     EXPECT_EQ(result.notice, notice);
 }
 
@@ -428,14 +428,14 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     seen.set_value();
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
-    EXPECT_EQ(result.trace->backend, "gpu");
+    EXPECT_EQ(result.trace->backend, BackendKind::gpu);
     EXPECT_EQ(result.experiment, with_seed(1));
     EXPECT_GT(card->operations, 0);
     EXPECT_TRUE(worker.backend().on_card);
     EXPECT_EQ(worker.backend().reason, "as the test asked");
 
     worker.compute_on(choosing(nullptr));
-    EXPECT_EQ(result_of(worker).trace->backend, "cpu");
+    EXPECT_EQ(result_of(worker).trace->backend, BackendKind::cpu);
     EXPECT_FALSE(worker.backend().on_card);
 }
 
@@ -443,7 +443,7 @@ TEST(WorkerBackendTest, WhereThereIsNoneTheProcessorComputesAndTheReasonIsKnown)
     Worker worker({}, {});
     worker.compute_on([]() -> BackendChoice { throw Error(ErrorKind::backend, "no OpenGL 4.3"); });
     worker.request(SlotName::a, with_seed(1));
-    EXPECT_EQ(result_of(worker).trace->backend, "cpu");
+    EXPECT_EQ(result_of(worker).trace->backend, BackendKind::cpu);
     EXPECT_EQ(worker.backend().reason, "no OpenGL 4.3");
 }
 
@@ -502,7 +502,7 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     expect_the_processor(result_of(worker), "the card is full (computing on the CPU)");
     full = false;
     worker.request(SlotName::a, with_seed(2));
-    EXPECT_EQ(result_of(worker).trace->backend, "gpu");
+    EXPECT_EQ(result_of(worker).trace->backend, BackendKind::gpu);
 }
 
 TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
@@ -515,11 +515,11 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
     worker.compute_on(choosing(card));
     worker.request(SlotName::a, with_seed(1));
     WorkResult result = result_of(worker);
-    ASSERT_TRUE(result.trace && result.trace->backend == "gpu") << result.error;
+    ASSERT_TRUE(result.trace && result.trace->backend == BackendKind::gpu) << result.error;
     worker.leave_card("the card is lost");
     result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
-    EXPECT_EQ(result.trace->backend, "cpu");
+    EXPECT_EQ(result.trace->backend, BackendKind::cpu);
     EXPECT_EQ(worker.backend().reason, "the card is lost");
     EXPECT_NO_THROW(result.trace->find("context"_stage)->buffer.host());
 }
@@ -530,7 +530,7 @@ TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) 
     worker.request(SlotName::a, with_seed(1));
     worker.request(SlotName::b, with_seed(2));
     worker.wait();
-    const auto take_both = [&](const std::string& backend) {
+    const auto take_both = [&](BackendKind backend) {
         worker.wait();
         for (const SlotName slot : {SlotName::a, SlotName::b}) {
             const auto result = worker.take();
@@ -539,11 +539,11 @@ TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) 
             EXPECT_EQ(result->trace->backend, backend);
         }
     };
-    take_both("cpu");
+    take_both(BackendKind::cpu);
     worker.compute_on(choosing(card));
-    take_both("gpu");
+    take_both(BackendKind::gpu);
     worker.leave_card("the card is lost");
-    take_both("cpu");
+    take_both(BackendKind::cpu);
 }
 
 TEST(WorkerBackendTest, ACardThatFailsForOneSlotIsLeftByBoth) {
@@ -565,8 +565,8 @@ TEST(WorkerBackendTest, ACardThatFailsForOneSlotIsLeftByBoth) {
     worker.wait();
     const auto a = worker.take(), b = worker.take();
     ASSERT_TRUE(a && a->trace && b && b->trace);
-    EXPECT_EQ(a->trace->backend, "cpu");
-    EXPECT_EQ(b->trace->backend, "cpu");
+    EXPECT_EQ(a->trace->backend, BackendKind::cpu);
+    EXPECT_EQ(b->trace->backend, BackendKind::cpu);
     EXPECT_EQ(b->trace->experiment, with_seed(2));
 }
 
@@ -577,7 +577,7 @@ TEST(WorkerBackendTest, WhatIsWantedAtOnceDoesNotWaitForTheProcessor) {
     worker.compute_on(choosing(card), true);
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
-    EXPECT_EQ(result.trace->backend, "gpu");
+    EXPECT_EQ(result.trace->backend, BackendKind::gpu);
     EXPECT_EQ(result.experiment, slow(1));
     EXPECT_FALSE(worker.busy(SlotName::a));
 }

@@ -10,7 +10,7 @@ namespace {
 class BackendChoiceTest : public InterfaceTest {
 protected:
     /// `backend` is chosen, with contexts that share the window's.
-    void start_on(const std::string& backend, int dim = 16) {
+    void start_on(BackendWish backend, int dim = 16) {
         Session session = load_example("scaled-dot-product");
         session.experiment.input.dim = dim;
         SavedState state;
@@ -29,7 +29,7 @@ protected:
         });
         settle();
     }
-    const std::string& computed_by() { return document().trace()->backend; }
+    BackendKind computed_by() { return document().trace()->backend; }
     HeatmapRenderer& heatmaps() { return window->host().heatmaps(); }
 
     GlVersion version_;
@@ -37,13 +37,13 @@ protected:
 };
 
 TEST_F(BackendChoiceTest, TheCardComputesAndDrawsWhatTheProcessorDoes) {
-    start_on("cpu");
+    start_on(BackendWish::cpu);
     if (!window || IsSkipped()) return;
-    EXPECT_EQ(computed_by(), "cpu");
+    EXPECT_EQ(computed_by(), BackendKind::cpu);
     const gl::Pixels expected = picture();
     workspace->run(*find_action("compute.gpu"));
     settle();
-    ASSERT_EQ(computed_by(), "gpu") << document().backend().reason;
+    ASSERT_EQ(computed_by(), BackendKind::gpu) << document().backend().reason;
     const std::size_t before = heatmaps().tiles().uploads();
     const gl::Pixels actual = picture();
     EXPECT_GT(heatmaps().tiles().made_on_card(), 5U);
@@ -63,15 +63,15 @@ TEST_F(BackendChoiceTest, TheCardComputesAndDrawsWhatTheProcessorDoes) {
 }
 
 TEST_F(BackendChoiceTest, AutomaticNeverTakesASoftwareRendererAndSaysSo) {
-    start_on("auto");
+    start_on(BackendWish::automatic);
     if (!window || IsSkipped()) return;
     if (!version_.is_software) GTEST_SKIP() << "this renderer is a card: " << version_.renderer;
-    EXPECT_EQ(computed_by(), "cpu");
+    EXPECT_EQ(computed_by(), BackendKind::cpu);
     EXPECT_EQ(document().backend().reason, version_.renderer + " is a software renderer");
 }
 
 TEST_F(BackendChoiceTest, WithoutComputeShadersTheChoiceIsDisabledAndSaysWhy) {
-    start_on("auto");
+    start_on(BackendWish::automatic);
     if (!window || IsSkipped()) return;
     version_.number = 42;
     offer();
@@ -84,7 +84,7 @@ TEST_F(BackendChoiceTest, WithoutComputeShadersTheChoiceIsDisabledAndSaysWhy) {
 }
 
 TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
-    start_on("cpu");
+    start_on(BackendWish::cpu);
     if (!window || IsSkipped()) return;
     const Session session = document().session();
     document().compute_on([] {
@@ -97,12 +97,12 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
                              "a test"};
     });
     document().settle();
-    ASSERT_EQ(computed_by(), "gpu");
+    ASSERT_EQ(computed_by(), BackendKind::gpu);
     step(true);
     EXPECT_EQ(document().trace(), nullptr) << "what cannot be read was drawn";
     settle();
     ASSERT_NE(document().trace(), nullptr);
-    EXPECT_EQ(computed_by(), "cpu");
+    EXPECT_EQ(computed_by(), BackendKind::cpu);
     EXPECT_EQ(document().session(), session);
     EXPECT_EQ(interaction().notice.text, "the card is lost (computing on the CPU)");
     EXPECT_TRUE(interaction().notice.problem);
@@ -111,7 +111,7 @@ TEST_F(BackendChoiceTest, ACardThatIsLostWhileItIsDrawnLeavesTheSessionAsItIs) {
 }
 
 TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
-    start_on("cpu");
+    start_on(BackendWish::cpu);
     if (!window || IsSkipped()) return;
     document().change([](Session& s) {
         s.experiment.attention.heads = 2;
@@ -125,7 +125,7 @@ TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
                              "a test"};
     });
     settle();
-    ASSERT_EQ(computed_by(), "gpu");
+    ASSERT_EQ(computed_by(), BackendKind::gpu);
     ASSERT_EQ(document().trace()->find("weights"_stage)->shape().heads, 2);
     picture();
     EXPECT_FALSE(seen_matrices().empty());
@@ -142,16 +142,16 @@ TEST_F(BackendChoiceTest, TheMeanOfTheHeadsIsNotMadeWhileTheWindowWaits) {
     settle();
     picture();
     EXPECT_FALSE(seen_matrices().empty());
-    EXPECT_EQ(computed_by(), "gpu");
+    EXPECT_EQ(computed_by(), BackendKind::gpu);
 }
 
 TEST_F(BackendChoiceTest, TheListInTheStatusBarChooses) {
-    start_on("cpu");
+    start_on(BackendWish::cpu);
     if (!window || IsSkipped()) return;
     click(place_of("attnscope", {"backend"}));
     click(place_of("##Popup", {"GPU"}));
-    EXPECT_EQ(computed_by(), "gpu");
-    EXPECT_EQ(workspace->state().backend, "gpu");
+    EXPECT_EQ(computed_by(), BackendKind::gpu);
+    EXPECT_EQ(workspace->state().backend, BackendWish::gpu);
     EXPECT_EQ(contexts_, 1) << "one choice is one choice";
 }
 

@@ -355,7 +355,7 @@ TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
     EXPECT_NE(second.find("weights"_stage), first.find("weights"_stage));
     EXPECT_NE(evaluate(e, first).find("scores"_stage), first.find("scores"_stage))
         << "the processor takes over its own";
-    EXPECT_EQ(second.backend, "gpu");
+    EXPECT_EQ(second.backend, BackendKind::gpu);
 }
 
 TEST_F(GpuTest, CancelingStopsAndLeavesTheCardUsable) {
