@@ -36,13 +36,17 @@ void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, co
                     needed >> 20, memory, limit >> 20));
 }
 
+/// Below this the machine is not asked how much is free, which takes longer than a small evaluation.
+constexpr std::size_t k_worth_asking = std::size_t{16} << 20;
+
 /// The old trace stays on screen until the new one is complete, so only free memory counts; on a card, which
 /// is asked again for each result, what may be reused counts as well.
 void require_memory(const Graph& graph, const Trace& previous, const EvaluateOptions& options) {
     // A tenth is left for other allocations.
     const auto most_of = [](std::size_t bytes) { return bytes / 10 * 9; };
-    const std::size_t here = options.memory_limit ? options.memory_limit : most_of(available_memory());
     const std::size_t there = options.backend ? options.backend->memory() : 0;
+    if (there == 0 && options.memory_limit == 0 && bytes_of(graph) < k_worth_asking) return;
+    const std::size_t here = options.memory_limit ? options.memory_limit : most_of(available_memory());
     if (there == 0) return require_bytes(graph, bytes_of(graph), here, "this machine's memory");
     const auto on_card = [&](const Op& op) { return options.backend->computes(op); };
     const std::size_t needed = bytes_of(graph, on_card), reused = bytes_on_device(previous);
