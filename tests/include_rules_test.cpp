@@ -37,8 +37,13 @@ const std::vector<Room> k_rooms = {
     {"core/graph", {"core/tensor", "core/image", "core/experiment", "core/op"}},
     {"core/mechanism/attention", {"core/text", "core/image", "core/experiment", "core/op", "core/graph"}},
     {"core/mechanism/seq2seq", {"core/random", "core/text", "core/experiment", "core/op", "core/graph"}},
+    {"core/mechanism/transformer", {"core/random", "core/text", "core/experiment", "core/op", "core/graph"}},
     {"core/mechanism",
-     {"core/experiment", "core/graph", "core/mechanism/attention", "core/mechanism/seq2seq"}},
+     {"core/experiment", "core/graph", "core/mechanism/attention", "core/mechanism/seq2seq",
+      "core/mechanism/transformer"}},
+    {"core/learn",
+     {"core/tensor", "core/random", "core/experiment", "core/graph", "core/mechanism",
+      "core/mechanism/transformer"}},
     {"core/gpu", {"core/tensor", "core/graph", "core/mechanism"}},
     {"core/picture",
      {"core/files", "core/text", "core/image", "core/graph", "core/mechanism", "core/mechanism/seq2seq"}},
@@ -67,8 +72,8 @@ const std::vector<Room> k_rooms = {
      {"core/graph", "core/gpu", "core/session", "app/document", "app/platform", "app/heatmap", "app/actions",
       "app/ui", "app/views", "app/panels"}},
     {"app/cli",
-     {"core/files", "core/graph", "core/mechanism", "core/gpu", "core/session", "core/recipe", "core/export",
-      "app/shell"}},
+     {"core/files", "core/graph", "core/learn", "core/mechanism", "core/gpu", "core/session", "core/recipe",
+      "core/export", "app/shell"}},
     {"app", {"app/shell", "app/cli"}},
 };
 
@@ -90,8 +95,8 @@ const std::vector<Reserved> k_reserved = {
      "the command line opens no window"},
     {"core/mechanism/evaluate.h",
      {"core/mechanism/evaluate.", "core/gpu/choice.", "app/document/worker.", "app/document/parity_run.",
-      "app/cli/", "tests/", "bench/"},
-     "only the worker and the command line start computations"},
+      "core/learn/", "app/cli/", "tests/", "bench/"},
+     "only the worker, training and the command line start computations"},
 };
 
 const Room* room_of(const std::string& folder) {

@@ -205,6 +205,12 @@ protected:
         all.insert(all.begin(), label);
         return place_of("/experiment_", all);
     }
+    /// Whether the experiment panel has this control.
+    bool has_field(const std::string& label, std::vector<std::string> ids) {
+        ids.insert(ids.begin(), label);
+        ImGuiWindow* in = find_window("/experiment_");
+        return in && area_of(in, id_of(*in, ids)).GetWidth() > 0;
+    }
     /// An entry of the list that is open.
     void choose(const std::string& entry) { click(place_of("##Combo", {entry})); }
     ImVec2 sentence_field() { return place_of("attnscope", {"##sentence"}); }

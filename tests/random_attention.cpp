@@ -25,7 +25,8 @@ Experiment random_settings(Dice& dice) {
     e.attention.heads = dice.of({1, 1, 2, 3});
     e.input.dim = e.attention.heads * (dice.one_in(3) ? dice.from_to(1, 5) : 2 * dice.from_to(1, 4));
     e.weights.embedding = dice.choice_of(initializers());
-    e.attention.position = dice.of({Position::none, Position::sinusoidal, Position::rope, Position::alibi});
+    e.attention.position =
+        dice.of({Position::none, Position::sinusoidal, Position::rope, Position::alibi, Position::learned});
     e.attention.rope_layout = dice.of({RopeLayout::interleaved, RopeLayout::half});
     e.attention.projection =
         dice.one_in(6) ? Projection::none : dice.choice_of(projection_rules().subspan(1));

@@ -52,7 +52,7 @@ void copy_matrix(ActionContext& c) {
     const Presentation& presentation = c.document.presentation();
     c.copy(focused_matrix_text(trace, presentation));
     say(c, fmt::format("copied {} as tab-separated text",
-                       stage_heading(*focused_stage(trace, presentation.stage).info)));
+                       stage_heading(focused_stage(trace, presentation.focused()).key())));
 }
 
 /// Copies the recipe of the experiment on screen, as copy_matrix copies the matrix on screen.
@@ -64,7 +64,7 @@ void copy_recipe(ActionContext& c) {
 /// Moves the focus along the strip.
 void focus_step(ActionContext& c, int step) {
     const Trace& trace = *c.document.trace();
-    const Stage& focused = focused_stage(trace, c.document.presentation().stage);
+    const Stage& focused = focused_stage(trace, c.document.presentation().focused());
     std::vector<std::string> names;
     // A parameter is not in the strip: from one parameter the arrows go to the next.
     for (const StagePtr& stage : is_parameter(*focused.info) ? trace.parameters() : trace.stages())
@@ -90,6 +90,15 @@ void next_head(ActionContext& c, int step) {
         const int now = head.kind == HeadChoice::Kind::one ? head.head : heads;
         const int next = (now + step + heads + 1) % (heads + 1);
         head = next == heads ? HeadChoice{HeadChoice::Kind::mean} : HeadChoice{HeadChoice::Kind::one, next};
+    });
+}
+
+bool has_layers(const ActionContext& c) { return has_trace(c) && layers_of(*c.document.trace()) > 1; }
+
+void next_layer(ActionContext& c, int step) {
+    const int layers = layers_of(*c.document.trace());
+    c.document.change([&](Session& s) {
+        s.presentation.layer = std::clamp(std::min(s.presentation.layer, layers) + step, 1, layers);
     });
 }
 
@@ -312,6 +321,20 @@ const std::array k_actions = {
            false,
            has_trace,
            [](ActionContext& c) { go_down(c, 1); }},
+    Action{"view.previous_layer",
+           "View",
+           "Previous layer",
+           {Key::page_up, {}},
+           false,
+           has_layers,
+           [](ActionContext& c) { next_layer(c, -1); }},
+    Action{"view.next_layer",
+           "View",
+           "Next layer",
+           {Key::page_down, {}},
+           false,
+           has_layers,
+           [](ActionContext& c) { next_layer(c, 1); }},
     Action{"view.whole",
            "View",
            "Show the whole matrix",
@@ -450,6 +473,8 @@ std::string key_text(Key key) {
         case equal: return "+";
         case minus: return "−";
         case escape: return "Esc";
+        case page_up: return "Page Up";
+        case page_down: return "Page Down";
         default: return "?";
     }
 }
@@ -491,7 +516,7 @@ std::string shortcut_text(const Shortcut& shortcut) {
 }
 
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
-    const Stage& stage = focused_stage(trace, presentation.stage);
+    const Stage& stage = focused_stage(trace, presentation.focused());
     const HeadChoice head = head_on_screen(stage, presentation.head);
     if (const std::string why = why_not_shown(stage, head); !why.empty())
         throw Error(ErrorKind::bad_input, why);

@@ -13,6 +13,7 @@
 #include "app/cli/interruption.h"
 #include "app/cli/measure.h"
 #include "app/cli/session_arguments.h"
+#include "app/cli/train.h"
 #include "app/cli/validators.h"
 #include "core/error.h"
 #include "core/export/export.h"
@@ -99,6 +100,7 @@ struct Arguments {
     std::string formats = "png";
     bool gradients = false;
     MeasureRequest measurement;
+    TrainArguments training;
 };
 
 std::vector<std::string> split_formats(const std::string& text) {
@@ -214,11 +216,29 @@ void report_unused(const SessionArguments& given, const Session& session) {
     for (const std::string& line : given.unused(session.experiment)) print_error(line);
 }
 
+/// The layer that --layer selects; 0: all. The one in a session only concerns its picture.
+int layer_of(const SessionArguments& given, const Session& session) {
+    return given.gives("layer") ? session.presentation.layer : 0;
+}
+
+/// The requested names, each with the layer that is requested; without any those of all its stages.
+std::vector<std::string> names_in_layer(const Trace& trace, const ExportRequest& request) {
+    if (request.layer == 0) return request.stages;
+    std::vector<std::string> names;
+    for (const std::string& name : request.stages)
+        names.push_back(name_in_layer(request.layer, split_layer(name).name));
+    if (!names.empty()) return names;
+    for (const StageRecord& record : trace.records)
+        if (record.stage->layer == request.layer) names.emplace_back(record.stage->name());
+    return names;
+}
+
 int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
     const Session start = given.start(), session = given.with_flags(start);
     // Writes the stages and the view that are named; without any, everything.
     ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    request.layer = layer_of(given, session);
     if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
     request.view_alone = given.gives("view") && !given.gives("stage");
     require_folder(arguments.out);
@@ -238,11 +258,12 @@ int print_trace(Arguments& arguments) {
     // The head in a session only concerns its picture: the trace has all heads unless a flag selects one.
     const HeadChoice head =
         given.gives("head") ? session.presentation.head : HeadChoice{HeadChoice::Kind::all};
-    const ExportRequest request{given.stages(), head, {"json"}};
+    ExportRequest request{given.stages(), head, {"json"}};
+    request.layer = layer_of(given, session);
     const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options(session));
     arguments.trace_how.report();
     report_unused(given, session);
-    write_file("-", trace_json(trace, request.stages, head,
+    write_file("-", trace_json(trace, names_in_layer(trace, request), head,
                                arguments.gradients ? gradients(trace) : std::vector<StagePtr>{}));
     return 0;
 }
@@ -355,6 +376,11 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         ->type_name("FILE")
         ->group("Files");
 
+    CLI::App* train_command = app.add_subcommand(
+        "train", "Learn a task from random weights, and write the session of what was learned");
+    arguments.training.model.add_to(*train_command);
+    add_train_options(*train_command, arguments.training);
+
     CLI::App* examples_command = app.add_subcommand("examples", "List the examples");
 
     CLI::App* measure_command =
@@ -371,6 +397,7 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         if (*render_command) return render(arguments);
         if (*trace_command) return print_trace(arguments);
         if (*recipe_command) return print_recipe(arguments);
+        if (*train_command) return train(arguments.training);
         if (*examples_command) return print_examples();
         if (*measure_command) return measure_window(arguments);
         return open(arguments, open_window);

@@ -3,7 +3,7 @@
 namespace attnscope {
 
 UndoPoint undo_point(const Session& session) {
-    return {session.experiment, session.presentation.head, session.presentation.stage};
+    return {session.experiment, session.presentation.head, session.presentation.focused()};
 }
 
 void restore(Session& session, const UndoPoint& point) {

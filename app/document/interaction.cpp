@@ -16,7 +16,7 @@ std::optional<HeldCell> cell_where_locked(const Presentation& presentation, cons
 
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace) {
     if (!trace) return presentation.locked;
-    const Stage* focused = trace->find_named(presentation.stage);
+    const Stage* focused = trace->find_named(presentation.focused());
     const auto locked = cell_where_locked(presentation, *trace);
     if (!focused || !locked) return std::nullopt;
     return same_cell(*trace, *locked->stage, locked->cell, *focused);
@@ -25,7 +25,7 @@ std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* t
 std::optional<HeldCell> held_cell(const Presentation& presentation, const Trace* trace) {
     if (!trace) return std::nullopt;
     if (const auto cell = locked_cell(presentation, trace))
-        return HeldCell{trace->find_named(presentation.stage), *cell};
+        return HeldCell{trace->find_named(presentation.focused()), *cell};
     return cell_where_locked(presentation, *trace);
 }
 
@@ -46,7 +46,7 @@ Highlight pointed_highlight(const Interaction& interaction, const Presentation& 
     if (interaction.hovered)
         return cell_highlight(interaction.hovered->stage, interaction.hovered->cell, trace);
     if (!trace)
-        return presentation.locked ? cell_highlight(presentation.stage, *presentation.locked, trace)
+        return presentation.locked ? cell_highlight(presentation.focused(), *presentation.locked, trace)
                                    : Highlight{};
     if (const auto locked = cell_where_locked(presentation, *trace))
         return cell_highlight(locked->stage->name(), locked->cell, trace);

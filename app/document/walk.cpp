@@ -9,7 +9,7 @@ namespace {
 
 Cell start_of(const Presentation& presentation, const Stage& stage) {
     const Shape& shape = stage.shape();
-    if (presentation.locked && presentation.locked_stage() == stage.name()) return *presentation.locked;
+    if (presentation.locked && may_name(presentation.locked_stage(), stage)) return *presentation.locked;
     const int row = locked_query(presentation, shape.rows);
     const Eigen::RowVectorXf values = stage.buffer.row(0, row);
     return {row,

@@ -9,6 +9,7 @@
 #include "app/panels/setting_rows.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/attention/scores.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/op/normalizers.h"
 #include "core/random/initializers.h"
@@ -34,7 +35,8 @@ void input_section(Desk& desk, const Ui& ui) {
     if (!section_header(ui, "Input", "")) return;
     choice_row(desk, ui, "mechanism", "Mechanism",
                choices_of<MechanismKind>({"All queries at once, from Luong's scores to the transformer",
-                                          "Encoder and decoder, aligned word by word (Bahdanau)"}));
+                                          "Encoder and decoder, aligned word by word (Bahdanau)",
+                                          "A stack of layers that predicts a token at each position"}));
     choice_row(desk, ui, "tokenizer", "Tokens", choices_of(tokenizers()));
     choice_row(desk, ui, "vocabulary", "Vocabulary", choices_of(vocabulary_rules()));
 }
@@ -60,7 +62,11 @@ void position_section(Desk& desk, const Ui& ui) {
                choices_of<Position>({"No position: reordered tokens give the same rows",
                                      "Sines and cosines of the position are added to X",
                                      "Q and K are rotated by angles that grow with the position",
-                                     "Scores decrease with distance, with a slope per head"}));
+                                     "Scores decrease with distance, with a slope per head",
+                                     "Rows of a drawn table are added to X"}));
+    whole_row(desk, ui, "context-length", "Longest", std::to_string(e.attention.context_length),
+              logarithmic_fill(e.attention.context_length, k_max_tokens),
+              [&](int steps) { return std::clamp(e.attention.context_length + steps, 1, k_max_tokens); });
     choice_row(desk, ui, "rope-layout", "Pairs",
                choices_of<RopeLayout>(
                    {"Features 1 and 2, 3 and 4, …", "A feature of the first half and one of the second"}));
@@ -174,6 +180,11 @@ void output_section(Desk& desk, const Ui& ui) {
     switch_row(desk, ui, "output-projection", "Projection", e.attention.output_projection);
 }
 
+void activation_row(Desk& desk, const Ui& ui) {
+    choice_row(desk, ui, "activation", "Activation",
+               choices_of<Activation>({"max(0, x)", "x · Φ(x), Φ the normal distribution function"}));
+}
+
 void block_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool on = e.attention.block != Block::none;
@@ -181,8 +192,7 @@ void block_section(Desk& desk, const Ui& ui) {
     choice_row(desk, ui, "block", "Norms",
                choices_of<Block>({"Attention alone", "Each layer norm after adding (Vaswani et al. 2017)",
                                   "Each layer norm before attention and before the feed-forward layer"}));
-    choice_row(desk, ui, "activation", "Activation",
-               choices_of<Activation>({"max(0, x)", "x · Φ(x), Φ the normal distribution function"}));
+    activation_row(desk, ui);
     const int units = e.feed_forward_columns();
     whole_row(desk, ui, "feed-forward-size", "Feed-forward",
               e.attention.feed_forward_size > 0 ? std::to_string(units) : fmt::format("4 d = {}", units),
@@ -216,6 +226,49 @@ void translation_section(Desk& desk, const Ui& ui) {
     size_row("decoder-size", "Decoder size", e.seq2seq.decoder_size, k_max_dim);
 }
 
+void transformer_section(Desk& desk, const Ui& ui) {
+    const Experiment& e = desk.document.experiment();
+    if (!section_header(ui, "Transformer", fmt::format("{} × {}", e.transformer.layers, e.attention.heads)))
+        return;
+    whole_row(desk, ui, "layers", "Layers", std::to_string(e.transformer.layers),
+              static_cast<float>(e.transformer.layers) / k_max_layers,
+              [&](int steps) { return std::clamp(e.transformer.layers + steps, 1, k_max_layers); });
+    choice_row(
+        desk, ui, "norm", "Norms",
+        choices_of<Norm>({"No layer norms", "Before attention, before the feed-forward layer and at the end",
+                          "After each addition (Vaswani et al. 2017)"}));
+    const int units = e.attention.feed_forward_size;
+    whole_row(desk, ui, "feed-forward-size", "Feed-forward",
+              units > 0 ? std::to_string(units) : "none, attention only",
+              logarithmic_fill(std::max(units, 1), 4 * k_max_dim),
+              [&](int steps) { return std::clamp(units + steps, 0, 4 * k_max_dim); });
+    activation_row(desk, ui);
+    switch_row(desk, ui, "tied", "Tied output", e.transformer.tied);
+    choice_row(desk, ui, "objective", "Predicts",
+               choices_of<Objective>({"The next token", "A target of each position: the second sentence"}));
+}
+
+struct Section {
+    std::string_view name;  ///< as in options() and Mechanism::sections
+    void (*draw)(Desk&, const Ui&);
+};
+constexpr std::array k_sections = {
+    Section{"Input", input_section},
+    Section{"Embedding", embedding_section},
+    Section{"Image", image_section},
+    Section{"Position", position_section},
+    Section{"Projections", projections_section},
+    Section{"Heads", heads_section},
+    Section{"Score", score_section},
+    Section{"Mask", mask_section},
+    Section{"Softmax", softmax_section},
+    Section{"Output", output_section},
+    Section{"Block", block_section},
+    Section{"Transformer", transformer_section},
+    Section{"Sequence to sequence", translation_section},
+    Section{"Custom matrices", given_section},
+};
+
 }  // namespace
 
 void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
@@ -223,11 +276,9 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    for (void (*section)(Desk&, const Ui&) :
-         {input_section, embedding_section, image_section, position_section, projections_section,
-          heads_section, score_section, mask_section, softmax_section, output_section, block_section,
-          translation_section, given_section})
-        section(desk, ui);
+    const std::span<const std::string_view> shown = mechanism_of(desk.document.experiment()).sections;
+    for (const Section& section : k_sections)
+        if (std::ranges::find(shown, section.name) != shown.end()) section.draw(desk, ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
 }

@@ -53,8 +53,8 @@ bool has_picture(const Desk& desk) {
     return view && view->stage(*desk.document.trace());
 }
 
-const StageInfo& focused_info(const Desk& desk) {
-    return *focused_stage(*desk.document.trace(), desk.document.presentation().stage).info;
+const Stage& focused(const Desk& desk) {
+    return focused_stage(*desk.document.trace(), desk.document.presentation().focused());
 }
 
 void what_to_export(Desk& desk, const Ui& ui) {
@@ -73,7 +73,7 @@ void what_to_export(Desk& desk, const Ui& ui) {
             button(std::string(name_of(desk.document.presentation().view)) + " view", What::view);
             beside();
         }
-        button(stage_heading(focused_info(desk)), What::stage);
+        button(stage_heading(focused(desk).key()), What::stage);
         beside();
         button("all", What::all);
         tooltip(ui, "Every stage of the computation, and the picture of the view");
@@ -140,7 +140,7 @@ ExportRequest request_of(const Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
     ExportRequest request{{}, form.presentation.head, form.formats};
-    if (form.what == What::stage) request.stages = {std::string(focused_info(desk).name)};
+    if (form.what == What::stage) request.stages = {std::string(focused(desk).name())};
     if (form.what != What::stage) request.view = desk.document.presentation().view;
     request.view_alone = form.what == What::view;
     return request;

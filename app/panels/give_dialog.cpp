@@ -280,7 +280,7 @@ void give_dialog(Desk& desk, const Ui& ui) {
     GiveForm& form = desk.state.give_form;
     if (desk.state.dialog_opens) {
         const Trace* trace = desk.document.trace().get();
-        const std::string_view stage = desk.document.presentation().stage;
+        const std::string stage = desk.document.presentation().focused();
         const std::string focused = given_name_of(trace ? focused_stage(*trace, stage).name() : stage);
         start_with(desk, ui, form, focused.empty() ? form.name : focused);
         form.applying = false;

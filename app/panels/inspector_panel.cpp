@@ -133,7 +133,7 @@ std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, 
 }
 
 void title(const Column& c, const Trace& trace, const Inspected& at, const Proof& proof, Rgb8 color) {
-    std::string kind = stage_heading(*at.stage->info);
+    std::string kind = stage_heading(at.stage->key());
     if (at.stage->shape().heads > 1)
         kind += at.head < 0 ? ", MEAN OF HEADS" : fmt::format(", HEAD {}", at.head + 1);
     for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));

@@ -73,7 +73,7 @@ void go_to(Desk& desk, const StageDifference& stage) {
 
 void stage_row(Desk& desk, const Ui& ui, const ParityReport& report, const StageDifference& stage) {
     const Theme& theme = ui.theme;
-    const std::string name = stage_heading(*stage.key.stage);
+    const std::string name = stage_heading(stage.key);
     const bool other = stage.other_kind > 0;
     ImGui::TableNextColumn();
     const bool has_picture = stage.key.stage->unit != Unit::token_id;

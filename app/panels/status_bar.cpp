@@ -41,7 +41,7 @@ std::string fully_masked(const Trace& trace) {
 }
 
 std::string warnings(const Trace& trace, const Presentation& presentation) {
-    return not_finite(focused_stage(trace, presentation.stage)) + fully_masked(trace);
+    return not_finite(focused_stage(trace, presentation.focused())) + fully_masked(trace);
 }
 
 /// The number of queries and keys; of tokens where both are from the same sentence.
@@ -58,7 +58,7 @@ std::string row_counts(const Trace& trace) {
 constexpr std::size_t k_most_times = 8;
 
 std::string time_text(const StageRecord& record) {
-    return stage_heading(*record.stage->info) + "  " + fixed_text(record.milliseconds, 3) + " ms\n";
+    return stage_heading(record.stage->key()) + "  " + fixed_text(record.milliseconds, 3) + " ms\n";
 }
 
 std::string file_text(const Document& document) {

@@ -70,7 +70,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
     right -= ui.px(20);
     const float left = area.min.x + margin;
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
-                                  stage_heading(*stage.info), Align::left, right - left);
+                                  stage_heading(stage.key()), Align::left, right - left);
     const HeadChoice head = head_on_screen(stage, desk.document.presentation().head);
     const std::string facts = shown ? formula_shown(trace, stage, head) : formula(trace, stage);
     const float room = right - left - width - ui.px(16);
@@ -374,7 +374,7 @@ void interact_with_operands(Desk& desk, const ShownStage& shown, const FocusLayo
 void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const Trace& trace = *desk.document.trace();
     const Presentation& presentation = desk.document.presentation();
-    const Stage& stage = focused_stage(trace, presentation.stage);
+    const Stage& stage = focused_stage(trace, presentation.focused());
     const auto shown = shown_stage(trace, stage.key(), presentation);
     header(desk, ui, area, trace, stage, shown ? &*shown : nullptr, run);
     if (!shown) return no_matrix(desk, ui, area, stage);

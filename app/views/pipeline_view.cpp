@@ -6,6 +6,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/views/views.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/colormap.h"
 #include "core/session/options.h"
@@ -63,6 +64,18 @@ void head_items(Desk& desk) {
         presentation_item(desk, "mean of the heads", "head", "mean");
 }
 
+int shown_layers(const Desk& desk) { return desk.document.trace() ? layers_of(*desk.document.trace()) : 0; }
+
+std::string layer_words(const Desk& desk) {
+    const int layers = shown_layers(desk);
+    return fmt::format("layer {} of {} ▾", std::min(desk.document.presentation().layer, layers), layers);
+}
+
+void layer_items(Desk& desk) {
+    for (int layer = 1; layer <= shown_layers(desk); ++layer)
+        presentation_item(desk, fmt::format("layer {}", layer), "layer", std::to_string(layer));
+}
+
 std::string range_words(const Desk& desk) {
     const RangeChoice& range = desk.document.presentation().range;
     switch (range.kind) {
@@ -101,9 +114,11 @@ void color_items(Desk& desk) {
 /// The weights and biases, which are not in the strip.
 void parameter_items(Desk& desk) {
     for (const StagePtr& stage : desk.document.trace()->parameters()) {
+        if (stage->layer > 0 && stage->layer != desk.document.presentation().layer) continue;
         const std::string name(stage->name());
         const std::string shape = fmt::format("{} × {}", stage->shape().rows, stage->shape().columns);
-        if (!ImGui::MenuItem(name.c_str(), shape.c_str(), desk.document.presentation().stage == name))
+        if (!ImGui::MenuItem(name.c_str(), shape.c_str(),
+                             may_name(desk.document.presentation().focused(), *stage)))
             continue;
         desk.document.change([&](Session& session) { session.presentation.focus(name); });
         desk.state.zoom = {};
@@ -165,6 +180,7 @@ float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
 /// one menu of menus.
 std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     const MenuWord parameters{"parameters", "parameters ▾", [&] { parameter_items(desk); }};
+    const MenuWord layer{"layer", layer_words(desk), [&] { layer_items(desk); }};
     const MenuWord head{"head", head_words(desk), [&] { head_items(desk); }};
     const MenuWord range{"range", "range ▾", [&] { range_items(desk, ui); }};
     const MenuWord colors{"colors", "colors ▾", [&] { color_items(desk); }};
@@ -186,9 +202,14 @@ std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     if (has_parameters)
         for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
     ways.push_back({head, {"more", "more ▾", others}});
+    const bool has_layers = shown_layers(desk) > 0;
+    if (has_layers)
+        for (std::vector<MenuWord>& way : ways)
+            way.insert(std::ranges::find(way, head.id, &MenuWord::id), layer);
     for (const std::vector<MenuWord>& way : ways)
         if (width_of(ui, way) <= room) return way;
-    return {{"more", "more ▾", [menu, head, others] {
+    return {{"more", "more ▾", [menu, has_layers, layer, head, others] {
+                 if (has_layers) menu("layer", layer.items);
                  menu("head", head.items);
                  others();
              }}};

@@ -131,8 +131,11 @@ std::vector<StripItem> lay_out(Desk& desk, const Ui& ui, float width) {
     std::vector<StripItem> items;
     const bool two_sides = has_two_sides(trace);
     const std::vector<std::string>* names = &trace.rows;
+    const int layer = focused_stage(trace, desk.document.presentation().focused()).layer;
+    const int shown_layer = layer > 0 ? layer : desk.document.presentation().layer;
     for (const StagePtr& stage : trace.stages()) {
         if (stage->info->unit == Unit::token_id) continue;
+        if (stage->layer > 0 && stage->layer != shown_layer) continue;
         const auto shown = shown_stage(trace, stage->key(), desk.document.presentation());
         const std::vector<std::string>* own = row_names(trace, stage->info->rows, two_sides);
         const bool others = !items.empty() && own && own != names;
@@ -202,7 +205,7 @@ void point_at(Desk& desk, const StripItem& item, const Area& picture) {
 }
 
 bool is_focused(const Desk& desk, const StripItem& item) {
-    return &focused_stage(*item.trace, desk.document.presentation().stage) == item.stage.get();
+    return &focused_stage(*item.trace, desk.document.presentation().focused()) == item.stage.get();
 }
 
 /// The placeholder of a missing picture.
@@ -228,7 +231,7 @@ void thumbnail(Desk& desk, const Ui& ui, const StripItem& item, float origin, co
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
     if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(band.name)})) {
-        desk.document.change([&](Session& session) { session.presentation.focus(info.name); });
+        desk.document.change([&](Session& session) { session.presentation.focus(item.stage->name()); });
         desk.state.zoom = {};
     }
     const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};

@@ -8,11 +8,11 @@
 namespace attnscope {
 
 /// Positional encoding: added to X, applied by rotating Q and K, or a bias on the scores.
-enum class Position { none, sinusoidal, rope, alibi };
+enum class Position { none, sinusoidal, rope, alibi, learned };
 constexpr auto choice_names(Position) {
     using enum Position;
     return std::to_array<ChoiceName<Position>>(
-        {{none, "none"}, {sinusoidal, "sinusoidal"}, {rope, "rope"}, {alibi, "alibi"}});
+        {{none, "none"}, {sinusoidal, "sinusoidal"}, {rope, "rope"}, {alibi, "alibi"}, {learned, "learned"}});
 }
 
 /// The features that RoPE rotates as a pair: (2k, 2k + 1), or (k, k + d/2).
@@ -76,11 +76,26 @@ constexpr auto choice_names(Activation) {
     return std::to_array<ChoiceName<Activation>>({{relu, "relu"}, {gelu, "gelu"}});
 }
 
-/// All queries at once, or Bahdanau's encoder and decoder, which aligns step by step.
-enum class MechanismKind { attention, seq2seq };
+/// The layer norms of a stack: none, before each layer's attention and feed-forward layer, or after them.
+enum class Norm { none, before, after };
+constexpr auto choice_names(Norm) {
+    using enum Norm;
+    return std::to_array<ChoiceName<Norm>>({{none, "none"}, {before, "before"}, {after, "after"}});
+}
+
+/// What a stack learns to say at each position: the next token, or a target of its own.
+enum class Objective { next, position };
+constexpr auto choice_names(Objective) {
+    using enum Objective;
+    return std::to_array<ChoiceName<Objective>>({{next, "next"}, {position, "position"}});
+}
+
+/// All queries at once; Bahdanau's encoder and decoder, which aligns step by step; or a stack of layers.
+enum class MechanismKind { attention, seq2seq, transformer };
 constexpr auto choice_names(MechanismKind) {
     using enum MechanismKind;
-    return std::to_array<ChoiceName<MechanismKind>>({{attention, "attention"}, {seq2seq, "seq2seq"}});
+    return std::to_array<ChoiceName<MechanismKind>>(
+        {{attention, "attention"}, {seq2seq, "seq2seq"}, {transformer, "transformer"}});
 }
 
 /// The directions in which the source is read; with `forward` the annotations are the forward states alone.

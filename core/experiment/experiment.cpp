@@ -133,10 +133,12 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
 }
 
 std::string why_sizes_do_not_fit(const Experiment& e) {
-    if (e.mechanism != MechanismKind::attention) return "";
+    if (e.mechanism == MechanismKind::seq2seq) return "";
     const auto undivided = [&](const char* field, int size) {
         return fmt::format("heads {} does not divide {} {}: use a divisor", e.attention.heads, field, size);
     };
+    if (e.mechanism == MechanismKind::transformer)
+        return e.input.dim % e.attention.heads == 0 ? "" : undivided("dim", e.input.dim);
     if (e.key_columns() % e.attention.heads != 0 && !e.is_given("query"))
         return undivided(e.attention.key_size > 0 ? "key-size" : "dim", e.key_columns());
     if (e.value_columns() % e.attention.heads != 0 && !e.is_given("value"))
@@ -166,19 +168,23 @@ std::string unprojected_text(const Experiment& e) {
 void check(const Experiment& e) {
     check_text("text", e.input.text);
     check_text("text2", e.input.text2);
+    check_text("words", e.input.words);
     check_whole("table-size", e.input.table_size, 0, k_max_table_size);
     check_whole("dim", e.input.dim, 1, k_max_dim);
     check_whole("heads", e.attention.heads, 1, k_max_heads);
     check_whole("key-size", e.attention.key_size, 0, k_max_dim);
     check_whole("value-size", e.attention.value_size, 0, k_max_dim);
     check_whole("hidden", e.weighting.hidden, 1, k_max_dim);
+    check_whole("context-length", e.attention.context_length, 1, k_max_tokens);
+    check_whole("layers", e.transformer.layers, 1, k_max_layers);
     check_whole("feed-forward-size", e.attention.feed_forward_size, 0, 4 * k_max_dim);
     check_seq2seq(e);
     if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
     check_image(e);
     check_mask(e);
     check_numbers(e);
-    for (const auto& [name, matrix] : e.weights.given) check_name("given", name, given_names());
+    for (const auto& [name, matrix] : e.weights.given)
+        if (!find_given_name(name)) check_name("given", name, given_names());
 }
 
 }  // namespace attnscope

@@ -76,8 +76,9 @@ struct Input {
     std::string text2;  ///< the sentence of the keys and values; empty: the same one (self-attention)
     TokenizerKind tokenizer = TokenizerKind::words;
     VocabularyOrder vocabulary = VocabularyOrder::alphabetical;
-    int table_size = 10;              ///< minimum number of rows of the table; 0 … 1,000,000
-    int dim = 16;                     ///< d, the width of an embedding, 1 … 1024
+    std::string words;    ///< the table's words in order, between blanks; empty: the sentences' own
+    int table_size = 10;  ///< minimum number of rows of the table; 0 … 1,000,000
+    int dim = 16;         ///< d, the width of an embedding, 1 … 1024
     std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
     int grid = 7;                     ///< patches per side, 1 … 32: M = grid²
     int patch_size = 8;               ///< pixels per side of a patch, 1 … 64
@@ -102,6 +103,7 @@ struct Weighting {
 struct Attention {
     Position position = Position::none;
     RopeLayout rope_layout = RopeLayout::interleaved;
+    int context_length = 64;  ///< rows of the learned positions, the longest sentence; 1 … 4096
     Projection projection = Projection::uniform;
     bool projection_bias = false;
     int key_size = 0;    ///< columns of Q and K, all heads together, 0 … 1024; 0: d
@@ -118,7 +120,7 @@ struct Attention {
     bool output_projection = false;
     Block block = Block::none;
     Activation activation = Activation::relu;
-    int feed_forward_size = 0;  ///< units of the hidden layer, 0 … 4096; 0: 4 d
+    int feed_forward_size = 0;  ///< units of the hidden layer, 0 … 4096; 0: 4 d, in a stack none
 
     bool operator==(const Attention&) const = default;
 };
@@ -136,6 +138,17 @@ struct Seq2seq {
     int decoder_size = 8;  ///< 1 … 1024
 
     bool operator==(const Seq2seq&) const = default;
+};
+
+/// A stack of layers over one sentence (core/mechanism/transformer), with the heads, position, scale,
+/// activation and feed-forward size of the attention, and the weighting.
+struct Transformer {
+    int layers = 2;  ///< L, 1 … 24
+    Norm norm = Norm::before;
+    bool tied = false;  ///< the output matrix is the embedding table
+    Objective objective = Objective::next;
+
+    bool operator==(const Transformer&) const = default;
 };
 
 /// Where the parameters come from: drawn from seeds, or custom.
@@ -160,6 +173,7 @@ struct Experiment {
     MechanismKind mechanism = MechanismKind::attention;
     Attention attention;
     Seq2seq seq2seq;
+    Transformer transformer;
     Weighting weighting;
     Weights weights;
 

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/layer_name.h"
+
 namespace attnscope {
 
 /// A matrix that can be overridden.
@@ -26,10 +28,14 @@ struct GivenName {
 ///   whether or not biases are drawn.
 /// - `targets` (1 × N, whole numbers): the target of each row of `logits`. `loss_weights` (shaped as the
 ///   output): the loss is Σ loss_weights ∘ output.
+/// - For a transformer: `tokens` (1 × N, rows of E instead of the sentence's words), `E`, `P`, and each
+/// layer's
+///   parameters with its number, as `2.W_q`; `targets` may hold −1 where there is none.
 /// - For seq2seq: `src`, `tgt_in`, `tgt_out` (1 × S, 1 × N, 1 × N), rows of E_src and E_tgt instead of the
 ///   sentences' words, and every parameter of core/mechanism/seq2seq/parameters.h. Row 0 of E_tgt is
 ///   `<bos>`, row 1 `<eos>`.
 inline constexpr std::array k_given_names = {
+    GivenName{"tokens", "transformer: 1 × N, rows of E"},
     GivenName{"embedding", "X, N × d"},
     GivenName{"embedding_kv", "Y, the embedding of keys and values, M × d"},
     GivenName{"embedding_v", "the embedding of the values, M × d"},
@@ -67,6 +73,10 @@ inline constexpr std::array k_given_names = {
     GivenName{"b_2", "feed-forward: 1 × d"},
     GivenName{"ln2_g", "second layer norm's gain, 1 × d", "", 1},
     GivenName{"ln2_b", "second layer norm's shift, 1 × d"},
+    GivenName{"E", "transformer: words × d, the embedding table"},
+    GivenName{"P", "learned positions: context length × d"},
+    GivenName{"ln_f_g", "transformer: last layer norm's gain, 1 × d", "", 1},
+    GivenName{"ln_f_b", "transformer: last layer norm's shift, 1 × d"},
     GivenName{"W_out", "words × d, projects to logits; seq2seq: words × (states + d + context)"},
     GivenName{"b_out", "1 × words"},
     GivenName{"targets", "1 × N, the target words of the loss"},
@@ -94,10 +104,18 @@ inline constexpr std::array k_given_names = {
     GivenName{"dec.b_hh", "decoder: 1 × 3 states"},
 };
 inline std::span<const GivenName> given_names() { return k_given_names; }
+/// Whether each layer of a stack has a matrix of this name, "2.W_q".
+constexpr bool is_in_layers(std::string_view name) {
+    constexpr std::array<std::string_view, 12> k_names{"ln1_g", "ln1_b", "W_q", "W_k", "W_v", "W_o",
+                                                       "ln2_g", "ln2_b", "W_1", "b_1", "W_2", "b_2"};
+    return std::ranges::find(k_names, name) != k_names.end();
+}
 /// nullptr for a name that no matrix has.
 constexpr const GivenName* find_given_name(std::string_view name) {
-    const auto found = std::ranges::find(k_given_names, name, &GivenName::name);
-    return found == k_given_names.end() ? nullptr : &*found;
+    const LayerName parts = split_layer(name);
+    const auto found = std::ranges::find(k_given_names, parts.name, &GivenName::name);
+    if (found == k_given_names.end() || (parts.layer > 0 && !is_in_layers(parts.name))) return nullptr;
+    return &*found;
 }
 
 /// The name of a matrix that can be overridden. A literal that is none of k_given_names does not compile.

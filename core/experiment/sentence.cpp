@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/limits.h"
 #include "core/text/tokenizer.h"
@@ -26,10 +28,36 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
     return tokens;
 }
 
+Vocabulary sentence_vocabulary(const Experiment& experiment, const std::vector<std::string>& tokens) {
+    const std::vector<std::string> words =
+        tokenize(experiment.input.words, tokenizer_of(TokenizerKind::whitespace));
+    if (words.empty()) return make_vocabulary(tokens, vocabulary_rule(experiment.input.vocabulary));
+    Vocabulary vocabulary = make_vocabulary(words, vocabulary_rule(VocabularyOrder::appearance));
+    vocabulary.ids.clear();
+    for (const std::string& token : tokens) {
+        const auto found = std::ranges::find(vocabulary.words, fold(token));
+        if (found == vocabulary.words.end())
+            throw Error(ErrorKind::bad_input,
+                        fmt::format("\"{}\" is not one of the table's words: use {} … (words)",
+                                    message_text(token, k_longest_quotation),
+                                    message_text(experiment.input.words, k_longest_quotation)));
+        vocabulary.ids.push_back(static_cast<int>(found - vocabulary.words.begin()));
+    }
+    return vocabulary;
+}
+
 std::vector<std::string> display_tokens(const std::vector<std::string>& tokens) {
     std::vector<std::string> labels;
     for (const std::string& token : tokens) labels.push_back(display_token(token));
     return labels;
+}
+
+void require_context_length(int tokens, int context_length) {
+    if (tokens > context_length)
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("there are {} tokens and context-length is {}: raise it, or choose another "
+                                "position",
+                                tokens, context_length));
 }
 
 }  // namespace attnscope

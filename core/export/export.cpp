@@ -90,9 +90,15 @@ constexpr std::array k_formats = {
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
 
-StagePtr stage_named(const Trace& trace, const std::string& name) {
-    for (const StageRecord& record : trace.records)
-        if (record.stage->name() == name) return record.stage;
+/// The stages that a name means: one, or without a layer those of every layer.
+std::vector<StagePtr> stages_named(const Trace& trace, const std::string& name, int layer) {
+    std::vector<StagePtr> found;
+    for (const StageRecord& record : trace.records) {
+        const Stage& stage = *record.stage;
+        const bool in_layer = layer == 0 || stage.layer == 0 || stage.layer == layer;
+        if (in_layer && may_name(name, stage)) found.push_back(record.stage);
+    }
+    if (!found.empty()) return found;
     const StageInfo* info = find_stage_info(name);
     const bool is_elsewhere =
         info && is_of_seq2seq(*info) && trace.experiment.mechanism != MechanismKind::seq2seq;
@@ -117,10 +123,17 @@ const ViewFigure* figure_of_view(const ExportRequest& request) {
 std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request) {
     if (request.stages.empty()) {
         const bool none = request.view_alone && figure_of_view(request);
-        return none ? std::vector<StagePtr>{} : trace.stages();
+        if (none) return {};
+        std::vector<StagePtr> stages = trace.stages();
+        std::erase_if(stages, [&](const StagePtr& stage) {
+            return request.layer > 0 && stage->layer != request.layer;
+        });
+        return stages;
     }
     std::vector<StagePtr> stages;
-    for (const std::string& name : distinct(request.stages)) stages.push_back(stage_named(trace, name));
+    for (const std::string& name : request.stages)
+        for (const StagePtr& stage : stages_named(trace, name, request.layer))
+            if (std::ranges::find(stages, stage) == stages.end()) stages.push_back(stage);
     return stages;
 }
 
@@ -147,7 +160,7 @@ std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& requ
     const bool everything = request.stages.empty() && !request.view_alone;
     if (!shown && everything) return {};
     if (!shown) refuse("the view " + std::string(name_of(view->view)) + " needs " + std::string(view->needs));
-    const StagePtr stage = stage_named(trace, std::string(shown->name()));
+    const StagePtr stage = stages_named(trace, std::string(shown->name()), 0).front();
     std::vector<ExportItem> items;
     for (const HeadChoice& head : heads_of(*stage, request.head))
         for (const ExportFormat* format : formats) {

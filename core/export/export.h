@@ -36,11 +36,12 @@ const ExportFormat* find_export_format(std::string_view name);
 
 /// An export request.
 struct ExportRequest {
-    std::vector<std::string> stages;  ///< by name; empty: every stage of the computation
+    std::vector<std::string> stages;  ///< by name, "scores" or "2.scores"; empty: every stage
     HeadChoice head;                  ///< for stages that have heads
     std::vector<std::string> formats = {"png"};
     std::optional<ViewKind> view = {};  ///< the view whose picture comes first, if it has one
     bool view_alone = false;            ///< only the view's picture, without stages
+    int layer = 0;                      ///< of a stack's stages only those of this layer; 0: of all
 };
 
 /// One file to write: a stage (one head or the mean if it has heads), or a view's picture of it.

@@ -81,7 +81,8 @@ void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) 
 }
 
 bool is_named(const Stage& stage, std::span<const std::string> names) {
-    return names.empty() || std::ranges::find(names, stage.name()) != names.end();
+    return names.empty() ||
+           std::ranges::any_of(names, [&](const std::string& name) { return may_name(name, stage); });
 }
 
 void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const std::string> names,

@@ -50,8 +50,9 @@ public:
         for (const StageRecord& record : trace_.records) {
             const Stage& stage = *record.stage;
             if (const auto found = gradients_.find(&stage); found != gradients_.end())
-                stages.push_back(StagePtr(new Stage{stage.info, Buffer(std::move(found->second)), stage.layer,
-                                                    StageKey::Part::gradient}));
+                stages.push_back(
+                    std::make_shared<const Stage>(StageKey{stage.info, stage.layer, StageKey::Part::gradient},
+                                                  Buffer(std::move(found->second))));
         }
         return stages;
     }

@@ -65,9 +65,23 @@ void GraphBuilder::require_shape(Value value, int rows, int columns) const {
 }
 
 void GraphBuilder::may_give(CustomName name, int rows, int columns) {
-    const auto known = std::ranges::find(given_names(), name.text(), &GivenName::name);
     if (std::ranges::find(graph.givable, name.text(), &Givable::name) == graph.givable.end())
-        graph.givable.push_back({known->name, rows, columns});
+        graph.givable.push_back({std::string(name.text()), rows, columns});
+}
+
+Value GraphBuilder::custom(StageKey key, const GivenMatrix& matrix, bool has_heads) {
+    Shape shape =
+        op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
+    shape.per_head = has_heads;
+    return add(key, op::Custom{matrix.shared(), shape});
+}
+
+Value GraphBuilder::linear(StageKey key, Value x, Value W, Value b) {
+    const Shape &in = shape(x), &weight = shape(W);
+    if (weight.columns != in.columns)
+        refuse_shape(name(W), weight.rows, weight.columns, fmt::format("needs {} columns", in.columns));
+    if (b) require_shape(b, 1, weight.rows);
+    return add(key, op::Linear{}, {x, W, b});
 }
 
 std::string must_be(Eigen::Index rows, Eigen::Index columns) {

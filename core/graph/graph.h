@@ -69,7 +69,13 @@ public:
     std::vector<Value> add(const std::vector<StageKey>& keys, Op op, const std::vector<Value>& inputs);
 
     const Shape& shape(Value value) const { return at(value).shape; }
-    std::string_view name(Value value) const { return at(value).key.stage->name; }
+    std::string name(Value value) const {
+        return name_in_layer(at(value).key.layer, at(value).key.stage->name);
+    }
+    /// A custom matrix instead of a drawn or computed one; with heads those of its one head.
+    Value custom(StageKey key, const GivenMatrix& matrix, bool has_heads = false);
+    /// x Wᵀ + b; b may be absent. Throws Error(bad_input) if the shapes do not fit.
+    Value linear(StageKey key, Value x, Value W, Value b);
     /// Records that a matrix of given_names() may be overridden, as one of this size.
     void may_give(CustomName name, int rows, int columns);
 

@@ -33,8 +33,10 @@ struct Mechanism {
     const StageInfo* mask;
     const StageInfo* center;                     ///< the centers of local windows
     std::string_view query, queries, key, keys;  ///< on the axes: "query", "queries", "key", "keys"
-    SentenceRole first, second;                  ///< of text and text2
-    std::string second_sentence;                 ///< what adding one does
+    /// The groups of settings that it uses, as in options(): the sections of the panel.
+    std::span<const std::string_view> sections;
+    SentenceRole first, second;   ///< of text and text2
+    std::string second_sentence;  ///< what adding one does
     /// What is computed, as the title of its recipe: "Scaled dot-product attention with 2 heads".
     std::string (*title)(const Experiment& experiment);
 };

@@ -58,8 +58,7 @@ private:
         for (std::size_t i = 0; i < results.size(); ++i) {
             StagePtr stage = old[i] && same(old[i]->stage->buffer, results[i])
                                  ? old[i]->stage
-                                 : StagePtr(new Stage{values[i].key.stage, std::move(results[i]),
-                                                      values[i].key.layer, values[i].key.part});
+                                 : std::make_shared<const Stage>(values[i].key, std::move(results[i]));
             records_.push_back({std::move(stage), node.op, inputs, milliseconds, true});
             milliseconds = 0;  // the time is recorded with an operation's first result
         }

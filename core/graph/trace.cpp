@@ -14,7 +14,7 @@ using enum Axis;
 
 std::span<const StageInfo> stage_table() { return stage_table_rows::k_stages; }
 
-const StageInfo* find_stage_info(std::string_view name) { return find_in_table(name); }
+const StageInfo* find_stage_info(std::string_view name) { return find_in_table(split_layer(name).name); }
 
 bool is_parameter(const StageInfo& info) { return &info >= k_first_parameter; }
 
@@ -26,6 +26,16 @@ std::string stage_heading(const StageInfo& info) {
     std::string heading(info.name);
     if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');
     return heading;
+}
+
+std::string stage_heading(const StageKey& key) {
+    return stage_heading(*key.stage) + (key.layer > 0 ? fmt::format(" · layer {}", key.layer) : "");
+}
+
+bool may_name(std::string_view name, const Stage& stage) {
+    const LayerName parts = split_layer(name);
+    return stage.info->name == parts.name &&
+           (parts.layer == 0 || stage.layer == 0 || stage.layer == parts.layer);
 }
 
 const StageInfo* mask_of(const StageInfo& info) { return find_in_table(info.mask); }
@@ -42,13 +52,14 @@ const Stage* Trace::find(StageKey key) const {
 
 const Stage* Trace::find(StageRole role, int layer) const {
     for (const StageRecord& record : records)
-        if (record.stage->info->role == role && record.stage->layer == layer) return record.stage.get();
+        if (record.stage->info->role == role && (layer == 0 || record.stage->layer == layer))
+            return record.stage.get();
     return nullptr;
 }
 
 const Stage* Trace::find_named(std::string_view name) const {
     for (const StageRecord& record : records)
-        if (record.stage->name() == name) return record.stage.get();
+        if (may_name(name, *record.stage)) return record.stage.get();
     return nullptr;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/experiment/experiment.h"
 #include "core/graph/backend_kind.h"
+#include "core/layer_name.h"
 #include "core/tensor/buffer.h"
 
 namespace attnscope {
@@ -22,6 +23,7 @@ enum class Axis {
     table_row,     ///< the vocabulary
     target_row,    ///< the words that can be predicted: the target's vocabulary
     head,          ///< h, numbered from 1
+    place,         ///< positions in a sentence, numbered from 1
     pixel,         ///< a patch's numbers: row, column and channel of each
     single,        ///< one column, no label
 };
@@ -59,7 +61,7 @@ struct StageInfo {
 
 /// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
 std::span<const StageInfo> stage_table();
-/// nullptr for a name that is not in the table.
+/// Also with a layer, "2.scores"; nullptr for a name that is not in the table.
 const StageInfo* find_stage_info(std::string_view name);
 
 /// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
@@ -83,18 +85,36 @@ struct StageKey {
     bool operator==(const StageKey&) const = default;
 };
 
+/// A stage's heading with its layer: "scores · layer 2".
+std::string stage_heading(const StageKey& key);
+
 /// One named matrix (or one per head). Immutable, shared between traces.
 struct Stage {
     const StageInfo* info;
     Buffer buffer;
-    int layer = 0;
-    StageKey::Part part = StageKey::Part::value;
+    int layer;
+    StageKey::Part part;
+
+    Stage(StageKey key, Buffer values)
+        : info(key.stage),
+          buffer(std::move(values)),
+          layer(key.layer),
+          part(key.part),
+          name_(name_in_layer(layer, info->name)) {}
 
     StageKey key() const { return {info, layer, part}; }
-    std::string_view name() const { return info->name; }
+    /// As in files, on the command line and in a presentation: "weights", in a stack "2.weights".
+    std::string_view name() const { return name_; }
     const Shape& shape() const { return buffer.shape(); }
+
+private:
+    std::string name_;
 };
 using StagePtr = std::shared_ptr<const Stage>;
+
+/// Whether a name, "scores" or "2.scores", may mean this stage: without a layer that of any layer, and a
+/// stage outside the layers whatever the layer.
+bool may_name(std::string_view name, const Stage& stage);
 
 struct Op;
 
@@ -109,7 +129,7 @@ struct StageRecord {
 
 /// A matrix of given_names() that may be overridden, and the size that it must have.
 struct Givable {
-    std::string_view name;
+    std::string name;
     int rows;  ///< with heads, those of all heads
     int columns;
 };
@@ -130,9 +150,10 @@ struct Trace {
     /// nullptr if the experiment has no such stage.
     const StageRecord* record(StageKey key) const;
     const Stage* find(StageKey key) const;
-    /// The first of this role in a layer.
+    /// The first of this role, in this layer if it has one.
     const Stage* find(StageRole role, int layer = 0) const;
-    /// By the name that a file, the command line or a presentation holds.
+    /// By the name that a file, the command line or a presentation holds; a name without a layer is that of
+    /// the first one, and a layer's number is ignored where the stage is outside the layers.
     const Stage* find_named(std::string_view name) const;
     /// The stages in order, without the parameters.
     std::vector<StagePtr> stages() const;

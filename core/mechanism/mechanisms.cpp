@@ -1,7 +1,10 @@
 #include "core/mechanism/mechanisms.h"
 
+#include <algorithm>
+
 #include "core/mechanism/attention/mechanism.h"
 #include "core/mechanism/seq2seq/mechanism.h"
+#include "core/mechanism/transformer/mechanism.h"
 
 namespace attnscope {
 
@@ -9,6 +12,7 @@ const Mechanism& mechanism_of(const Experiment& experiment) {
     switch (experiment.mechanism) {
         case MechanismKind::attention: break;
         case MechanismKind::seq2seq: return k_seq2seq_mechanism;
+        case MechanismKind::transformer: return k_transformer_mechanism;
     }
     return k_attention_mechanism;
 }
@@ -17,8 +21,14 @@ Graph build(const Experiment& experiment) { return mechanism_of(experiment).buil
 
 const Stage& main_stage(const Trace& trace) {
     for (const StageInfo* result : mechanism_of(trace.experiment).results)
-        if (const Stage* stage = trace.find(result)) return *stage;
+        if (const Stage* stage = trace.find_named(result->name)) return *stage;
     return *trace.records.front().stage;
+}
+
+int layers_of(const Trace& trace) {
+    int layers = 0;
+    for (const StageRecord& record : trace.records) layers = std::max(layers, record.stage->layer);
+    return layers;
 }
 
 const Stage& focused_stage(const Trace& trace, std::string_view wanted) {

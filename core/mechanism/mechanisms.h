@@ -16,5 +16,7 @@ const Stage& main_stage(const Trace& trace);
 
 /// The stage in focus: the one named `wanted`, or the main stage if this experiment does not have it.
 const Stage& focused_stage(const Trace& trace, std::string_view wanted);
+/// The layers of a stack; 0 for the other mechanisms.
+int layers_of(const Trace& trace);
 
 }  // namespace attnscope

@@ -31,9 +31,22 @@ void Identity::explain(Proof& proof, const Cell& cell) const {
     proof.remark = fmt::format("no projection: the same as {}", cell.words.symbol(0));
 }
 
-void Add::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
+void Add::forward(const Work& in, Tensor& out) const {
+    if (batch == 1) return sum_inputs(in, out);
+    const Eigen::Index rows = out.shape().rows / batch;
+    for (Eigen::Index b = 0; b < batch; ++b)
+        out.head(0).middleRows(b * rows, rows) =
+            in.head(0).middleRows(b * rows, rows) + in.head(1).topRows(rows);
+}
 
-void Add::backward(const Backward& at) const { pass_on(at); }
+void Add::backward(const Backward& at) const {
+    if (batch == 1) return pass_on(at);
+    const ConstMatrixView dY = at.gradient();
+    const Eigen::Index rows = dY.rows() / batch;
+    if (at.wants(0)) at.sum(0) += dY;
+    for (Eigen::Index b = 0; at.wants(1) && b < batch; ++b)
+        at.sum(1).topRows(rows) += dY.middleRows(b * rows, rows);
+}
 
 void Add::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(cell.words.symbol(0), cell.at(0));

@@ -22,12 +22,15 @@ struct Identity {
 };
 
 /// x, y: their sum; if y has more rows, only its first ones are used. Positions added to embeddings (Vaswani
-/// et al. 2017, §3.5) and residual connections (He et al. 2016).
+/// et al. 2017, §3.5) and residual connections (He et al. 2016). With a `batch` of sentences, one below the
+/// other in x, y is added to each.
 struct Add {
+    int batch = 1;
+
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const { return in.of(0) + " + " + in.of(1); }
     void forward(const Work& in, Tensor& out) const;
-    /// Both are dY; the rows of y that are not used get nothing.
+    /// Both are dY, of a batch that of y the sum; the rows of y that are not used get nothing.
     void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;

@@ -9,10 +9,10 @@
 namespace attnscope::op {
 
 void SplitHeads::forward(const Work& in, Tensor& out) const {
-    const int width = out.shape().columns;
-    for (int h = 0; h < heads; ++h) {
+    const int width = out.shape().columns, rows = out.shape().rows;
+    for (int h = 0; h < batch * heads; ++h) {
         MatrixView head = out.head(h);
-        head = in.head(0).middleCols(h * width, width);
+        head = in.head(0).block(h / heads * rows, h % heads * width, rows, width);
         if (!rotary) continue;
         const Matrix straight = head;
         rotate_positions({straight.data(), straight.rows(), straight.cols()}, *rotary, head);
@@ -20,26 +20,29 @@ void SplitHeads::forward(const Work& in, Tensor& out) const {
 }
 
 void JoinHeads::forward(const Work& in, Tensor& out) const {
-    const int width = in.shape(0).columns;
-    for (int h = 0; h < in.shape(0).heads; ++h) out.head(0).middleCols(h * width, width) = in.head(0, h);
+    const int width = in.shape(0).columns, rows = in.shape(0).rows, heads = in.shape(0).heads / batch;
+    for (int h = 0; h < batch * heads; ++h)
+        out.head(0).block(h / heads * rows, h % heads * width, rows, width) = in.head(0, h);
 }
 
 void SplitHeads::backward(const Backward& at) const {
     if (!at.wants(0)) return;
-    for (int h = 0; h < heads; ++h) {
+    for (int h = 0; h < batch * heads; ++h) {
         Matrix of_head = at.gradient(h);
         const Matrix turned = of_head;
         if (rotary)
             rotate_positions({turned.data(), turned.rows(), turned.cols()}, *rotary,
                              {of_head.data(), of_head.rows(), of_head.cols()}, Rotation::back);
-        at.sum(0).middleCols(h * of_head.cols(), of_head.cols()) += of_head;
+        at.sum(0).block(h / heads * of_head.rows(), h % heads * of_head.cols(), of_head.rows(),
+                        of_head.cols()) += of_head;
     }
 }
 
 void JoinHeads::backward(const Backward& at) const {
     if (!at.wants(0)) return;
-    const int width = at.shape(0).columns;
-    for (int h = 0; h < at.shape(0).heads; ++h) at.sum(0, h) += at.gradient().middleCols(h * width, width);
+    const int width = at.shape(0).columns, rows = at.shape(0).rows, heads = at.shape(0).heads / batch;
+    for (int h = 0; h < batch * heads; ++h)
+        at.sum(0, h) += at.gradient().block(h / heads * rows, h % heads * width, rows, width);
 }
 
 void SplitHeads::explain(Proof& proof, const Cell& cell) const {

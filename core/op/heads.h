@@ -13,12 +13,16 @@
 namespace attnscope::op {
 
 /// x (n × h·w): h × n × w, head h taking columns h·w … (h+1)·w − 1 (Vaswani et al. 2017, §3.2.2); with
-/// `rotary` each head's rows are then rotated by rotate_positions().
+/// `rotary` each head's rows are then rotated by rotate_positions(). With a `batch` of sentences, one below
+/// the other in x, each has heads of its own: those of the first sentence come first.
 struct SplitHeads {
     int heads;
     std::optional<RopeLayout> rotary = {};
+    int batch = 1;
 
-    Shape shape(Shapes in) const { return per_head(heads, in[0].rows, in[0].columns / heads); }
+    Shape shape(Shapes in) const {
+        return per_head(batch * heads, in[0].rows / batch, in[0].columns / heads);
+    }
     std::string formula(const Symbols& in) const;
     void forward(const Work& in, Tensor& out) const;
     /// dX: the heads of dY side by side, each first rotated back.
@@ -28,9 +32,12 @@ struct SplitHeads {
     bool operator==(const SplitHeads&) const = default;
 };
 
-/// x (h × n × w): n × h·w, the heads side by side.
+/// x (h × n × w): n × h·w, the heads side by side; with a `batch` the sentences one below the other, as in
+/// SplitHeads.
 struct JoinHeads {
-    Shape shape(Shapes in) const { return matrix(in[0].rows, in[0].heads * in[0].columns); }
+    int batch = 1;
+
+    Shape shape(Shapes in) const { return matrix(batch * in[0].rows, in[0].heads / batch * in[0].columns); }
     std::string formula(const Symbols&) const { return "the heads' contexts side by side"; }
     void forward(const Work& in, Tensor& out) const;
     /// dX: the columns of dY that are each head's.

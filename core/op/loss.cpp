@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace attnscope::op {
 namespace {
 
@@ -13,9 +15,13 @@ void CrossEntropy::forward(const Work& in, Tensor& out) const {
     const ConstMatrixView log_probs = in.head(0);
     const float* targets = in.head(1).data();
     double sum = 0;
-    for (Eigen::Index i = 0; i < log_probs.rows(); ++i)
+    int count = 0;
+    for (Eigen::Index i = 0; i < log_probs.rows(); ++i) {
+        if (targets[i] < 0) continue;
         sum -= log_probs(i, static_cast<Eigen::Index>(targets[i]));
-    out.head(0)(0, 0) = static_cast<float>(sum / static_cast<double>(log_probs.rows()));
+        ++count;
+    }
+    out.head(0)(0, 0) = static_cast<float>(sum / count);
 }
 
 void WeightedTotal::forward(const Work& in, Tensor& out) const {
@@ -35,8 +41,11 @@ void CrossEntropy::backward(const Backward& at) const {
     if (!at.wants(0)) return;
     const Eigen::Index n = at.input(0).rows();
     const float* targets = at.input(1).data();
+    const auto count =
+        static_cast<float>(std::count_if(targets, targets + n, [](float t) { return t >= 0; }));
     for (Eigen::Index i = 0; i < n; ++i)
-        at.sum(0)(i, static_cast<Eigen::Index>(targets[i])) -= at.gradient()(0, 0) / static_cast<float>(n);
+        if (targets[i] >= 0)
+            at.sum(0)(i, static_cast<Eigen::Index>(targets[i])) -= at.gradient()(0, 0) / count;
 }
 
 void WeightedTotal::backward(const Backward& at) const {
@@ -52,8 +61,8 @@ void CrossEntropy::explain(Proof& proof, const Cell& cell) const {
     }
     const auto targets = cell.inputs[1]->host().values();
     for (int i = 0; i < rows; ++i)
-        proof.add_step("−log p " + cell.words.row_label(0, i),
-                       -cell.at(0, i, static_cast<int>(targets[static_cast<std::size_t>(i)])));
+        if (const float target = targets[static_cast<std::size_t>(i)]; target >= 0)
+            proof.add_step("−log p " + cell.words.row_label(0, i), -cell.at(0, i, static_cast<int>(target)));
     proof.add_step("their mean", cell.value);
 }
 
@@ -67,7 +76,8 @@ void ArgMax::explain(Proof& proof, const Cell& cell) const {
 
 void CrossEntropy::torch(TorchLines& py) const {
     py.section = k_heading;
-    py.line("{} = torch.nn.functional.nll_loss({}, {})", py.out(), py.in(0), py.in(1));
+    py.line("{} = torch.nn.functional.nll_loss({}, {}{})", py.out(), py.in(0), py.in(1),
+            skips ? ", ignore_index=-1" : "");
 }
 
 void WeightedTotal::torch(TorchLines& py) const {

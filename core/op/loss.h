@@ -10,14 +10,16 @@
 namespace attnscope::op {
 
 /// log_probs (n × words), targets (n whole numbers, each a word counted from 0): the mean of −log p of each
-/// row's target, summed in double; 1 × 1.
+/// row's target, summed in double; 1 × 1. Rows whose target is −1 are left out.
 struct CrossEntropy {
+    bool skips = false;  ///< whether there is such a row
+
     static constexpr std::string_view k_heading = "The loss: the mean of −log p at the targets.";
 
     Shape shape(Shapes) const { return matrix(1, 1); }
     std::string formula(const Symbols&) const { return "mean of −log p at the targets"; }
     void forward(const Work& in, Tensor& out) const;
-    /// −dℓ ÷ n at each row's target, 0 elsewhere.
+    /// −dℓ ÷ n at each row's target, n rows having one; 0 elsewhere.
     void backward(const Backward& at) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;

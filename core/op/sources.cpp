@@ -30,7 +30,7 @@ void Patches::forward(const Work&, Tensor& out) const { out = image_patches(*ima
 void DropoutMask::forward(const Work&, Tensor& out) const { Generator(seed).bernoulli(out.values(), 1 - p); }
 
 void TokenRows::explain(Proof& proof, const Cell& cell) const {
-    proof.remark = cell.words.table_row(static_cast<int>(cell.value));
+    proof.remark = cell.value < 0 ? "no target" : cell.words.table_row(static_cast<int>(cell.value));
 }
 
 void Custom::explain(Proof& proof, const Cell&) const { proof.remark = "from a custom matrix"; }

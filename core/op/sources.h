@@ -13,7 +13,7 @@
 
 namespace attnscope::op {
 
-/// Each token's row in its table; n × 1.
+/// Each token's row in its table, −1 for a target that is none; n × 1.
 struct TokenRows {
     std::vector<int> rows;
 

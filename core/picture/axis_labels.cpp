@@ -15,6 +15,7 @@ std::string_view axis_name(const Experiment& experiment, Axis axis) {
         case Axis::table_row:
         case Axis::target_row: return "words";
         case Axis::head: return "heads";
+        case Axis::place: return "positions";
         case Axis::pixel: return "pixels";
         case Axis::single: return "";
     }

@@ -258,7 +258,7 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .cell_size = cell_size,
         .write_values = presentation.values,
     };
-    set_title(figure, presentation, stage_heading(*stage.info), subtitle_of(trace, stage, shown, head));
+    set_title(figure, presentation, stage_heading(stage.key()), subtitle_of(trace, stage, shown, head));
     const Matrix open = open_pairs(trace, stage, shown);
     mark_cells(figure, stage, open);
     figure.fully_masked = fully_masked_rows(stage, open);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/choice.h"
+#include "core/layer_name.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 
@@ -57,7 +58,8 @@ constexpr auto choice_names(ViewKind) {
 /// Settings that affect the picture, but no number in it.
 struct Presentation {
     ViewKind view = ViewKind::pipeline;
-    std::string stage = "weights";
+    std::string stage = "weights";  ///< in focus; which of a stack's layers it is, `layer` says
+    int layer = 1;                  ///< the layer of a stack that is shown, 1 … 24
     HeadChoice head;
     RangeChoice range;
     ColormapKind colormap = ColormapKind::viridis;
@@ -67,20 +69,30 @@ struct Presentation {
     bool values = true;  ///< numbers in the cells where they fit
     std::string title;   ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
-    std::string locked_in;  ///< the stage of the locked cell; empty: the stage in focus
+    std::string locked_in;  ///< the stage of the locked cell, with its layer; empty: the stage in focus
 
-    const std::string& locked_stage() const { return locked_in.empty() ? stage : locked_in; }
-    /// Focuses a stage. A locked cell stays in the stage where it was locked.
+    /// The stage in focus, for Trace::find_named().
+    std::string focused() const { return name_in_layer(layer, stage); }
+    /// The stage of the locked cell, for the same.
+    std::string locked_stage() const { return locked_in.empty() ? focused() : locked_in; }
+    /// Focuses a stage: "weights", or "2.weights" with its layer. A locked cell stays in the stage where it
+    /// was locked.
     void focus(std::string_view name) {
         const std::string home = locked_stage();
-        stage = name;
-        locked_in = locked && home != stage ? home : "";
+        set_stage(name);
+        locked_in = locked && home != focused() ? home : "";
     }
     /// Locks a cell of a stage, which comes into focus, or unlocks.
     void lock(std::string_view name, const std::optional<Cell>& cell) {
-        stage = name;
+        set_stage(name);
         locked = cell;
         locked_in.clear();
+    }
+
+    void set_stage(std::string_view name) {
+        const LayerName parts = split_layer(name);
+        stage = parts.name;
+        if (parts.layer > 0) layer = parts.layer;
     }
 
     bool operator==(const Presentation&) const = default;

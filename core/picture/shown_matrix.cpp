@@ -21,7 +21,7 @@ bool has_mean(const Stage& stage) {
 }
 
 std::string why_not_shown(const Stage& stage, const HeadChoice& choice) {
-    return why_not_shown(stage, choice, stage_heading(*stage.info));
+    return why_not_shown(stage, choice, stage_heading(stage.key()));
 }
 
 std::string why_not_shown(const Stage& stage, const HeadChoice& choice, std::string_view name) {

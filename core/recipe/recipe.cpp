@@ -22,6 +22,8 @@ constexpr std::size_t k_longest_sentence = 90;  ///< in bytes; a longer one is n
 /// The variable of a stage: its name; for a GRU's parameter that of torch.nn.GRUCell (`dec.W_ih` is
 /// `dec.weight_ih`).
 std::string python_name(std::string_view stage) {
+    if (const LayerName parts = split_layer(stage); parts.layer > 0)
+        return fmt::format("{}_{}", parts.name, parts.layer);
     const std::size_t dot = stage.find('.');
     if (dot == std::string_view::npos) return std::string(stage);
     const char* kind = stage[dot + 1] == 'W' ? "weight" : "bias";
@@ -98,6 +100,7 @@ private:
     ScriptGenerator generator_;
     bool finite_ = true, nothing_dead_ = true;
     std::string body_, heading_;
+    int layer_ = 0;  ///< under whose heading the script is
     std::set<const Stage*> written_;
     std::set<std::string> modules_{"json", "sys"}, defined_;
 };
@@ -192,6 +195,10 @@ void Recipe::write(const StageRecord& record) {
     const TorchLines lines = lines_of(record, results);
     const StageInfo* stage = record.stage->info;
     if (!is_parameter(*stage)) {
+        if (const int layer = record.stage->layer; layer != layer_) {
+            layer_ = layer;
+            if (layer > 0) body_ += "\n" + op::python_comment(fmt::format("Layer {}.", layer));
+        }
         const auto sentence = std::ranges::find(k_sentences, stage, &Sentence::stage);
         if (sentence != k_sentences.end()) write_words(*sentence);
         const auto heading = std::ranges::find(k_headings, stage, &Heading::stage);

@@ -170,13 +170,20 @@ void set_head(Session& s, const OptionValue& value) {
 }
 
 void set_stage(Session& s, const OptionValue& value) {
-    std::string name = as_text(value);
+    const std::string name = as_text(value);
     if (!find_stage_info(name)) {
         std::vector<std::string> known;
         for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
         refuse(value.quoted() + " is not a stage" + instead_of(name, known));
     }
-    s.presentation.stage = std::move(name);
+    s.presentation.set_stage(name);
+}
+
+void set_layer(Session& s, const OptionValue& value) {
+    const int layer = as_int(value);
+    if (layer < 1 || layer > k_max_layers)
+        refuse(fmt::format("{} is out of range: use 1 to {}", layer, k_max_layers));
+    s.presentation.layer = layer;
 }
 
 Json cell_size_json(const Session& s) {
@@ -230,7 +237,7 @@ using enum OptionType;
 
 // Custom matrices may disable further options: why_unused() knows all cases.
 constexpr std::string_view k_attention = "mechanism is attention";
-constexpr std::string_view k_aligns = "mechanism is attention, or decoder-attention is additive";
+constexpr std::string_view k_aligns = "mechanism is not seq2seq, or decoder-attention is additive";
 constexpr std::string_view k_words = "no custom matrix replaces the words";
 constexpr std::string_view k_scores = "mechanism is attention and scores are not custom";
 constexpr std::string_view k_weights = "mechanism is attention and there are weights to draw";
@@ -241,24 +248,32 @@ constexpr std::string_view k_image = "mechanism is attention and image is not no
 constexpr std::string_view k_dropout = "mechanism is attention and training is on";
 constexpr std::string_view k_block = "mechanism is attention and block is not none";
 constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
+constexpr std::string_view k_not_seq2seq = "mechanism is not seq2seq";
+constexpr std::string_view k_transformer = "mechanism is transformer";
+constexpr std::string_view k_feed_forward = "block is not none, or mechanism is transformer";
 
 const std::array k_options = {
     Option{"text", "Input", "", "TEXT", "The sentence", k_words, text,
            FIELD(experiment, input.text, as_text)},
     Option{"text2", "Input", "", "TEXT",
-           "The sentence that provides keys and values, or the target sentence of seq2seq; empty: the same "
-           "as text",
+           "The sentence that provides keys and values, the target sentence of seq2seq, or a transformer's "
+           "targets; empty: the same as text",
            "no custom matrix replaces its words, and there is no image", text,
            FIELD(experiment, input.text2, as_text)},
     Option{"mechanism", "Input", "", k_arguments<decltype(Experiment::mechanism)>,
            "attention: all queries at once; seq2seq: an encoder and a decoder that aligns step by step, with "
-           "text as its source and text2 as its target",
+           "text as its source and text2 as its target; transformer: a stack of layers that predicts tokens",
            "", text, CHOICE(experiment, mechanism)},
     Option{"tokenizer", "Input", "", k_arguments<decltype(Input::tokenizer)>,
            "How the sentence is cut into tokens", k_words, text, CHOICE(experiment, input.tokenizer)},
     Option{"vocabulary", "Input", "", k_arguments<decltype(Input::vocabulary)>,
            "The order of the words in the table; stable: a word keeps its vector whatever else is typed",
            k_words, text, CHOICE(experiment, input.vocabulary)},
+    Option{"words", "Input", "", "TEXT",
+           "The table's words in order, between blanks; a sentence may have no others; empty: those of the "
+           "sentences",
+           "mechanism is not seq2seq and no custom matrix replaces the words", text,
+           FIELD(experiment, input.words, as_text)},
     Option{"table-size", "Embedding", "", "N", "Minimum number of rows of the embedding table, 0 to 1000000",
            "vocabulary is not stable, and a table is drawn", whole,
            FIELD(experiment, input.table_size, as_int)},
@@ -288,11 +303,15 @@ const std::array k_options = {
            k_image, word_or_number, weight_seed_json<&Weights::image_seed>,
            set_weight_seed<&Weights::image_seed>},
     Option{"position", "Position", "", k_arguments<decltype(Attention::position)>,
-           "Positional encoding: added to X (sinusoidal), applied by rotating Q and K (rope), or a bias on "
-           "the scores (alibi)",
-           k_attention, text, CHOICE(experiment, attention.position)},
+           "Positional encoding: added to X (sinusoidal, learned), applied by rotating Q and K (rope), or a "
+           "bias on the scores (alibi)",
+           k_not_seq2seq, text, CHOICE(experiment, attention.position)},
+    Option{"context-length", "Position", "", "N",
+           "Rows of the learned positions, the longest sentence; 1 to 4096",
+           "mechanism is not seq2seq and position is learned", whole,
+           FIELD(experiment, attention.context_length, as_int)},
     Option{"rope-layout", "Position", "", k_arguments<decltype(Attention::rope_layout)>,
-           "Which features are rotated as a pair", "mechanism is attention and position is rope", text,
+           "Which features are rotated as a pair", "mechanism is not seq2seq and position is rope", text,
            CHOICE(experiment, attention.rope_layout)},
     Option{"projection", "Projections", "W", k_arguments<decltype(Attention::projection)>,
            "How W_q, W_k, W_v (and W_o) are drawn; none: Q, K and V are the embeddings",
@@ -313,7 +332,7 @@ const std::array k_options = {
     Option{"value-size", "Projections", "h·d_v", "N",
            "Columns of V, all heads together, 1 to 1024, a multiple of heads; 0: dim", k_own_sizes, whole,
            FIELD(experiment, attention.value_size, as_int)},
-    Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_attention, whole,
+    Option{"heads", "Heads", "h", "N", "Heads of attention, 1 to 64, a divisor of dim", k_not_seq2seq, whole,
            FIELD(experiment, attention.heads, as_int)},
     Option{"score", "Score", "", k_arguments<decltype(Attention::score)>,
            "How a query is compared with a key", k_scores, text, CHOICE(experiment, attention.score)},
@@ -332,7 +351,7 @@ const std::array k_options = {
     Option{"bandwidth", "Score", "σ", "NUMBER", "Width of the Gaussian kernel of the rbf score, above 0",
            "mechanism is attention and score is rbf", number,
            FIELD(experiment, attention.bandwidth, as_double)},
-    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_attention,
+    Option{"scale", "Score", "s", "sqrt|none|NUMBER", "Factor of the scores; sqrt: 1/√d_k", k_not_seq2seq,
            word_or_number, scale_json, set_scale},
     Option{
         "mask", "Mask", "", mask_arguments(),
@@ -371,14 +390,27 @@ const std::array k_options = {
            "Transformer block around attention: residuals, layer norms and a feed-forward layer",
            "mechanism is attention and there is an embedding", text, CHOICE(experiment, attention.block)},
     Option{"activation", "Block", "", k_arguments<decltype(Attention::activation)>,
-           "Activation of the feed-forward layer", k_block, text, CHOICE(experiment, attention.activation)},
-    Option{"feed-forward-size", "Block", "", "N", "Units of the feed-forward layer, 1 to 4096; 0: 4 dim",
-           k_block, whole, FIELD(experiment, attention.feed_forward_size, as_int)},
+           "Activation of the feed-forward layer", k_feed_forward, text,
+           CHOICE(experiment, attention.activation)},
+    Option{"feed-forward-size", "Block", "", "N",
+           "Units of the feed-forward layer, 1 to 4096; 0: 4 dim in a block, no such layer in a transformer",
+           k_feed_forward, whole, FIELD(experiment, attention.feed_forward_size, as_int)},
     Option{"block-seed", "Block", "", "same|continue|N",
            "Seed of the block's weights. same: reuse the seed; continue: continue after the score's weights; "
            "N: a separate seed",
            k_block, word_or_number, weight_seed_json<&Weights::block_seed>,
            set_weight_seed<&Weights::block_seed>},
+    Option{"layers", "Transformer", "L", "N", "Layers of the stack, 1 to 24", k_transformer, whole,
+           FIELD(experiment, transformer.layers, as_int)},
+    Option{"norm", "Transformer", "", k_arguments<decltype(Transformer::norm)>,
+           "Layer norms: none, before each layer's attention and feed-forward layer, or after them",
+           k_transformer, text, CHOICE(experiment, transformer.norm)},
+    Option{"tied", "Transformer", "", "", "The output matrix is the embedding table", k_transformer, boolean,
+           FIELD(experiment, transformer.tied, as_boolean)},
+    Option{"objective", "Transformer", "", k_arguments<decltype(Transformer::objective)>,
+           "What the loss asks for at each position: the next token, or what text2 says",
+           "mechanism is transformer and the targets are not custom", text,
+           CHOICE(experiment, transformer.objective)},
     Option{"encoder", "Sequence to sequence", "", k_arguments<decltype(Seq2seq::encoder)>,
            "How the source is read: in both directions, or forward only", k_seq2seq, text,
            CHOICE(experiment, seq2seq.encoder)},
@@ -414,6 +446,11 @@ const std::array k_options = {
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write (default: all)", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
+    Option{
+        "layer", "Presentation", "", "N",
+        "The layer of a transformer to show, 1 to 24; for render and trace the layer to write (default: all)",
+        "mechanism is transformer", whole, [](const Session& s) -> Json { return s.presentation.layer; },
+        set_layer},
     Option{"head", "Presentation", "", "N|all|mean",
            "A head, counted from 1, all heads, or their mean; only N × M stages have a mean, others are "
            "written head by head",

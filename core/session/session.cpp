@@ -51,7 +51,8 @@ void require_object(const Json& json, std::string_view source, const std::string
 Json number_json(float value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
+    // Nine digits tell all float32 numbers apart; a whole number keeps all of its digits.
+    return std::abs(value) < 1e6f ? std::strtod(exact_text(value).c_str(), nullptr) : value;
 }
 
 [[noreturn]] void refuse_rounded(std::string_view source, const std::string& where, const std::string& whole,
@@ -110,8 +111,7 @@ void read_given(Session& session, const Json& json, std::string_view source) {
     std::vector<std::string> known;
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
     for (const auto& [name, value] : json.items()) {
-        if (std::ranges::find(known, name) == known.end())
-            refuse_unknown(source, "experiment.given.", name, known);
+        if (!find_given_name(name)) refuse_unknown(source, "experiment.given.", name, known);
         session.experiment.weights.given.emplace(
             name, GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
     }

@@ -25,6 +25,7 @@
 #include "core/text/vocabulary.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
+#include "tests/random_transformer.h"
 
 namespace attnscope {
 namespace {
@@ -156,8 +157,9 @@ TEST(WordsTest, RandomExperimentsAndTheirErrorsAreInPlainEnglish) {
     for (unsigned seed = 1; seed <= 60; ++seed) {
         test::Dice dice(seed);
         try {
-            read_trace(reader,
-                       evaluate(seed % 3 ? test::random_attention(dice) : test::random_seq2seq(dice)));
+            read_trace(reader, evaluate(seed % 3 == 0   ? test::random_seq2seq(dice)
+                                        : seed % 3 == 1 ? test::random_transformer(dice)
+                                                        : test::random_attention(dice)));
         } catch (const Error& error) {
             reader.read("error", error.what());
         }

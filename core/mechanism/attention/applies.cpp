@@ -133,6 +133,11 @@ std::string no_rope(const Experiment& e) {
     return e.attention.position == Position::rope ? no_scores(e) : "only rope rotates pairs of features";
 }
 
+std::string no_context_length(const Experiment& e) {
+    if (e.attention.position != Position::learned) return "only learned positions have a table";
+    return e.is_given("P") ? "the positions are custom" : no_embedding(e);
+}
+
 std::string no_projection(const Experiment& e) {
     if (may_draw_projections(e) || continues_projections(e)) return "";
     return no_embedding(e).empty() ? "the weights are custom" : no_embedding(e);
@@ -279,6 +284,7 @@ constexpr OptionRule k_rules[] = {
     {"mechanism", always},
     {"tokenizer", no_words},
     {"vocabulary", no_words},
+    {"words", no_words},
     {"table-size", no_table_rows},
     {"seed", no_seed},
     {"dim", no_dimension},
@@ -288,6 +294,7 @@ constexpr OptionRule k_rules[] = {
     {"patch-size", no_patches},
     {"image-seed", no_image_seed},
     {"position", always},
+    {"context-length", no_context_length},
     {"rope-layout", no_rope},
     {"projection", no_projection},
     {"projection-seed", no_projection_seed},
@@ -320,7 +327,7 @@ constexpr OptionRule k_rules[] = {
 }  // namespace
 
 std::string why_unused_by_attention(std::string_view option, const Experiment& experiment) {
-    return why_unused(k_rules, option, experiment, "applies to seq2seq only");
+    return why_unused(k_rules, option, experiment, "applies to another mechanism only");
 }
 
 }  // namespace attnscope

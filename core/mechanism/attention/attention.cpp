@@ -29,16 +29,6 @@ Graph AttentionBuilder::build() {
     return std::move(builder_.graph);
 }
 
-/// x Wᵀ + b; b may be absent.
-Value AttentionBuilder::linear(StageKey key, Value x, Value W, Value b) {
-    const Shape &in = builder_.shape(x), &weight = builder_.shape(W);
-    if (weight.columns != in.columns)
-        refuse_shape(builder_.name(W), weight.rows, weight.columns,
-                     fmt::format("needs {} columns", in.columns));
-    if (b) builder_.require_shape(b, 1, weight.rows);
-    return builder_.add(key, op::Linear{}, {x, W, b});
-}
-
 /// Records that a projection of x to y, and y itself, may be overridden.
 void AttentionBuilder::may_give_projection(std::string_view name, const std::string& letter, Value x,
                                            Value y) {
@@ -53,7 +43,7 @@ Value AttentionBuilder::projected(const std::string& name, const std::string& le
     if (e_.attention.projection == Projection::none && !is_given("W_" + letter))
         return builder_.add(find_in_table(name), op::Identity{}, {x});
     const Value W = parameter("W_" + letter);
-    return linear(find_in_table(name), x, W, bias("b_" + letter));
+    return builder_.linear(find_in_table(name), x, W, bias("b_" + letter));
 }
 
 void AttentionBuilder::project() {
@@ -234,7 +224,7 @@ void AttentionBuilder::join_heads() {
             fmt::format("value has {} columns and projection {} draws a W_o for {}: set a W_o with {} "
                         "columns, or choose another projection",
                         width, name_of(e_.attention.projection), drawn, width));
-    output_ = linear("output"_stage, output_, W, bias("b_o"));
+    output_ = builder_.linear("output"_stage, output_, W, bias("b_o"));
     builder_.may_give("b_o", 1, builder_.shape(output_).columns);
 }
 

@@ -31,6 +31,7 @@ private:
     void count_tokens();
     void embed();
     Value annotations();
+    Value learned_positions(int rows, int columns);
     void add_positions();
     Op table_op() const;
 
@@ -62,7 +63,6 @@ private:
     void project();
     void may_give_projection(std::string_view name, const std::string& letter, Value x, Value y);
     Value projected(const std::string& name, const std::string& letter, Value x);
-    Value linear(StageKey key, Value x, Value W, Value b);
     void split_heads();
     Value split(StageKey key, Value x, bool rotate);
     void score();

@@ -36,7 +36,7 @@ void AttentionBuilder::read_tokens() {
     const VocabularyRule& rule = vocabulary_rule(e_.input.vocabulary);
     std::vector<std::string> all = tokens;
     all.insert(all.end(), tokens_kv.begin(), tokens_kv.end());
-    vocabulary_ = make_vocabulary(all, rule);
+    vocabulary_ = sentence_vocabulary(e_, all);
     const auto split = vocabulary_.ids.begin() + std::ssize(tokens);
     ids_.assign(vocabulary_.ids.begin(), split);
     ids_kv_.assign(split, vocabulary_.ids.end());
@@ -81,7 +81,7 @@ Value AttentionBuilder::annotations() {
         "patches"_stage, op::Patches{e_.input.image->shared(), e_.input.grid, e_.input.patch_size});
     const Value W = parameter("W_patch");
     builder_.may_give("W_patch", builder_.shape(W).rows, builder_.shape(W).columns);
-    return linear("embedding_kv"_stage, patches, W, {});
+    return builder_.linear("embedding_kv"_stage, patches, W, {});
 }
 
 void AttentionBuilder::embed() {
@@ -103,14 +103,29 @@ void AttentionBuilder::embed() {
     builder_.may_give("embedding_v", M_, d);
 }
 
+/// P, drawn as the embedding table is, by a generator of its own with the same seed.
+Value AttentionBuilder::learned_positions(int rows, int columns) {
+    require_context_length(rows, e_.attention.context_length);
+    builder_.may_give("P", e_.attention.context_length, columns);
+    if (!is_given("P"))
+        return builder_.add(
+            "P"_stage, op::Drawn{e_.weights.seed,
+                                 {Draw::by(e_.weights.embedding, e_.attention.context_length, columns)}});
+    const Value P = custom("P");
+    builder_.require_shape(P, e_.attention.context_length, columns);
+    return P;
+}
+
 void AttentionBuilder::add_positions() {
-    if (e_.attention.position != Position::sinusoidal || !X_) return;
+    const bool learned = e_.attention.position == Position::learned;
+    if ((e_.attention.position != Position::sinusoidal && !learned) || !X_) return;
     const Shape x = builder_.shape(X_), y = builder_.shape(Y_);
     if (y.columns != x.columns)
         refuse_shape("embedding_kv", y.rows, y.columns,
                      fmt::format("needs {} columns for both sides to have positions", x.columns));
-    const Value PE =
-        builder_.add("position"_stage, op::SinusoidalPositions{std::max(x.rows, y.rows), x.columns});
+    const int rows = std::max(x.rows, y.rows);
+    const Value PE = learned ? learned_positions(rows, x.columns)
+                             : builder_.add("position"_stage, op::SinusoidalPositions{rows, x.columns});
     const bool one_side = Y_ == X_, one_value_side = Y_v_ == Y_;
     X_ = builder_.add("positioned"_stage, op::Add{}, {X_, PE});
     Y_ = one_side ? X_ : builder_.add("positioned_kv"_stage, op::Add{}, {Y_, PE});

@@ -24,6 +24,10 @@ std::string title(const Experiment& e) {
 
 constexpr const StageInfo* k_results[] = {"weights"_stage};
 
+constexpr std::string_view k_sections[] = {"Input",       "Embedding", "Image", "Position",
+                                           "Projections", "Heads",     "Score", "Mask",
+                                           "Softmax",     "Output",    "Block", "Custom matrices"};
+
 }  // namespace
 
 const Mechanism k_attention_mechanism = {
@@ -39,6 +43,7 @@ const Mechanism k_attention_mechanism = {
     .queries = "queries",
     .key = "key",
     .keys = "keys",
+    .sections = k_sections,
     .first = {false, "tokens"_stage, "queries", "Type a sentence"},
     .second = {true, "tokens_kv"_stage, "keys, values", "Second sentence (keys and values)"},
     .second_sentence = "Cross-attention: queries from the first sentence, keys and values from the second",

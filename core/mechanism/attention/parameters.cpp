@@ -20,11 +20,7 @@ bool is_projection(std::string_view name) {
 }  // namespace
 
 Value AttentionBuilder::custom(std::string_view name, bool has_heads) {
-    const GivenMatrix& matrix = e_.weights.given.at(std::string(name));
-    Shape shape =
-        op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
-    shape.per_head = has_heads;
-    return builder_.add(find_in_table(name), op::Custom{matrix.shared(), shape});
+    return builder_.custom(find_in_table(name), e_.weights.given.at(std::string(name)), has_heads);
 }
 
 Seed AttentionBuilder::seed_of(const ProjectionSeed& seed) const {

@@ -86,12 +86,15 @@ std::string no_limit(const Experiment& e) {
     return e.seq2seq.decode == Decode::greedy ? "" : "the target sets the number of steps";
 }
 
+std::string no_list(const Experiment&) { return "each sentence has its vocabulary"; }
+
 constexpr OptionRule k_rules[] = {
     {"text", no_text},
     {"text2", no_target},
     {"mechanism", always},
     {"tokenizer", no_words},
     {"vocabulary", no_words},
+    {"words", no_list},
     {"table-size", no_table_rows},
     {"seed", no_seed},
     {"dim", no_table},

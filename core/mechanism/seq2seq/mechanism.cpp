@@ -15,6 +15,9 @@ std::string title(const Experiment& e) {
 
 constexpr const StageInfo* k_results[] = {"alignment"_stage, "decoder_context"_stage};
 
+constexpr std::string_view k_sections[] = {
+    "Input", "Embedding", "Score", "Mask", "Softmax", "Sequence to sequence", "Custom matrices"};
+
 }  // namespace
 
 const Mechanism k_seq2seq_mechanism = {
@@ -30,6 +33,7 @@ const Mechanism k_seq2seq_mechanism = {
     .queries = "steps",
     .key = "source word",
     .keys = "source words",
+    .sections = k_sections,
     .first = {true, "source"_stage, "source", "Type a sentence"},
     .second = {false, "fed_tokens"_stage, "decoder's steps", "Target sentence (the decoder's words)"},
     .second_sentence = "The target sentence, for the decoder",

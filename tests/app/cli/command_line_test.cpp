@@ -428,7 +428,7 @@ TEST_F(CommandLineTest, HelpSaysWhatAnOptionAppliesTo) {
     std::string help;  // in one line
     for (std::string word; words >> word;) help += word + " ";
     for (const char* part :
-         {"rotated as a pair [interleaved] (for: mechanism is attention and position is rope)",
+         {"rotated as a pair [interleaved] (for: mechanism is not seq2seq and position is rope)",
           "1 to 4096 [10] (for: mechanism is seq2seq and decode is greedy)",
           "48, less for large matrices [auto] (for: exported pictures) "})
         EXPECT_NE(help.find(part), std::string::npos) << part;
@@ -665,6 +665,57 @@ TEST_F(CommandLineTest, APictureWithoutASessionFails) {
     }
     const Pixels pixel{.width = 1, .height = 1, .channels = 3, .bytes = {1, 2, 3}};
     expect_both_fail(1, {file("plain.png", encode_png(pixel, {}))}, {path("plain.png"), "session"});
+}
+
+TEST_F(CommandLineTest, TrainWritesASessionThatTraceOpens) {
+    const Words train = {"train", "--task", "reverse", "--steps", "5", "--json", "--out", path("run.json")};
+    const Outcome outcome = run(train);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const nlohmann::json training = nlohmann::json::parse(outcome.out);
+    ASSERT_EQ(training["losses"].size(), 5u);
+    EXPECT_LT(training["losses"][4].get<double>(), training["losses"][0].get<double>());
+    EXPECT_EQ(training["heads"].size(), 1u);
+    EXPECT_EQ(nlohmann::json::parse(run(train).out)["losses"], training["losses"]);
+    const Outcome trace = run({"trace", path("run.json"), "--stage", "weights,logits", "--layer", "1"});
+    ASSERT_EQ(trace.code, 0) << trace.err;
+    const nlohmann::json stages = nlohmann::json::parse(trace.out)["stages"];
+    EXPECT_TRUE(stages.contains("1.weights"));
+    // The words of the task can be typed, others cannot.
+    EXPECT_EQ(run({"trace", path("run.json"), "--text", "c a b", "--text2", "b a c"}).code, 0);
+    expect_failure(2, run({"trace", path("run.json"), "--text", "c a zebra"}), {"zebra", "words"});
+}
+
+TEST_F(CommandLineTest, TrainRefusesWhatCannotBeTrained) {
+    expect_failure(2, run({"train"}), {"--task"});
+    expect_failure(2, run({"train", "--task", "fly"}), {"fly", "induction"});
+    expect_failure(2, run({"train", "--task", "copy", "--steps", "0"}), {"--steps", "1 to"});
+    expect_failure(2, run({"train", "--task", "copy", "--out", path("run.txt")}), {"--out", ".json"});
+    expect_failure(2, run({"train", "--task", "copy", "--data-seed", "x"}), {"--data-seed"});
+    expect_failure(1, run({"train", "--task", "copy", "--optimizer", "sgd", "--learning-rate", "1e30"}),
+                   {"not finite", "learning rate"});
+}
+
+TEST_F(CommandLineTest, ALayerIsChosenByItsNumber) {
+    const Words stack = {"trace", "--mechanism", "transformer", "--layers", "3", "--stage", "weights"};
+    const auto names = [&](Words flags) {
+        flags.insert(flags.begin(), stack.begin(), stack.end());
+        const Outcome outcome = run(flags);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        Words names;
+        for (const auto& [name, stage] : nlohmann::json::parse(outcome.out)["stages"].items())
+            names.push_back(name);
+        return names;
+    };
+    EXPECT_EQ(names({}), (Words{"1.weights", "2.weights", "3.weights"}));
+    EXPECT_EQ(names({"--layer", "2"}), (Words{"2.weights"}));
+    Words named = stack;
+    named.back() = "3.weights";
+    EXPECT_EQ(nlohmann::json::parse(run(named).out)["stages"].size(), 1u);
+    const Words render = {"render",  "--mechanism", "transformer", "--layer", "2",        "--stage",
+                          "weights", "--format",    "csv",         "--out",   path("new")};
+    EXPECT_EQ(run(render).code, 0);
+    EXPECT_EQ(in("new"), (Words{"2.weights.csv"}));
+    expect_failure(2, run({"trace", "--layer", "25"}), {"--layer", "1 to 24"});
 }
 
 TEST_F(CommandLineTest, AnOutputFolderThatIsNoneFails) {

@@ -298,7 +298,7 @@ TEST_F(DocumentTest, UndoOfAStageLeavesItsLockThere) {
     document.change([](Session& s) { s.presentation.locked = Cell{2, 15}; });
     document.undo();
     EXPECT_EQ(document.presentation().stage, "weights");
-    EXPECT_EQ(document.presentation().locked_stage(), "query");
+    EXPECT_EQ(document.presentation().locked_stage(), "1.query");
     EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
 }
 

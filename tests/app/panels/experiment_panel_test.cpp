@@ -2,9 +2,11 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "core/experiment/masks.h"
 #include "core/graph/stage_table.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/session/options.h"
 #include "tests/interface.h"
 
@@ -175,6 +177,7 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"dim", {"Dimension", "label"}},
         {"embedding", {"Init", "label"}},
         {"position", {"Encoding", "label"}},
+        {"context-length", {"Longest", "label"}},
         {"rope-layout", {"Pairs", "label"}},
         {"projection", {"projections", "Init", "label"}},
         {"projection-seed", {"projection-seed", "Seed", "label"}},
@@ -201,6 +204,10 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"activation", {"Activation", "label"}},
         {"feed-forward-size", {"Feed-forward", "label"}},
         {"block-seed", {"block-seed", "Seed", "label"}},
+        {"layers", {"Layers", "label"}},
+        {"norm", {"Norms", "label"}},
+        {"tied", {"Tied output", "label"}},
+        {"objective", {"Predicts", "label"}},
         {"encoder", {"Encoder", "label"}},
         {"decoder-attention", {"Attention", "label"}},
         {"alignment-state", {"Query state", "label"}},
@@ -210,18 +217,29 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"decoder-size", {"Decoder size", "label"}},
         {"given", {"Matrix", "label"}},
     };
-    float above = -1e9f;
     for (const Option& option : options()) {
         if (!option.in_experiment() || option.section == "Input" || option.section == "Image") continue;
         const auto row = std::ranges::find(rows, option.name, [](const auto& r) { return r.first; });
         ASSERT_NE(row, rows.end()) << option.name << " has no row";
     }
-    for (const auto& [option, ids] : rows) {
-        if (std::string_view(option) == "table-size") continue;  // stands below the embedding's draw
-        const float y = place_of("/experiment_", ids).y + find_window("/experiment_")->Scroll.y;
-        EXPECT_GT(y, above) << option << " is not in the order of the computation";
-        above = y;
+    std::set<std::string_view> seen;
+    for (const ChoiceName<MechanismKind>& mechanism : choices<MechanismKind>()) {
+        document().change([&](Session& s) { s.experiment.mechanism = mechanism.value; });
+        settle();
+        const auto sections = mechanism_of(document().experiment()).sections;
+        float above = -1e9f;
+        for (const auto& [name, ids] : rows) {
+            const std::string_view option = name;
+            if (std::ranges::find(sections, find_option(option)->section) == sections.end()) continue;
+            seen.insert(option);
+            if (option == "table-size") continue;  // stands below the embedding's draw
+            const float y = place_of("/experiment_", ids).y + find_window("/experiment_")->Scroll.y;
+            EXPECT_GT(y, above) << mechanism.name << ": " << option
+                                << " is not in the order of the computation";
+            above = y;
+        }
     }
+    for (const auto& [option, ids] : rows) EXPECT_TRUE(seen.contains(option)) << option;
 }
 
 TEST_F(ExperimentPanelTest, AChoiceIsPickedFromItsList) {
@@ -277,8 +295,9 @@ TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
 TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
     start(load_example("bahdanau-alignment"));
     const Session before = document().session();
-    for (const char* label : {"Picture", "Encoding", "Biases", "Heads", "Function", "Scale", "Factor",
-                              "Dropout", "Training", "Projection", "Norms"}) {
+    for (const char* label : {"Picture", "Encoding", "Biases", "Heads", "Projection", "Layers"})
+        EXPECT_FALSE(has_field(label, {"label"})) << label;
+    for (const char* label : {"Function", "Scale", "Factor", "Dropout", "Training"}) {
         const ImVec2 at = field_of(label, {"label"});
         click({at.x + 100, at.y});
         drag({at.x + 120, at.y}, {60, 0});

@@ -162,7 +162,7 @@ TEST(ExportTest, APictureCarriesTheLockedCellAndItsStage) {
     for (const char* stage : {"context", "weights"}) {
         EXPECT_EQ(carried(stage).presentation.stage, stage);
         EXPECT_EQ(carried(stage).presentation.locked, (Cell{2, 3}));
-        EXPECT_EQ(carried(stage).presentation.locked_stage(), session.presentation.stage);
+        EXPECT_EQ(carried(stage).presentation.locked_stage(), session.presentation.focused());
     }
 }
 

@@ -108,7 +108,7 @@ private:
 };
 
 TEST(MatrixFilesTest, OneHeadOfACardsValuesIsCopiedWithoutTheOthers) {
-    const StagePtr scores(new Stage{"scores"_stage, Buffer(std::make_shared<SecondHead>())});
+    const StagePtr scores(new Stage("scores"_stage, Buffer(std::make_shared<SecondHead>())));
     const Trace trace = make_trace({"Can", "you"}, {scores});
     EXPECT_EQ(to_npy(*scores, k_second).size(), 128 + 6 * 4u);
     EXPECT_NE(to_csv(trace, *scores, k_second).find("you,3,4,5"), std::string::npos);

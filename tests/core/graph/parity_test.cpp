@@ -17,7 +17,7 @@ StageRecord record(const char* name, const Shape& shape, const std::vector<float
                    double milliseconds = 0) {
     Tensor values(shape);
     std::ranges::copy(numbers, values.values().begin());
-    return {.stage = StagePtr(new Stage{find_stage_info(name), Buffer(std::move(values))}),
+    return {.stage = std::make_shared<const Stage>(find_stage_info(name), Buffer(std::move(values))),
             .op = {},
             .inputs = {},
             .milliseconds = milliseconds};
@@ -122,7 +122,8 @@ TEST(ParityTest, ACardsValuesAreReadInBlocksAndNotKept) {
     const Shape shape{.heads = 2, .rows = 3000, .columns = 1000, .per_head = true};
     const auto left = std::make_shared<FakeCard>(shape), right = std::make_shared<FakeCard>(shape);
     const auto on_card = [&](const std::shared_ptr<FakeCard>& card) {
-        return trace_of({{.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(card)}), .op = {}}});
+        return trace_of(
+            {{.stage = std::make_shared<const Stage>(find_stage_info("scores"), Buffer(card)), .op = {}}});
     };
     const StageDifference found = compare(on_card(left), on_card(right)).at(0);
     EXPECT_EQ(found.absolute, 0);
@@ -136,7 +137,8 @@ TEST(ParityTest, ACardsValuesAreReadInBlocksAndNotKept) {
     truth.head(1)(2999, 7) += 1;
     Trace here;
     here.records.push_back(
-        {.stage = StagePtr(new Stage{find_stage_info("scores"), Buffer(std::move(truth))}), .op = {}});
+        {.stage = std::make_shared<const Stage>(find_stage_info("scores"), Buffer(std::move(truth))),
+         .op = {}});
     EXPECT_EQ(compare(here, on_card(right)).at(0).absolute_at, (CellPlace{1, 2999, 7}));
 }
 
@@ -185,7 +187,7 @@ TEST(ParityTest, StagesOfDifferentLayersAreDifferentStages) {
     const auto in_layer = [&](int layer, float value) {
         Tensor values(shape);
         values.head(0)(0, 0) = value;
-        return StageRecord{.stage = StagePtr(new Stage{"scores"_stage, Buffer(std::move(values)), layer}),
+        return StageRecord{.stage = StagePtr(new Stage({"scores"_stage, layer}, Buffer(std::move(values)))),
                            .op = {}};
     };
     const std::vector<StageDifference> found =

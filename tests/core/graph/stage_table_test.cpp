@@ -8,6 +8,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
+#include "tests/random_transformer.h"
 
 namespace attnscope {
 namespace {
@@ -18,7 +19,9 @@ std::set<std::string_view> stages_of_random_experiments() {
     test::Dice dice(5);
     for (int i = 0; i < 400; ++i) {
         try {
-            const Graph graph = build(i % 4 == 0 ? test::random_seq2seq(dice) : test::random_attention(dice));
+            const Graph graph = build(i % 4 == 0   ? test::random_seq2seq(dice)
+                                      : i % 4 == 1 ? test::random_transformer(dice)
+                                                   : test::random_attention(dice));
             for (const GraphValue& value : graph.values) found.insert(value.key.stage->name);
         } catch (const Error&) {
             continue;  // its settings exclude each other

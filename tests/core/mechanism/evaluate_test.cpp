@@ -331,7 +331,7 @@ TEST(EvaluateTest, ARowIsFullyMaskedOnlyWhereEveryHeadClosesIt) {
     values.head(1)(1, 0) = 0.5f;
     Trace trace;
     trace.records.push_back(
-        {StagePtr(new Stage{find_stage_info("masked"), Buffer(std::move(values))}), {}, {}});
+        {std::make_shared<const Stage>(find_stage_info("masked"), Buffer(std::move(values))), {}, {}});
     EXPECT_TRUE(trace.fully_masked(0));
     EXPECT_FALSE(trace.fully_masked(1));
 }

@@ -12,6 +12,7 @@
 #include "tests/core/op/in_double.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
+#include "tests/random_transformer.h"
 
 namespace attnscope {
 namespace {
@@ -129,7 +130,9 @@ TEST(BackwardTest, IsTheCentralDifferenceInDouble) {
     for (int trial = 0; trial < 700; ++trial) {
         Trace trace;
         try {
-            trace = evaluate(trial % 6 == 0 ? test::random_seq2seq(dice) : test::random_attention(dice));
+            trace = evaluate(trial % 6 == 0   ? test::random_seq2seq(dice)
+                             : trial % 6 == 1 ? test::random_transformer(dice)
+                                              : test::random_attention(dice));
         } catch (const Error&) {
             continue;  // its settings exclude each other
         }

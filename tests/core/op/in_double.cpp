@@ -247,8 +247,14 @@ struct InDouble {
     Values operator()(const op::Exponential&) const { return {head(0).array().exp()}; }
     Values operator()(const op::CrossEntropy&) const {
         double sum = 0;
-        for (Index i = 0; i < head(0).rows(); ++i) sum -= head(0)(i, static_cast<Index>(head(1).data()[i]));
-        return {MatrixXd::Constant(1, 1, sum / static_cast<double>(head(0).rows()))};
+        int count = 0;
+        for (Index i = 0; i < head(0).rows(); ++i) {
+            const double target = head(1).data()[i];
+            if (target < 0) continue;
+            sum -= head(0)(i, static_cast<Index>(target));
+            ++count;
+        }
+        return {MatrixXd::Constant(1, 1, sum / count)};
     }
     Values operator()(const op::WeightedTotal&) const {
         return {MatrixXd::Constant(1, 1, head(0).cwiseProduct(head(1)).sum())};

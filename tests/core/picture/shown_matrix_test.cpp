@@ -20,6 +20,7 @@
 #include "tests/interface.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
+#include "tests/random_transformer.h"
 
 namespace attnscope {
 namespace {
@@ -111,7 +112,7 @@ void expect_one_thing(const Trace& trace) {
     for (const StageRecord& record : trace.records) {
         const Stage& stage = *record.stage;
         Presentation presentation;
-        presentation.stage = stage.name();
+        presentation.focus(stage.name());
         for (int h = 0; h <= trace.experiment.attention.heads; ++h) {
             presentation.head =
                 h < trace.experiment.attention.heads ? HeadChoice{Kind::one, h} : HeadChoice{Kind::mean};
@@ -151,7 +152,9 @@ TEST(ShownMatrixTest, EveryStageOfRandomExperimentsIsOneThingEverywhere) {
         test::Dice dice(seed);
         std::optional<Trace> trace;
         try {
-            trace = evaluate(seed % 5 ? test::random_attention(dice) : test::random_seq2seq(dice));
+            trace = evaluate(seed % 5 == 0   ? test::random_seq2seq(dice)
+                             : seed % 5 == 1 ? test::random_transformer(dice)
+                                             : test::random_attention(dice));
         } catch (const Error&) {
             continue;  // settings that exclude each other
         }

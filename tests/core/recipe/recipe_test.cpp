@@ -28,6 +28,7 @@
 #include "tests/image_fixture.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
+#include "tests/random_transformer.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -311,14 +312,16 @@ private:
     }
 };
 
-/// `count` experiments that evaluate takes; a quarter is of sequence to sequence.
+/// `count` experiments that evaluate takes; a quarter is of sequence to sequence, a quarter transformers.
 std::vector<Experiment> random_experiments(unsigned count, unsigned first) {
     std::vector<Experiment> experiments;
     for (unsigned seed = first; experiments.size() < count; ++seed) {
         Dice dice(seed);
-        const bool is_seq2seq = experiments.size() % 4 == 3;
+        const std::size_t turn = experiments.size() % 4;
         try {
-            experiments.push_back(is_seq2seq ? test::random_seq2seq(dice) : test::random_attention(dice));
+            experiments.push_back(turn == 3   ? test::random_seq2seq(dice)
+                                  : turn == 2 ? test::random_transformer(dice)
+                                              : test::random_attention(dice));
         } catch (const Error&) {  // settings that exclude each other
         }
     }
@@ -423,14 +426,15 @@ TEST(RandomExperimentsTest, WhatIsTakenOverIsWhatWouldBeComputed) {
 
 TEST(RandomExperimentsTest, CoverEverySetting) {
     std::set<std::string> seen, stages;
-    for (const Experiment& e : random_experiments(200, 1)) {
+    for (const Experiment& e : random_experiments(400, 1)) {
         const json settings = json::parse(to_json({e, {}, {}}))["experiment"];
         for (const auto& [field, value] : settings.items())
             if (value.is_string()) seen.insert(field + " " + value.get<std::string>());
         for (const MaskRule& rule : e.weighting.mask) seen.insert("mask " + std::string(name_of(rule.kind)));
-        for (const auto& [name, matrix] : e.weights.given) seen.insert("given " + name);
+        for (const auto& [name, matrix] : e.weights.given)
+            seen.insert("given " + std::string(split_layer(name).name));
         for (const StageRecord& record : evaluate(e).records)
-            stages.insert(std::string(record.stage->name()));
+            stages.insert(std::string(record.stage->info->name));
     }
     const auto expect_all = [&](const std::string& field, const auto& table) {
         for (const auto& entry : table) {
@@ -457,6 +461,8 @@ TEST(RandomExperimentsTest, CoverEverySetting) {
     expect_all("decoder_attention", choices<DecoderAttention>());
     expect_all("alignment_state", choices<AlignmentState>());
     expect_all("decode", choices<Decode>());
+    expect_all("norm", choices<Norm>());
+    expect_all("objective", choices<Objective>());
     for (const char* value : {"projection_seed continue", "score_seed continue", "block_seed continue",
                               "image_seed continue", "scale none", "scale sqrt"})
         EXPECT_TRUE(seen.contains(value)) << value;

@@ -1,0 +1,284 @@
+#include "core/mechanism/transformer/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/experiment/masks.h"
+#include "core/experiment/sentence.h"
+#include "core/graph/stage_table.h"
+#include "core/op/normalizers.h"
+#include "core/text/vocabulary.h"
+
+namespace attnscope {
+
+TransformerBuilder::TransformerBuilder(const Experiment& experiment, std::span<const TokenSentence> batch)
+    : e_(experiment), batch_(static_cast<int>(batch.size())) {
+    for (const TokenSentence& sentence : batch) {
+        ids_.insert(ids_.end(), sentence.tokens.begin(), sentence.tokens.end());
+        target_ids_.insert(target_ids_.end(), sentence.targets.begin(), sentence.targets.end());
+    }
+}
+
+Graph TransformerBuilder::build() {
+    read_tokens();
+    embed();
+    add_positions();
+    open_mask();
+    for (layer_ = 1; layer_ <= e_.transformer.layers; ++layer_) add_layer();
+    layer_ = 0;
+    predict();
+    add_loss();
+    return std::move(builder_.graph);
+}
+
+TransformerSizes TransformerBuilder::sizes() const {
+    return {.words = table_rows_,
+            .length = e_.attention.context_length,
+            .width = e_.input.dim,
+            .feed_forward = e_.attention.feed_forward_size};
+}
+
+/// Custom, or drawn in the order in which one generator draws them all.
+Value TransformerBuilder::parameter(std::string_view name) {
+    const TransformerParameter& known = *find_transformer_parameter(name);
+    const StageKey at = key(find_in_table(known.stage));
+    const int rows = known.rows(sizes()), columns = known.columns(sizes());
+    const std::string given = name_in_layer(layer_, name);
+    builder_.may_give(given, rows, columns);
+    if (const auto found = e_.weights.given.find(given); found != e_.weights.given.end()) {
+        const Value value = builder_.custom(at, found->second);
+        builder_.require_shape(value, rows, columns);
+        return value;
+    }
+    const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
+    switch (known.draw) {
+        case TransformerParameter::Draw::ones: return builder_.add(at, op::Constant{rows, columns, 1});
+        case TransformerParameter::Draw::zeros: return builder_.add(at, op::Constant{rows, columns, 0});
+        case TransformerParameter::Draw::table:
+            if (stable && !words_.empty())
+                return builder_.add(
+                    at, op::StableTable{e_.weights.seed, words_, e_.input.dim, e_.weights.embedding});
+            if (stable)
+                return builder_.add(
+                    at, op::Drawn{e_.weights.seed, {Draw::by(e_.weights.embedding, rows, columns)}});
+            break;
+        case TransformerParameter::Draw::positions:
+        case TransformerParameter::Draw::linear:
+        case TransformerParameter::Draw::bias: break;
+    }
+    const TransformerDraws draws{sizes(), e_.transformer.layers, e_.weights.embedding, stable};
+    return builder_.add(at, op::Drawn{e_.weights.seed, draws.up_to(known, layer_)});
+}
+
+Value TransformerBuilder::normed(const StageInfo* stage, Value x, const std::string& prefix) {
+    const Value gain = parameter(prefix + "_g"), shift = parameter(prefix + "_b");
+    return builder_.add(key(stage), op::LayerNorm{}, {x, gain, shift});
+}
+
+/// Rows of E: a custom `tokens`, or the words of the sentence.
+void TransformerBuilder::read_tokens() {
+    Graph& graph = builder_.graph;
+    if (!ids_.empty()) {  // a batch
+    } else if (e_.is_given("tokens")) {
+        read_given_tokens();
+    } else {
+        const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
+        std::vector<std::string> all = tokens;
+        if (e_.transformer.objective == Objective::position && !e_.input.text2.empty()) {
+            const std::vector<std::string> targets =
+                sentence_tokens(e_, e_.input.text2, "the targets", "--text2");
+            all.insert(all.end(), targets.begin(), targets.end());
+        }
+        const Vocabulary vocabulary = sentence_vocabulary(e_, all);
+        const auto split = vocabulary.ids.begin() + std::ssize(tokens);
+        ids_.assign(vocabulary.ids.begin(), split);
+        target_ids_.assign(split, vocabulary.ids.end());
+        words_ = vocabulary.words;
+        graph.rows = graph.columns = display_tokens(tokens);
+        graph.table = graph.target_table = words_;
+    }
+    const int needed = static_cast<int>(words_.size());
+    const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
+    table_rows_ = stable && needed > 0 ? needed : std::max(e_.input.table_size, needed);
+    if (const auto table = e_.weights.given.find("E"); table != e_.weights.given.end())
+        table_rows_ = std::max(static_cast<int>(table->second.values().rows()), needed);
+    const auto largest = std::ranges::max_element(ids_);
+    if (*largest >= table_rows_)
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("tokens: {} is not a row of E: use 0 to {}", *largest, table_rows_ - 1));
+    builder_.may_give("tokens", 1, static_cast<int>(ids_.size()));
+}
+
+void TransformerBuilder::read_given_tokens() {
+    const Matrix& rows = e_.weights.given.at("tokens").values();
+    if (rows.rows() != 1 || rows.cols() < 1 || rows.cols() > k_max_tokens)
+        refuse_shape("tokens", rows.rows(), rows.cols(),
+                     fmt::format("needs one row of 1 to {} tokens", k_max_tokens));
+    for (Eigen::Index i = 0; i < rows.cols(); ++i) {
+        const float id = rows(0, i);
+        if (!(id >= 0 && id < static_cast<float>(k_max_table_size)) || id != std::floor(id))
+            throw Error(
+                ErrorKind::bad_input,
+                fmt::format("tokens: column {} is {}: use rows of E, whole numbers from 0", i + 1, id));
+        ids_.push_back(static_cast<int>(id));
+    }
+}
+
+void TransformerBuilder::embed() {
+    const Value tokens = builder_.add("tokens"_stage, op::TokenRows{ids_});
+    table_ = parameter("E");
+    stream_ = builder_.add("embedding"_stage, op::Lookup{}, {tokens, table_});
+}
+
+void TransformerBuilder::add_positions() {
+    const int N = length();
+    Value positions;
+    switch (e_.attention.position) {
+        case Position::none:
+        case Position::rope: return;
+        case Position::alibi: {
+            if (batch_ > 1) throw Error(ErrorKind::bad_input, "position alibi is not trained: use another");
+            const Value slopes = builder_.add("slopes"_stage, op::AlibiSlopes{e_.attention.heads});
+            alibi_ = builder_.add("bias"_stage, op::AlibiBias{N, N}, {slopes});
+            return;
+        }
+        case Position::sinusoidal:
+            positions = builder_.add("position"_stage, op::SinusoidalPositions{N, e_.input.dim});
+            break;
+        case Position::learned:
+            require_context_length(N, e_.attention.context_length);
+            positions = parameter("P");
+            break;
+    }
+    stream_ = builder_.add("positioned"_stage, op::Add{batch_}, {stream_, positions});
+}
+
+/// The mask that all layers share.
+void TransformerBuilder::open_mask() {
+    const int N = length();
+    const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
+    if (window == Normalizer::Window::predicted)
+        throw Error(ErrorKind::bad_input,
+                    "normalizer local-p has no weights in a transformer: use another normalizer");
+    Value centers;
+    if (window == Normalizer::Window::at_query) centers = builder_.add("center"_stage, op::QueryPlaces{N});
+    for (const MaskRule& rule : e_.weighting.mask) mask_kind(rule.kind).check_fit(rule, N);
+    builder_.may_give("mask", N, N);
+    std::shared_ptr<const Matrix> custom;
+    if (const auto given = e_.weights.given.find("mask"); given != e_.weights.given.end()) {
+        custom = given->second.shared();
+        if (custom->rows() != N || custom->cols() != N)
+            refuse_shape("mask", custom->rows(), custom->cols(), must_be(N, N));
+    }
+    mask_ = builder_.add("mask"_stage,
+                         op::Mask{.queries = N,
+                                  .keys = N,
+                                  .rules = e_.weighting.mask,
+                                  .window = centers ? e_.weighting.local_window : 0,
+                                  .custom = custom},
+                         {centers});
+}
+
+void TransformerBuilder::add_layer() {
+    const Norm norm = e_.transformer.norm;
+    const Value attended = attend(norm == Norm::before ? normed("norm_1"_stage, stream_, "ln1") : stream_);
+    stream_ = builder_.add(key("residual_1"_stage), op::Add{}, {stream_, attended});
+    if (norm == Norm::after) stream_ = normed("norm_1"_stage, stream_, "ln1");
+    if (e_.attention.feed_forward_size == 0) return;
+    const Value fed = feed_forward(norm == Norm::before ? normed("norm_2"_stage, stream_, "ln2") : stream_);
+    stream_ = builder_.add(key("residual_2"_stage), op::Add{}, {stream_, fed});
+    if (norm == Norm::after) stream_ = normed("norm_2"_stage, stream_, "ln2");
+}
+
+Value TransformerBuilder::split(const StageInfo* stage, Value x, bool rotate) {
+    op::SplitHeads split{.heads = e_.attention.heads, .batch = batch_};
+    if (rotate) split.rotary = e_.attention.rope_layout;
+    return builder_.add(key(stage), split, {x});
+}
+
+Value TransformerBuilder::attend(Value x) {
+    const int heads = e_.attention.heads, d_k = e_.input.dim / heads;
+    const bool rotate = e_.attention.position == Position::rope;
+    if (const std::string why = rotate ? why_rope_does_not_fit(d_k) : ""; !why.empty())
+        throw Error(ErrorKind::bad_input, why);
+    Value Q = builder_.linear(key("query"_stage), x, parameter("W_q"), {});
+    Value K = builder_.linear(key("key"_stage), x, parameter("W_k"), {});
+    Value V = builder_.linear(key("value"_stage), x, parameter("W_v"), {});
+    if (heads > 1 || rotate || batch_ > 1) {
+        Q = split("query_heads"_stage, Q, rotate);
+        K = split("key_heads"_stage, K, rotate);
+        V = split("value_heads"_stage, V, false);
+    }
+    const Value scores = builder_.add(key("scores"_stage), op::DotProduct{}, {Q, K});
+    Value scaled = builder_.add(key("scaled"_stage),
+                                op::Scale{e_.attention.scale, d_k, e_.weighting.temperature}, {scores});
+    if (alibi_) scaled = builder_.add(key("biased"_stage), op::AddBias{}, {scaled, alibi_});
+    const Value masked = builder_.add(key("masked"_stage), op::MaskedFill{}, {scaled, mask_});
+    const Op normalize = normalizer_of(e_.weighting.normalizer).op(SoftmaxAxis::keys);
+    const Value weights = builder_.add(key("weights"_stage), normalize, {masked});
+    Value context = builder_.add(key("context"_stage), op::WeightedSum{}, {weights, masked, V});
+    if (heads > 1 || batch_ > 1)
+        context = builder_.add(key("concat"_stage), op::JoinHeads{batch_}, {context});
+    return builder_.linear(key("output"_stage), context, parameter("W_o"), {});
+}
+
+Value TransformerBuilder::feed_forward(Value x) {
+    const Value W_1 = parameter("W_1"), b_1 = parameter("b_1");
+    const Value pre = builder_.linear(key("feed_forward_hidden"_stage), x, W_1, b_1);
+    const Value active =
+        builder_.add(key("feed_forward_active"_stage), op::Activate{e_.attention.activation}, {pre});
+    const Value W_2 = parameter("W_2"), b_2 = parameter("b_2");
+    return builder_.linear(key("feed_forward"_stage), active, W_2, b_2);
+}
+
+void TransformerBuilder::predict() {
+    if (e_.transformer.norm == Norm::before) stream_ = normed("norm_final"_stage, stream_, "ln_f");
+    const Value W = e_.transformer.tied ? table_ : parameter("W_out");
+    const Value logits = builder_.linear("logits"_stage, stream_, W, {});
+    log_probs_ = builder_.add("log_probs"_stage, op::LogSoftmax{}, {logits});
+    builder_.add("probabilities"_stage, op::Exponential{}, {log_probs_});
+}
+
+/// Each position's target, a row of E, −1 where there is none; empty if there are no targets.
+std::vector<int> TransformerBuilder::targets() const {
+    if (batch_ > 1) return target_ids_;
+    if (e_.is_given("targets")) {
+        const Matrix& given = e_.weights.given.at("targets").values();
+        if (given.rows() != 1 || given.cols() != std::ssize(ids_))
+            refuse_shape("targets", given.rows(), given.cols(), must_be(1, std::ssize(ids_)));
+        std::vector<int> targets;
+        for (Eigen::Index i = 0; i < given.cols(); ++i) {
+            const float id = given(0, i);
+            if (!(id >= -1 && id < static_cast<float>(table_rows_)) || id != std::floor(id))
+                throw Error(ErrorKind::bad_input,
+                            fmt::format("target {} is not a row of E: use 0 to {}, or -1 for none", i + 1,
+                                        table_rows_ - 1));
+            targets.push_back(static_cast<int>(id));
+        }
+        return targets;
+    }
+    if (e_.transformer.objective == Objective::position) {
+        if (target_ids_.empty() || target_ids_.size() == ids_.size()) return target_ids_;
+        throw Error(ErrorKind::bad_input,
+                    fmt::format("the sentence has {} tokens and text2 has {} targets: give each token one",
+                                ids_.size(), target_ids_.size()));
+    }
+    std::vector<int> next(ids_.begin() + 1, ids_.end());
+    next.push_back(-1);
+    return next;
+}
+
+/// The mean of −log p over the positions that have a target.
+void TransformerBuilder::add_loss() {
+    builder_.may_give("targets", 1, static_cast<int>(ids_.size()));
+    const std::vector<int> rows = targets();
+    if (std::ranges::all_of(rows, [](int row) { return row < 0; })) return;
+    const bool skips = std::ranges::find(rows, -1) != rows.end();
+    const Value wanted = builder_.add("target_tokens"_stage, op::TokenRows{rows});
+    builder_.add("loss"_stage, op::CrossEntropy{.skips = skips}, {log_probs_, wanted});
+}
+
+}  // namespace attnscope

@@ -1,0 +1,46 @@
+#include "core/mechanism/transformer/mechanism.h"
+
+#include <fmt/format.h>
+
+#include "core/graph/stage_table.h"
+#include "core/mechanism/transformer/build.h"
+
+namespace attnscope {
+namespace {
+
+Graph build_transformer(const Experiment& experiment) { return TransformerBuilder(experiment).build(); }
+
+std::string title(const Experiment& e) {
+    const int layers = e.transformer.layers, heads = e.attention.heads;
+    return fmt::format("A transformer with {} layer{} of {} head{}", layers, layers == 1 ? "" : "s", heads,
+                       heads == 1 ? "" : "s");
+}
+
+constexpr const StageInfo* k_results[] = {"weights"_stage};
+
+constexpr std::string_view k_sections[] = {"Input", "Embedding", "Position",    "Heads",          "Score",
+                                           "Mask",  "Softmax",   "Transformer", "Custom matrices"};
+
+}  // namespace
+
+const Mechanism k_transformer_mechanism = {
+    .choice = MechanismKind::transformer,
+    .build = build_transformer,
+    .why_unused = why_unused_by_transformer,
+    .row_labels = nullptr,
+    .is_recurrent = false,
+    .results = k_results,
+    .mask = "mask"_stage,
+    .center = "center"_stage,
+    .query = "query",
+    .queries = "queries",
+    .key = "key",
+    .keys = "keys",
+    .sections = k_sections,
+    .first = {false, "tokens"_stage, "tokens", "Type a sentence"},
+    .second = {false, "target_tokens"_stage, "targets", "Target of each position (objective position)"},
+    .second_sentence = "The target of each position, for the loss (objective position)",
+    .title = title,
+};
+
+}  // namespace attnscope

@@ -1,0 +1,60 @@
+// The parameters of a transformer's stack: their shapes, and how they are drawn.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/random/draws.h"
+
+namespace attnscope {
+
+struct TransformerSizes {
+    int words;         ///< V, rows of E
+    int length;        ///< rows of P, the longest sentence
+    int width;         ///< d
+    int feed_forward;  ///< units of the feed-forward layer; 0: there is none
+    bool operator==(const TransformerSizes&) const = default;
+};
+
+struct TransformerParameter {
+    std::string_view name;   ///< as in given_names()
+    std::string_view stage;  ///< as in stage_table()
+    int (*rows)(const TransformerSizes& sizes);
+    int (*columns)(const TransformerSizes& sizes);
+    enum class Place { before_layers, layer, after_layers } place;
+    enum class Draw {
+        table,      ///< as the experiment draws embeddings; not here where the vocabulary is stable
+        positions,  ///< as the experiment draws embeddings
+        linear,     ///< as torch.nn.Linear's weight
+        bias,       ///< as torch.nn.Linear's bias
+        ones,       ///< not drawn
+        zeros,      ///< not drawn
+    } draw;
+    int (*fan)(const TransformerSizes& sizes) = nullptr;  ///< a bias's number of inputs
+};
+
+/// In the order in which one generator, seeded once, draws them: E; of each layer W_q, W_k, W_v, W_o, W_1,
+/// b_1, W_2, b_2; W_out, P. Weights are out × in, biases 1 × out. All are drawn, including those that the
+/// settings leave unused (P without learned positions, W_out where it is tied to E) and those that are
+/// custom, so that the others keep their numbers; without a feed-forward layer its weights have no numbers.
+std::span<const TransformerParameter> transformer_parameters();
+/// nullptr if the stack has no parameter of this name.
+const TransformerParameter* find_transformer_parameter(std::string_view name);
+
+/// How the parameters of a stack are drawn.
+struct TransformerDraws {
+    TransformerSizes sizes;
+    int layers;
+    Initialization embedding;
+    bool stable;  ///< E is drawn word by word, by generators of its own
+
+    /// The draws up to a drawn parameter of a layer (from 1; 0 outside the layers), which is the last of
+    /// them.
+    std::vector<Draw> up_to(const TransformerParameter& parameter, int layer) const;
+
+private:
+    void add(std::vector<Draw>& draws, const TransformerParameter& parameter) const;
+};
+
+}  // namespace attnscope
