@@ -59,13 +59,26 @@ bool shows_second(const Desk& desk) {
     return desk.state.second_sentence_open || !desk.document.experiment().input.text2.empty();
 }
 
+/// The words of the rows of their table that a stage of tokens holds; "–" where there is none.
+std::vector<std::string> words_of(const Trace& trace, const Stage& tokens) {
+    std::vector<std::string> words;
+    for (int i = 0; i < tokens.shape().rows; ++i) {
+        const auto row = static_cast<int>(tokens.buffer.at(0, i, 0));
+        words.push_back(row < 0 ? "–" : trace.label(Axis::table_row, row));
+    }
+    return words;
+}
+
 /// Its tokens in the newest trace; the keys' sentence has none if the trace has no second sentence.
-const std::vector<std::string>& tokens_of(const Trace& trace, const Sentence& sentence) {
-    static const std::vector<std::string> k_none;
+std::vector<std::string> tokens_of(const Trace& trace, const Sentence& sentence) {
+    if (sentence.role->says_rows) {
+        const Stage* tokens = trace.find(sentence.role->tokens);
+        return tokens ? words_of(trace, *tokens) : std::vector<std::string>();
+    }
     if (!sentence.of_keys) return trace.rows;
     const bool has_keys =
         mechanism_of(trace.experiment).first.is_of_keys || !trace.experiment.input.text2.empty();
-    return has_keys ? trace.columns : k_none;
+    return has_keys ? trace.columns : std::vector<std::string>();
 }
 
 /// The chips of the newest trace, broken into lines.
@@ -74,9 +87,9 @@ std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, fl
     const Trace* trace = desk.document.trace().get();
     if (!trace) return chips;
     const Mechanism& mechanism = mechanism_of(trace->experiment);
-    const bool first = sentence.of_keys == mechanism.first.is_of_keys;
+    const bool first = !sentence.role->says_rows && sentence.of_keys == mechanism.first.is_of_keys;
     const Stage* ids = trace->find((first ? mechanism.first : mechanism.second).tokens);
-    const std::vector<std::string>& tokens = tokens_of(*trace, sentence);
+    const std::vector<std::string> tokens = tokens_of(*trace, sentence);
     float x = 0;
     int line = 0;
     for (int i = 0; i < static_cast<int>(tokens.size()); ++i) {

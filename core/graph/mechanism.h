@@ -18,6 +18,7 @@ struct SentenceRole {
     const StageInfo* tokens;  ///< the stage of its tokens
     std::string words;        ///< "queries", "source"
     const char* hint;         ///< in the empty field
+    bool says_rows = false;   ///< shown are the words of its table's rows, not those of its axis
 };
 
 /// All that is known of a mechanism beside its operations; mechanism_of() has one for each kind.

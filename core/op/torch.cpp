@@ -24,9 +24,11 @@ std::string element(float value) {
 std::string broken(std::span<const std::string> items, const std::string& indent) {
     std::string text, line;
     for (std::size_t i = 0; i < items.size(); ++i) {
-        const std::string item = items[i] + (i + 1 < items.size() ? "," : "");
+        const bool last = i + 1 == items.size();
+        const std::string item = items[i] + (last ? "" : ",");
+        const std::size_t behind = last ? 2 : 0;  // "],"
         if (!line.empty() &&
-            indent.size() + count_code_points(line) + 1 + count_code_points(item) > k_width) {
+            indent.size() + count_code_points(line) + 1 + count_code_points(item) + behind > k_width) {
             text += indent + line + "\n";
             line.clear();
         }

@@ -12,6 +12,10 @@ std::string always(const Experiment&) { return {}; }
 
 std::string no_text(const Experiment& e) { return e.is_given("tokens") ? "the tokens are custom" : ""; }
 
+std::string no_order(const Experiment& e) {
+    return !e.input.words.empty() && e.is_given("E") ? "the table and its words are custom" : no_text(e);
+}
+
 std::string no_targets(const Experiment& e) {
     if (e.is_given("targets")) return "the targets are custom";
     if (!no_text(e).empty()) return no_text(e);
@@ -80,7 +84,7 @@ constexpr OptionRule k_rules[] = {
     {"text2", no_targets},
     {"mechanism", always},
     {"tokenizer", no_text},
-    {"vocabulary", no_text},
+    {"vocabulary", no_order},
     {"words", no_text},
     {"table-size", no_table_size},
     {"seed", no_seed},

@@ -38,7 +38,7 @@ const Mechanism k_transformer_mechanism = {
     .keys = "keys",
     .sections = k_sections,
     .first = {false, "tokens"_stage, "tokens", "Type a sentence"},
-    .second = {false, "target_tokens"_stage, "targets", "Target of each position (objective position)"},
+    .second = {false, "target_tokens"_stage, "targets", "Target of each position (objective position)", true},
     .second_sentence = "The target of each position, for the loss (objective position)",
     .title = title,
 };

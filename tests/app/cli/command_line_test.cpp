@@ -401,7 +401,8 @@ TEST_F(CommandLineTest, ExamplesAreListedALineEach) {
               "attention\nsingle-query\ntransformer-heads\nsoft-and-hard\nimage-attention\nglobal-and-"
               "local\nbahdanau-"
               "alignment\nencoder-decoder\nmasked-"
-              "softmax\ndot-product-pooling\nadditive-pooling\nmulti-head\ncausal\nvalid-length\n");
+              "softmax\ndot-product-pooling\nadditive-pooling\nmulti-head\ncausal\nvalid-length\nlearned-"
+              "induction\nlearned-reverse\n");
 }
 
 TEST_F(CommandLineTest, HelpNamesEveryOption) {
@@ -702,8 +703,8 @@ TEST_F(CommandLineTest, ALayerIsChosenByItsNumber) {
         const Outcome outcome = run(flags);
         EXPECT_EQ(outcome.code, 0) << outcome.err;
         Words names;
-        for (const auto& [name, stage] : nlohmann::json::parse(outcome.out)["stages"].items())
-            names.push_back(name);
+        const nlohmann::json stages = nlohmann::json::parse(outcome.out)["stages"];
+        for (const auto& [name, stage] : stages.items()) names.push_back(name);
         return names;
     };
     EXPECT_EQ(names({}), (Words{"1.weights", "2.weights", "3.weights"}));

@@ -154,5 +154,45 @@ TEST(ExamplesTest, EachOpensOnAStageItHasAndSaysWhatToLookAt) {
     }
 }
 
+/// The most likely word after each position.
+std::vector<int> said(const Trace& trace) {
+    const ConstMatrixView log_probs = trace.find("log_probs"_stage)->buffer.host().head(0);
+    std::vector<int> words;
+    for (Eigen::Index i = 0; i < log_probs.rows(); ++i) {
+        Eigen::Index likely = 0;
+        log_probs.row(i).maxCoeff(&likely);
+        words.push_back(static_cast<int>(likely));
+    }
+    return words;
+}
+
+TEST(ExamplesTest, TheLearnedInductionHeadContinuesTheWordAndAnyOther) {
+    Experiment e = load_example("learned-induction").experiment;
+    for (const auto& [text, period] : {std::pair{e.input.text, 6},
+                                       {std::string("m a k e m a k e m a k e m a k e m a k e m a k e"), 4},
+                                       {std::string("c h i p c h i p c h i p"), 4}}) {
+        e.input.text = text;
+        const Trace trace = evaluate(e);
+        const std::vector<int> words = said(trace);
+        const Stage& tokens = *trace.find("tokens"_stage);
+        for (int i = period; i + 1 < tokens.shape().rows; ++i)
+            EXPECT_EQ(words[static_cast<std::size_t>(i)], tokens.buffer.at(0, i + 1, 0)) << text << " " << i;
+    }
+    // The cell that the example locks.
+    const Trace trace = trace_of("learned-induction");
+    EXPECT_GT(trace.find({"weights"_stage, 2})->buffer.at(1, 8, 3), 0.3);
+    EXPECT_EQ(trace.rows[8] + trace.columns[3], "ld");
+}
+
+TEST(ExamplesTest, TheLearnedReversalLooksAtTheMirroredPlace) {
+    const Trace trace = trace_of("learned-reverse");
+    const Stage& tokens = *trace.find("tokens"_stage);
+    const std::vector<int> words = said(trace);
+    for (int i = 0; i < 12; ++i) {
+        EXPECT_GT(trace.find({"weights"_stage, 1})->buffer.at(0, i, 11 - i), 0.9) << i;
+        EXPECT_EQ(words[static_cast<std::size_t>(i)], tokens.buffer.at(0, 11 - i, 0)) << i;
+    }
+}
+
 }  // namespace
 }  // namespace attnscope

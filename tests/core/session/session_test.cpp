@@ -528,13 +528,26 @@ TEST_F(SessionFileTest, ARefusalNamesTheFile) {
 // ---- the examples
 
 TEST(ExampleTest, AllLoadAndEvaluate) {
-    EXPECT_EQ(
-        example_names(),
-        (std::vector<std::string>{
-            "self-attention", "scaled-dot-product", "scalar-self-attention", "scalar-softmax-axis",
-            "scalar-cross-attention", "single-query", "transformer-heads", "soft-and-hard", "image-attention",
-            "global-and-local", "bahdanau-alignment", "encoder-decoder", "masked-softmax",
-            "dot-product-pooling", "additive-pooling", "multi-head", "causal", "valid-length"}));
+    EXPECT_EQ(example_names(), (std::vector<std::string>{"self-attention",
+                                                         "scaled-dot-product",
+                                                         "scalar-self-attention",
+                                                         "scalar-softmax-axis",
+                                                         "scalar-cross-attention",
+                                                         "single-query",
+                                                         "transformer-heads",
+                                                         "soft-and-hard",
+                                                         "image-attention",
+                                                         "global-and-local",
+                                                         "bahdanau-alignment",
+                                                         "encoder-decoder",
+                                                         "masked-softmax",
+                                                         "dot-product-pooling",
+                                                         "additive-pooling",
+                                                         "multi-head",
+                                                         "causal",
+                                                         "valid-length",
+                                                         "learned-induction",
+                                                         "learned-reverse"}));
     for (const std::string& name : example_names()) {
         const Session session = load_example(name);
         EXPECT_GT(session.note.size(), 40u) << name;
