@@ -236,7 +236,6 @@ using enum OptionType;
         [](Session& s, const OptionValue& v) { s.part.member = as_choice<decltype(s.part.member)>(v); }
 
 // Custom matrices may disable further options: why_unused() knows all cases.
-constexpr std::string_view k_attention = "mechanism is attention";
 constexpr std::string_view k_aligns = "mechanism is not seq2seq, or decoder-attention is additive";
 constexpr std::string_view k_words = "no custom matrix replaces the words";
 constexpr std::string_view k_scores = "mechanism is attention and scores are not custom";
