@@ -38,7 +38,8 @@ Parameters first_parameters(const Experiment& model) {
 }  // namespace
 
 Training training_of(TaskKind kind) {
-    Training training{.task = kind};
+    Training training;
+    training.task = kind;
     Experiment& model = training.model;
     model.mechanism = MechanismKind::transformer;
     task_of(kind).set_up(model, training.optimizer, training.batch);
