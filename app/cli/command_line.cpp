@@ -221,15 +221,11 @@ int layer_of(const SessionArguments& given, const Session& session) {
     return given.gives("layer") ? session.presentation.layer : 0;
 }
 
-/// The requested names, each with the layer that is requested; without any those of all its stages.
-std::vector<std::string> names_in_layer(const Trace& trace, const ExportRequest& request) {
+/// The names to print: as requested, or with a layer those that an export would write.
+std::vector<std::string> names_to_print(const Trace& trace, const ExportRequest& request) {
     if (request.layer == 0) return request.stages;
     std::vector<std::string> names;
-    for (const std::string& name : request.stages)
-        names.push_back(name_in_layer(request.layer, split_layer(name).name));
-    if (!names.empty()) return names;
-    for (const StageRecord& record : trace.records)
-        if (record.stage->layer == request.layer) names.emplace_back(record.stage->name());
+    for (const ExportItem& item : plan_export(trace, request)) names.emplace_back(item.stage->name());
     return names;
 }
 
@@ -263,7 +259,7 @@ int print_trace(Arguments& arguments) {
     const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options(session));
     arguments.trace_how.report();
     report_unused(given, session);
-    write_file("-", trace_json(trace, names_in_layer(trace, request), head,
+    write_file("-", trace_json(trace, names_to_print(trace, request), head,
                                arguments.gradients ? gradients(trace) : std::vector<StagePtr>{}));
     return 0;
 }

@@ -90,8 +90,8 @@ Json json_of(const TrainingRun& run, const Measurement& measured, double seconds
 std::string sentence_of(const TrainingRun& run, const Measurement& measured) {
     const HeadScore& best = measured.best();
     return fmt::format(
-        "{}: {} steps, loss {:.4f}; of sentences not trained on {:.1f} % right; {} score {:.2f} "
-        "in layer {}, head {}",
+        "{}: {} steps; on held-out sentences loss {:.4f}, accuracy {:.1f} %; {} score {:.2f} in layer {}, "
+        "head {}",
         name_of(run.training().task), run.steps(), measured.loss, 100 * measured.accuracy,
         task_of(run.training().task).pattern, best.score, best.layer, best.head);
 }

@@ -7,10 +7,13 @@
 namespace attnscope {
 namespace {
 
-/// Clamps the head to those that exist.
+/// Clamps head and layer to those that exist.
 void clamp_head(Session& session) {
     HeadChoice& head = session.presentation.head;
     head.head = std::clamp(head.head, 0, std::max(0, session.experiment.attention.heads - 1));
+    if (session.experiment.mechanism == MechanismKind::transformer)
+        session.presentation.layer =
+            std::clamp(session.presentation.layer, 1, session.experiment.transformer.layers);
 }
 
 Session with_clamped_head(Session session) {

@@ -124,7 +124,7 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
 
 int head_width(const Trace& trace, StageKey heads, StageKey whole) {
     for (const StageKey& key : {heads, whole})
-        if (const Stage* found = trace.find(key)) return found->shape().columns;
+        if (const Stage* found = trace.find_named(key.stage->name)) return found->shape().columns;
     return 0;
 }
 

@@ -9,6 +9,7 @@ UndoPoint undo_point(const Session& session) {
 void restore(Session& session, const UndoPoint& point) {
     session.experiment = point.experiment;
     session.presentation.head = point.head;
+    session.presentation.layer = std::max(1, split_layer(point.stage).layer);
     session.presentation.focus(point.stage);
 }
 

@@ -87,7 +87,7 @@ void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
         }
         ImGui::EndCombo();
     });
-    const auto known = std::ranges::find(given_names(), form.name, &GivenName::name);
+    const GivenName* known = find_given_name(form.name);
     std::string what(known->what);
     if (const Trace* trace = desk.document.trace().get()) {
         const GivenSize size = given_size(*trace, form.name);

@@ -21,7 +21,7 @@ std::string count(std::size_t n, const char* what) { return n ? fmt::format("{} 
 std::string not_finite(const Stage& stage) {
     const ValueRange& range = stage.buffer.range();
     return count(range.nan, "NaN") + count(range.plus_infinity, "+∞") +
-           (stage.name().ends_with("masked") ? "" : count(range.minus_infinity, "−∞"));
+           (stage.info->role == StageRole::masked_scores ? "" : count(range.minus_infinity, "−∞"));
 }
 
 std::string counted(int n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }

@@ -141,7 +141,7 @@ std::vector<StripItem> lay_out(Desk& desk, const Ui& ui, float width) {
         const bool others = !items.empty() && own && own != names;
         if (own) names = own;
         items.push_back({&trace, stage, shown, 0, 0, 0,
-                         items.empty() || joins_previous(stage->name()) ? "" : "→", names,
+                         items.empty() || joins_previous(stage->info->name) ? "" : "→", names,
                          others ? label_width(ui, *own) : 0});
     }
     const float available = width / ui.scale;

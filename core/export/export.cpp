@@ -11,6 +11,7 @@
 #include "core/files/file.h"
 #include "core/graph/trace.h"
 #include "core/limits.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
 #include "core/picture/shown_matrix.h"
@@ -96,7 +97,7 @@ std::vector<StagePtr> stages_named(const Trace& trace, const std::string& name, 
     for (const StageRecord& record : trace.records) {
         const Stage& stage = *record.stage;
         const bool in_layer = layer == 0 || stage.layer == 0 || stage.layer == layer;
-        if (in_layer && may_name(name, stage)) found.push_back(record.stage);
+        if (in_layer && (stage.name() == name || stage.info->name == name)) found.push_back(record.stage);
     }
     if (!found.empty()) return found;
     const StageInfo* info = find_stage_info(name);
@@ -128,6 +129,9 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
         std::erase_if(stages, [&](const StagePtr& stage) {
             return request.layer > 0 && stage->layer != request.layer;
         });
+        if (stages.empty())
+            refuse(fmt::format("there is no layer {}: this experiment has {} layers", request.layer,
+                               layers_of(trace)));
         return stages;
     }
     std::vector<StagePtr> stages;

@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "core/graph/gradient.h"
-#include "core/graph/run.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/transformer/build.h"
@@ -62,7 +61,7 @@ Trace trace_of(Experiment& e, const Group& group, const std::stop_token& cancel)
     std::vector<TokenSentence> sentences;
     for (const Example* each : group)
         sentences.push_back({whole_numbers(each->at("tokens")), whole_numbers(each->at("targets"))});
-    return run(TransformerBuilder(e, sentences).build(), {}, {.threads = 1, .cancel = cancel});
+    return evaluate(TransformerBuilder(e, sentences).build(), {.threads = 1, .cancel = cancel});
 }
 
 }  // namespace

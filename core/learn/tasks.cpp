@@ -147,21 +147,21 @@ Words letters_and_digits() {
 }
 
 const std::array k_tasks = {
-    Task{TaskKind::induction, "continue a word that repeats itself",
-         "A head of the first layer looks at the letter before; one of the second then looks at the letter "
-         "after "
-         "the last occurrence of the same letter, and says it again.",
-         "induction", [] { return letters(k_letters); }, draw_induction, set_up_induction},
-    Task{TaskKind::copy, "say each letter", "Each position looks at itself: the diagonal.", "diagonal",
+    Task{
+        TaskKind::induction, "continue a word that repeats",
+        "A head of layer 1 attends to the previous letter; a head of layer 2 then attends to the letter that "
+        "followed the same letter earlier, and predicts it.",
+        "induction", [] { return letters(k_letters); }, draw_induction, set_up_induction},
+    Task{TaskKind::copy, "predict each letter", "Each position attends to itself: the diagonal.", "diagonal",
          [] { return letters(k_symbols); }, draw_copy, set_up_mapping},
-    Task{TaskKind::reverse, "say the letters from last to first",
-         "Each position looks at the one that mirrors it: the antidiagonal.", "antidiagonal",
+    Task{TaskKind::reverse, "predict the letters from last to first",
+         "Each position attends to the one that mirrors it: the antidiagonal.", "antidiagonal",
          [] { return letters(k_symbols); }, draw_reverse, set_up_mapping},
-    Task{TaskKind::sort, "say the letters in alphabetical order",
-         "Position 1 looks at the first letter of the alphabet that is there, position 2 at the next.",
+    Task{TaskKind::sort, "predict the letters in alphabetical order",
+         "Position 1 attends to the letter that comes first in the alphabet, position 2 to the next.",
          "sources", [] { return letters(k_symbols); }, draw_sort, set_up_sort},
-    Task{TaskKind::recall, "say the digit that followed a letter",
-         "The last letter looks at the digit after its first occurrence, and says it.", "recall",
+    Task{TaskKind::recall, "predict the digit that followed a letter",
+         "The last letter attends to the digit after its first occurrence, and predicts it.", "recall",
          letters_and_digits, draw_recall, set_up_recall},
 };
 static_assert(k_tasks.size() == choices<TaskKind>().size());

@@ -30,7 +30,7 @@ struct TaskSentence {
 
 struct Task {
     TaskKind choice;
-    std::string_view summary;   ///< "a repeated word is continued from its first occurrence"
+    std::string_view summary;   ///< "continue a word that repeats"
     std::string_view look_for;  ///< what to see in the weights once it is learned
     std::string_view pattern;   ///< of the heads' score: "induction"
     std::vector<std::string> (*words)();

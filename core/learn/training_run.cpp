@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/graph/run.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/transformer/build.h"
@@ -54,6 +53,9 @@ TrainingRun::TrainingRun(const Training& training) : training_(training), senten
     if (training.model.mechanism != MechanismKind::transformer)
         throw Error(ErrorKind::bad_input, fmt::format("mechanism {} is not trained: use transformer",
                                                       name_of(training.model.mechanism)));
+    if (training.model.attention.position == Position::alibi)
+        throw Error(ErrorKind::bad_input,
+                    "position alibi cannot be trained: use none, sinusoidal, learned or rope");
     if (training.batch < 1 || training.batch > k_largest_batch)
         throw Error(ErrorKind::bad_input,
                     fmt::format("batch {} is out of range: use 1 to {}", training.batch, k_largest_batch));
@@ -87,7 +89,7 @@ Measurement TrainingRun::measure(const std::stop_token& cancel) const {
         e.weights.given.insert_or_assign(name, GivenMatrix(values));
     std::vector<TokenSentence> sentences;
     for (const TaskSentence& each : held_out_) sentences.push_back({each.tokens, each.targets});
-    const Trace trace = run(TransformerBuilder(e, sentences).build(), {}, {.threads = 1, .cancel = cancel});
+    const Trace trace = evaluate(TransformerBuilder(e, sentences).build(), {.threads = 1, .cancel = cancel});
 
     Measurement measured;
     measured.loss = trace.find("loss"_stage)->buffer.at(0, 0, 0);

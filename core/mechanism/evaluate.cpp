@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/experiment/given_values.h"
 #include "core/graph/backend.h"
@@ -24,12 +26,15 @@ std::size_t bytes_on_device(const Trace& trace) {
 
 void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, const std::string& memory) {
     if (needed <= limit) return;
-    const GraphValue* weights = graph.find("weights"_stage);
+    const auto weights = std::ranges::find_if(graph.values, [](const GraphValue& value) {
+        return value.key.stage->role == StageRole::weights && value.key.stage->per_head;
+    });
     const std::string what =
-        weights ? fmt::format("{} × {} tokens with {} heads", weights->shape.rows, weights->shape.columns,
-                              weights->shape.heads)
-                : fmt::format("{} steps over {} words", graph.find("decoder_context"_stage)->shape.rows,
-                              graph.find("source"_stage)->shape.rows);
+        weights != graph.values.end()
+            ? fmt::format("{} × {} tokens with {} heads", weights->shape.rows, weights->shape.columns,
+                          weights->shape.heads)
+            : fmt::format("{} steps over {} words", graph.find("decoder_context"_stage)->shape.rows,
+                          graph.find("source"_stage)->shape.rows);
     throw Error(
         ErrorKind::too_large,
         fmt::format("{} need {} MiB of {} and {} MiB are free: shorten the sentence or use fewer heads", what,
@@ -56,6 +61,11 @@ void require_memory(const Graph& graph, const Trace& previous, const EvaluateOpt
 }
 
 }  // namespace
+
+Trace evaluate(const Graph& graph, const EvaluateOptions& options) {
+    require_memory(graph, {}, options);
+    return run(graph, {}, options);
+}
 
 Trace evaluate(const Experiment& experiment, const Trace& previous, const EvaluateOptions& options) {
     check(experiment);

@@ -8,6 +8,8 @@
 
 namespace attnscope {
 
+struct Graph;
+
 /// Computes every stage of the experiment in float32. A pure function: `previous` only saves work. A stage
 /// whose operation and inputs equal those of the previous trace is reused, and so is one whose result is
 /// equal bit for bit, so that the stages that depend on it are reused as well. Throws Error(bad_input) for an
@@ -15,5 +17,7 @@ namespace attnscope {
 /// anything is allocated, if both traces and their pictures would not fit in this machine's memory or the
 /// card's.
 Trace evaluate(const Experiment& experiment, const Trace& previous = {}, const EvaluateOptions& options = {});
+/// The same for a graph that is built otherwise, as of a batch of sentences.
+Trace evaluate(const Graph& graph, const EvaluateOptions& options);
 
 }  // namespace attnscope

@@ -71,8 +71,8 @@ struct Presentation {
     std::optional<Cell> locked;
     std::string locked_in;  ///< the stage of the locked cell, with its layer; empty: the stage in focus
 
-    /// The stage in focus, for Trace::find_named().
-    std::string focused() const { return name_in_layer(layer, stage); }
+    /// The stage in focus, for Trace::find_named(), to which a name without a layer is one of the first.
+    std::string focused() const { return name_in_layer(layer > 1 ? layer : 0, stage); }
     /// The stage of the locked cell, for the same.
     std::string locked_stage() const { return locked_in.empty() ? focused() : locked_in; }
     /// Focuses a stage: "weights", or "2.weights" with its layer. A locked cell stays in the stage where it

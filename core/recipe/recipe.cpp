@@ -168,8 +168,10 @@ void Recipe::write_words(const Sentence& sentence) {
     const std::string cut = e.input.tokenizer == TokenizerKind::characters   ? "into characters"
                             : e.input.tokenizer == TokenizerKind::whitespace ? "at blanks"
                                                                              : "into words";
-    const std::string order =
-        e.input.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order" : "order of appearance";
+    const std::string order = !of_target && !e.input.words.empty() && e.mechanism != MechanismKind::seq2seq
+                                  ? "an order that is set"
+                              : e.input.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order"
+                                                                                    : "order of appearance";
     write_heading(
         fmt::format("The {}sentence, cut {} and case-folded. Each token is the row of its word in the table, "
                     "whose words are in {}{}.",

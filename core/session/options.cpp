@@ -407,7 +407,7 @@ const std::array k_options = {
     Option{"tied", "Transformer", "", "", "The output matrix is the embedding table", k_transformer, boolean,
            FIELD(experiment, transformer.tied, as_boolean)},
     Option{"objective", "Transformer", "", k_arguments<decltype(Transformer::objective)>,
-           "What the loss asks for at each position: the next token, or what text2 says",
+           "The target at each position: the next token, or the token of text2 there",
            "mechanism is transformer and the targets are not custom", text,
            CHOICE(experiment, transformer.objective)},
     Option{"encoder", "Sequence to sequence", "", k_arguments<decltype(Seq2seq::encoder)>,

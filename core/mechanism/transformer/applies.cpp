@@ -111,7 +111,7 @@ constexpr OptionRule k_rules[] = {
 }  // namespace
 
 std::string why_unused_by_transformer(std::string_view option, const Experiment& experiment) {
-    return why_unused(k_rules, option, experiment, "the transformer's stack does not have it");
+    return why_unused(k_rules, option, experiment, "a transformer does not use it");
 }
 
 }  // namespace attnscope

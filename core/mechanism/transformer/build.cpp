@@ -140,7 +140,9 @@ void TransformerBuilder::add_positions() {
         case Position::none:
         case Position::rope: return;
         case Position::alibi: {
-            if (batch_ > 1) throw Error(ErrorKind::bad_input, "position alibi is not trained: use another");
+            if (batch_ > 1)
+                throw Error(ErrorKind::bad_input,
+                            "position alibi cannot be trained: use none, sinusoidal, learned or rope");
             const Value slopes = builder_.add("slopes"_stage, op::AlibiSlopes{e_.attention.heads});
             alibi_ = builder_.add("bias"_stage, op::AlibiBias{N, N}, {slopes});
             return;

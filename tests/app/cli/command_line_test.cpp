@@ -692,6 +692,8 @@ TEST_F(CommandLineTest, TrainRefusesWhatCannotBeTrained) {
     expect_failure(2, run({"train", "--task", "copy", "--steps", "0"}), {"--steps", "1 to"});
     expect_failure(2, run({"train", "--task", "copy", "--out", path("run.txt")}), {"--out", ".json"});
     expect_failure(2, run({"train", "--task", "copy", "--data-seed", "x"}), {"--data-seed"});
+    expect_failure(1, run({"train", "--task", "copy", "--position", "alibi", "--batch", "1"}),
+                   {"alibi", "learned"});
     expect_failure(1, run({"train", "--task", "copy", "--optimizer", "sgd", "--learning-rate", "1e30"}),
                    {"not finite", "learning rate"});
 }
@@ -702,10 +704,10 @@ TEST_F(CommandLineTest, ALayerIsChosenByItsNumber) {
         flags.insert(flags.begin(), stack.begin(), stack.end());
         const Outcome outcome = run(flags);
         EXPECT_EQ(outcome.code, 0) << outcome.err;
-        Words names;
+        Words found;
         const nlohmann::json stages = nlohmann::json::parse(outcome.out)["stages"];
-        for (const auto& [name, stage] : stages.items()) names.push_back(name);
-        return names;
+        for (const auto& [name, stage] : stages.items()) found.push_back(name);
+        return found;
     };
     EXPECT_EQ(names({}), (Words{"1.weights", "2.weights", "3.weights"}));
     EXPECT_EQ(names({"--layer", "2"}), (Words{"2.weights"}));
@@ -717,6 +719,13 @@ TEST_F(CommandLineTest, ALayerIsChosenByItsNumber) {
     EXPECT_EQ(run(render).code, 0);
     EXPECT_EQ(in("new"), (Words{"2.weights.csv"}));
     expect_failure(2, run({"trace", "--layer", "25"}), {"--layer", "1 to 24"});
+    Words beyond(stack.begin(), stack.end() - 2);
+    beyond.insert(beyond.end(), {"--layer", "9"});
+    expect_failure(2, run(beyond), {"no layer 9", "3 layers"});
+    Words both = named;
+    both.insert(both.end(), {"--layer", "1"});
+    expect_failure(2, run(both), {"3.weights"});
+    expect_failure(2, run({"trace", "--stage", "7.weights"}), {"7.weights"});
 }
 
 TEST_F(CommandLineTest, AnOutputFolderThatIsNoneFails) {

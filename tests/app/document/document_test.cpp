@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/document/interaction.h"
+#include "app/document/steps.h"
 #include "core/graph/stage_table.h"
 
 namespace attnscope {
@@ -298,7 +299,7 @@ TEST_F(DocumentTest, UndoOfAStageLeavesItsLockThere) {
     document.change([](Session& s) { s.presentation.locked = Cell{2, 15}; });
     document.undo();
     EXPECT_EQ(document.presentation().stage, "weights");
-    EXPECT_EQ(document.presentation().locked_stage(), "1.query");
+    EXPECT_EQ(document.presentation().locked_stage(), "query");
     EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
 }
 
@@ -440,6 +441,30 @@ TEST_F(DocumentTest, ACardThatIsLostLeavesNoSlotATrace) {
     settle();
     EXPECT_TRUE(document.slot(SlotName::a)->trace);
     EXPECT_TRUE(document.slot(SlotName::b)->trace);
+}
+
+TEST_F(DocumentTest, TheShownLayerIsOneThatExists) {
+    document.change([](Session& s) {
+        s.experiment.mechanism = MechanismKind::transformer;
+        s.experiment.transformer.layers = 4;
+        s.presentation.focus("3.weights");
+    });
+    EXPECT_EQ(document.presentation().layer, 3);
+    document.change([](Session& s) { s.experiment.transformer.layers = 2; });
+    EXPECT_EQ(document.presentation().layer, 2);
+    EXPECT_EQ(document.presentation().focused(), "2.weights");
+    document.undo();
+    EXPECT_EQ(document.presentation().focused(), "3.weights");
+}
+
+TEST_F(DocumentTest, RopeKeptFromAttentionDoesNotHinderSequenceToSequence) {
+    document.change([](Session& s) {
+        s.experiment.attention.position = Position::rope;
+        s.experiment.input.dim = 6;
+        s.experiment.mechanism = MechanismKind::seq2seq;
+        s.experiment.attention.heads = 6;
+    });
+    EXPECT_NO_THROW(check_edit(document.experiment()));
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST(HistoryTest, ALockedCellStaysOneOfItsStage) {
     session.presentation.locked = Cell{1, 2};
     restore(session, query);
     EXPECT_EQ(session.presentation.locked, (Cell{1, 2}));
-    EXPECT_EQ(session.presentation.locked_stage(), "1.weights");
+    EXPECT_EQ(session.presentation.locked_stage(), "weights");
 }
 
 }  // namespace

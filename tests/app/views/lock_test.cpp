@@ -64,7 +64,7 @@ TEST_F(LockTest, GoesIntoTheSessionAndBack) {
     click(thumbnail("context").at(0.5f, 0.5f));
     const Session session = document().session();
     EXPECT_EQ(session_from_json(to_json(session), "session"), session);
-    EXPECT_EQ(session.presentation.locked_stage(), "1.weights");
+    EXPECT_EQ(session.presentation.locked_stage(), "weights");
 }
 
 TEST(LockedCellTest, ATokenIsNoWordOfTheVocabulary) {

@@ -161,5 +161,26 @@ TEST(TransformerTest, ATokenThatIsNoRowIsRefused) {
     EXPECT_EQ(evaluate(e).find("tokens"_stage)->shape().rows, 3);
 }
 
+TEST(TransformerTest, TheNamesThatLayersHaveAreItsParameters) {
+    for (const TransformerParameter& parameter : transformer_parameters())
+        EXPECT_EQ(is_in_layers(parameter.name), parameter.place == TransformerParameter::Place::layer)
+            << parameter.name;
+    for (const GivenName& name : given_names())
+        if (is_in_layers(name.name)) EXPECT_TRUE(find_transformer_parameter(name.name)) << name.name;
+}
+
+TEST(TransformerTest, WhatDoesNotFitInMemoryIsRefusedInEveryMechanism) {
+    for (const ChoiceName<MechanismKind>& mechanism : choices<MechanismKind>()) {
+        Experiment e;
+        e.mechanism = mechanism.value;
+        try {
+            evaluate(e, {}, {.memory_limit = 1000});
+            ADD_FAILURE() << mechanism.name;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::too_large) << mechanism.name;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace attnscope
