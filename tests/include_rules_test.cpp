@@ -50,7 +50,7 @@ const std::vector<Room> k_rooms = {
     {"core/session",
      {"core/text", "core/files", "core/experiment", "core/graph", "core/mechanism", "core/picture"}},
     {"core/recipe", {"core/op", "core/graph", "core/mechanism"}},
-    {"core/export", {"core/files", "core/graph", "core/picture", "core/session"}},
+    {"core/export", {"core/files", "core/graph", "core/mechanism", "core/picture", "core/session"}},
 
     {"app/document",
      {"core/text", "core/files", "core/experiment", "core/op", "core/graph", "core/mechanism", "core/gpu",

@@ -59,8 +59,9 @@ TEST(TaskTest, TheSentenceInTheFieldIsTheTasks) {
         // Where something is asked, the experiment's own loss asks for the same.
         const Stage& targets = *trace.find("target_tokens"_stage);
         for (int i = 0; i < tokens.shape().rows; ++i)
-            if (const int target = sentence.targets[static_cast<std::size_t>(i)]; target >= 0)
+            if (const int target = sentence.targets[static_cast<std::size_t>(i)]; target >= 0) {
                 EXPECT_EQ(targets.buffer.at(0, i, 0), target) << task.pattern << " " << i;
+            }
     }
 }
 

@@ -166,7 +166,9 @@ TEST(TransformerTest, TheNamesThatLayersHaveAreItsParameters) {
         EXPECT_EQ(is_in_layers(parameter.name), parameter.place == TransformerParameter::Place::layer)
             << parameter.name;
     for (const GivenName& name : given_names())
-        if (is_in_layers(name.name)) EXPECT_TRUE(find_transformer_parameter(name.name)) << name.name;
+        if (is_in_layers(name.name)) {
+            EXPECT_TRUE(find_transformer_parameter(name.name)) << name.name;
+        }
 }
 
 TEST(TransformerTest, WhatDoesNotFitInMemoryIsRefusedInEveryMechanism) {
