@@ -1,4 +1,4 @@
-// The names of what belongs to a layer: "2.scores".
+// The names of what belongs to a layer, "2.scores", and of gradients.
 #pragma once
 
 #include <string>
@@ -28,6 +28,24 @@ constexpr LayerName split_layer(std::string_view name) {
     const bool has_layer =
         digits > 0 && name[0] != '0' && layer <= k_max_layers && digits < name.size() && name[digits] == '.';
     return has_layer ? LayerName{layer, name.substr(digits + 1)} : LayerName{0, name};
+}
+
+/// What the name of a gradient begins with, after its layer: "grad.scores", "2.grad.scores".
+inline constexpr std::string_view k_gradient_prefix = "grad.";
+constexpr bool is_gradient_name(std::string_view name) {
+    return split_layer(name).name.starts_with(k_gradient_prefix);
+}
+/// The name of the stage that a gradient is of: "2.scores"; another name itself.
+inline std::string value_name(std::string_view name) {
+    const LayerName parts = split_layer(name);
+    if (!is_gradient_name(name)) return std::string(name);
+    return name_in_layer(parts.layer, parts.name.substr(k_gradient_prefix.size()));
+}
+/// The name of a stage's gradient; that of a gradient itself.
+inline std::string gradient_name(std::string_view name) {
+    const std::string value = value_name(name);
+    const LayerName parts = split_layer(value);
+    return name_in_layer(parts.layer, std::string(k_gradient_prefix) + std::string(parts.name));
 }
 
 }  // namespace attnscope

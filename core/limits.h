@@ -32,6 +32,10 @@ inline constexpr std::size_t k_max_matrix_side = 65'536;
 inline constexpr std::size_t k_max_matrix_numbers = std::size_t{1} << 26;
 /// Bytes of the header of an NPY file; NumPy writes about 128.
 inline constexpr std::size_t k_max_npy_header_bytes = std::size_t{64} << 10;
+/// Bytes of the header of a safetensors file: the format's own limit.
+inline constexpr std::size_t k_max_safetensors_header_bytes = 100'000'000;
+/// Tensors in a file, and keys of its metadata; a stack of 24 layers has about 300 parameters.
+inline constexpr std::size_t k_max_tensors = 10'000;
 
 /// Bytes of a sentence: 4096 words of 256.
 inline constexpr std::size_t k_max_text_bytes = std::size_t{1} << 20;

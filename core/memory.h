@@ -9,6 +9,8 @@ namespace attnscope {
 /// Bytes that this process may still allocate: what the machine has available, within the limits of the
 /// control group and of the process (ulimit -v).
 std::size_t available_memory();
+/// Below this the machine is not asked how much is free, which takes longer than a small computation.
+inline constexpr std::size_t k_worth_asking = std::size_t{16} << 20;
 
 /// What the process's control group (version 1 or 2) and its ancestors, any of which may have a limit, leave;
 /// the largest number if none has a limit. `root` stands for "/".

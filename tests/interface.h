@@ -222,9 +222,12 @@ protected:
     std::vector<SeenMatrix> seen_matrices() {
         std::vector<SeenMatrix> seen;
         const Trace& trace = *document().trace();
-        for (const auto& drawn : window->host().heatmaps().drawn())
+        for (const auto& drawn : window->host().heatmaps().drawn()) {
             for (const StageRecord& record : trace.records)
                 if (record.stage == drawn.owner) seen.push_back({record.stage.get(), drawn});
+            for (const StagePtr& gradient : trace.gradients)
+                if (gradient == drawn.owner) seen.push_back({gradient.get(), drawn});
+        }
         return seen;
     }
     /// The focused stage, large: drawn after its thumbnail.

@@ -7,8 +7,10 @@
 #include <random>
 
 #include "app/actions/files.h"
+#include "app/actions/training.h"
 #include "app/document/walk.h"
 #include "core/error.h"
+#include "core/graph/gradient.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
@@ -61,13 +63,21 @@ void copy_recipe(ActionContext& c) {
     say(c, "copied a PyTorch script that computes and prints every stage");
 }
 
+/// The stages that the arrows go through from one: its strip's, its parameters', or the gradients of either.
+std::vector<StagePtr> beside(const Trace& trace, const Stage& focused) {
+    const bool parameters = is_parameter(*focused.info);
+    if (focused.part == StageKey::Part::value) return parameters ? trace.parameters() : trace.stages();
+    std::vector<StagePtr> stages = trace.gradients;
+    std::erase_if(stages, [&](const StagePtr& stage) { return is_parameter(*stage->info) != parameters; });
+    return stages;
+}
+
 /// Moves the focus along the strip.
 void focus_step(ActionContext& c, int step) {
     const Trace& trace = *c.document.trace();
     const Stage& focused = focused_stage(trace, c.document.presentation().focused());
     std::vector<std::string> names;
-    // A parameter is not in the strip: from one parameter the arrows go to the next.
-    for (const StagePtr& stage : is_parameter(*focused.info) ? trace.parameters() : trace.stages())
+    for (const StagePtr& stage : beside(trace, focused))
         if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
     if (names.empty()) return;
     const auto at = std::ranges::find(names, focused.name());
@@ -100,6 +110,42 @@ void next_layer(ActionContext& c, int step) {
     c.document.change([&](Session& s) {
         s.presentation.layer = std::clamp(std::min(s.presentation.layer, layers) + step, 1, layers);
     });
+}
+
+std::string why_no_gradients(const ActionContext& c) {
+    return has_trace(c) ? why_no_gradients(*c.document.trace()) : "there is nothing to differentiate yet";
+}
+
+bool shows_gradients(const ActionContext& c) { return c.document.presentation().gradients; }
+/// Switching them off works without a loss, too.
+bool may_show_gradients(const ActionContext& c) { return shows_gradients(c) || why_no_gradients(c).empty(); }
+
+/// Without gradients none is in focus, and no cell of one is locked.
+void show_gradients(ActionContext& c) {
+    c.document.change([](Session& s) {
+        Presentation& p = s.presentation;
+        p.gradients = !p.gradients;
+        if (p.gradients) return;
+        p.set_stage(value_name(p.stage));
+        p.locked_in = value_name(p.locked_in);
+    });
+}
+
+/// Why the stage in focus has no gradient.
+std::string why_no_stage_gradient(const ActionContext& c) {
+    if (const std::string why = why_no_gradients(c); !why.empty()) return why;
+    const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().focused());
+    if (may_have_gradient(*focused.info)) return "";
+    return stage_heading(*focused.info) + " has no gradient: no small change of it is possible";
+}
+
+bool may_focus_gradient(const ActionContext& c) { return why_no_stage_gradient(c).empty(); }
+
+void focus_gradient(ActionContext& c) {
+    const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().focused());
+    const bool is_gradient = focused.part == StageKey::Part::gradient;
+    const std::string other = is_gradient ? value_name(focused.name()) : gradient_name(focused.name());
+    c.document.change([&](Session& s) { s.presentation.focus(other); });
 }
 
 /// Escape closes the dialog, else unlocks the cell, else closes the note; it never quits.
@@ -159,6 +205,7 @@ const Stage* open_alignment(const ActionContext& c) {
 }
 
 void go_sideways(ActionContext& c, int step) {
+    if (is_training_open(c)) return train(c, step);
     const Stage* stage = open_alignment(c);
     stage ? walk_cells(c.document, *stage, 0, step) : focus_step(c, step);
 }
@@ -293,16 +340,24 @@ const std::array k_actions = {
            has_image,
            set_view<ViewKind::image>,
            is_view<ViewKind::image>},
+    Action{"view.training",
+           "View",
+           "Training",
+           {Key::digit_8, {}},
+           false,
+           has_task,
+           set_view<ViewKind::training>,
+           is_view<ViewKind::training>},
     Action{"view.previous_stage",
            "View",
-           "Previous stage or source word",
+           "Previous stage, word or step",
            {Key::left, {}},
            false,
            has_trace,
            [](ActionContext& c) { go_sideways(c, -1); }},
     Action{"view.next_stage",
            "View",
-           "Next stage or source word",
+           "Next stage, word or step",
            {Key::right, {}},
            false,
            has_trace,
@@ -335,6 +390,24 @@ const std::array k_actions = {
            false,
            has_layers,
            [](ActionContext& c) { next_layer(c, 1); }},
+    Action{"view.gradients",
+           "View",
+           "Gradients of the loss",
+           {Key::g, {}},
+           false,
+           may_show_gradients,
+           show_gradients,
+           shows_gradients,
+           why_no_gradients},
+    Action{"view.stage_gradient",
+           "View",
+           "Stage or its gradient",
+           {Key::d, {}},
+           false,
+           may_focus_gradient,
+           focus_gradient,
+           nullptr,
+           why_no_stage_gradient},
     Action{"view.whole",
            "View",
            "Show the whole matrix",
@@ -402,6 +475,57 @@ const std::array k_actions = {
            true,
            always,
            [](ActionContext& c) { c.interaction.inspector_open = !c.interaction.inspector_open; }},
+    Action{"training.play", "Training", "Play or pause", {Key::space, {}}, false, has_task, play_or_pause},
+    Action{"training.back",
+           "Training",
+           "One step back",
+           {Key::comma, {}},
+           false,
+           has_task,
+           [](ActionContext& c) { train(c, -1); }},
+    Action{"training.forward",
+           "Training",
+           "One step",
+           {Key::period, {}},
+           false,
+           has_task,
+           [](ActionContext& c) { train(c, 1); }},
+    Action{"training.ten",
+           "Training",
+           "Ten steps",
+           {Key::period, {.shift = true}},
+           false,
+           has_task,
+           [](ActionContext& c) { train(c, 10); }},
+    Action{"training.restart",
+           "Training",
+           "Start again",
+           {Key::home, {}},
+           false,
+           has_task,
+           [](ActionContext& c) { train(c, -k_max_training_steps); }},
+    Action{"training.watch", "Training", "Watch it learn from nothing", {}, false, has_learned, watch},
+    Action{"training.learned",
+           "Training",
+           "See attention that has learned",
+           {},
+           false,
+           always,
+           [](ActionContext& c) { open_example(c, "bahdanau-alignment"); }},
+    Action{"training.designed",
+           "Training",
+           "See designed heads",
+           {},
+           false,
+           always,
+           [](ActionContext& c) { open_example(c, "designed-heads"); }},
+    Action{"training.sentence",
+           "Training",
+           "New sentence of the task",
+           {Key::d, k_ctrl},
+           true,
+           has_task,
+           new_sentence},
     Action{"compute.auto",
            "Compute",
            "Automatic (the faster one)",
@@ -458,27 +582,6 @@ const std::array k_actions = {
     Action{"escape", "", "Unlock or close", {Key::escape, {}}, true, always, escape},
 };
 
-std::string key_text(Key key) {
-    using enum Key;
-    if (key >= a && key <= z)
-        return std::string(1, static_cast<char>('A' + static_cast<int>(key) - static_cast<int>(a)));
-    if (key >= digit_0 && key <= digit_9)
-        return std::string(1, static_cast<char>('0' + static_cast<int>(key) - static_cast<int>(digit_0)));
-    if (key >= f1 && key <= f12) return fmt::format("F{}", static_cast<int>(key) - static_cast<int>(f1) + 1);
-    switch (key) {
-        case left: return "←";
-        case right: return "→";
-        case up: return "↑";
-        case down: return "↓";
-        case equal: return "+";
-        case minus: return "−";
-        case escape: return "Esc";
-        case page_up: return "Page Up";
-        case page_down: return "Page Down";
-        default: return "?";
-    }
-}
-
 }  // namespace
 
 std::span<const Action> actions() { return k_actions; }
@@ -509,12 +612,6 @@ const Action* action_for(const KeyPress& press, bool typing) {
     return nullptr;
 }
 
-std::string shortcut_text(const Shortcut& shortcut) {
-    if (shortcut.key == Key::none) return "";
-    return std::string(shortcut.mods.ctrl ? "Ctrl+" : "") + (shortcut.mods.shift ? "Shift+" : "") +
-           (shortcut.mods.alt ? "Alt+" : "") + key_text(shortcut.key);
-}
-
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
     const Stage& stage = focused_stage(trace, presentation.focused());
     const HeadChoice head = head_on_screen(stage, presentation.head);
@@ -522,10 +619,10 @@ std::string focused_matrix_text(const Trace& trace, const Presentation& presenta
         throw Error(ErrorKind::bad_input, why);
     const ShownMatrix shown = shown_matrix(stage, head);
     std::string text;
-    for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + trace.label(stage.info->columns, j);
+    for (int j = 0; j < stage.shape().columns; ++j) text += "\t" + trace.column_label(stage, j, shown.head);
     text += "\n";
     for (int i = 0; i < stage.shape().rows; ++i) {
-        text += trace.label(stage.info->rows, i);
+        text += trace.row_label(stage, i);
         for (const float value : shown.buffer->row(shown.head, i)) text += "\t" + exact_text(value);
         text += "\n";
     }

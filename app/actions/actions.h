@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/actions/shortcut.h"
 #include "app/document/document.h"
 #include "app/document/interaction.h"
 #include "app/document/saved_state.h"
@@ -21,12 +22,6 @@ struct ActionContext {
     const std::function<void(const std::string&)>& copy;  ///< puts text on the clipboard
 };
 
-struct Shortcut {
-    Key key = Key::none;
-    Mods mods;
-    bool operator==(const Shortcut&) const = default;
-};
-
 struct Action {
     std::string_view id;    ///< "edit.undo"
     std::string_view menu;  ///< "" if it stands in no menu
@@ -35,7 +30,7 @@ struct Action {
     bool while_typing;  ///< the shortcut works in a text field too
     bool (*enabled)(const ActionContext&);
     void (*run)(ActionContext&);
-    /// Set for an action that is one of several choices: whether it is the current one.
+    /// Set for an action that is one of several choices, or a switch: whether it is the current one, or on.
     bool (*chosen)(const ActionContext&) = nullptr;
     /// Why the action is not enabled.
     std::string (*why_not)(const ActionContext&) = nullptr;
@@ -49,8 +44,6 @@ const Action* find_action(std::string_view id);
 void run_action(const Action& action, ActionContext& context);
 /// The action that a key press triggers, or nullptr.
 const Action* action_for(const KeyPress& press, bool typing);
-/// "Ctrl+Shift+Z"; empty without a shortcut.
-std::string shortcut_text(const Shortcut& shortcut);
 
 /// The focused matrix (the chosen head, or the mean) as tab-separated text with labels. Throws
 /// Error(bad_input) with why_not_shown() where there is none to show.

@@ -66,7 +66,7 @@ bool is_plain_picture(const std::string& bytes, const std::string&) {
 // Each overload returns what it did, for the notice.
 
 std::string take(ActionContext& context, const std::string& path, Session session) {
-    context.document.open(std::move(session), lower_extension(path) == ".json" ? path : "");
+    context.document.open(std::move(session), is_session_file(path) ? path : "");
     reset_interaction(context);
     remember_file(context.saved, path);
     return "opened ";
@@ -118,7 +118,7 @@ void remove_picture(ActionContext& c) {
 
 bool can_be_opened(const std::filesystem::path& path) {
     const std::string extension = lower_extension(path);
-    return extension == ".json" || extension == ".svg" || is_picture_file(extension) ||
+    return is_session_file(path.string()) || extension == ".svg" || is_picture_file(extension) ||
            is_text_file(extension);
 }
 
@@ -148,7 +148,7 @@ void save_file(ActionContext& context, const std::string& file) {
     const std::string path = std::filesystem::absolute(file).string();
     const auto last = std::chrono::steady_clock::now() + k_longest_wait;
     try {
-        write_file(path, to_json(context.document.session()),
+        write_file(path, session_bytes(context.document.session(), path),
                    [&] { return std::chrono::steady_clock::now() < last; });
     } catch (const Cancelled&) {
         throw Error(ErrorKind::io, "cannot write " + path + ": nothing reads from this pipe");

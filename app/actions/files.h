@@ -19,7 +19,7 @@ void open_example(ActionContext& context, const std::string& name);
 OpenedFile read_to_open(const std::string& file, bool as_picture = false);
 /// Applies what was read: the session, the sentence or the experiment's image. Throws Error.
 void take_opened(ActionContext& context, OpenedFile file);
-/// Saves the session. Throws Error(io).
+/// Saves the session, its custom matrices as tensors where the name ends in .safetensors. Throws Error.
 void save_file(ActionContext& context, const std::string& file);
 
 /// Why the experiment cannot use an image (which would replace the second sentence); empty if it can.

@@ -17,12 +17,12 @@
 #include "app/cli/validators.h"
 #include "core/error.h"
 #include "core/export/export.h"
+#include "core/export/film.h"
 #include "core/export/trace_json.h"
 #include "core/files/file.h"
 #include "core/gpu/choice.h"
 #include "core/gpu/shaders.h"
 #include "core/graph/gradient.h"
-#include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/recipe/recipe.h"
 #include "core/session/examples.h"
@@ -42,7 +42,7 @@ struct HowArguments {
             .add_option_function<std::string>(
                 "--backend", [this](const std::string& name) { backend = parse_backend(name); },
                 "Where to compute [auto]")
-            ->check(one_of({"auto", "cpu", "gpu"}))
+            ->check(one_of_choices<BackendWish>())
             ->option_text(std::string(k_arguments<BackendWish>))
             ->group("Computation");
         command
@@ -97,17 +97,20 @@ struct Arguments {
     HowArguments window_how, render_how, trace_how, recipe_how, measure_how;
     std::string out;
     std::string recipe_out = "-";
+    int recipe_steps = 0;
     std::string formats = "png";
-    bool gradients = false;
+    int film = 0;
     MeasureRequest measurement;
     TrainArguments training;
 };
 
-std::vector<std::string> split_formats(const std::string& text) {
+/// `film`: all frames may also be one file.
+std::vector<std::string> split_formats(const std::string& text, bool film) {
     std::vector<std::string> formats;
     std::istringstream stream(text);
     for (std::string each; std::getline(stream, each, ',');) {
-        if (!find_export_format(each))
+        if (each == k_film_format && !film) throw UsageError("--format: gif is for films: add --film N");
+        if (!find_export_format(each) && each != k_film_format)
             throw UsageError("--format: \"" + each + "\" is not known: use " + export_format_names());
         formats.push_back(each);
     }
@@ -160,13 +163,16 @@ void print_lines(const std::vector<std::string>& lines) {
     write_file("-", text);
 }
 
-/// Checks that --head and --locked exist in the trace.
+/// Checks that what --head, --locked and --gradients ask for exists in the trace.
 void require_flags(const SessionArguments& given, const Session& session, const Trace& trace) {
     const HeadChoice& head = session.presentation.head;
     const int heads = session.experiment.attention.heads;
     if (given.gives("head") && head.kind == HeadChoice::Kind::one && head.head >= heads)
         throw UsageError("--head: " + head_text(head) + " does not exist; there " +
                          (heads == 1 ? "is 1 head" : fmt::format("are {} heads", heads)));
+    const std::string no_gradients = why_no_gradients(trace);
+    if (given.gives("gradients") && session.presentation.gradients && !no_gradients.empty())
+        throw UsageError("--gradients: " + no_gradients);
     const std::optional<Cell>& cell = session.presentation.locked;
     const Stage* stage = trace.find_named(session.presentation.locked_stage());
     if (!given.gives("locked") || !cell || !stage) return;
@@ -174,12 +180,6 @@ void require_flags(const SessionArguments& given, const Session& session, const 
     if (cell->row >= shape.rows || cell->column >= shape.columns)
         throw UsageError(fmt::format("--locked: {},{} is outside {}, which is {} × {}", cell->row + 1,
                                      cell->column + 1, stage->name(), shape.rows, shape.columns));
-}
-
-Trace evaluate_for(const Session& session, const ExportRequest& request, const EvaluateOptions& options) {
-    Trace trace = evaluate(session.experiment, {}, options);
-    plan_export(trace, request);
-    return trace;
 }
 
 /// Whether FILE fails even without any flag.
@@ -190,7 +190,7 @@ bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequ
     request.view_alone = false;
     if (given.gives("head")) request.head = start.presentation.head;
     try {
-        evaluate_for(start, request, options);
+        trace_for(start, request, options);
         return false;
     } catch (const Error&) {
         return true;
@@ -202,7 +202,7 @@ bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequ
 Trace checked_trace(const SessionArguments& given, const Session& start, const Session& session,
                     const ExportRequest& request, const EvaluateOptions& options) {
     try {
-        Trace trace = evaluate_for(session, request, options);
+        Trace trace = trace_for(session, request, options);
         require_flags(given, session, trace);
         return trace;
     } catch (const Error& error) {
@@ -221,24 +221,48 @@ int layer_of(const SessionArguments& given, const Session& session) {
     return given.gives("layer") ? session.presentation.layer : 0;
 }
 
-/// The names to print: as requested, or with a layer those that an export would write.
+/// The names to print: as requested, or with a layer those that an export would write, and its parameters.
 std::vector<std::string> names_to_print(const Trace& trace, const ExportRequest& request) {
     if (request.layer == 0) return request.stages;
     std::vector<std::string> names;
     for (const ExportItem& item : plan_export(trace, request)) names.emplace_back(item.stage->name());
+    for (const StagePtr& each : trace.parameters())
+        if (request.stages.empty() && each->layer == request.layer) names.emplace_back(each->name());
     return names;
+}
+
+int render_film(Arguments& arguments, const Session& session, const ExportRequest& request) {
+    if (const std::string why = why_no_film(session); !why.empty())
+        throw UsageError("--film: " + why + " (--task, --step)");
+    EvaluateOptions options = arguments.render_how.options(session);
+    report_unused(arguments.render, session);
+    const Interruption interruption;
+    const StopOnSignal stop;
+    options.cancel = stop.token();
+    make_folder(arguments.out);
+    print_lines(as_usage([&] {
+        return export_film(session, {request, arguments.film}, arguments.out, options);
+    }));
+    arguments.render_how.report();
+    Interruption::obey();
+    return 0;
 }
 
 int render(Arguments& arguments) {
     const SessionArguments& given = arguments.render;
+    // What is wrong with these is said before any step of --step is learned.
+    const std::vector<std::string> formats = split_formats(arguments.formats, arguments.film > 0);
+    require_folder(arguments.out);
     const Session start = given.start(), session = given.with_flags(start);
     // Writes the stages and the view that are named; without any, everything.
-    ExportRequest request{given.stages(), session.presentation.head, split_formats(arguments.formats)};
+    ExportRequest request{given.stages(), session.presentation.head, formats};
     request.layer = layer_of(given, session);
     if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
     request.view_alone = given.gives("view") && !given.gives("stage");
-    require_folder(arguments.out);
-    const Trace trace = checked_trace(given, start, session, request, arguments.render_how.options(session));
+    request.gradients = session.presentation.gradients;
+    if (arguments.film > 0) return render_film(arguments, session, request);
+    const EvaluateOptions options = arguments.render_how.options(session);
+    const Trace trace = checked_trace(given, start, session, request, options);
     arguments.render_how.report();
     report_unused(given, session);
     const Interruption interruption;
@@ -259,12 +283,13 @@ int print_trace(Arguments& arguments) {
     const Trace trace = checked_trace(given, start, session, request, arguments.trace_how.options(session));
     arguments.trace_how.report();
     report_unused(given, session);
-    write_file("-", trace_json(trace, names_to_print(trace, request), head,
-                               arguments.gradients ? gradients(trace) : std::vector<StagePtr>{}));
+    write_file("-", trace_json(trace, names_to_print(trace, request), head));
     return 0;
 }
 
 int print_recipe(Arguments& arguments) {
+    if (arguments.recipe_steps > 0)
+        return print_training_recipe(arguments.recipe, arguments.recipe_steps, arguments.recipe_out);
     const SessionArguments& given = arguments.recipe;
     const Session start = given.start(), session = given.with_flags(start);
     const ExportRequest request{given.stages(), {HeadChoice::Kind::all}, {"json"}};
@@ -352,22 +377,34 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
         ->required()
         ->type_name("DIR")
         ->group("Files");
-    render_command->add_option("--format", arguments.formats, "One or more of png,svg,pdf,csv,npy,json [png]")
+    render_command
+        ->add_option(
+            "--format", arguments.formats,
+            "One or more of png,svg,pdf,csv,npy,json [png]; of a film also gif, all frames in one file")
         ->type_name("F[,F…]")
+        ->group("Files");
+    render_command
+        ->add_option(
+            "--film", arguments.film,
+            "Write so many steps of the session's training run, from the first to --step, instead of one")
+        ->check(whole_number(1, 10000))
+        ->option_text("N")
         ->group("Files");
 
     CLI::App* trace_command = app.add_subcommand("trace", "Print every stage as JSON");
     arguments.trace.add_to(*trace_command);
-    trace_command
-        ->add_flag("--gradients", arguments.gradients,
-                   "Also print the loss's gradient with respect to every stage and parameter")
-        ->group("Files");
     arguments.trace_how.add_to(*trace_command);
 
     CLI::App* recipe_command = app.add_subcommand(
         "recipe", "Print a PyTorch script that computes and prints the same numbers (all stages)");
     arguments.recipe.add_to(*recipe_command);
     arguments.recipe_how.add_to(*recipe_command);
+    recipe_command
+        ->add_option("--steps", arguments.recipe_steps,
+                     "Train for so many steps instead, as train does, and print their losses")
+        ->check(whole_number(1, k_max_training_steps))
+        ->option_text("N")
+        ->group("Training");
     recipe_command->add_option("--out", arguments.recipe_out, "The script to write; - is standard output [-]")
         ->type_name("FILE")
         ->group("Files");

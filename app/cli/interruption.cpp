@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 
@@ -42,5 +43,12 @@ void Interruption::obey() {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
 }
+
+StopOnSignal::StopOnSignal()
+    : watch_([source = source_](const std::stop_token& end) mutable {
+          while (!end.stop_requested() && !Interruption::asked())
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          if (Interruption::asked()) source.request_stop();
+      }) {}
 
 }  // namespace attnscope

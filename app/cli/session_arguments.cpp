@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/learn/training_run.h"
 #include "core/session/applies.h"
 #include "core/session/examples.h"
 
@@ -61,9 +62,9 @@ void add_switch(CLI::App& command, const Option& option, const std::string& help
 
 void SessionArguments::add_to(CLI::App& command) {
     command
-        .add_option(
-            "file", file_,
-            "A session (.json) or a picture (.png, .svg) that attnscope exported; - for standard input")
+        .add_option("file", file_,
+                    "A session (.json, .safetensors) or a picture (.png, .svg) that attnscope exported; - "
+                    "for standard input")
         ->type_name("FILE");
     command.add_option("--example", example_, "Start from an example (see: attnscope examples)")
         ->type_name("NAME");
@@ -71,7 +72,7 @@ void SessionArguments::add_to(CLI::App& command) {
         const std::string preset = text_of(Session{}, option);
         const std::string help =
             std::string(option.help) + (preset.empty() ? "" : " [" + preset + "]") + condition(option);
-        const auto keep = [this, &option](const std::string& value) { flags_.emplace_back(&option, value); };
+        const auto keep = [this, &option](const std::string& value) { flags_.push_back({&option, value}); };
         const bool repeatable = option.type == OptionType::list || option.type == OptionType::matrices;
         if (option.type == OptionType::boolean) {
             add_switch(command, option, help, keep);
@@ -96,37 +97,39 @@ void SessionArguments::add_to(CLI::App& command) {
 Session SessionArguments::start() const {
     if (file_ && example_) throw UsageError("FILE and --example exclude each other: use one");
     if (file_) return load_session(*file_);
-    return example_ ? example_named(*example_) : Session{};
+    if (example_) return example_named(*example_);
+    Session session;
+    for (const Flag& flag : flags_)
+        if (flag.option->name == "task") {
+            as_usage([&] { set_from_text(session, *flag.option, flag.value); });
+            if (session.experiment.training.task == TaskKind::none) break;
+            session.experiment = task_experiment(session.experiment.training.task);
+        }
+    return session;
 }
 
 Session SessionArguments::with_flags(Session session) const {
     bool first_rule = true;
-    for (const auto& [option, value] : flags_) {
-        try {
-            if (option->type == OptionType::list && !std::exchange(first_rule, false)) {
-                add_from_text(session, *option, value);
-            } else if (option->name == "stage") {
-                set_focus(session, *option, stages());
+    for (const Flag& flag : flags_)
+        as_usage([&] {
+            if (flag.option->type == OptionType::list && !std::exchange(first_rule, false)) {
+                add_from_text(session, *flag.option, flag.value);
+            } else if (flag.option->name == "stage") {
+                set_focus(session, *flag.option, stages());
             } else {
-                set_from_text(session, *option, value);
+                set_from_text(session, *flag.option, flag.value);
             }
-        } catch (const Error& error) {
-            if (error.kind() != ErrorKind::bad_input) throw;  // the file is at fault, not the flag
-            throw UsageError(error.what());
-        }
-    }
-    try {
+        });
+    as_usage([&] {
+        if (gives("step")) session.experiment = at_step(session.experiment, session.experiment.training.step);
         check(session.experiment);
-    } catch (const Error& error) {
-        if (error.kind() != ErrorKind::bad_input) throw;
-        throw UsageError(error.what());
-    }
+    });
     return session;
 }
 
 std::string SessionArguments::file_to_save() const {
-    const std::filesystem::path path(file_.value_or(""));
-    return path.extension() == ".json" ? std::filesystem::absolute(path).string() : "";
+    const std::string file = file_.value_or("");
+    return is_session_file(file) ? std::filesystem::absolute(file).string() : "";
 }
 
 std::vector<std::string> SessionArguments::stages() const {
@@ -136,7 +139,7 @@ std::vector<std::string> SessionArguments::stages() const {
 }
 
 bool SessionArguments::gives(std::string_view name) const {
-    return std::ranges::any_of(flags_, [&](const auto& flag) { return flag.first->name == name; });
+    return std::ranges::any_of(flags_, [&](const auto& flag) { return flag.option->name == name; });
 }
 
 std::vector<std::string> SessionArguments::unused(const Experiment& experiment) const {

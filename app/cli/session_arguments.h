@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "core/session/options.h"
 #include "core/session/session.h"
 
@@ -17,6 +17,18 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// What `act` returns. What is wrong with a flag becomes a UsageError; what is wrong with a file that it
+/// names stays an Error.
+template <typename Act>
+auto as_usage(const Act& act) {
+    try {
+        return act();
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::bad_input) throw;
+        throw UsageError(error.what());
+    }
+}
+
 /// The arguments of one subcommand. Flags keep their order on the command line.
 class SessionArguments {
 public:
@@ -25,10 +37,11 @@ public:
 
     /// True if no argument is present, so that the window may open the last session.
     bool empty() const { return !file_ && !example_ && flags_.empty(); }
-    /// The defaults, FILE or --example. Throws UsageError if both are present or the example does not exist,
-    /// and Error for what load_session rejects.
+    /// The defaults, FILE, --example, or the model that --task is learned with. Throws UsageError if there
+    /// are several or one does not exist, and Error for what load_session rejects.
     Session start() const;
-    /// `start` with the flags applied. Throws UsageError for a bad value.
+    /// `start` with the flags applied; of --step with the parameters that the run has learned by then. Throws
+    /// UsageError for a bad value.
     Session with_flags(Session start) const;
     Session session() const { return with_flags(start()); }
     /// FILE as an absolute path if it is a session that can be saved to; empty for a picture, an example or
@@ -44,7 +57,11 @@ public:
 private:
     std::optional<std::string> file_;
     std::optional<std::string> example_;
-    std::vector<std::pair<const Option*, std::string>> flags_;
+    struct Flag {
+        const Option* option;
+        std::string value;
+    };
+    std::vector<Flag> flags_;
 };
 
 }  // namespace attnscope

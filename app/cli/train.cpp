@@ -3,15 +3,22 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/command_line.h"
 #include "app/cli/interruption.h"
 #include "app/cli/validators.h"
+#include "core/cancelled.h"
 #include "core/error.h"
+#include "core/export/run_curves.h"
 #include "core/files/file.h"
 #include "core/learn/training_run.h"
+#include "core/recipe/training_recipe.h"
 
 namespace attnscope {
 namespace {
@@ -19,33 +26,28 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-template <typename E>
-std::vector<std::string> names_of() {
-    std::vector<std::string> names;
-    for (const ChoiceName<E>& choice : choices<E>()) names.emplace_back(choice.name);
-    return names;
+/// The session that is trained: of the task or FILE, with the flags applied.
+Session session_from(const SessionArguments& arguments) {
+    for (const char* fixed :
+         {"text", "text2", "words", "words2", "tokenizer", "vocabulary", "table-size", "step"})
+        if (arguments.gives(fixed))
+            throw UsageError(fmt::format("--{} is set by the task: leave it out", fixed));
+    Session session = arguments.with_flags(arguments.start());
+    if (session.experiment.training.task == TaskKind::none)
+        throw UsageError(fmt::format("name what to learn: --task {}", k_arguments<TaskKind>));
+    return session;
 }
 
-/// The task's training with the flags applied, and the session it becomes.
-Training training_from(const TrainArguments& arguments, Session& session) {
-    if (arguments.model.has_file()) throw UsageError("train starts from a task: leave the file out");
-    Training training = training_of(*find_choice<TaskKind>(arguments.task));
-    session.experiment = training.model;
-    session.presentation.stage = "weights";
-    session = arguments.model.with_flags(session);
-    training.model = session.experiment;
-    if (!arguments.optimizer.empty())
-        training.optimizer.kind = *find_choice<OptimizerKind>(arguments.optimizer);
-    if (arguments.learning_rate) training.optimizer.learning_rate = *arguments.learning_rate;
-    if (arguments.clip) training.optimizer.clip = *arguments.clip;
-    if (arguments.batch) training.batch = *arguments.batch;
-    if (arguments.data_seed) {
-        const std::optional<Seed> seed = Seed::read(*arguments.data_seed);
-        if (!seed)
-            throw UsageError("--data-seed: expected a whole number, not " + quoted(*arguments.data_seed));
-        training.seed = *seed;
-    }
-    return training;
+/// Throws Error(io) if a file cannot be written there, before hours of training are lost to it.
+void require_writable(const std::string& path) {
+    namespace fs = std::filesystem;
+    if (path.empty() || path == "-") return;
+    std::error_code problem;
+    const fs::path folder = fs::absolute(path, problem).parent_path();
+    const int wrong = fs::is_directory(path, problem)              ? EISDIR
+                      : ::access(folder.c_str(), W_OK | X_OK) != 0 ? errno
+                                                                   : 0;
+    if (wrong) throw Error(ErrorKind::io, "cannot write " + path + ": " + file_advice(wrong));
 }
 
 /// A line that is written over itself where standard error is a terminal; nothing elsewhere.
@@ -55,9 +57,9 @@ public:
         if (!is_terminal_ || Clock::now() < next_) return;
         next_ = Clock::now() + std::chrono::milliseconds(100);
         constexpr int k_width = 30;
-        const int done = run.steps() * k_width / steps;
+        const int done = run.step() * k_width / steps;
         fmt::print(stderr, "\r[{}{}] {}/{}  loss {:.4f} ", std::string(static_cast<std::size_t>(done), '#'),
-                   std::string(static_cast<std::size_t>(k_width - done), ' '), run.steps(), steps,
+                   std::string(static_cast<std::size_t>(k_width - done), ' '), run.step(), steps,
                    run.records().back().loss);
         std::fflush(stderr);
         shown_ = true;
@@ -71,97 +73,137 @@ private:
     Clock::time_point next_;
 };
 
+/// Takes steps until there are so many, a signal arrives (which stops the step it interrupts) or one fails;
+/// returns why it failed. Calls `keep` so often that a program that is killed loses two seconds at most.
+std::string take_steps(TrainingRun& run, int steps, const std::function<void()>& keep) {
+    constexpr std::chrono::milliseconds k_between{1500};
+    const StopOnSignal stop;
+    ProgressLine progress;
+    auto next = Clock::now() + k_between;
+    try {
+        while (run.step() < steps && !stop.token().stop_requested()) {
+            run.advance(stop.token());
+            progress.show(run, steps);
+            if (Clock::now() < next) continue;
+            keep();
+            next = Clock::now() + k_between;
+        }
+    } catch (const Cancelled&) {
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+const Task& task_of(const TrainingRun& run) { return attnscope::task_of(run.start().training.task); }
+
 Json json_of(const TrainingRun& run, const Measurement& measured, double seconds) {
-    Json losses = Json::array(), heads = Json::array();
-    for (const StepRecord& record : run.records()) losses.push_back(record.loss);
-    for (const HeadScore& head : measured.heads)
-        heads.push_back({{"layer", head.layer}, {"head", head.head}, {"score", head.score}});
+    Json losses = Json::array(), accuracies = Json::array(), heads = Json::array();
+    for (const StepRecord& record : run.records()) {
+        losses.push_back(record.loss);
+        accuracies.push_back(record.accuracy);
+    }
+    for (std::size_t i = 0; i < measured.patterns.size(); ++i) {
+        const auto [layer, head] = head_place(run.start(), i);
+        heads.push_back({{"layer", layer}, {"head", head}, {"score", measured.patterns[i]}});
+    }
     return {{"format", "attnscope-training"},
             {"version", 1},
-            {"task", name_of(run.training().task)},
-            {"steps", run.steps()},
+            {"task", name_of(run.start().training.task)},
+            {"steps", run.step()},
             {"seconds", seconds},
             {"losses", losses},
+            {"accuracies", accuracies},
             {"held_out", {{"loss", measured.loss}, {"accuracy", measured.accuracy}}},
-            {"pattern", task_of(run.training().task).pattern},
+            {"pattern", task_of(run).pattern},
             {"heads", heads}};
 }
 
+/// The session with what was learned, its best head in view.
+Session learned(Session session, const TrainingRun& run, const Measurement& measured) {
+    const Task& task = task_of(run);
+    session.experiment = run.experiment();
+    if (!measured.patterns.empty()) {
+        const auto [layer, head] = head_place(run.start(), measured.best_head());
+        session.presentation.layer = layer;
+        session.presentation.head = {HeadChoice::Kind::one, head - 1};
+    }
+    session.note = fmt::format("Learned in {} steps: {}. {}", run.step(), task.summary, task.look_for);
+    return session;
+}
+
 std::string sentence_of(const TrainingRun& run, const Measurement& measured) {
-    const HeadScore& best = measured.best();
-    return fmt::format(
-        "{}: {} steps; on held-out sentences loss {:.4f}, accuracy {:.1f} %; {} score {:.2f} in layer {}, "
-        "head {}",
-        name_of(run.training().task), run.steps(), measured.loss, 100 * measured.accuracy,
-        task_of(run.training().task).pattern, best.score, best.layer, best.head);
+    std::string text =
+        fmt::format("{}: {} steps; on held-out sentences loss {:.4f}, accuracy {:.1f} %",
+                    name_of(run.start().training.task), run.step(), measured.loss, 100 * measured.accuracy);
+    if (measured.patterns.empty()) return text;
+    const std::size_t best = measured.best_head();
+    const auto [layer, head] = head_place(run.start(), best);
+    text += fmt::format("; {} score {:.2f}", task_of(run).pattern, measured.patterns[best]);
+    return measured.patterns.size() == 1 ? text : text + fmt::format(" in layer {}, head {}", layer, head);
 }
 
 }  // namespace
 
 void add_train_options(CLI::App& command, TrainArguments& arguments) {
-    command.add_option("--task", arguments.task, "What to learn")
-        ->required()
-        ->check(one_of(names_of<TaskKind>()))
-        ->option_text(std::string(k_arguments<TaskKind>) + " REQUIRED")
-        ->group("Training");
     command.add_option("--steps", arguments.steps, "Steps of the optimizer [200]")
-        ->check(whole_number(1, 100000))
+        ->check(whole_number(1, k_max_training_steps))
         ->option_text("N")
-        ->group("Training");
-    command.add_option("--batch", arguments.batch, "Fresh sentences for each step, 1 to 1024 [by the task]")
-        ->check(whole_number(1, 1024))
-        ->option_text("N")
-        ->group("Training");
-    command.add_option("--optimizer", arguments.optimizer, "How a step changes the weights [by the task]")
-        ->check(one_of(names_of<OptimizerKind>()))
-        ->option_text(std::string(k_arguments<OptimizerKind>))
-        ->group("Training");
-    command.add_option("--learning-rate", arguments.learning_rate, "Size of a step [by the task]")
-        ->check(CLI::NonNegativeNumber)
-        ->option_text("NUMBER")
         ->group("Training");
     command
-        .add_option("--clip", arguments.clip, "Largest norm of all gradients together; 0: any [by the task]")
-        ->check(CLI::NonNegativeNumber)
-        ->option_text("NUMBER")
-        ->group("Training");
-    command.add_option("--data-seed", arguments.data_seed, "Seed of the sentences [1]")
-        ->option_text("N")
-        ->group("Training");
-    command.add_option("--out", arguments.out, "The session to write (.json), with the learned weights")
+        .add_option("--out", arguments.out,
+                    "The session to write (.json, .safetensors), with the learned weights")
+        ->type_name("FILE")
+        ->group("Files");
+    command
+        .add_option("--curves", arguments.curves, "The course of the run to write (.csv, .svg, .png, .pdf)")
         ->type_name("FILE")
         ->group("Files");
     command.add_flag("--json", arguments.json, "Print losses and scores as JSON")->group("Files");
 }
 
+int print_training_recipe(const SessionArguments& model, int steps, const std::string& out) {
+    const Session session = session_from(model);
+    for (const std::string& line : model.unused(session.experiment)) print_error(line);
+    write_file(out, as_usage([&] { return training_recipe(TrainingRun(session.experiment), steps); }));
+    return 0;
+}
+
 int train(const TrainArguments& arguments) {
-    if (!arguments.out.empty() && arguments.out != "-" && !arguments.out.ends_with(".json"))
-        throw UsageError("--out: name a session, a file that ends in .json");
-    Session session;
-    const Training training = training_from(arguments, session);
-    TrainingRun run(training);
+    if (!arguments.out.empty() && arguments.out != "-" && !is_session_file(arguments.out))
+        throw UsageError("--out: name a session, a file that ends in .json or .safetensors");
+    if (arguments.out == "-" && arguments.json) throw UsageError("--out - and --json both print: use one");
+    const CurveFormat* curves = curve_format_of(arguments.curves);
+    if (!arguments.curves.empty() && !curves)
+        throw UsageError("--curves: name a file that ends in .csv, .svg, .png or .pdf");
+    const Session session = session_from(arguments.model);
+    for (const std::string& line : arguments.model.unused(session.experiment)) print_error(line);
+    TrainingRun run = as_usage([&] { return TrainingRun(session.experiment); });
+    require_writable(arguments.out);
+    require_writable(arguments.curves);
     const Interruption interruption;
     const auto start = Clock::now();
-    {
-        ProgressLine progress;
-        while (run.steps() < arguments.steps && !Interruption::asked()) {
-            run.step();
-            progress.show(run, arguments.steps);
-        }
-    }
+    const auto keep = [&] {
+        if (arguments.out.empty() || arguments.out == "-") return;
+        const Measurement last{.patterns = run.records().back().patterns};
+        write_file(arguments.out, session_bytes(learned(session, run, last), arguments.out));
+    };
+    const std::string failed = take_steps(run, arguments.steps, keep);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const Measurement measured = run.measure();
-    const Task& task = task_of(training.task);
-    session.experiment = run.experiment();
-    session.presentation.layer = measured.best().layer;
-    session.presentation.head = {HeadChoice::Kind::one, measured.best().head - 1};
-    session.note = fmt::format("Learned in {} steps: {}. {}", run.steps(), task.summary, task.look_for);
-    if (!arguments.out.empty()) write_file(arguments.out, to_json(session));
-    if (arguments.json)
-        write_file("-", json_of(run, measured, seconds).dump(1) + "\n");
-    else if (arguments.out != "-")
-        write_file("-", sentence_of(run, measured) + "\n");
+    if (run.step() > 0) {
+        const Measurement measured = run.measure();
+        if (!arguments.out.empty())
+            write_file(arguments.out, session_bytes(learned(session, run, measured), arguments.out));
+        if (curves)
+            write_file(arguments.curves,
+                       curves->bytes(run.start(), run.records(), session.presentation.theme));
+        if (arguments.json)
+            write_file("-", json_of(run, measured, seconds).dump(1) + "\n");
+        else if (arguments.out != "-")
+            write_file("-", sentence_of(run, measured) + "\n");
+    }
     Interruption::obey();
+    if (!failed.empty()) throw Error(ErrorKind::bad_input, failed);
     return 0;
 }
 

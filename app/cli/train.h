@@ -1,8 +1,7 @@
-// `attnscope train`: learns a task, and writes what was learned as a session.
+// `attnscope train`: learns a task, and writes what was learned as a session; the same as a PyTorch script.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 
 #include "app/cli/session_arguments.h"
@@ -11,19 +10,20 @@ namespace attnscope {
 
 struct TrainArguments {
     SessionArguments model;  ///< flags of the model, over those of the task
-    std::string task, optimizer, out;
-    std::optional<std::string> data_seed;
-    std::optional<double> learning_rate, clip;
-    std::optional<int> batch;
+    std::string out, curves;
     int steps = 200;
     bool json = false;
 };
 
 void add_train_options(CLI::App& command, TrainArguments& arguments);
 
+/// Writes the PyTorch script that takes so many steps of the run that `model` names. Throws UsageError, Error
+/// as TrainingRun, training_recipe and write_file.
+int print_training_recipe(const SessionArguments& model, int steps, const std::string& out);
+
 /// Trains, showing the progress on standard error, and writes the session if one is asked for; with --json
-/// prints the losses and what was measured at the end. Ctrl+C ends the training, not the program: what is
-/// learned by then is written. Throws UsageError, Error as Run and write_file.
+/// prints the losses and what was measured at the end. Ctrl+C and a loss that is no longer finite end the
+/// training, and what is learned by then is written. Throws UsageError, Error as TrainingRun and write_file.
 int train(const TrainArguments& arguments);
 
 }  // namespace attnscope

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/choice.h"
+
 namespace attnscope {
 
 /// A word of the command line as shown in a message.
@@ -13,5 +15,13 @@ std::string quoted(const std::string& word);
 CLI::Validator one_of(std::vector<std::string> names);
 /// Refuses what is no whole number from `least` to `most`.
 CLI::Validator whole_number(int least, int most);
+
+/// Refuses a value that names none of a closed set.
+template <typename E>
+CLI::Validator one_of_choices() {
+    std::vector<std::string> names;
+    for (const ChoiceName<E>& choice : choices<E>()) names.emplace_back(choice.name);
+    return one_of(std::move(names));
+}
 
 }  // namespace attnscope

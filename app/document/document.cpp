@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "core/error.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {
 namespace {
 
-/// Clamps head and layer to those that exist.
-void clamp_head(Session& session) {
+/// Clamps the shown head and layer to those that exist.
+void show_existing_parts(Session& session) {
     HeadChoice& head = session.presentation.head;
     head.head = std::clamp(head.head, 0, std::max(0, session.experiment.attention.heads - 1));
     if (session.experiment.mechanism == MechanismKind::transformer)
@@ -16,35 +18,118 @@ void clamp_head(Session& session) {
             std::clamp(session.presentation.layer, 1, session.experiment.transformer.layers);
 }
 
-Session with_clamped_head(Session session) {
-    clamp_head(session);
+/// What an edit leaves of the parameters that a run has learned: none at step 0, or where others are drawn
+/// first or the model that is set now has others. Without a task they are custom matrices like any.
+void settle_parameters(const Experiment& before, Experiment& after) {
+    if (before.training.step == 0 || before.weights.given != after.weights.given) return;
+    if (after.training.task == TaskKind::none) {
+        after.training.step = 0;
+        return;
+    }
+    if (are_of_one_run(before, after) && after.training.step > 0) return;
+    const auto fits = [&] {
+        try {
+            build(after);
+            return true;
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    const bool draws_others =
+        before.weights.seed != after.weights.seed || before.weights.embedding != after.weights.embedding;
+    if (after.training.step == 0 || draws_others || !fits()) after = untrained(std::move(after));
+}
+
+Session with_existing_parts(Session session) {
+    show_existing_parts(session);
     return session;
 }
 
 }  // namespace
 
 Document::Document(Session session, EvaluateOptions options, std::function<void()> wake)
-    : session_(with_clamped_head(std::move(session))),
+    : session_(with_existing_parts(std::move(session))),
       homes_{{"", session_}},
       history_(undo_point(session_)),
-      worker_(std::move(options), std::move(wake)) {
-    worker_.prepare_for(session_.presentation.head);
+      worker_(options, wake),
+      trainer_(options.threads, wake) {
+    worker_.prepare_for(session_.presentation.head, session_.presentation.wants_gradients());
     ask();
 }
 
 void Document::change(const std::function<void(Session&)>& edit, const std::string& gesture) {
+    const Experiment before = session_.experiment;
     edit(session_);
-    clamp_head(session_);
+    show_existing_parts(session_);
+    settle_parameters(before, session_.experiment);
     history_.record(point(), gesture);
     session_changed();
 }
 
+bool Document::is_of_run() const {
+    return begun_run_ > 0 && session_.experiment.training.task != TaskKind::none &&
+           are_of_one_run(run_start_, session_.experiment);
+}
+
+const TrainingProgress& Document::training() const {
+    static const TrainingProgress nothing_yet;
+    return progress_.run == begun_run_ ? progress_ : nothing_yet;
+}
+
+void Document::begin_run() {
+    const bool could_not_begin = !training().parameters && !training().problem.empty();
+    if (is_of_run() && !could_not_begin) return;
+    run_start_ = untrained(session_.experiment);
+    begun_run_ = trainer_.begin(run_start_);
+    trainer_.film(run_start_);
+}
+
+void Document::play(int to) {
+    begin_run();
+    follows_run_ = true;
+    plays_on_ = to == k_max_training_steps;
+    history_.end_gesture();
+    going_to_.reset();
+    trainer_.play(session_.experiment.training.step, to);
+}
+
+void Document::go_to_step(int step, bool is_dragged) {
+    begin_run();
+    follows_run_ = true;
+    plays_on_ = false;
+    if (!is_dragged) history_.end_gesture();
+    going_to_ = step;
+    trainer_.go_to(step);
+}
+
+/// The session becomes the step where the run stands.
+void Document::follow_run() {
+    if (!follows_run_ || !training().parameters) return;
+    if (session_.experiment.training.step != progress_.step) {
+        session_.experiment =
+            with_step(std::move(session_.experiment), progress_.start, *progress_.parameters, progress_.step);
+        history_.record(point(), "training");
+        session_changed();
+    }
+    if (progress_.moving) return;
+    follows_run_ = false;
+    going_to_.reset();
+}
+
+void Document::leave_run() {
+    follows_run_ = false;
+    going_to_.reset();
+    trainer_.pause();
+}
+
 void Document::undo() {
+    leave_run();
     history_.undo();
     go_to(history_.present());
 }
 
 void Document::redo() {
+    leave_run();
     history_.redo();
     go_to(history_.present());
 }
@@ -64,7 +149,8 @@ void Document::go_to(const UndoPoint& point) {
 }
 
 void Document::open(Session session, std::string file) {
-    session_ = with_clamped_head(std::move(session));
+    leave_run();
+    session_ = with_existing_parts(std::move(session));
     homes_.push_back({std::move(file), session_});
     home_ = homes_.size() - 1;
     history_.end_gesture();
@@ -80,13 +166,15 @@ void Document::file_was_read(std::optional<Session> content) {
     Home& home = homes_.front();
     if (!std::exchange(home.unread, false)) return;
     if (content)
-        home.content = with_clamped_head(std::move(*content));
+        home.content = with_existing_parts(std::move(*content));
     else
         home.file.clear();
 }
 
 void Document::session_changed() {
-    worker_.prepare_for(session_.presentation.head);
+    if (follows_run_ && !is_of_run()) leave_run();
+    if (is_of_run()) trainer_.film(untrained(session_.experiment));
+    worker_.prepare_for(session_.presentation.head, session_.presentation.wants_gradients());
     if (!(session_.experiment == a_.experiment)) ask();
 }
 
@@ -97,11 +185,15 @@ void Document::ask() {
 }
 
 bool Document::ready() const {
+    const auto has_known_mean = [](const Stage& stage) {
+        const Buffer* mean = stage.buffer.known_mean();
+        return !has_mean(stage) || (mean && mean->known_range());
+    };
     return !a_.trace || !shows_means() ||
-           std::ranges::all_of(a_.trace->records, [](const StageRecord& record) {
-               const Buffer* mean = record.stage->buffer.known_mean();
-               return !has_mean(*record.stage) || (mean && mean->known_range());
-           });
+           (std::ranges::all_of(a_.trace->records,
+                                [&](const StageRecord& record) { return has_known_mean(*record.stage); }) &&
+            std::ranges::all_of(a_.trace->gradients,
+                                [&](const StagePtr& stage) { return has_known_mean(*stage); }));
 }
 
 const Slot* Document::slot(SlotName name) const {
@@ -123,7 +215,8 @@ void Document::close_b() {
 }
 
 bool Document::update() {
-    bool news = false;
+    bool news = trainer_.update(progress_);
+    if (news) follow_run();
     while (std::optional<WorkResult> result = worker_.take()) {
         take(std::move(*result));
         news = true;
@@ -162,6 +255,9 @@ void Document::leave_card(const std::string& why) {
 }
 
 void Document::settle() {
+    if (plays_on_) trainer_.pause();
+    trainer_.wait();
+    update();
     worker_.wait();
     update();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/document/history.h"
+#include "app/document/trainer.h"
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
 
@@ -61,6 +62,20 @@ public:
     void undo();
     void redo();
 
+    /// What is known of the run of training.
+    const TrainingProgress& training() const;
+    /// Whether the session is a step of that run.
+    bool is_of_run() const;
+    /// Takes steps of the session's task from the step that is shown, in a new run unless it is of the one
+    /// that is known; the session follows them, as one undo step.
+    void play(int to = k_max_training_steps);
+    void pause() { trainer_.pause(); }
+    /// Goes to a step of the run, or to the parameters as they are drawn (0), as one step of undo: together
+    /// with the one before if both are of one drag (`is_dragged`).
+    void go_to_step(int step, bool is_dragged = false);
+    /// The step that the run goes to, or that is shown.
+    int wanted_step() const { return going_to_.value_or(experiment().training.step); }
+
     /// Opens another session, as an undo step that also restores the previous file. `file` is where Save
     /// writes to, or empty.
     void open(Session session, std::string file);
@@ -81,12 +96,16 @@ public:
     const Proof& proof(const Stage& stage, int head, const Cell& cell, SlotName name = SlotName::a);
 
     /// See the functions of Worker with these names; for shutting down.
-    void stop() { worker_.stop(); }
-    bool stopped() const { return worker_.stopped(); }
+    void stop() {
+        worker_.stop();
+        trainer_.stop();
+    }
+    bool stopped() const { return worker_.stopped() && trainer_.stopped(); }
 
     /// Takes the worker's newest results; true if what is on screen changes.
     bool update();
-    /// Waits for the worker, then updates; for tests and measurements.
+    /// Waits for the worker and for the step that the run goes to (one that plays on is paused), then
+    /// updates; for tests and measurements.
     void settle();
 
 private:
@@ -103,6 +122,9 @@ private:
     bool shows_means() const { return session_.presentation.head.kind != HeadChoice::Kind::one; }
     void ask();
     void take(WorkResult result);
+    void begin_run();
+    void follow_run();
+    void leave_run();
 
     Session session_;
     std::vector<Home> homes_;  ///< one per opened session
@@ -120,7 +142,14 @@ private:
     std::optional<AskedProof> asked_proof_;
     Proof proof_{};
     std::string notice_;
+    TrainingProgress progress_;
+    bool follows_run_ = false;  ///< the session takes over the parameters of each step
+    bool plays_on_ = false;     ///< until it is paused
+    std::optional<int> going_to_;
+    int begun_run_ = 0;     ///< the number of the newest run
+    Experiment run_start_;  ///< of the newest run
     Worker worker_;
+    Trainer trainer_;
 };
 
 }  // namespace attnscope

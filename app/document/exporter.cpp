@@ -17,22 +17,27 @@ constexpr std::chrono::milliseconds k_between_wakes{100};
 
 void Exporter::start(std::shared_ptr<const Trace> trace, Session session, ExportRequest request,
                      std::string folder) {
-    if (running_) return;
-    running_ = true;
     // The picture embeds the session that it shows, even if that was changed since.
     session.experiment = trace->experiment;
-    cancelled_ = false;
+    start([trace = std::move(trace), session = std::move(session), request = std::move(request),
+           folder = std::move(folder)](const ExportProgress& progress) {
+        return export_files(*trace, session, request, folder, progress);
+    });
+}
+
+void Exporter::start(Job job) {
+    if (running_) return;
+    running_ = true;
+    cancelled_ = stopped_ = false;
     done_ = count_ = 0;
     part_ = 0;
     started_ = std::chrono::steady_clock::now();
     woken_ = {};
-    thread_ = std::jthread([this, trace = std::move(trace), session = std::move(session),
-                            request = std::move(request), folder = std::move(folder)] {
+    thread_ = std::jthread([this, job = std::move(job)] {
         Outcome outcome;
         try {
-            outcome.files = export_files(*trace, session, request, folder,
-                                         [this](const ExportStep& step) { return keep_going(step); });
-            if (outcome.files.size() < count_)
+            outcome.files = job([this](const ExportStep& step) { return keep_going(step); });
+            if (stopped_)
                 outcome.problem = fmt::format("export canceled after {} files", outcome.files.size());
         } catch (const std::exception& error) {
             outcome.problem = problem_text(error);
@@ -56,7 +61,8 @@ bool Exporter::keep_going(const ExportStep& step) {
         woken_ = now;
         wake_();
     }
-    return !cancelled_;
+    stopped_ = cancelled_.load();
+    return !stopped_;
 }
 
 bool Exporter::takes_long() const {

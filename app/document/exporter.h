@@ -30,7 +30,12 @@ public:
     Exporter(const Exporter&) = delete;
     Exporter& operator=(const Exporter&) = delete;
 
-    /// Starts an export of `trace` as `session` presents it; does nothing while another one runs.
+    /// Writes files, says how far it is, and returns the paths; it stops where its progress says so.
+    using Job = std::function<std::vector<std::string>(const ExportProgress& progress)>;
+
+    /// Starts a job; does nothing while another one runs.
+    void start(Job job);
+    /// Starts an export of `trace` as `session` presents it.
     void start(std::shared_ptr<const Trace> trace, Session session, ExportRequest request,
                std::string folder);
     bool running() const { return running_; }
@@ -58,6 +63,7 @@ private:
     std::atomic<double> part_ = 0;
     std::chrono::steady_clock::time_point started_;
     std::chrono::steady_clock::time_point woken_;  ///< used by the exporting thread alone
+    bool stopped_ = false;                         ///< by cancel(); likewise
     std::mutex mutex_;
     std::optional<Outcome> outcome_;
     std::jthread thread_;

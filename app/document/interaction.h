@@ -35,8 +35,9 @@ enum class Dialog { none, open, save, exporting, giving, keys, about, palette, p
 
 /// The state of the export dialog.
 struct ExportForm {
-    enum class What { view, stage, all };
+    enum class What { view, stage, all, film, curves };
     What what = What::stage;
+    int frames = 24;  ///< of a film
     std::vector<std::string> formats = {"png"};
     Presentation presentation;  ///< for the exported pictures; the window has its own
     std::string folder;
@@ -103,6 +104,7 @@ struct Interaction {
     int palette_entry = 0;  ///< index of the search result that Enter picks
     MaskStroke stroke;
     std::optional<Cell> edited_cell;  ///< cell of the focused stage that is being typed into
+    int task_sentences = 0;           ///< how many were asked for
     std::string control_label;        ///< of the row being drawn
     bool experiment_panel_open = true;
     bool inspector_open = true;

@@ -8,8 +8,10 @@
 #include <stop_token>
 #include <utility>
 
+#include "app/document/readiness.h"
 #include "core/error.h"
 #include "core/graph/backend.h"
+#include "core/graph/gradient.h"
 #include "core/graph/trace.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
@@ -29,69 +31,45 @@ bool has_tokens(const Experiment& e) {
            !(is_read("text2") && !e.input.text2.empty() && blank(e.input.text2));
 }
 
-/// What costs next to nothing is found out for every head and the mean.
-bool is_cheap(const Trace& trace) {
-    constexpr std::size_t k_few_cells = std::size_t{1} << 20;
-    std::size_t cells = 0;
-    for (const StageRecord& record : trace.records)
-        if (has_mean(*record.stage)) cells += record.stage->shape().size();
-    return trace.backend == BackendKind::cpu && cells <= k_few_cells;
+/// What the window shows of traces.
+struct Wanted {
+    HeadChoice head = {};
+    bool gradients = false;
+    bool operator==(const Wanted&) const = default;
+};
+
+/// Gradients that are wanted and can be computed.
+bool lacks_gradients(const Trace& trace, const Wanted& wanted) {
+    return wanted.gradients && trace.gradients.empty() && why_no_gradients(trace).empty();
 }
 
-/// Whether it is known what drawing a matrix needs. A card pools its values itself.
-bool is_ready(const Buffer& buffer, int head) {
-    return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels()));
+bool is_ready(const Trace& trace, const Wanted& wanted) {
+    return !lacks_gradients(trace, wanted) && is_ready(trace, wanted.head);
 }
 
-void make_ready(const Buffer& buffer, int head) {
-    buffer.range();
-    if (!buffer.is_on_device()) buffer.pooled(head, buffer.levels());
-}
-
-bool is_ready(const Stage& stage, const HeadChoice& chosen) {
-    const HeadChoice head = head_on_screen(stage, chosen);
-    if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head);
-    const Buffer* mean = stage.buffer.known_mean();
-    return !has_mean(stage) || (mean && is_ready(*mean, 0));
-}
-
-void make_ready(const Stage& stage, const HeadChoice& chosen) {
-    const HeadChoice head = head_on_screen(stage, chosen);
-    if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head);
-    stage.buffer.range();
-    if (has_mean(stage)) make_ready(stage.buffer.mean(), 0);
-}
-
-bool is_ready(const Trace& trace, const HeadChoice& head) {
-    return std::ranges::all_of(trace.records,
-                               [&](const StageRecord& record) { return is_ready(*record.stage, head); });
-}
-
-/// Finds out what pictures of a head need, and the status bar of the trace, before the window asks.
-void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel) {
-    const bool cheap = is_cheap(trace);
-    for (const StageRecord& record : trace.records) {
-        if (cancel.stop_requested()) throw Cancelled{};
-        make_ready(*record.stage, head);
-        if (!cheap) continue;
-        make_ready(*record.stage, {HeadChoice::Kind::mean});
-        for (int h = 0; h < record.stage->shape().heads; ++h) make_ready(record.stage->buffer, h);
+/// Computes gradients that are wanted; returns what to tell the user if they do not fit in memory.
+std::string add_gradients(Trace& trace, const Wanted& wanted, const std::stop_token& cancel) {
+    if (!lacks_gradients(trace, wanted)) return "";
+    try {
+        trace.gradients = gradients(trace, cancel);
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::too_large) throw;
+        return error.what();
     }
-    const Shape& shape = main_stage(trace).shape();
-    for (int i = 0; i < shape.rows; ++i) trace.fully_masked(i);
-    for (int j = 0; j < shape.columns; ++j) trace.fully_masked_column(j);
+    return "";
 }
 
 /// Evaluates; without a trace if there are no words yet. Throws Error(backend) and what else evaluate()
 /// throws, except Cancelled.
 WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace& previous,
-                        const EvaluateOptions& options, const HeadChoice& head) {
+                        const EvaluateOptions& options, const Wanted& wanted) {
     WorkResult result{.slot = slot, .experiment = experiment};
     try {
         result.words = has_tokens(experiment);
         if (!result.words) return result;
-        auto trace = std::make_shared<const Trace>(evaluate(experiment, previous, options));
-        make_ready(*trace, head, options.cancel);
+        auto trace = std::make_shared<Trace>(evaluate(experiment, previous, options));
+        result.notice = add_gradients(*trace, wanted, options.cancel);
+        make_ready(*trace, wanted.head, options.cancel);
         result.trace = std::move(trace);
     } catch (const Cancelled&) {
     }
@@ -100,12 +78,12 @@ WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace
 
 /// Only GPU errors are passed on: the processor may succeed.
 WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Trace& previous,
-                           const EvaluateOptions& options, const HeadChoice& head) {
+                           const EvaluateOptions& options, const Wanted& wanted) {
     const auto failed = [&](std::string why) {
         return WorkResult{.slot = slot, .experiment = experiment, .error = std::move(why)};
     };
     try {
-        return evaluate_one(slot, experiment, previous, options, head);
+        return evaluate_one(slot, experiment, previous, options, wanted);
     } catch (const Error& error) {
         const bool cards = error.kind() == ErrorKind::backend || error.kind() == ErrorKind::too_large;
         if (options.backend && cards) throw;
@@ -136,7 +114,7 @@ public:
     void close(SlotName slot);
     void compute_on(std::function<BackendChoice()> choose, bool at_once);
     void leave_card(const std::string& why);
-    void prepare_for(const HeadChoice& head);
+    void prepare_for(const Wanted& wanted);
     void compute_again();
     BackendReport backend() const;
     std::shared_ptr<Backend> card() const;
@@ -151,7 +129,7 @@ private:
         std::optional<WorkResult> result = {};
         std::shared_ptr<const Trace> previous = std::make_shared<const Trace>();
         int forgotten = 0;      ///< how often `previous` had to be dropped
-        bool prepares = false;  ///< `previous` is not ready to draw for `head_`
+        bool prepares = false;  ///< `previous` is not ready to draw for `wanted_`
     };
 
     Work& work(SlotName slot) { return work_[static_cast<std::size_t>(slot)]; }
@@ -178,7 +156,7 @@ private:
     bool choosing_ = false;
     std::function<BackendChoice()> choose_;
     bool choose_at_once_ = false;
-    HeadChoice head_;
+    Wanted wanted_;
     std::string notice_;             ///< to be added to the next result
     std::shared_ptr<Backend> card_;  ///< nullptr: the processor computes
     BackendReport report_;
@@ -230,10 +208,10 @@ void Worker::Shared::leave_card(const std::string& why) {
     ask_all_again();
 }
 
-void Worker::Shared::prepare_for(const HeadChoice& head) {
+void Worker::Shared::prepare_for(const Wanted& wanted) {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(head_, head) == head) return;
-    for (Work& each : work_) each.prepares = !is_ready(*each.previous, head);
+    if (std::exchange(wanted_, wanted) == wanted) return;
+    for (Work& each : work_) each.prepares = !is_ready(*each.previous, wanted);
     changed_.notify_all();
 }
 
@@ -356,26 +334,34 @@ bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot)
     Work& own = work(slot);
     if (result.trace) {
         own.previous = result.trace;
-        own.prepares = !is_ready(*own.previous, head_);  // of another head than when it began
+        // Something else may be wanted than when it began; what did not fit in memory is not tried again.
+        own.prepares = result.notice.empty() && !is_ready(*own.previous, wanted_);
     }
-    result.notice = std::exchange(notice_, {});
+    if (std::string notice = std::exchange(notice_, {}); !notice.empty()) result.notice = std::move(notice);
     own.result = std::move(result);
     return true;
 }
 
-/// Makes the newest trace ready to draw for the head that is shown now, and delivers it again.
+/// Makes the newest trace ready to draw for what is shown now, and delivers it again.
 bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) {
     Work& own = work(slot);
     own.prepares = false;
     running_ = latest_ = slot;
     cancel_ = std::stop_source{};
     const std::shared_ptr<const Trace> trace = own.previous;
-    const HeadChoice head = head_;
+    std::shared_ptr<const Trace> ready = trace;
+    const Wanted wanted = wanted_;
+    std::string notice;
     const std::stop_token cancel = cancel_.get_token();
     lock.unlock();
     bool done = false, failed = false;
     try {
-        make_ready(*trace, head, cancel);
+        if (lacks_gradients(*trace, wanted)) {
+            auto with = std::make_shared<Trace>(*trace);
+            notice = add_gradients(*with, wanted, cancel);
+            ready = std::move(with);
+        }
+        make_ready(*ready, wanted.head, cancel);
         done = true;
     } catch (const Cancelled&) {
     } catch (const std::exception&) {
@@ -388,8 +374,13 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
         ask_again(slot);  // which meets the same problem, and says so
     else
         own.prepares |= !done;  // canceled by a request, which may fail
-    if (done && !own.result) own.result = {.slot = slot, .experiment = trace->experiment, .trace = trace};
-    return done;
+    if (!done) return false;
+    own.previous = ready;
+    if (!own.result)
+        own.result = {.slot = slot, .experiment = ready->experiment, .trace = ready, .notice = notice};
+    else if (own.result->trace == trace)
+        own.result->trace = ready;
+    return true;
 }
 
 WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot) {
@@ -402,7 +393,7 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
         own.previous->records.empty() ? other.previous : own.previous;
     const std::shared_ptr<Backend> card = card_;
     const int forgotten = own.forgotten;
-    const HeadChoice head = head_;
+    const Wanted wanted = wanted_;
     cancel_ = std::stop_source{};
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
@@ -411,13 +402,13 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     WorkResult result{.slot = slot};
     std::string lost, notice;
     try {
-        result = evaluate_or_say(slot, experiment, *previous, options, head);
+        result = evaluate_or_say(slot, experiment, *previous, options, wanted);
         if (card && result.trace) notice = card->complaint();
     } catch (const Error& error) {
         notice = fallback_notice(error.what());
         if (error.kind() == ErrorKind::backend) lost = error.what();
         options.backend = nullptr;
-        result = evaluate_or_say(slot, experiment, {}, options, head);
+        result = evaluate_or_say(slot, experiment, {}, options, wanted);
     }
     lock.lock();
     if (!notice.empty()) notice_ = std::move(notice);
@@ -451,7 +442,7 @@ void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
     shared_->compute_on(std::move(choose), at_once);
 }
 void Worker::leave_card(const std::string& why) { shared_->leave_card(why); }
-void Worker::prepare_for(const HeadChoice& head) { shared_->prepare_for(head); }
+void Worker::prepare_for(const HeadChoice& head, bool gradients) { shared_->prepare_for({head, gradients}); }
 void Worker::compute_again() { shared_->compute_again(); }
 BackendReport Worker::backend() const { return shared_->backend(); }
 std::shared_ptr<Backend> Worker::card() const { return shared_->card(); }

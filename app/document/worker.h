@@ -63,9 +63,10 @@ public:
     /// Tells that the GPU that computed the newest traces was lost, found when reading from it: the newest
     /// experiments are computed again on the processor.
     void leave_card(const std::string& why);
-    /// Which head is shown, or the mean over heads. From now on this is what results are ready to draw; the
-    /// newest are delivered again where they were not.
-    void prepare_for(const HeadChoice& head);
+    /// Which head is shown, or the mean over heads, and whether gradients are. From now on this is what
+    /// results are ready to draw; the newest are delivered again where they were not. A trace without a loss
+    /// has no gradients, and so has one whose gradients do not fit in memory, which a notice says.
+    void prepare_for(const HeadChoice& head, bool gradients = false);
     /// Computes every stage of the newest experiments again, as the shaders have changed.
     void compute_again();
     BackendReport backend() const;

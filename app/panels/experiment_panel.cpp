@@ -8,6 +8,8 @@
 #include "app/panels/panels.h"
 #include "app/panels/setting_rows.h"
 #include "core/graph/stage_table.h"
+#include "core/learn/tasks.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/attention/scores.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
@@ -64,7 +66,7 @@ void position_section(Desk& desk, const Ui& ui) {
                                      "Q and K are rotated by angles that grow with the position",
                                      "Scores decrease with distance, with a slope per head",
                                      "Rows of a drawn table are added to X"}));
-    whole_row(desk, ui, "context-length", "Longest", std::to_string(e.attention.context_length),
+    whole_row(desk, ui, "context-length", "Max length", std::to_string(e.attention.context_length),
               logarithmic_fill(e.attention.context_length, k_max_tokens),
               [&](int steps) { return std::clamp(e.attention.context_length + steps, 1, k_max_tokens); });
     choice_row(desk, ui, "rope-layout", "Pairs",
@@ -228,7 +230,9 @@ void translation_section(Desk& desk, const Ui& ui) {
 
 void transformer_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Transformer", fmt::format("{} × {}", e.transformer.layers, e.attention.heads)))
+    if (!section_header(
+            ui, "Transformer",
+            fmt::format("{} layer{}", e.transformer.layers, e.transformer.layers == 1 ? "" : "s")))
         return;
     whole_row(desk, ui, "layers", "Layers", std::to_string(e.transformer.layers),
               static_cast<float>(e.transformer.layers) / k_max_layers,
@@ -248,12 +252,100 @@ void transformer_section(Desk& desk, const Ui& ui) {
                choices_of<Objective>({"The next token", "A target of each position: the second sentence"}));
 }
 
+/// Choosing a task also sets up the model and the optimizer that learn it.
+void task_row(Desk& desk, const Ui& ui) {
+    std::vector<Choice> rows = {{"none", "none", "Nothing is learned: the weights are drawn"}};
+    for (const Task& task : tasks())
+        rows.push_back({std::string(name_of(task.choice)), std::string(name_of(task.choice)),
+                        std::string(task.summary)});
+    option_row(desk, ui, "task", "Task", [&](float) {
+        const auto picked =
+            choice_field(ui, "##task", rows, std::string(name_of(desk.document.experiment().training.task)));
+        if (!picked) return;
+        if (*picked == "none") return set_option(desk, "task", *picked);
+        desk.document.change([&](Session& session) {
+            session.experiment = task_experiment(*find_choice<TaskKind>(*picked));
+            session.presentation.view = ViewKind::training;
+            session.presentation.set_stage("weights");
+            session.presentation.locked.reset();
+        });
+    });
+}
+
+/// Goes to the step that is typed, or that the field is dragged to.
+void step_row(Desk& desk, const Ui& ui) {
+    const int step = desk.document.experiment().training.step;
+    option_row(desk, ui, "step", "Step", [&](float width) {
+        const DragResult result = drag_field(ui, "number", std::to_string(step), -1, width);
+        if (result.steps)
+            desk.document.go_to_step(
+                std::clamp(desk.document.wanted_step() + result.steps, 0, k_max_training_steps), true);
+        if (!result.typed) return;
+        Session typed = desk.document.session();
+        try {
+            set_from_text(typed, *find_option("step"), *result.typed);
+            check(typed.experiment);
+            desk.document.go_to_step(typed.experiment.training.step);
+        } catch (const Error& error) {
+            desk.state.notice = {named_as("step", "Step", error), true};
+        }
+    });
+}
+
+/// Another text to learn from: another run, of its words.
+void learn_from(Desk& desk, const std::string& text) {
+    Session typed = desk.document.session();
+    try {
+        set_from_text(typed, *find_option("corpus"), text);
+        typed.experiment = untrained(typed.experiment);
+        set_first_sentence(typed.experiment);
+        check(typed.experiment);
+    } catch (const Error& error) {
+        desk.state.notice = {named_as("corpus", "Text", error), true};
+        return;
+    }
+    desk.document.change([&](Session& session) { session = typed; });
+}
+
+void training_section(Desk& desk, const Ui& ui) {
+    const Training& training = desk.document.experiment().training;
+    const bool on = training.task != TaskKind::none;
+    if (!section_header(ui, "Training", on ? fmt::format("step {}", training.step) : "")) return;
+    task_row(desk, ui);
+    if (!on) return;
+    option_row(desk, ui, "corpus", "Text", [&](float width) {
+        const DragResult result = drag_field(ui, "text", training.corpus, -1, width);
+        if (result.typed) learn_from(desk, *result.typed);
+    });
+    choice_row(desk, ui, "optimizer", "Optimizer",
+               choices_of<OptimizerKind>({"Plain steps down the gradient, with momentum",
+                                          "Steps scaled by means of past gradients (Kingma and Ba 2015)",
+                                          "Adam with weight decay apart from the gradient"}));
+    const Optimizer& optimizer = training.optimizer;
+    factor_row(desk, ui, "learning-rate", "Learning rate", optimizer.learning_rate, -1);
+    share_row(desk, ui, "momentum", "Momentum", optimizer.momentum, 0.99);
+    share_row(desk, ui, "weight-decay", "Weight decay", optimizer.weight_decay, 1);
+    number_row(desk, ui, "clip", "Clip norm", optimizer.clip, 0, 100);
+    const auto steps_row = [&](const char* option, const char* label, int value) {
+        whole_row(desk, ui, option, label, std::to_string(value), -1,
+                  [value](int steps) { return std::clamp(value + 10 * steps, 0, k_max_training_steps); });
+    };
+    steps_row("warm-up", "Warm-up", optimizer.warm_up);
+    steps_row("decay", "Decay", optimizer.decay);
+    whole_row(desk, ui, "batch", "Batch", std::to_string(training.batch),
+              logarithmic_fill(training.batch, k_max_batch),
+              [&](int steps) { return std::clamp(training.batch + steps, 1, k_max_batch); });
+    seed_row(desk, ui, "data-seed", "Data seed", training.data_seed);
+    step_row(desk, ui);
+}
+
 struct Section {
     std::string_view name;  ///< as in options() and Mechanism::sections
     void (*draw)(Desk&, const Ui&);
 };
 constexpr std::array k_sections = {
     Section{"Input", input_section},
+    Section{"Training", training_section},
     Section{"Embedding", embedding_section},
     Section{"Image", image_section},
     Section{"Position", position_section},

@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 #include "app/panels/dialog_parts.h"
 #include "core/error.h"
 #include "core/export/export.h"
+#include "core/export/film.h"
+#include "core/export/run_curves.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
@@ -14,6 +17,17 @@
 
 namespace attnscope {
 namespace {
+
+constexpr int k_most_frames = 1000;
+
+void form_frames(ExportForm& form, const std::string& typed) {
+    int frames = 0;
+    const auto [end, problem] = std::from_chars(typed.data(), typed.data() + typed.size(), frames);
+    const bool good = problem == std::errc{} && end == typed.data() + typed.size() && frames >= 1 &&
+                      frames <= k_most_frames;
+    form.problem = good ? "" : fmt::format("a film has 1 to {} frames", k_most_frames);
+    if (good) form.frames = frames;
+}
 
 void form_option(ExportForm& form, std::string_view option, const std::string& value) {
     Session session{{}, form.presentation, {}};
@@ -57,6 +71,36 @@ const Stage& focused(const Desk& desk) {
     return focused_stage(*desk.document.trace(), desk.document.presentation().focused());
 }
 
+/// Whether there is a run of training whose course can be written.
+bool has_curves(const Desk& desk) {
+    return desk.document.is_of_run() && !desk.document.training().records.empty();
+}
+
+struct FormatRow {
+    std::string_view name, summary;
+};
+
+/// The formats of what is exported.
+std::vector<FormatRow> formats_of(ExportForm::What what) {
+    std::vector<FormatRow> rows;
+    if (what == ExportForm::What::curves) {
+        for (const CurveFormat& format : curve_formats())
+            rows.push_back({format.name, format.name == "csv" ? "a row for each step" : "the curves"});
+        return rows;
+    }
+    for (const ExportFormat& format : export_formats()) rows.push_back({format.name, format.summary});
+    if (what == ExportForm::What::film) rows.push_back({k_film_format, "all frames in one file, for slides"});
+    return rows;
+}
+
+/// Those that are checked.
+std::vector<std::string> formats_of(const ExportForm& form) {
+    std::vector<std::string> names;
+    for (const FormatRow& row : formats_of(form.what))
+        if (std::ranges::find(form.formats, row.name) != form.formats.end()) names.emplace_back(row.name);
+    return names;
+}
+
 void what_to_export(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     row(ui, "What", [&] {
@@ -77,9 +121,27 @@ void what_to_export(Desk& desk, const Ui& ui) {
         beside();
         button("all", What::all);
         tooltip(ui, "Every stage of the computation, and the picture of the view");
+        if (why_no_film(desk.document.session()).empty()) {
+            beside();
+            button("film", What::film);
+            tooltip(
+                ui,
+                "The view, or else the stage in focus, at steps of the training run from 0 to the one shown");
+        }
+        if (has_curves(desk)) {
+            beside();
+            button("curves", What::curves);
+            tooltip(ui, "Loss, accuracy and pattern score of every step");
+        }
     });
+    if (form.what == ExportForm::What::film)
+        row(ui, "Frames", [&] {
+            const DragResult result = drag_field(ui, "frames", std::to_string(form.frames), -1, ui.px(110));
+            if (result.steps) form.frames = std::clamp(form.frames + result.steps, 1, k_most_frames);
+            if (result.typed) form_frames(form, *result.typed);
+        });
     const int heads = desk.document.trace()->experiment.attention.heads;
-    if (heads > 1) {
+    if (heads > 1 && form.what != ExportForm::What::curves) {
         std::vector<Choice> choices = {{"all", "all heads", ""}, {"mean", "mean of the heads", ""}};
         for (int h = 1; h <= heads; ++h)
             choices.push_back({std::to_string(h), fmt::format("head {}", h), ""});
@@ -91,7 +153,7 @@ void what_to_export(Desk& desk, const Ui& ui) {
         const ImGuiStyle& style = ImGui::GetStyle();
         const float end = begin + ImGui::CalcItemWidth();
         bool first = true;
-        for (const ExportFormat& format : export_formats()) {
+        for (const FormatRow& format : formats_of(form.what)) {
             const float width =
                 ImGui::GetFrameHeight() + style.ItemInnerSpacing.x +
                 ImGui::CalcTextSize(format.name.data(), format.name.data() + format.name.size()).x;
@@ -139,19 +201,33 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
 ExportRequest request_of(const Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     using What = ExportForm::What;
-    ExportRequest request{{}, form.presentation.head, form.formats};
-    if (form.what == What::stage) request.stages = {std::string(focused(desk).name())};
-    if (form.what != What::stage) request.view = desk.document.presentation().view;
-    request.view_alone = form.what == What::view;
+    ExportRequest request{{}, form.presentation.head, formats_of(form)};
+    const bool of_view = form.what == What::view || (form.what == What::film && has_picture(desk));
+    const bool of_stage = form.what == What::stage || (form.what == What::film && !has_picture(desk));
+    if (of_stage) request.stages = {std::string(focused(desk).name())};
+    if (!of_stage) request.view = desk.document.presentation().view;
+    request.view_alone = of_view;
+    request.gradients = desk.document.presentation().gradients;
     return request;
 }
 
 /// "writes weights.png and 3 more", or the reason why nothing can be written.
 std::string what_will_be_written(Desk& desk, bool& possible) {
     possible = false;
+    const ExportForm& form = desk.state.export_form;
+    const std::vector<std::string> formats = formats_of(form);
+    if (formats.empty()) return "choose a format";
+    if (form.what == ExportForm::What::film || form.what == ExportForm::What::curves) {
+        possible = form.what == ExportForm::What::curves ? has_curves(desk)
+                                                         : why_no_film(desk.document.session()).empty();
+        if (!possible) return "there is no run of training";
+        if (form.what == ExportForm::What::curves)
+            return fmt::format("writes {}.{}", k_curves_file, formats.front());
+        return fmt::format("writes {} of the steps 0 to {}", form.frames,
+                           desk.document.experiment().training.step);
+    }
     try {
         const auto items = plan_export(*desk.document.trace(), request_of(desk));
-        if (items.empty()) return "choose a format";
         possible = true;
         return "writes " + items.front().file_name +
                (items.size() > 1 ? fmt::format(" and {} more", items.size() - 1) : "");
@@ -170,10 +246,31 @@ void running_export(Desk& desk, const Ui& ui) {
     tooltip(ui, "The export continues; the status bar shows its progress");
 }
 
+void start_export(Desk& desk, Session session) {
+    const ExportForm& form = desk.state.export_form;
+    using What = ExportForm::What;
+    if (form.what == What::film)
+        return desk.exporter.start(
+            [session = std::move(session), folder = form.folder,
+             request = FilmRequest{request_of(desk), form.frames}](const ExportProgress& progress) {
+                return export_film(session, request, folder, {}, progress);
+            });
+    if (form.what == What::curves)
+        return desk.exporter.start([run = desk.document.training(), formats = formats_of(form),
+                                    folder = form.folder,
+                                    theme = form.presentation.theme](const ExportProgress& progress) {
+            return export_curves(run.start, run.records, theme, formats, folder, progress);
+        });
+    desk.exporter.start(desk.document.trace(), std::move(session), request_of(desk), form.folder);
+}
+
 void export_form(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     what_to_export(desk, ui);
-    how_pictures_look(desk, ui);
+    if (form.what == ExportForm::What::curves)
+        form_choice(desk, ui, "Theme", "theme", names_of<ThemeKind>());
+    else
+        how_pictures_look(desk, ui);
     bool entered = false;
     row(ui, "Folder", [&] {
         // Selected after a failure too, as the folder is the most common cause.
@@ -195,7 +292,7 @@ void export_form(Desk& desk, const Ui& ui) {
         [&](Session& session) { session.presentation.cell_size = form.presentation.cell_size; });
     Session session = desk.document.session();
     session.presentation = form.presentation;
-    desk.exporter.start(desk.document.trace(), std::move(session), request_of(desk), form.folder);
+    start_export(desk, std::move(session));
 }
 
 }  // namespace
@@ -204,7 +301,8 @@ void export_dialog(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     if (desk.state.dialog_opens) {
         form.presentation = desk.document.presentation();
-        if (form.what != ExportForm::What::all)
+        const bool is_of_run = form.what == ExportForm::What::film || form.what == ExportForm::What::curves;
+        if (is_of_run ? !why_no_film(desk.document.session()).empty() : form.what != ExportForm::What::all)
             form.what = has_picture(desk) ? ExportForm::What::view : ExportForm::What::stage;
         form.problem.clear();
         form.refocus = false;

@@ -101,6 +101,10 @@ void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving) 
     if (desk.state.dialog_opens) ImGui::SetKeyboardFocusHere();
     bool entered = false;
     row(ui, "File", [&] { entered = line_field(ui, "##name", "", form.name); });
+    if (saving) {
+        const char* tensors = "a name in .safetensors keeps the custom matrices as tensors";
+        ImGui::TextDisabled("%s", fitted(ImGui::GetFont(), tensors, dialog_width(ui)).c_str());
+    }
     problem_line(ui, form.problem);
     const bool pressed = push_button(ui, saving ? "Save" : "Open", ui.px(110));
     ImGui::SameLine();

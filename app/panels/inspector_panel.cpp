@@ -120,9 +120,9 @@ std::string without_middle(ImFont* font, const std::string& text, float width) {
 /// "query → key", both shortened in the middle if they do not fit.
 std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, float width) {
     ImFont* font = c.ui.fonts.title;
-    const std::string row = legible(trace.label(at.stage->info->rows, at.cell.row));
+    const std::string row = legible(trace.row_label(*at.stage, at.cell.row));
     if (at.stage->info->columns == Axis::single) return without_middle(font, row, width);
-    const std::string column = legible(trace.label(at.stage->info->columns, at.cell.column));
+    const std::string column = legible(trace.column_label(*at.stage, at.cell.column, at.head));
     if (row.empty()) return without_middle(font, column, width);
     const std::string between = at.stage->info->columns == Axis::key_token ? " → " : " · ";
     const float room = width - text_width(font, between);
@@ -208,17 +208,27 @@ std::string factors_text(const ProofTerm& term) {
     return cell_text(term.left) + " × " + cell_text(term.right);
 }
 
+/// Decimals that give the largest product three significant digits, at least three.
+int decimals_of(const std::vector<ProofTerm>& terms) {
+    double largest = 0;
+    for (const ProofTerm& term : terms)
+        if (std::isfinite(term.product())) largest = std::max(largest, std::abs(term.product()));
+    if (largest == 0 || largest >= 0.1) return 3;
+    return std::min(9, 2 - static_cast<int>(std::floor(std::log10(largest))));
+}
+
 /// Positions of the parts of a term's line; if there is no room, the factors are below it.
 struct TermPlaces {
     float label_width, factors_right, bars_left, bars_right;  ///< there are no bars where these are equal
     bool two_lines;
 };
 
-TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool by_token) {
+TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool by_token, int decimals) {
     float factors = 0, products = 0;
     for (std::size_t i = 0; i < std::min(terms.size(), k_measured); ++i) {
         factors = std::max(factors, text_width(c.ui.fonts.mono_small, factors_text(terms[i])));
-        products = std::max(products, text_width(c.ui.fonts.mono_small, fixed_text(terms[i].product(), 3)));
+        products =
+            std::max(products, text_width(c.ui.fonts.mono_small, fixed_text(terms[i].product(), decimals)));
     }
     const float gap = c.ui.px(8), liked = c.ui.px(by_token ? 52 : 22), least = c.ui.px(by_token ? 28 : 14);
     const float label =
@@ -253,7 +263,8 @@ void terms(const Column& c, const Proof& proof) {
     const Colormap& map = diverging_colormap();
     const double magnitude = std::max({largest, -smallest, 1e-30});
     const bool by_token = proof.terms.front().label != "1";
-    const TermPlaces at = places_of(c, proof.terms, by_token);
+    const int decimals = decimals_of(proof.terms);
+    const TermPlaces at = places_of(c, proof.terms, by_token, decimals);
     const BarScale scale = bar_scale(at.bars_left, at.bars_right, smallest, largest);
     clipped(static_cast<int>(proof.terms.size()), c.ui.px(at.two_lines ? 34 : 19), [&](int i, float y) {
         const ProofTerm& term = proof.terms[std::size_t(i)];
@@ -265,7 +276,7 @@ void terms(const Column& c, const Proof& proof) {
             bar(c, scale, y + c.ui.px(3), c.ui.px(12), term.product(),
                 ColorScale{&map, -magnitude, magnitude}.color(term.product()));
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
-                  fixed_text(term.product(), 3), Align::right);
+                  fixed_text(term.product(), decimals), Align::right);
     });
     c.list->AddLine({c.left, c.y() + 1}, {c.right, c.y() + 1}, ink(c.ui.theme.line));
     c.advance(3);

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* k_menus[] = {"File", "Edit", "View", "Compute", "Examples", "Help"};
+constexpr const char* k_menus[] = {"File", "Edit", "View", "Training", "Compute", "Examples", "Help"};
 
 void recent_items(ActionContext& context) {
     if (context.saved.recent_files.empty()) return;
@@ -21,9 +21,9 @@ void recent_items(ActionContext& context) {
 }
 
 void example_items(const Ui& ui, ActionContext& context) {
-    for (const std::string& name : example_names()) {
+    for (const auto& [name, session] : all_examples()) {
         if (ImGui::MenuItem(name.c_str())) open_example(context, name);
-        tooltip(ui, load_example(name).note);
+        tooltip(ui, session.note);
     }
 }
 

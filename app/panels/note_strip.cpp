@@ -8,6 +8,7 @@
 #include "app/panels/panels.h"
 #include "app/platform/imgui_compat.h"
 #include "app/ui/widgets.h"
+#include "core/learn/training_run.h"
 #include "core/session/examples.h"
 
 namespace attnscope {
@@ -21,6 +22,38 @@ constexpr int k_most_lines = 3;
 bool shows(const Desk& desk) {
     const std::string& note = desk.document.session().note;
     return !note.empty() && note != desk.saved.closed_note;
+}
+
+/// An action that a note offers beside closing it.
+struct Offer {
+    const char* action;
+    bool (*is_shown)(const Session& session);
+};
+
+/// Whether the numbers come from seeds alone, so that no pattern among them has a meaning.
+bool is_random(const Session& session) {
+    return session.experiment.weights.given.empty() && session.experiment.training.task == TaskKind::none;
+}
+
+bool is_learned(const Session& session) {
+    return can_be_trained(session.experiment) && session.experiment.training.step > 0;
+}
+
+constexpr Offer k_offers[] = {
+    {"training.designed", is_random}, {"training.learned", is_random}, {"training.watch", is_learned}};
+
+std::string label_of(const Offer& offer) { return std::string(find_action(offer.action)->title); }
+
+float offer_width(const Ui& ui, const Offer& offer) {
+    return text_width(ui.fonts.body, label_of(offer)) + ui.px(24);
+}
+
+/// The width of all offers; 0 where there is no room for them beside the note.
+float offers_width(Desk& desk, const Ui& ui, float width) {
+    float sum = 0;
+    for (const Offer& offer : k_offers)
+        if (offer.is_shown(desk.document.session())) sum += offer_width(ui, offer) + ui.px(8);
+    return sum > width / 2 ? 0 : sum;
 }
 
 struct NoteText {
@@ -59,7 +92,9 @@ NoteText lay_out_note(Desk& desk, const Ui& ui, float width, int most) {
     return text;
 }
 
-float text_room(const Ui& ui, float width) { return width - ui.px(2 * k_margin + k_cross + 12); }
+float text_room(Desk& desk, const Ui& ui, float width) {
+    return width - ui.px(2 * k_margin + k_cross + 12) - offers_width(desk, ui, width);
+}
 
 float height_of(const Ui& ui, std::size_t lines) {
     return ui.px(2 * k_padding + k_line * static_cast<float>(lines));
@@ -81,6 +116,21 @@ bool cross(const Ui& ui, ImVec2 at) {
     return clicked || keys.pressed;
 }
 
+/// Buttons from `right` to the left, in the middle of the note's first two lines.
+void offers(Desk& desk, const Ui& ui, const Area& area, float right,
+            const std::function<void(const Action&)>& run) {
+    if (offers_width(desk, ui, area.width()) == 0) return;
+    const float height = std::min(ui.px(24), area.height() - ui.px(6));
+    for (const Offer& offer : k_offers) {
+        if (!offer.is_shown(desk.document.session())) continue;
+        right -= offer_width(ui, offer);
+        ImGui::SetCursorScreenPos({right, (area.min.y + area.max.y - height) / 2});
+        if (small_button(ui, offer.action, label_of(offer), "", offer_width(ui, offer)))
+            return run(*find_action(offer.action));
+        right -= ui.px(8);
+    }
+}
+
 }  // namespace
 
 std::string note_title(const Document& document) {
@@ -95,17 +145,18 @@ float note_strip_height(Desk& desk, const Ui& ui, float width, float room) {
     if (!shows(desk)) return 0;
     const int lines = static_cast<int>((room - ui.px(2 * k_padding)) / ui.px(k_line));
     return height_of(
-        ui, lay_out_note(desk, ui, text_room(ui, width), std::clamp(lines, 1, k_most_lines)).lines.size());
+        ui,
+        lay_out_note(desk, ui, text_room(desk, ui, width), std::clamp(lines, 1, k_most_lines)).lines.size());
 }
 
-void note_strip(Desk& desk, const Ui& ui, const Area& area) {
+void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     if (area.height() <= 0) return;
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     list->AddRectFilled(area.min, {area.min.x + ui.px(3), area.max.y}, ink(ui.theme.accent, 0.8f));
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
     const int most = static_cast<int>((area.height() - ui.px(2 * k_padding)) / ui.px(k_line) + 0.5f);
-    const NoteText note = lay_out_note(desk, ui, text_room(ui, area.width()), most);
+    const NoteText note = lay_out_note(desk, ui, text_room(desk, ui, area.width()), most);
     const float left = area.min.x + ui.px(k_margin), top = area.min.y + ui.px(k_padding + 1);
     ImGui::SetCursorScreenPos({left, area.min.y});
     ImGui::InvisibleButton("note", {note.width, area.height()});
@@ -115,6 +166,7 @@ void note_strip(Desk& desk, const Ui& ui, const Area& area) {
         draw_text(list, ui.fonts.body,
                   {left + (i == 0 ? note.indent : 0), top + ui.px(k_line) * static_cast<float>(i)},
                   ink(ui.theme.secondary), note.lines[i]);
+    offers(desk, ui, area, area.max.x - ui.px(k_margin + k_cross) - ui.px(6), run);
     if (cross(ui, {area.max.x - ui.px(k_margin + k_cross) + ui.px(6), area.min.y + ui.px(k_padding - 2)}))
         desk.saved.closed_note = desk.document.session().note;
 }

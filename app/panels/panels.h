@@ -23,7 +23,7 @@ void sentence_panel(Desk& desk, const Ui& ui, const Area& area, SentenceFields& 
 float sentence_panel_height(Desk& desk, const Ui& ui, float window_width, float window_height);
 /// The note of the open session or example, until it is closed: its name and at most three lines, cut off if
 /// they do not suffice.
-void note_strip(Desk& desk, const Ui& ui, const Area& area);
+void note_strip(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 /// The heading of the note: the name of the example or file, and a remark that the note may no longer apply
 /// if the experiment has changed since.
 std::string note_title(const Document& document);

@@ -4,8 +4,10 @@
 
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/session/applies.h"
+#include "core/text/lexicon.h"
 #include "core/text/tokenizer.h"
 #include "core/utf8.h"
 
@@ -25,6 +27,7 @@ struct Chip {
     std::string id;  ///< its row in the table
     float x, width;
     int line;
+    std::string guess;  ///< where its features come from, if the lexicon does not have it
 };
 
 int most_lines(const Ui& ui, float window_height) { return window_height < ui.px(k_low) ? 1 : k_most_lines; }
@@ -81,6 +84,13 @@ std::vector<std::string> tokens_of(const Trace& trace, const Sentence& sentence)
     return has_keys ? trace.columns : std::vector<std::string>();
 }
 
+/// Where a token's features come from, if they are guessed; empty otherwise.
+std::string guess_of(const Trace& trace, const std::string& token) {
+    if (!is_designed(trace.experiment)) return "";
+    const std::string word = fold(token);
+    return lexicon().find(word).source == LexiconEntry::Source::guessed ? lexicon_source(word) : "";
+}
+
 /// The chips of the newest trace, broken into lines.
 std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, float width, int most_lines) {
     std::vector<Chip> chips;
@@ -103,7 +113,8 @@ std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, fl
             ++line;
         }
         if (line >= most_lines) break;
-        chips.push_back({i, text, id, x, std::min(chip, width), line});
+        chips.push_back(
+            {i, text, id, x, std::min(chip, width), line, guess_of(*trace, tokens[std::size_t(i)])});
         x += chip + ui.px(k_chip_gap);
     }
     return chips;
@@ -146,7 +157,9 @@ std::string facts(Desk& desk, const Sentence& sentence) {
     const std::string tokens = count_text(desk, sentence);
     if (!sentence.beside_another)
         return tokens + (tokens.empty() ? "" : " · ") + std::string(name_of(e.input.tokenizer)) + " · " +
-               std::string(name_of(e.input.vocabulary)) + " vocabulary";
+               (is_designed(e)           ? "designed features"
+                : !e.input.words.empty() ? "fixed vocabulary"
+                                         : std::string(name_of(e.input.vocabulary)) + " vocabulary");
     return sentence.role->words + (tokens.empty() ? "" : " · " + tokens);
 }
 
@@ -190,7 +203,9 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     const std::string words = facts(desk, sentence);
     const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();
     const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
-    const float remove = sentence.second ? ui.px(28) : 0;
+    const Action& another = *find_action("training.sentence");
+    const bool of_task = !sentence.second && can_be_trained(desk.document.experiment());
+    const float remove = sentence.second ? ui.px(28) : of_task ? ui.px(70) : 0;
     const std::string unread = why_unread(desk, sentence);
     ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
     ui.controls.disabled = !unread.empty();
@@ -204,6 +219,11 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     if (roomy)
         draw_text(list, ui.fonts.caption, {area.max.x - remove - ui.px(16), area.min.y + ui.px(12)},
                   ink(ui.theme.faint), words, Align::right);
+    if (of_task) {
+        ImGui::SetCursorScreenPos({area.max.x - ui.px(76), area.min.y + ui.px(5)});
+        const std::string help = fmt::format("{} ({})", another.title, shortcut_text(another.shortcut));
+        if (small_button(ui, "another", "another", help.c_str(), ui.px(70))) run(another);
+    }
     if (!sentence.second) return;
     ImGui::SetCursorScreenPos({area.max.x - ui.px(32), area.min.y + ui.px(5)});
     if (small_button(ui, "remove", "×", "Remove the second sentence: back to self-attention", ui.px(26)))
@@ -235,7 +255,8 @@ void draw_chip(const Ui& ui, const Chip& chip, const Area& area, bool lit, bool 
     const float rounding = area.height() / 2;
     list->AddRectFilled(area.min, area.max, lit ? ink(ui.theme.accent, 0.25f) : ink(ui.theme.raised),
                         rounding);
-    list->AddRect(area.min, area.max, ink(lit || hovered ? ui.theme.accent : ui.theme.line), rounding);
+    const Rgb8 line = chip.guess.empty() ? ui.theme.line : ui.theme.warning;
+    list->AddRect(area.min, area.max, ink(lit || hovered ? ui.theme.accent : line), rounding);
     draw_text(list, ui.fonts.body, {area.min.x + ui.px(12), area.min.y + ui.px(4.5f)},
               ink(behind ? ui.theme.faint : ui.theme.text), chip.text);
     draw_text(list, ui.fonts.mono_small, {area.max.x - ui.px(9), area.min.y + ui.px(6)},
@@ -264,6 +285,7 @@ void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area)
         const bool hovered = ImGui::IsItemHovered();
         ImGui::PopID();
         if (hovered) desk.state.pointing_token = PointedToken{chip.token, sentence.of_keys};
+        tooltip(ui, chip.guess);
         const bool asks = !sentence.of_keys && chip.token == lit.query;
         const bool is_key = (sentence.of_keys || !lit.two_sides) && chip.token == lit.key;
         draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key, behind);

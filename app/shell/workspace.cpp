@@ -207,8 +207,16 @@ bool Workspace::on_key(const KeyPress& press) {
     const Action* action = action_for(press, typing || dialog);
     if (!action || kept_from(*action)) return false;
     ActionContext c = context();
-    if (action->enabled(c)) run(*action);
+    if (action->enabled(c))
+        run(*action);
+    else if (action->why_not)
+        say_why_not(action->why_not(c));
     return true;
+}
+
+void Workspace::say_why_not(std::string why) {
+    interaction_.notice = {std::move(why), false};
+    wants_frame_ = true;
 }
 
 /// A form that is being filled in has the editing keys: they would change the session behind it.
@@ -361,7 +369,7 @@ void Workspace::draw_all(FrameInput& frame) {
     ImGui::GetWindowDrawList()->AddRectFilled({0, 0}, size, ink(ui.theme.background));
     menu_bar(ui, areas.menu, c, run_it);
     sentence_panel(desk, ui, areas.sentence, sentences_, run_it);
-    note_strip(desk, ui, areas.note);
+    note_strip(desk, ui, areas.note, run_it);
     pipeline_view(desk, ui, areas.center, run_it);
     if (areas.experiment.width() > 0) {
         experiment_panel(desk, ui, areas.experiment);

@@ -65,6 +65,7 @@ private:
     void take_saved_shaders(const HeatmapRenderer& heatmaps);
     bool on_key(const KeyPress& press);
     bool on_control_key(const KeyPress& press, bool typing);
+    void say_why_not(std::string why);
     bool kept_from(const Action& action) const;
     void open_what_was_asked_for();
     void on_drop(const std::vector<std::string>& paths);

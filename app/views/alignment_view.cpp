@@ -377,7 +377,7 @@ std::string why_no_alignment(const Desk& desk) {
     return trace && find_view_figure(ViewKind::alignment)->stage(*trace) ? "" : "Nothing is decoded yet";
 }
 
-void alignment_view(Desk& desk, const Ui& ui, const Area& area) {
+void alignment_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {
     const AlignmentScene scene = scene_of(desk);
     const bool low = area.height() < ui.px(420), narrow = area.width() < ui.px(k_narrow);
     const float left = area.min.x + ui.px(narrow ? 14 : 24), right = area.max.x - ui.px(narrow ? 10 : 20);

@@ -39,8 +39,8 @@ void use_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cel
     if (!ImGui::IsItemHovered()) return;
     point_at(desk, shown, cell);
     const StageInfo& info = *shown.stage->info;
-    const std::string row = legible(shown.trace->label(info.rows, cell.row));
-    const std::string column = legible(shown.trace->label(info.columns, cell.column));
+    const std::string row = legible(shown.row_label(cell.row));
+    const std::string column = legible(shown.column_label(cell.column));
     const std::string between = info.columns == Axis::key_token ? " → " : " · ";
     tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
                     (shown.closed(cell.row, cell.column) ? std::string(k_closed_by_mask)

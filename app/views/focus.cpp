@@ -11,6 +11,7 @@
 #include "app/views/views.h"
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
+#include "core/graph/gradient.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
@@ -29,12 +30,15 @@ struct HeaderWord {
 };
 
 /// `shown` is null where the stage has no matrix to show.
-std::vector<HeaderWord> header_words(const ShownStage* shown, bool narrow,
-                                     const std::function<void(const Action&)>& run) {
+std::vector<HeaderWord> header_words(const Trace& trace, const Stage& stage, const ShownStage* shown,
+                                     bool narrow, const std::function<void(const Action&)>& run) {
     const auto action = [&](std::string label, const char* id) {
         return HeaderWord{std::move(label), id, [&run, id] { run(*find_action(id)); }};
     };
     std::vector<HeaderWord> words;
+    if (may_have_gradient(*stage.info) && why_no_gradients(trace).empty())
+        words.push_back(
+            action(stage.part == StageKey::Part::value ? "Gradient" : "Value", "view.stage_gradient"));
     if (shown && is_painted(*shown))
         words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_menu); }});
     if (shown && may_be_given(*shown)) words.push_back(action("Set…", "edit.give"));
@@ -48,7 +52,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool low = is_low(ui, area), narrow = is_narrow(ui, area);
     const float y = area.min.y + ui.px(low ? 10 : 16), margin = ui.px(narrow ? 16 : 24);
-    const std::vector<HeaderWord> words = header_words(shown, narrow, run);
+    const std::vector<HeaderWord> words = header_words(trace, stage, shown, narrow, run);
     float right = area.max.x - margin + ui.px(20);
     for (const HeaderWord& word : words) right -= text_width(ui.fonts.body, word.label) + ui.px(20);
     float x = right;
@@ -72,7 +76,8 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
     const float width = draw_text(list, ui.fonts.title, {left, y}, ink(ui.theme.text),
                                   stage_heading(stage.key()), Align::left, right - left);
     const HeadChoice head = head_on_screen(stage, desk.document.presentation().head);
-    const std::string facts = shown ? formula_shown(trace, stage, head) : formula(trace, stage);
+    const std::string designed = is_designed(trace.experiment) ? "  ·  designed" : "";
+    const std::string facts = (shown ? formula_shown(trace, stage, head) : formula(trace, stage)) + designed;
     const float room = right - left - width - ui.px(16);
     const bool fits = text_width(ui.fonts.body, facts) <= room;
     if (room > ui.px(24))
@@ -92,7 +97,7 @@ void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout
         ImFont* font = i == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = tokens && shown.trace->fully_masked(i);
         const Rgb8 color = flagged ? ui.theme.warning : i == lit ? ui.theme.text : ui.theme.secondary;
-        const std::string text = legible(shown.trace->label(shown.stage->info->rows, i));
+        const std::string text = legible(shown.row_label(i));
         draw_text(list, font, {layout.row_label_right, middle - compat::font_size(*font) / 2}, ink(color),
                   fitted(font, text, layout.row_label_width + ui.px(4)) + (flagged ? " ∅" : ""),
                   Align::right);
@@ -113,7 +118,8 @@ void column_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& lay
         ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = axis == Axis::key_token && shown.trace->fully_masked_column(j);
         const ImU32 color = ink(flagged ? ui.theme.warning : j == lit ? ui.theme.text : ui.theme.secondary);
-        const std::string text = (flagged ? "∅ " : "") + legible(shown.trace->label(axis, j));
+        const std::string text =
+            (flagged ? "∅ " : "") + legible(group > 1 ? shown.trace->label(axis, j) : shown.column_label(j));
         if (layout.column_labels == ColumnLabels::level)
             draw_text(list, font, {middle, layout.column_label_bottom - compat::font_size(*font)}, color,
                       text, Align::center);
@@ -275,8 +281,8 @@ void pan(Desk& desk, const FocusLayout& layout) {
 void value_tooltip(const Ui& ui, const ShownStage& shown, const Cell& cell) {
     const StageInfo& info = *shown.stage->info;
     const float value = shown.at(cell.row, cell.column);
-    const std::string row = legible(shown.trace->label(info.rows, cell.row));
-    const std::string column = legible(shown.trace->label(info.columns, cell.column));
+    const std::string row = legible(shown.row_label(cell.row));
+    const std::string column = legible(shown.column_label(cell.column));
     const bool of_keys = info.columns == Axis::key_token || info.columns == Axis::key_hidden;
     const std::string between = row.empty() || column.empty() ? "" : of_keys ? " → " : " · ";
     const std::string other = is_painted(shown) ? closed_elsewhere(shown, cell) : "";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "app/platform/imgui_compat.h"
 #include "core/graph/formula.h"
@@ -33,10 +34,10 @@ Spacing spacing(const Ui& ui, const Area& area) {
 }
 
 /// The width of the longest label; of a great many, only a sample and the last one are measured.
-float longest_label(const Ui& ui, const ShownStage& shown, Axis axis, int count) {
+float longest_label(const Ui& ui, int count, const std::function<std::string(int)>& label) {
     float longest = 0;
     const auto measure_label = [&](int i) {
-        longest = std::max(longest, text_width(ui.fonts.strong, legible(shown.trace->label(axis, i))));
+        longest = std::max(longest, text_width(ui.fonts.strong, legible(label(i))));
     };
     for (int i = 0; i < count; i += std::max(1, count / k_measured_labels)) measure_label(i);
     measure_label(count - 1);
@@ -113,7 +114,8 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
     layout.above = operand_shown(shown, of.above, presentation);
     layout.above_transposed = of.is_transposed;
 
-    layout.row_label_width = std::min(longest_label(ui, shown, info.rows, shown.rows()), ui.px(130));
+    layout.row_label_width =
+        std::min(longest_label(ui, shown.rows(), [&](int i) { return shown.row_label(i); }), ui.px(130));
     const float left_width = layout.left
                                  ? std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9),
                                               ui.px(40), std::max(ui.px(40), body.width() * space.left_share))
@@ -129,8 +131,10 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
     const int depth = shown.stage->shape().depth;
     const bool grouped = depth > 1 && info.columns == Axis::key_hidden;
     const float longest_column =
-        grouped ? longest_label(ui, shown, Axis::key_token, shown.columns() / depth)
-                : longest_label(ui, shown, info.columns, shown.columns()) + column_mark_width(ui, shown);
+        grouped ? longest_label(ui, shown.columns() / depth,
+                                [&](int j) { return shown.trace->label(Axis::key_token, j); })
+                : longest_label(ui, shown.columns(), [&](int j) { return shown.column_label(j); }) +
+                      column_mark_width(ui, shown);
     Rooms room{};
     room.left =
         body.min.x + layout.row_label_width + ui.px(10) + (layout.left ? left_width + space.operand_gap : 0);

@@ -188,7 +188,7 @@ std::string why_no_image(const Desk& desk) {
     return "";
 }
 
-void image_view(Desk& desk, const Ui& ui, const Area& area) {
+void image_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {
     const Trace& trace = *desk.document.trace();
     const Presentation& presentation = desk.document.presentation();
     auto shown = shown_stage(trace, "weights_dropped"_stage, presentation);

@@ -80,11 +80,11 @@ bool ShownStage::closed(int row, int column) const {
 }
 
 std::optional<ShownStage> shown_stage(const Trace& trace, StageKey key, const Presentation& presentation) {
-    const StageRecord* record = trace.record(key);
-    if (!record) return std::nullopt;
-    const HeadChoice head = head_on_screen(*record->stage, presentation.head);
-    if (!why_not_shown(*record->stage, head).empty()) return std::nullopt;
-    return ShownStage{&trace, record->stage, head};
+    const StagePtr stage = trace.stage(key);
+    if (!stage) return std::nullopt;
+    const HeadChoice head = head_on_screen(*stage, presentation.head);
+    if (!why_not_shown(*stage, head).empty()) return std::nullopt;
+    return ShownStage{&trace, stage, head};
 }
 
 ColorScale scale_of(const ShownStage& shown, const Presentation& presentation) {
@@ -95,7 +95,11 @@ bool is_behind(const Desk& desk) { return desk.document.stale() && !desk.documen
 
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed) {
-    const ColorScale scale = scale_of(shown, desk.document.presentation());
+    paint_matrix(desk, ui, list, shown, area, scale_of(shown, desk.document.presentation()), transposed);
+}
+
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+                  const ColorScale& scale, bool transposed) {
     HeatmapLook look;
     look.style =
         shown.stage->info->unit == Unit::boolean ? HeatmapLook::Style::dots : HeatmapLook::Style::colors;

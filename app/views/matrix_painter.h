@@ -18,6 +18,8 @@ struct ShownStage {
     int columns() const { return stage->shape().columns; }
     /// −1 for the mean.
     int head_index() const { return head.kind == HeadChoice::Kind::mean ? -1 : head.head; }
+    std::string row_label(int i) const { return trace->row_label(*stage, i); }
+    std::string column_label(int j) const { return trace->column_label(*stage, j, head_index()); }
     ShownMatrix matrix() const;
     float at(int row, int column) const;
     /// Closed by the mask: drawn hatched.
@@ -38,6 +40,9 @@ bool is_behind(const Desk& desk);
 /// Draws the whole matrix over `area` (which may extend beyond the clip rectangle), or its transpose.
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   bool transposed = false);
+/// The same on a scale of its own.
+void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
+                  const ColorScale& scale, bool transposed = false);
 
 /// The color bar from bottom to top, with numbers at its right.
 void paint_scale(const Ui& ui, const ColorScale& scale, const Area& bar);

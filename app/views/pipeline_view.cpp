@@ -130,13 +130,14 @@ struct View {
     ViewKind kind;
     const char* label;
     std::string (*why_not)(const Desk&);
-    void (*draw)(Desk&, const Ui&, const Area&);
+    void (*draw)(Desk&, const Ui&, const Area&, const std::function<void(const Action&)>&);
     bool beside_strip;
 };
 
 constexpr std::array k_views = {
     View{ViewKind::alignment, "Alignment", why_no_alignment, alignment_view, false},
     View{ViewKind::image, "Image", why_no_image, image_view, true},
+    View{ViewKind::training, "Training", why_no_training, training_view, false},
 };
 
 /// The view that is open; nullptr for the pipeline.
@@ -262,15 +263,22 @@ void pipeline_view(Desk& desk, const Ui& ui, const Area& area,
     }
     const View* open = open_view(desk);
     const auto center = [&](const Area& place) {
-        open ? open->draw(desk, ui, place) : focus(desk, ui, place, run);
+        open ? open->draw(desk, ui, place, run) : focus(desk, ui, place, run);
     };
     // In a very low window the focus is dropped before the strip.
-    const float left = area.max.y - tabs_bottom, height = strip_height(ui, area.height());
+    const float left = area.max.y - tabs_bottom;
     if (left < ui.px(k_least_focus)) return;
-    const bool has_strip = left - height >= ui.px(k_least_focus_and_strip) && (!open || open->beside_strip);
+    float height = strip_height(ui, area.height());
+    const auto leaves_room = [&](float of_strip) {
+        return left - of_strip >= ui.px(k_least_focus_and_strip);
+    };
+    const bool has_strip = leaves_room(height) && (!open || open->beside_strip);
+    float gradients = gradients_height(desk, ui, area.height());
+    if (!leaves_room(height + gradients)) gradients = 0;
+    height += gradients;
     if (!has_strip) return center({{area.min.x, tabs_bottom}, area.max});
     const float strip_bottom = tabs_bottom + height;
-    strip(desk, ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}});
+    strip(desk, ui, {{area.min.x, tabs_bottom}, {area.max.x, strip_bottom}}, gradients);
     ImGui::GetWindowDrawList()->AddLine({area.min.x, strip_bottom}, {area.max.x, strip_bottom},
                                         ink(ui.theme.line));
     center({{area.min.x, strip_bottom + 1}, area.max});

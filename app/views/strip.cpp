@@ -9,6 +9,7 @@
 #include "app/views/matrix_painter.h"
 #include "app/views/views.h"
 #include "core/graph/formula.h"
+#include "core/graph/gradient.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 
@@ -37,6 +38,10 @@ bool is_low(const Ui& ui, const Area& strip) {
 }
 
 const Bands& bands(const Ui& ui, const Area& strip) { return is_low(ui, strip) ? k_low_bands : k_bands; }
+
+/// Below the ranges, where gradients are shown: their symbol and largest magnitude, and a lower thumbnail.
+constexpr float k_gradient_picture = 17, k_below_gradient = 20;
+constexpr float k_gradient_share = 0.6f;  ///< of the height of the stage's thumbnail
 
 /// A stage's position in the strip.
 struct StripItem {
@@ -191,10 +196,9 @@ void under_picture(const Ui& ui, const StripItem& item, float left, float right,
     }
 }
 
-void point_at(Desk& desk, const StripItem& item, const Area& picture) {
+void point_at(Desk& desk, const ShownStage& shown, const Area& picture) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (!item.shown || !ImGui::IsItemHovered() || !picture.contains(mouse)) return;
-    const ShownStage& shown = *item.shown;
+    if (!ImGui::IsItemHovered() || !picture.contains(mouse)) return;
     const auto index = [](float at, float low, float size, int count) {
         return cell_at((at - low) / size * static_cast<float>(count), count);
     };
@@ -204,8 +208,20 @@ void point_at(Desk& desk, const StripItem& item, const Area& picture) {
                                        index(mouse.x, picture.min.x, picture.width(), shown.columns())}};
 }
 
-bool is_focused(const Desk& desk, const StripItem& item) {
-    return &focused_stage(*item.trace, desk.document.presentation().focused()) == item.stage.get();
+const Stage& focused(const Desk& desk, const StripItem& item) {
+    return focused_stage(*item.trace, desk.document.presentation().focused());
+}
+
+void focus_on(Desk& desk, const Stage& stage) {
+    desk.document.change([&](Session& session) { session.presentation.focus(stage.name()); });
+    desk.state.zoom = {};
+}
+
+/// The frame around a stage, or its gradient, that is in focus or under the mouse.
+void frame(const Ui& ui, const Area& area, bool is_focused, bool is_hovered) {
+    if (!is_focused && !is_hovered) return;
+    ImGui::GetWindowDrawList()->AddRect(area.min, area.max, ink(is_focused ? ui.theme.accent : ui.theme.line),
+                                        ui.px(6), 0, ui.px(is_focused ? 1.5f : 1));
 }
 
 /// The placeholder of a missing picture.
@@ -226,25 +242,20 @@ void thumbnail(Desk& desk, const Ui& ui, const StripItem& item, float origin, co
     const float top = area.min.y, bottom = area.max.y - ui.px(band.below);
     const float left = origin + ui.px(item.x), right = left + ui.px(item.width),
                 text_right = left + ui.px(item.span);
-    const bool focused = is_focused(desk, item);
-
     ImGui::SetCursorScreenPos({left - ui.px(5), top + ui.px(band.name - 5)});
     ImGui::PushID(info.name.data());
-    if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(band.name)})) {
-        desk.document.change([&](Session& session) { session.presentation.focus(item.stage->name()); });
-        desk.state.zoom = {};
-    }
+    if (ImGui::InvisibleButton("stage", {right - left + ui.px(10), area.height() - ui.px(band.name)}))
+        focus_on(desk, *item.stage);
     const Area picture{{left, top + ui.px(band.picture)}, {right, bottom}};
-    point_at(desk, item, picture);
+    if (item.shown) point_at(desk, *item.shown, picture);
     const bool hovered = ImGui::IsItemHovered();
     if (!item.shown)
         tooltip(ui,
                 why_not_shown(*item.stage, head_on_screen(*item.stage, desk.document.presentation().head)));
     ImGui::PopID();
-    if (focused || hovered)
-        list->AddRect({left - ui.px(8), top + ui.px(band.name - 7)},
-                      {text_right + ui.px(8), area.max.y - ui.px(11)},
-                      ink(focused ? ui.theme.accent : ui.theme.line), ui.px(6), 0, ui.px(focused ? 1.5f : 1));
+    frame(ui,
+          {{left - ui.px(8), top + ui.px(band.name - 7)}, {text_right + ui.px(8), area.max.y - ui.px(11)}},
+          &focused(desk, item) == item.stage.get(), hovered);
 
     draw_text(list, ui.fonts.strong, {left, top + ui.px(band.name)}, ink(ui.theme.text), stage_heading(info));
     const std::string words = caption(*item.trace, *item.stage);
@@ -276,10 +287,50 @@ void thumbnail(Desk& desk, const Ui& ui, const StripItem& item, float origin, co
                   ink(ui.theme.faint), item.arrow, Align::center);
 }
 
+/// The gradient of a stage, in the area below its thumbnail.
+void gradient(Desk& desk, const Ui& ui, const StripItem& item, float origin, const Area& area,
+              const Highlight& lit) {
+    const StageKey key{item.stage->info, item.stage->layer, StageKey::Part::gradient};
+    const StagePtr stage = item.trace->stage(key);
+    if (!stage) return;
+    const auto shown = shown_stage(*item.trace, key, desk.document.presentation());
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float left = origin + ui.px(item.x), right = left + ui.px(item.width),
+                text_right = left + ui.px(item.span);
+    const Area picture{{left, area.min.y + ui.px(k_gradient_picture)},
+                       {right, area.max.y - ui.px(k_below_gradient)}};
+    ImGui::SetCursorScreenPos({left - ui.px(5), area.min.y});
+    ImGui::PushID(stage->info->name.data());
+    if (ImGui::InvisibleButton("gradient", {right - left + ui.px(10), area.height()})) focus_on(desk, *stage);
+    const bool hovered = ImGui::IsItemHovered();
+    if (shown)
+        point_at(desk, *shown, picture);
+    else
+        tooltip(ui, why_not_shown(*stage, head_on_screen(*stage, desk.document.presentation().head)));
+    ImGui::PopID();
+    frame(ui, {{left - ui.px(8), area.min.y - ui.px(5)}, {text_right + ui.px(8), picture.max.y + ui.px(6)}},
+          &focused(desk, item) == stage.get(), hovered);
+    const std::string symbol(stage->info->symbol);
+    draw_text(list, ui.fonts.caption, {left, area.min.y}, ink(ui.theme.secondary), symbol, Align::left,
+              text_right - left);
+    if (!shown) return no_picture(ui, picture);
+    paint_matrix(desk, ui, *list, *shown, picture);
+    outline_row(ui, *list, picture, lit_row(lit, *stage->info), stage->shape().rows);
+    const ValueRange& range = shown->matrix().range();
+    if (range.finite == 0) return;
+    const std::string largest = "±" + digits_text(std::max(std::abs(range.min), std::abs(range.max)), 2);
+    const float room = text_right - left - text_width(ui.fonts.caption, symbol);
+    if (room >= text_width(ui.fonts.mono_small, largest) + ui.px(4))
+        draw_text(list, ui.fonts.mono_small, {text_right, area.min.y + ui.px(1)}, ink(ui.theme.faint),
+                  largest, Align::right);
+}
+
 /// Scrolls to the focused stage when the focus has moved.
 void keep_in_sight(Desk& desk, const Ui& ui, const StripItem& item, float width) {
     const std::string_view name = item.stage->name();
-    if (!is_focused(desk, item) || desk.state.stage_in_sight == name) return;
+    const StageKey in_focus = focused(desk, item).key();
+    const bool is_focused = in_focus.stage == item.stage->info && in_focus.layer == item.stage->layer;
+    if (!is_focused || desk.state.stage_in_sight == name) return;
     desk.state.stage_in_sight = name;
     const float left = ui.px(item.x), right = ui.px(item.x + item.span + 24);
     if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)
@@ -305,7 +356,15 @@ float strip_height(const Ui& ui, float view_height) {
     return ui.px(band.picture + picture_height(units) + band.below);
 }
 
-void strip(Desk& desk, const Ui& ui, const Area& area) {
+float gradients_height(const Desk& desk, const Ui& ui, float view_height) {
+    const Presentation& presentation = desk.document.presentation();
+    if (!presentation.gradients || !why_no_gradients(*desk.document.trace()).empty()) return 0;
+    return ui.px(k_gradient_picture + k_gradient_share * picture_height(view_height / ui.scale) +
+                 k_below_gradient);
+}
+
+void strip(Desk& desk, const Ui& ui, const Area& whole, float gradients) {
+    const Area area{whole.min, {whole.max.x, whole.max.y - gradients}};
     const Trace& trace = *desk.document.trace();
     const Highlight lit = current_highlight(desk.state, desk.document.presentation(), &trace);
     const float labels = ui.px(k_label_width + 8);
@@ -316,7 +375,7 @@ void strip(Desk& desk, const Ui& ui, const Area& area) {
     const std::vector<StripItem> items = lay_out(desk, ui, width - ui.px(36));
     const float content = items.empty() ? 0 : ui.px(items.back().x + items.back().span + 24);
     ImGui::SetNextWindowContentSize({content, 0});
-    ImGui::BeginChild("strip", {width, area.height()}, false,
+    ImGui::BeginChild("strip", {width, whole.height()}, false,
                       ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     if (ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0)
         ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
@@ -327,9 +386,11 @@ void strip(Desk& desk, const Ui& ui, const Area& area) {
     const std::size_t first = first_in_sight(ui, items, ImGui::GetScrollX());
     const float scrolled = items.empty() ? 0 : ui.px(items[first].x);
     const float origin = area.min.x + labels + ui.px(12) - scrolled;
-    for (std::size_t i = first; i < items.size(); ++i)
-        if (i == first || ends_in_sight(ui, items[i], scrolled, width))
-            thumbnail(desk, ui, items[i], origin, area, lit, i == first);
+    for (std::size_t i = first; i < items.size(); ++i) {
+        if (i != first && !ends_in_sight(ui, items[i], scrolled, width)) continue;
+        thumbnail(desk, ui, items[i], origin, area, lit, i == first);
+        if (gradients > 0) gradient(desk, ui, items[i], origin, {{whole.min.x, area.max.y}, whole.max}, lit);
+    }
     ImGui::EndChild();
     if (!items.empty())
         row_labels(ui, labels_area, *items[first].names, lit_row(lit, *items[first].stage->info));

@@ -10,21 +10,29 @@ namespace attnscope {
 /// The central area: tabs, display settings (head, range, colors), the strip of all stages and the focus.
 void pipeline_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 
-/// Every stage of the computation as a thumbnail, token rows aligned.
+/// Every stage of the computation as a thumbnail, token rows aligned; in the lowest `gradients` pixels of the
+/// area, unless 0, the gradients of the stages. gradients_height() is 0 where none are shown.
 float strip_height(const Ui& ui, float view_height);
-void strip(Desk& desk, const Ui& ui, const Area& area);
+float gradients_height(const Desk& desk, const Ui& ui, float view_height);
+void strip(Desk& desk, const Ui& ui, const Area& whole, float gradients);
 
 /// The chosen stage in large, with its operands.
 void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 
 /// Replaces the focus: the picture with the words' attention over it. why_no_image says why it cannot be
 /// shown; empty if it can.
-void image_view(Desk& desk, const Ui& ui, const Area& area);
+void image_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 std::string why_no_image(const Desk& desk);
 
 /// Replaces strip and focus: which source words each decoder step looks at, and what the chosen step
 /// computes. why_no_alignment says why it cannot be shown; empty if it can.
-void alignment_view(Desk& desk, const Ui& ui, const Area& area);
+void alignment_view(Desk& desk, const Ui& ui, const Area& area,
+                    const std::function<void(const Action&)>& run);
 std::string why_no_alignment(const Desk& desk);
+
+/// Replaces strip and focus: the run of training, its curves, every head at the shown step, and one head over
+/// the steps. why_no_training says why there is none; empty if there may be one.
+void training_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+std::string why_no_training(const Desk& desk);
 
 }  // namespace attnscope

@@ -37,11 +37,26 @@ def reverse(batch):
     return tokens, tokens.flip(1)
 
 
+def translate(batch):
+    """Sentences as long as those of the task: 5 to 10 words, 4 to 9 fed and predicted words and <eos>; padded."""
+    lengths = torch.randint(5, 11, (batch,))
+    source = torch.zeros(batch, int(lengths.max()), dtype=torch.long)
+    fed = torch.zeros(batch, int(lengths.max()) + 1, dtype=torch.long)
+    targets = torch.full_like(fed, -1)
+    for b, length in enumerate(lengths):
+        source[b, :length] = torch.randint(0, 33, (int(length),))
+        words = torch.randint(2, 49, (int(length),))
+        fed[b, 1 : length + 1] = words
+        targets[b, :length], targets[b, length] = words, 1
+    return (source, lengths, fed), targets
+
+
 TASKS = {
     "induction": dict(draw=induction, words=16, length=24, layers=2, heads=2, causal=True, batch=16,
                       optimizer=lambda p: torch.optim.AdamW(p, lr=1e-2, weight_decay=1e-2)),
     "reverse": dict(draw=reverse, words=12, length=12, layers=1, heads=1, causal=False, batch=32,
                     optimizer=lambda p: torch.optim.Adam(p, lr=1e-2)),
+    "translate": dict(draw=translate, batch=32, clip=5, optimizer=lambda p: torch.optim.Adam(p, lr=5e-3)),
 }
 
 
@@ -78,8 +93,35 @@ class Stack(torch.nn.Module):
         return self.out(self.norm(x))
 
 
+class Translator(torch.nn.Module):
+    """Bahdanau's encoder and decoder, 32 wide."""
+
+    def __init__(self, d=32, source_words=33, target_words=49):
+        super().__init__()
+        self.source, self.target = torch.nn.Embedding(source_words, d), torch.nn.Embedding(target_words, d)
+        self.encoder = torch.nn.GRU(d, d, bidirectional=True, batch_first=True)
+        self.start = torch.nn.Linear(d, d)
+        self.W, self.U, self.v = (torch.nn.Linear(n, m, bias=False) for n, m in ((d, d), (2 * d, d), (d, 1)))
+        self.cell = torch.nn.GRUCell(3 * d, d)
+        self.out = torch.nn.Linear(4 * d, target_words)
+
+    def forward(self, inputs):
+        source, lengths, fed = inputs
+        packed = torch.nn.utils.rnn.pack_padded_sequence(self.source(source), lengths, batch_first=True, enforce_sorted=False)
+        states, last = self.encoder(packed)
+        h, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True)
+        closed = torch.arange(h.shape[1])[None] >= lengths[:, None]
+        s, keys, words, outputs = torch.tanh(self.start(last[1])), self.U(h), self.target(fed), []
+        for step in range(fed.shape[1]):
+            scores = self.v(torch.tanh(self.W(s)[:, None] + keys)).squeeze(-1).masked_fill(closed, -math.inf)
+            c = (scores.softmax(-1)[:, None] @ h).squeeze(1)
+            s = self.cell(torch.cat([words[:, step], c], 1), s)
+            outputs.append(torch.cat([s, words[:, step], c], 1))
+        return self.out(torch.stack(outputs, 1))
+
+
 def torch_rate(task, steps):
-    model = Stack(task)
+    model = Translator() if "clip" in task else Stack(task)
     optimizer = task["optimizer"](model.parameters())
     batches = [task["draw"](task["batch"]) for _ in range(steps)]  # drawing is not timed
 
@@ -88,6 +130,8 @@ def torch_rate(task, steps):
         loss = F.cross_entropy(model(tokens).flatten(0, 1), targets.flatten(), ignore_index=-1)
         optimizer.zero_grad()
         loss.backward()
+        if "clip" in task:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), task["clip"])
         optimizer.step()
     return steps / (time.perf_counter() - start)
 

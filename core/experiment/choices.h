@@ -83,7 +83,7 @@ constexpr auto choice_names(Norm) {
     return std::to_array<ChoiceName<Norm>>({{none, "none"}, {before, "before"}, {after, "after"}});
 }
 
-/// What a stack learns to say at each position: the next token, or a target of its own.
+/// The target at each position of a stack: the next token, or the token there of another sentence.
 enum class Objective { next, position };
 constexpr auto choice_names(Objective) {
     using enum Objective;
@@ -119,6 +119,40 @@ enum class AlignmentState { previous, current };
 constexpr auto choice_names(AlignmentState) {
     using enum AlignmentState;
     return std::to_array<ChoiceName<AlignmentState>>({{previous, "previous"}, {current, "current"}});
+}
+
+/// What a model is trained on (core/learn/tasks.h).
+enum class TaskKind {
+    none,
+    translate,
+    dates,
+    induction,
+    copy,
+    reverse,
+    sort,
+    recall,
+    next_word,
+    next_character
+};
+constexpr auto choice_names(TaskKind) {
+    using enum TaskKind;
+    return std::to_array<ChoiceName<TaskKind>>({{none, "none"},
+                                                {translate, "translate"},
+                                                {dates, "dates"},
+                                                {induction, "induction"},
+                                                {copy, "copy"},
+                                                {reverse, "reverse"},
+                                                {sort, "sort"},
+                                                {recall, "recall"},
+                                                {next_word, "next-word"},
+                                                {next_character, "next-character"}});
+}
+
+/// How a step of training changes the parameters (core/learn/optimizer.h).
+enum class OptimizerKind { sgd, adam, adamw };
+constexpr auto choice_names(OptimizerKind) {
+    using enum OptimizerKind;
+    return std::to_array<ChoiceName<OptimizerKind>>({{sgd, "sgd"}, {adam, "adam"}, {adamw, "adamw"}});
 }
 
 /// What each step is fed. teacher: `<bos>`, then the target's words; each step predicts the next word, the

@@ -100,6 +100,27 @@ void check_image(const Experiment& e) {
         refuse("text2 and image both define the keys: leave text2 empty or use image none");
 }
 
+void check_training(const Training& training) {
+    check_text("corpus", training.corpus);
+    const Optimizer& optimizer = training.optimizer;
+    const auto require = [](bool holds, const char* field, double value, const char* range) {
+        if (!holds) refuse(fmt::format("{} {} is out of range: use {}", field, value, range));
+    };
+    // Steps are taken in float32.
+    const auto is_finite = [](double value) { return std::isfinite(static_cast<float>(value)); };
+    require(optimizer.learning_rate > 0 && is_finite(optimizer.learning_rate), "learning-rate",
+            optimizer.learning_rate, "a number above 0, up to 3.4e38");
+    require(optimizer.momentum >= 0 && optimizer.momentum < 1, "momentum", optimizer.momentum,
+            "at least 0 and below 1");
+    require(optimizer.weight_decay >= 0 && is_finite(optimizer.weight_decay), "weight-decay",
+            optimizer.weight_decay, "0 or more");
+    require(optimizer.clip >= 0, "clip", optimizer.clip, "0 (no limit) or more");
+    check_whole("warm-up", optimizer.warm_up, 0, k_max_training_steps);
+    check_whole("decay", optimizer.decay, 0, k_max_training_steps);
+    check_whole("batch", training.batch, 1, k_max_batch);
+    check_whole("step", training.step, 0, k_max_training_steps);
+}
+
 }  // namespace
 
 double Scale::factor(int d_k) const {
@@ -159,6 +180,11 @@ std::string why_rope_does_not_fit(int d_k) {
                        d_k);
 }
 
+bool is_designed(const Experiment& e) {
+    return e.input.vocabulary == VocabularyOrder::lexicon && !e.is_given("embedding") && !e.is_given("E") &&
+           !e.is_given("E_src");
+}
+
 std::string unprojected_text(const Experiment& e) {
     const bool two_sides = !e.input.text2.empty() || e.input.image || e.is_given("embedding_kv");
     if (e.is_given("embedding_v")) return std::string("Q = X, K = ") + (two_sides ? "Y" : "X") + ", V = Y_v";
@@ -169,6 +195,7 @@ void check(const Experiment& e) {
     check_text("text", e.input.text);
     check_text("text2", e.input.text2);
     check_text("words", e.input.words);
+    check_text("words2", e.input.words2);
     check_whole("table-size", e.input.table_size, 0, k_max_table_size);
     check_whole("dim", e.input.dim, 1, k_max_dim);
     check_whole("heads", e.attention.heads, 1, k_max_heads);
@@ -183,6 +210,9 @@ void check(const Experiment& e) {
     check_image(e);
     check_mask(e);
     check_numbers(e);
+    check_training(e.training);
+    if (e.training.step > 0 && e.weights.given.empty())
+        refuse(fmt::format("step {} has no learned matrices: set step to 0", e.training.step));
     for (const auto& [name, matrix] : e.weights.given)
         if (!find_given_name(name)) check_name("given", name, given_names());
 }

@@ -77,6 +77,7 @@ struct Input {
     TokenizerKind tokenizer = TokenizerKind::words;
     VocabularyOrder vocabulary = VocabularyOrder::alphabetical;
     std::string words;    ///< the table's words in order, between blanks; empty: the sentences' own
+    std::string words2;   ///< those of seq2seq's target, after <bos> and <eos>; empty: the target's own
     int table_size = 10;  ///< minimum number of rows of the table; 0 … 1,000,000
     int dim = 16;         ///< d, the width of an embedding, 1 … 1024
     std::optional<GivenImage> image;  ///< its patches are the keys and values (Xu et al. 2015); no text2 then
@@ -166,6 +167,35 @@ struct Weights {
     bool operator==(const Weights&) const = default;
 };
 
+/// As torch.optim.SGD, Adam (Kingma and Ba 2015, algorithm 1) and AdamW (Loshchilov and Hutter 2019,
+/// algorithm 2) of PyTorch 1.13.
+struct Optimizer {
+    OptimizerKind kind = OptimizerKind::adam;
+    double learning_rate = 1e-3;  ///< above 0
+    double momentum = 0;          ///< of sgd, 0 … 1
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+    double weight_decay = 0;  ///< at least 0
+    double clip = 0;  ///< largest norm of all gradients together, as torch.nn.utils.clip_grad_norm_; 0: none
+    int warm_up = 0;  ///< steps over which the learning rate rises from 0; 0 … 100,000
+    int decay = 0;    ///< steps after these over which it falls to 0; 0: it stays; 0 … 100,000
+
+    bool operator==(const Optimizer&) const = default;
+};
+
+/// A run of training (core/learn/training_run.h) and where it stands. The parameters at a step are custom
+/// matrices of the experiment, so that a trace does not depend on anything here.
+struct Training {
+    TaskKind task = TaskKind::none;
+    std::string corpus =
+        {};  ///< the text whose next word or character is learned; empty: a short one of our own
+    Optimizer optimizer = {};
+    int batch = 16;      ///< fresh sentences for each step, 1 … 1024
+    Seed data_seed = 1;  ///< of these sentences
+    int step = 0;        ///< 0: the parameters as drawn; 0 … 100,000
+
+    bool operator==(const Training&) const = default;
+};
+
 /// The mechanism's own settings are kept while another one is chosen. The defaults are the example
 /// `scaled-dot-product`: notebook 1's sentence and seed.
 struct Experiment {
@@ -176,6 +206,7 @@ struct Experiment {
     Transformer transformer;
     Weighting weighting;
     Weights weights;
+    Training training;
 
     bool is_given(CustomName name) const { return weights.given.contains(std::string(name.text())); }
     /// Whether the weights of each key sum to 1 over the queries.
@@ -197,6 +228,12 @@ inline constexpr int k_max_tokens = 4096;
 inline constexpr int k_max_dim = 1024;
 inline constexpr int k_max_heads = 64;
 inline constexpr int k_max_table_size = 1'000'000;
+inline constexpr int k_max_batch = 1024;
+inline constexpr int k_max_training_steps = 100'000;
+
+/// Whether the words' vectors are the features of the lexicon: designed by hand, rather than drawn or
+/// learned. Window, pictures and recipe say so.
+bool is_designed(const Experiment& experiment);
 
 /// What queries, keys and values are without projections: "Q = K = V = X".
 std::string unprojected_text(const Experiment& experiment);

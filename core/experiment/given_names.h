@@ -28,9 +28,8 @@ struct GivenName {
 ///   whether or not biases are drawn.
 /// - `targets` (1 × N, whole numbers): the target of each row of `logits`. `loss_weights` (shaped as the
 ///   output): the loss is Σ loss_weights ∘ output.
-/// - For a transformer: `tokens` (1 × N, rows of E instead of the sentence's words), `E`, `P`, and each
-/// layer's
-///   parameters with its number, as `2.W_q`; `targets` may hold −1 where there is none.
+/// - For a transformer: `tokens` (1 × N, rows of E instead of the sentence's words), `E`, `P`, and the
+///   parameters of each layer with its number, as `2.W_q`; `targets` may hold −1 where there is none.
 /// - For seq2seq: `src`, `tgt_in`, `tgt_out` (1 × S, 1 × N, 1 × N), rows of E_src and E_tgt instead of the
 ///   sentences' words, and every parameter of core/mechanism/seq2seq/parameters.h. Row 0 of E_tgt is
 ///   `<bos>`, row 1 `<eos>`.
@@ -110,6 +109,8 @@ constexpr bool is_in_layers(std::string_view name) {
                                                        "ln2_g", "ln2_b", "W_1", "b_1", "W_2", "b_2"};
     return std::ranges::find(k_names, name) != k_names.end();
 }
+/// Whether the matrix is one row, as `what` says: "1 × N".
+constexpr bool is_row(const GivenName& given) { return given.what.find("1 × ") != given.what.npos; }
 /// nullptr for a name that no matrix has.
 constexpr const GivenName* find_given_name(std::string_view name) {
     const LayerName parts = split_layer(name);

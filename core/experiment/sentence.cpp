@@ -28,11 +28,14 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
     return tokens;
 }
 
-Vocabulary sentence_vocabulary(const Experiment& experiment, const std::vector<std::string>& tokens) {
-    const std::vector<std::string> words =
-        tokenize(experiment.input.words, tokenizer_of(TokenizerKind::whitespace));
-    if (words.empty()) return make_vocabulary(tokens, vocabulary_rule(experiment.input.vocabulary));
-    Vocabulary vocabulary = make_vocabulary(words, vocabulary_rule(VocabularyOrder::appearance));
+Vocabulary sentence_vocabulary(const Experiment& experiment, const std::string& words,
+                               const std::vector<std::string>& tokens) {
+    // A blank is a character, too, and parts words otherwise.
+    const bool characters = experiment.input.tokenizer == TokenizerKind::characters;
+    const std::vector<std::string> listed =
+        tokenize(words, tokenizer_of(characters ? TokenizerKind::characters : TokenizerKind::whitespace));
+    if (listed.empty()) return make_vocabulary(tokens, vocabulary_rule(experiment.input.vocabulary));
+    Vocabulary vocabulary = make_vocabulary(listed, vocabulary_rule(VocabularyOrder::appearance));
     vocabulary.ids.clear();
     for (const std::string& token : tokens) {
         const auto found = std::ranges::find(vocabulary.words, fold(token));
@@ -40,7 +43,7 @@ Vocabulary sentence_vocabulary(const Experiment& experiment, const std::vector<s
             throw Error(ErrorKind::bad_input,
                         fmt::format("\"{}\" is not one of the table's words: use {} … (words)",
                                     message_text(token, k_longest_quotation),
-                                    message_text(experiment.input.words, k_longest_quotation)));
+                                    message_text(words, k_longest_quotation)));
         vocabulary.ids.push_back(static_cast<int>(found - vocabulary.words.begin()));
     }
     return vocabulary;

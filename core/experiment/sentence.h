@@ -15,9 +15,10 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
                                          const char* which, const char* flag);
 /// Throws Error(bad_input) if a sentence of so many tokens is longer than the learned positions.
 void require_context_length(int tokens, int context_length);
-/// The vocabulary of these tokens: the experiment's words, or by its order those of the tokens. Throws
-/// Error(bad_input) for a token that is not one of the experiment's words.
-Vocabulary sentence_vocabulary(const Experiment& experiment, const std::vector<std::string>& tokens);
+/// The vocabulary of these tokens: the words that are set (Input::words), or where there are none those of
+/// the tokens by the experiment's order. Throws Error(bad_input) for a token that is not one of the words.
+Vocabulary sentence_vocabulary(const Experiment& experiment, const std::string& words,
+                               const std::vector<std::string>& tokens);
 /// The tokens as shown on screen.
 std::vector<std::string> display_tokens(const std::vector<std::string>& tokens);
 

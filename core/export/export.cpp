@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/export/matrix_files.h"
 #include "core/files/file.h"
+#include "core/graph/gradient.h"
 #include "core/graph/trace.h"
 #include "core/limits.h"
 #include "core/mechanism/mechanisms.h"
@@ -48,12 +49,16 @@ Figure figure_of(const Trace& trace, const Session& own, const ExportItem& item)
     return (item.view ? item.view->make : make_figure)(trace, *item.stage, item.head, own.presentation);
 }
 
+Figure drawable_figure(const Trace& trace, const Session& own, const ExportItem& item) {
+    Figure figure = figure_of(trace, own, item);
+    require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
+    return figure;
+}
+
 std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    const Figure figure = figure_of(trace, own, item);
-    require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
-    return render_png(figure, TextFace(), carried(own), progress);
+    return render_png(drawable_figure(trace, own, item), TextFace(), carried(own), progress);
 }
 
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
@@ -94,12 +99,14 @@ constexpr std::array k_formats = {
 /// The stages that a name means: one, or without a layer those of every layer.
 std::vector<StagePtr> stages_named(const Trace& trace, const std::string& name, int layer) {
     std::vector<StagePtr> found;
-    for (const StageRecord& record : trace.records) {
-        const Stage& stage = *record.stage;
-        const bool in_layer = layer == 0 || stage.layer == 0 || stage.layer == layer;
-        if (in_layer && (stage.name() == name || stage.info->name == name)) found.push_back(record.stage);
-    }
+    const auto consider = [&](const StagePtr& stage) {
+        const bool in_layer = layer == 0 || stage->layer == 0 || stage->layer == layer;
+        if (in_layer && (stage->name() == name || stage->info->name == name)) found.push_back(stage);
+    };
+    for (const StageRecord& record : trace.records) consider(record.stage);
+    for (const StagePtr& gradient : trace.gradients) consider(gradient);
     if (!found.empty()) return found;
+    if (const std::string why = why_no_gradients(trace); is_gradient_name(name) && !why.empty()) refuse(why);
     const StageInfo* info = find_stage_info(name);
     const bool is_elsewhere =
         info && is_of_seq2seq(*info) && trace.experiment.mechanism != MechanismKind::seq2seq;
@@ -126,6 +133,8 @@ std::vector<StagePtr> stages_of(const Trace& trace, const ExportRequest& request
         const bool none = request.view_alone && figure_of_view(request);
         if (none) return {};
         std::vector<StagePtr> stages = trace.stages();
+        for (const StagePtr& gradient : trace.gradients)
+            if (request.gradients && !is_parameter(*gradient->info)) stages.push_back(gradient);
         std::erase_if(stages, [&](const StagePtr& stage) {
             return request.layer > 0 && stage->layer != request.layer;
         });
@@ -232,6 +241,10 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress) {
     return item.format->bytes(trace, session, item, progress);
+}
+
+Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item) {
+    return render_pixels(drawable_figure(trace, session_of(session, item), item), TextFace());
 }
 
 std::vector<std::string> export_files(const Trace& trace, const Session& session,

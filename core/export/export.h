@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/files/png.h"
 #include "core/graph/trace.h"
 #include "core/picture/view_figure.h"
 #include "core/progress.h"
@@ -42,6 +43,7 @@ struct ExportRequest {
     std::optional<ViewKind> view = {};  ///< the view whose picture comes first, if it has one
     bool view_alone = false;            ///< only the view's picture, without stages
     int layer = 0;                      ///< of a stack's stages only those of this layer; 0: of all
+    bool gradients = false;             ///< without named stages, also the gradients of every stage
 };
 
 /// One file to write: a stage (one head or the mean if it has heads), or a view's picture of it.
@@ -70,6 +72,9 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
 /// Cancelled.
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress = {});
+
+/// The pixels of a picture, as its PNG file has them. Throws as export_bytes.
+Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item);
 
 /// The progress of an export.
 struct ExportStep {

@@ -74,9 +74,9 @@ std::string json_head(const Stage& stage, const ShownMatrix& shown) {
 std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head, const Progress& progress) {
     const ShownMatrix shown = shown_matrix(stage, head);
     const Matrix values = shown.values();
-    const std::vector<std::string> rows = axis_labels(trace, stage.info->rows, shown.rows());
+    const std::vector<std::string> rows = row_labels(trace, stage);
     std::string text;
-    for (const std::string& label : axis_labels(trace, stage.info->columns, shown.columns())) {
+    for (const std::string& label : column_labels(trace, stage, shown.head)) {
         text += ',';
         text += csv_field(label);
     }
@@ -115,8 +115,7 @@ std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& he
         "{{\"stage\": \"{}\", \"head\": {}, \"shape\": [{}, {}],\n\"rows\": {},\n\"columns\": {},\n\"data\": "
         "[",
         stage.name(), json_head(stage, shown), shown.rows(), shown.columns(),
-        json_labels(axis_labels(trace, stage.info->rows, shown.rows())),
-        json_labels(axis_labels(trace, stage.info->columns, shown.columns())));
+        json_labels(row_labels(trace, stage)), json_labels(column_labels(trace, stage, shown.head)));
     for (int r = 0; r < shown.rows(); ++r) {
         report(progress, static_cast<double>(r) / shown.rows());
         text += r == 0 ? "\n[" : ",\n[";

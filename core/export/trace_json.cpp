@@ -61,12 +61,13 @@ std::vector<ShownMatrix> matrices_of(const Stage& stage, const HeadChoice& choic
     return matrices;
 }
 
+/// Under its name, a gradient under that of its stage.
 void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) {
     const Shape& shape = stage.shape();
     const bool vector = stage.info->columns == Axis::single;
     const bool nested = stage.info->columns == Axis::key_hidden;
     const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
-    out += "\"" + std::string(stage.name()) + "\":{\"shape\":[";
+    out += "\"" + value_name(stage.name()) + "\":{\"shape\":[";
     if (shape.per_head) out += fmt::format("{},", matrices.size());
     out += fmt::format("{}{}{}],\"data\":", shape.rows,
                        vector ? "" : "," + std::to_string(shape.columns / shape.depth),
@@ -80,9 +81,12 @@ void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) 
     out += '}';
 }
 
+/// A stage's name is that of its gradient, too.
 bool is_named(const Stage& stage, std::span<const std::string> names) {
-    return names.empty() ||
-           std::ranges::any_of(names, [&](const std::string& name) { return may_name(name, stage); });
+    const bool is_gradient = stage.part == StageKey::Part::gradient;
+    return names.empty() || std::ranges::any_of(names, [&](const std::string& name) {
+               return may_name(name, stage) || (is_gradient && may_name(gradient_name(name), stage));
+           });
 }
 
 void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const std::string> names,
@@ -105,6 +109,8 @@ void require_memory(const Trace& trace, std::span<const std::string> names) {
     std::size_t numbers = 0;
     for (const StageRecord& record : trace.records)
         if (is_named(*record.stage, names)) numbers += record.stage->shape().size();
+    for (const StagePtr& gradient : trace.gradients)
+        if (is_named(*gradient, names)) numbers += gradient->shape().size();
     const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();
     if (needed > free)
         throw Error(
@@ -116,8 +122,7 @@ void require_memory(const Trace& trace, std::span<const std::string> names) {
 
 }  // namespace
 
-std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head,
-                       const std::vector<StagePtr>& gradients) {
+std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head) {
     for (const std::string& name : names)
         if (!trace.find_named(name))
             throw Error(ErrorKind::bad_input,
@@ -131,9 +136,9 @@ std::string trace_json(const Trace& trace, std::span<const std::string> names, c
     append_stages(out, trace.stages(), names, head);
     out += ",\n\"parameters\":";
     append_stages(out, trace.parameters(), names, head);
-    if (!gradients.empty()) {
+    if (!trace.gradients.empty()) {
         out += ",\n\"gradients\":";
-        append_stages(out, gradients, names, head);
+        append_stages(out, trace.gradients, names, head);
     }
     return out + "}\n";
 }

@@ -12,13 +12,13 @@ namespace attnscope {
 
 /// `{"format": "attnscope-trace", "version": 1, "experiment": {…}, "backend": "cpu", "rows": [tokens],
 /// "columns": [tokens], "stages": {NAME: {"shape": […], "data": […]}, …}, "parameters": {…}}` on a few lines,
-/// with a final newline; `gradients`, if there are any, follow as "gradients": {NAME: …}, each of the shape
-/// of its stage. Nested arrays of nine significant digits; −∞ is null, NaN and +∞ are "nan" and "inf". A
-/// stage with a head dimension is h × N × M even if h = 1, and 1 × N × M for one head or for the mean, as
-/// `head` selects (heads_of()). `names` selects stages; empty: all. Throws Error(bad_input) for a name or a
-/// head that the trace does not have, Error(too_large) if the text does not fit in memory.
+/// with a final newline; the trace's gradients, if there are any, follow as "gradients": {NAME: …}, each
+/// under the name of its stage and of its shape. Nested arrays of nine significant digits; −∞ is null, NaN
+/// and +∞ are "nan" and "inf". A stage with a head dimension is h × N × M even if h = 1, and 1 × N × M for
+/// one head or for the mean, as `head` selects (heads_of()). `names` selects stages, with their gradients, or
+/// gradients alone, "grad.scores"; empty: all. Throws Error(bad_input) for a name or a head that the trace
+/// does not have, Error(too_large) if the text does not fit in memory.
 std::string trace_json(const Trace& trace, std::span<const std::string> names = {},
-                       const HeadChoice& head = {HeadChoice::Kind::all},
-                       const std::vector<StagePtr>& gradients = {});
+                       const HeadChoice& head = {HeadChoice::Kind::all});
 
 }  // namespace attnscope

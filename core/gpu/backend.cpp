@@ -23,16 +23,17 @@ constexpr std::int64_t k_far = 1 << 20;  ///< larger than every matrix, and exac
 
 /// Operations left to the CPU: those that read, draw, are small, or run step by step.
 template <typename One>
-concept on_processor = std::same_as<One, op::TokenRows> || std::same_as<One, op::Custom> ||
-    std::same_as<One, op::Drawn> || std::same_as<One, op::StableTable> || std::same_as<One, op::Constant> ||
-    std::same_as<One, op::Patches> || std::same_as<One, op::DropoutMask> || std::same_as<One, op::Lookup> ||
-    std::same_as<One, op::SinusoidalPositions> || std::same_as<One, op::AlibiSlopes> ||
-    std::same_as<One, op::QueryPlaces> || std::same_as<One, op::CrossEntropy> ||
-    std::same_as<One, op::WeightedTotal> || std::same_as<One, op::ArgMax> ||
-    std::same_as<One, op::GruEncoder> || std::same_as<One, op::JoinColumns> ||
-    std::same_as<One, op::InitialState> || std::same_as<One, op::LinearInDouble> ||
-    std::same_as<One, op::Decode> || std::same_as<One, op::DecodeGreedily> ||
-    std::same_as<One, op::OutputLogits>;
+concept on_processor =
+    std::same_as<One, op::TokenRows> || std::same_as<One, op::Custom> || std::same_as<One, op::Drawn> ||
+    std::same_as<One, op::StableTable> || std::same_as<One, op::LexiconTable> ||
+    std::same_as<One, op::Constant> || std::same_as<One, op::Patches> || std::same_as<One, op::DropoutMask> ||
+    std::same_as<One, op::Lookup> || std::same_as<One, op::SinusoidalPositions> ||
+    std::same_as<One, op::AlibiSlopes> || std::same_as<One, op::QueryPlaces> ||
+    std::same_as<One, op::CrossEntropy> || std::same_as<One, op::WeightedTotal> ||
+    std::same_as<One, op::ArgMax> || std::same_as<One, op::GruEncoder> ||
+    std::same_as<One, op::JoinColumns> || std::same_as<One, op::InitialState> ||
+    std::same_as<One, op::LinearInDouble> || std::same_as<One, op::Decode> ||
+    std::same_as<One, op::DecodeGreedily> || std::same_as<One, op::OutputLogits>;
 
 /// One operation, on the device's thread: an overload for each that the card computes. An operation that is
 /// neither here nor in on_processor does not compile.
@@ -315,6 +316,12 @@ std::uint64_t GpuBackend::take_nanoseconds() {
 }
 
 bool GpuBackend::computes(const Op& op) const {
+    // Sentences computed together, as in training, are the processor's.
+    const auto is_of_batch = [](const auto& one) {
+        if constexpr (requires { one.batch; }) return one.batch > 1;
+        return false;
+    };
+    if (std::visit(is_of_batch, op)) return false;
     return std::visit([](const auto& one) { return !on_processor<std::decay_t<decltype(one)>>; }, op);
 }
 

@@ -1,5 +1,9 @@
 #include "core/graph/formula.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "core/op/op.h"
 
 namespace attnscope {
@@ -37,20 +41,44 @@ op::Symbols symbols(const Trace& trace, const StageRecord& record) {
                 }};
 }
 
+/// The stages whose operations read the stage of a gradient, and pass gradients back to it: "Q, K, V".
+std::string readers(const Trace& trace, const Stage& gradient) {
+    std::vector<std::string> names;
+    const StageKey value{gradient.info->value, gradient.layer};
+    if (has_own_gradients(*trace.record(value)->op)) names.emplace_back("the recurrence");
+    for (const StageRecord& record : trace.records) {
+        const bool reads = std::ranges::any_of(record.inputs, [&](const StagePtr& input) {
+            const auto i = static_cast<std::size_t>(&input - record.inputs.data());
+            return input->key() == value && passes_back_to(*record.op, i);
+        });
+        const bool passes = why_no_gradient(*record.op).empty() &&
+                            trace.find({record.stage->info, record.stage->layer, StageKey::Part::gradient});
+        if (reads && passes && (names.empty() || names.back() != symbol(*record.stage->info)))
+            names.push_back(symbol(*record.stage->info));
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::string formula(const Trace& trace, const Stage& stage) {
+    if (stage.part == StageKey::Part::gradient) {
+        const std::string from = readers(trace, stage);
+        return from.empty() ? "1, with respect to itself" : "the loss's gradient, passed back from " + from;
+    }
     const StageRecord& record = *trace.record(stage.key());
     return formula(*record.op, symbols(trace, record));
 }
 
 std::string caption(const Trace& trace, const Stage& stage) {
+    if (stage.part == StageKey::Part::gradient) return std::string(stage.info->caption);
     const StageRecord& record = *trace.record(stage.key());
     std::string words = caption(*record.op, symbols(trace, record));
     return words.empty() ? std::string(stage.info->caption) : words;
 }
 
 StageOperands operands(const Trace& trace, const Stage& stage) {
+    if (stage.part == StageKey::Part::gradient) return {};
     const StageRecord& record = *trace.record(stage.key());
     const op::Operands of = operands(*record.op, result_index(trace, record));
     const auto input = [&](int i) {

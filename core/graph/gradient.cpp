@@ -14,15 +14,14 @@
 namespace attnscope {
 namespace {
 
-bool is_real(const Stage& stage) {
-    return stage.info->unit == Unit::real || stage.info->unit == Unit::probability;
-}
+bool is_real(const Stage& stage) { return may_have_gradient(*stage.info); }
 
 /// Before any gradient is allocated: there are at most as many numbers as in the trace.
 void require_memory(const Trace& trace) {
     std::size_t bytes = 0;
     for (const StageRecord& record : trace.records)
         if (is_real(*record.stage)) bytes += record.stage->shape().size() * sizeof(float);
+    if (bytes < k_worth_asking) return;
     const std::size_t free = available_memory() / 10 * 9;
     if (bytes > free)
         throw Error(ErrorKind::too_large,
@@ -49,7 +48,7 @@ public:
         std::vector<StagePtr> stages;
         for (const StageRecord& record : trace_.records) {
             const Stage& stage = *record.stage;
-            if (const auto found = gradients_.find(&stage); found != gradients_.end())
+            if (const auto found = gradients_.find(&stage); found != gradients_.end() && is_real(stage))
                 stages.push_back(
                     std::make_shared<const Stage>(StageKey{stage.info, stage.layer, StageKey::Part::gradient},
                                                   Buffer(std::move(found->second))));
@@ -92,15 +91,29 @@ private:
 }  // namespace
 
 std::vector<StagePtr> gradients(const Trace& trace, const std::stop_token& cancel) {
-    const Stage* loss = trace.find("loss"_stage);
-    if (!loss)
-        throw Error(ErrorKind::bad_input,
-                    "this experiment has no loss, so there are no gradients: set W_out and targets, or "
-                    "loss_weights (--given), or decode a target sentence");
+    if (const std::string why = why_no_gradients(trace); !why.empty()) throw Error(ErrorKind::bad_input, why);
     require_memory(trace);
     Walk walk(trace, cancel);
-    walk.back_from(*loss);
+    walk.back_from(*trace.find("loss"_stage));
     return walk.stages();
+}
+
+std::string why_no_gradients(const Trace& trace) {
+    if (trace.find("loss"_stage)) return "";
+    const Experiment& e = trace.experiment;
+    const auto with_advice = [](const char* advice) {
+        return fmt::format("this experiment has no loss, so there are no gradients: {}", advice);
+    };
+    switch (e.mechanism) {
+        case MechanismKind::attention: break;
+        case MechanismKind::seq2seq:
+            return with_advice(e.seq2seq.decode == Decode::greedy ? "set decode to teacher"
+                                                                  : "set tgt_out (--given)");
+        case MechanismKind::transformer:
+            return with_advice(e.transformer.objective == Objective::position ? "type the targets (text2)"
+                                                                              : "type a longer sentence");
+    }
+    return with_advice("set W_out and targets, or loss_weights (--given)");
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "core/graph/trace.h"
@@ -13,5 +14,7 @@ namespace attnscope {
 /// gradients of its inputs (reverse accumulation). Their key is the stage's, with Part::gradient. Throws
 /// Error(bad_input) if the trace has no loss, Error(too_large) if they do not fit in memory, and Cancelled.
 std::vector<StagePtr> gradients(const Trace& trace, const std::stop_token& cancel = {});
+/// Why a trace has no gradients, and what to do, in one line; empty if it has them.
+std::string why_no_gradients(const Trace& trace);
 
 }  // namespace attnscope

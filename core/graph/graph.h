@@ -31,6 +31,7 @@ struct Graph {
     std::vector<GraphNode> nodes;
     std::vector<GraphValue> values;
     std::vector<std::string> rows, columns, table, target_table;  ///< as in Trace
+    StageFeatures features;                                       ///< the same
     std::vector<Givable> givable;                                 ///< the same, under these settings
 
     const Op& op_of(const GraphValue& value) const { return *nodes[static_cast<std::size_t>(value.node)].op; }

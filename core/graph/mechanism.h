@@ -32,8 +32,8 @@ struct Mechanism {
     bool is_recurrent;                          ///< its queries are steps: only the processor computes it
     std::span<const StageInfo* const> results;  ///< the first of them that a trace has is its main stage
     const StageInfo* mask;
-    const StageInfo* center;                     ///< the centers of local windows
-    std::string_view query, queries, key, keys;  ///< on the axes: "query", "queries", "key", "keys"
+    const StageInfo* center;  ///< the centers of local windows
+    std::string_view query = "query", queries = "queries", key = "key", keys = "keys";  ///< on the axes
     /// The groups of settings that it uses, as in options(): the sections of the panel.
     std::span<const std::string_view> sections;
     SentenceRole first, second;   ///< of text and text2

@@ -94,6 +94,7 @@ Trace run(const Graph& graph, const Trace& previous, const EvaluateOptions& opti
     trace.columns = graph.columns;
     trace.table = graph.table;
     trace.target_table = graph.target_table;
+    trace.features = graph.features;
     trace.givable = graph.givable;
     trace.records = Run(graph, previous, options).records();
     std::stable_partition(trace.records.begin(), trace.records.end(),

@@ -178,4 +178,7 @@ inline constexpr const StageInfo* k_first_parameter = "table"_stage;
 inline constexpr const StageInfo* k_first_of_seq2seq = "source"_stage;
 inline constexpr const StageInfo* k_first_parameter_of_seq2seq = "E_src"_stage;
 
+/// Before the symbol of a stage: the gradient of the loss, ℓ, with respect to it.
+inline constexpr std::string_view k_gradient_symbol = "∂ℓ/∂";
+
 }  // namespace attnscope

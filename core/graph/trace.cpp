@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "core/graph/stage_table.h"
 #include "core/image/patches.h"
@@ -11,25 +12,72 @@
 namespace attnscope {
 
 using enum Axis;
+using enum Unit;
 
 std::span<const StageInfo> stage_table() { return stage_table_rows::k_stages; }
 
-const StageInfo* find_stage_info(std::string_view name) { return find_in_table(split_layer(name).name); }
+namespace {
 
-bool is_parameter(const StageInfo& info) { return &info >= k_first_parameter; }
+const StageInfo& value_of(const StageInfo& info) { return info.value ? *info.value : info; }
+
+std::string gradient_symbol(std::string_view symbol) {
+    const bool is_sum = symbol.find('+') != std::string_view::npos;
+    return fmt::format("{}{}{}{}", k_gradient_symbol, is_sum ? "(" : "", symbol, is_sum ? ")" : "");
+}
+
+/// The gradients of all stages, in the order of the table, and their names.
+struct GradientTable {
+    std::vector<StageInfo> stages;
+    std::deque<std::string> texts;
+
+    GradientTable() {
+        for (const StageInfo& value : stage_table_rows::k_stages) {
+            StageInfo gradient = value;
+            gradient.name = texts.emplace_back(fmt::format("{}{}", k_gradient_prefix, value.name));
+            gradient.symbol =
+                texts.emplace_back(gradient_symbol(value.symbol.empty() ? value.name : value.symbol));
+            gradient.caption = gradient.symbol;
+            gradient.unit = real;
+            gradient.role = StageRole::other;
+            gradient.value = &value;
+            stages.push_back(gradient);
+        }
+    }
+};
+
+}  // namespace
+
+const StageInfo& gradient_info(const StageInfo& value) {
+    static const GradientTable table;
+    return table.stages[static_cast<std::size_t>(&value - stage_table_rows::k_stages.data())];
+}
+
+bool may_have_gradient(const StageInfo& info) { return info.unit == real || info.unit == probability; }
+
+const StageInfo* find_stage_info(std::string_view name) {
+    const std::string_view own = split_layer(name).name;
+    if (!own.starts_with(k_gradient_prefix)) return find_in_table(own);
+    const StageInfo* value = find_in_table(own.substr(k_gradient_prefix.size()));
+    return value && may_have_gradient(*value) ? &gradient_info(*value) : nullptr;
+}
+
+bool is_parameter(const StageInfo& info) { return &value_of(info) >= k_first_parameter; }
 
 bool is_of_seq2seq(const StageInfo& info) {
-    return &info >= (is_parameter(info) ? k_first_parameter_of_seq2seq : k_first_of_seq2seq);
+    return &value_of(info) >= (is_parameter(info) ? k_first_parameter_of_seq2seq : k_first_of_seq2seq);
 }
 
 std::string stage_heading(const StageInfo& info) {
+    if (info.value) return std::string(k_gradient_symbol) + stage_heading(*info.value);
     std::string heading(info.name);
     if (!is_parameter(info)) std::ranges::replace(heading, '_', ' ');
     return heading;
 }
 
 std::string stage_heading(const StageKey& key) {
-    return stage_heading(*key.stage) + (key.layer > 0 ? fmt::format(" · layer {}", key.layer) : "");
+    const bool is_value = key.part == StageKey::Part::value;
+    return stage_heading(is_value ? *key.stage : gradient_info(*key.stage)) +
+           (key.layer > 0 ? fmt::format(" · layer {}", key.layer) : "");
 }
 
 bool may_name(std::string_view name, const Stage& stage) {
@@ -45,9 +93,10 @@ const StageRecord* Trace::record(StageKey key) const {
     return found == records.end() ? nullptr : &*found;
 }
 
-const Stage* Trace::find(StageKey key) const {
-    const StageRecord* found = record(key);
-    return found ? found->stage.get() : nullptr;
+StagePtr Trace::stage(StageKey key) const {
+    if (const StageRecord* found = record(key)) return found->stage;
+    const auto found = std::ranges::find(gradients, key, &Stage::key);
+    return found == gradients.end() ? nullptr : *found;
 }
 
 const Stage* Trace::find(StageRole role, int layer) const {
@@ -60,6 +109,8 @@ const Stage* Trace::find(StageRole role, int layer) const {
 const Stage* Trace::find_named(std::string_view name) const {
     for (const StageRecord& record : records)
         if (may_name(name, *record.stage)) return record.stage.get();
+    for (const StagePtr& gradient : gradients)
+        if (may_name(name, *gradient)) return gradient.get();
     return nullptr;
 }
 
@@ -90,6 +141,30 @@ std::string Trace::label(Axis axis, int index) const {
     if (axis == pixel) return pixel_label(index, experiment.input.patch_size);
     const auto i = static_cast<std::size_t>(index);
     return labels && i < labels->size() ? (*labels)[i] : std::to_string(index + 1);
+}
+
+namespace {
+
+/// nullptr where there is no name.
+const std::string* name_at(const std::vector<std::string>& names, int index) {
+    const auto i = static_cast<std::size_t>(index);
+    return i < names.size() && !names[i].empty() ? &names[i] : nullptr;
+}
+
+}  // namespace
+
+std::string Trace::row_label(const Stage& stage, int row) const {
+    const auto known = features.find(stage.info);
+    const std::string* name = known == features.end() ? nullptr : name_at(known->second.rows, row);
+    return name ? *name : label(stage.info->rows, row);
+}
+
+std::string Trace::column_label(const Stage& stage, int column, int head) const {
+    const auto known = features.find(stage.info);
+    const int first = stage.shape().heads > 1 ? std::max(head, 0) * stage.shape().columns : 0;
+    const std::string* name =
+        known == features.end() ? nullptr : name_at(known->second.columns, first + column);
+    return name ? *name : label(stage.info->columns, column);
 }
 
 bool Trace::fully_masked(int row) const {

@@ -1,6 +1,7 @@
 // A Trace: every named matrix between the words and the result.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,18 +58,26 @@ struct StageInfo {
     bool per_head;
     std::string_view mask = "";  ///< the stage whose closed pairs are empty cells of this one
     StageRole role = StageRole::other;
+    const StageInfo* value = nullptr;  ///< of a gradient: the stage that it is the gradient of
 };
 
 /// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
 std::span<const StageInfo> stage_table();
-/// Also with a layer, "2.scores"; nullptr for a name that is not in the table.
+/// The loss's gradient with respect to a stage, as a stage of its own: "grad.weights", of any sign, with the
+/// stage's axes and closed pairs.
+const StageInfo& gradient_info(const StageInfo& value);
+/// Whether a stage may have a gradient: it holds no whole numbers, and is no mask.
+bool may_have_gradient(const StageInfo& info);
+/// Also with a layer, "2.scores", and of a gradient, "grad.scores" or "2.grad.scores"; nullptr for a name
+/// that is not in the table.
 const StageInfo* find_stage_info(std::string_view name);
 
 /// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
 bool is_parameter(const StageInfo& info);
 /// Whether a stage is one of sequence to sequence alone.
 bool is_of_seq2seq(const StageInfo& info);
-/// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q".
+/// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q". That
+/// of a gradient is "∂ℓ/∂feed forward hidden".
 std::string stage_heading(const StageInfo& info);
 
 /// Identifies a value of a computation: a stage, of which layer (from 1; 0 where there are no layers), the
@@ -96,14 +105,15 @@ struct Stage {
     StageKey::Part part;
 
     Stage(StageKey key, Buffer values)
-        : info(key.stage),
+        : info(key.part == StageKey::Part::value ? key.stage : &gradient_info(*key.stage)),
           buffer(std::move(values)),
           layer(key.layer),
           part(key.part),
           name_(name_in_layer(layer, info->name)) {}
 
-    StageKey key() const { return {info, layer, part}; }
-    /// As in files, on the command line and in a presentation: "weights", in a stack "2.weights".
+    StageKey key() const { return {info->value ? info->value : info, layer, part}; }
+    /// As in files, on the command line and in a presentation: "weights", in a stack "2.weights"; of a
+    /// gradient "grad.weights", "2.grad.weights".
     std::string_view name() const { return name_; }
     const Shape& shape() const { return buffer.shape(); }
 
@@ -127,6 +137,12 @@ struct StageRecord {
     bool computed = false;              ///< computed by the run that made this trace
 };
 
+/// The names of a stage's features, with heads those of all heads; empty where they are numbered.
+struct FeatureNames {
+    std::vector<std::string> rows, columns;
+};
+using StageFeatures = std::map<const StageInfo*, FeatureNames>;
+
 /// A matrix of given_names() that may be overridden, and the size that it must have.
 struct Givable {
     std::string name;
@@ -142,26 +158,34 @@ struct Trace {
     std::vector<std::string> columns;  ///< M key tokens as typed; empty if they do not come from the text
     std::vector<std::string> table;    ///< the vocabulary, by table row
     std::vector<std::string> target_table;  ///< the words that can be predicted, by row of their table
+    StageFeatures features;                 ///< by what stands in the features of these stages
     std::vector<Givable> givable;
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
+    std::vector<StagePtr> gradients;   ///< of stages and parameters, in their order; empty if not asked for
     double milliseconds = 0;           ///< the time of the whole evaluate()
     BackendKind backend = BackendKind::cpu;
 
-    /// nullptr if the experiment has no such stage.
+    /// nullptr if the experiment has no such stage, or it is a gradient.
     const StageRecord* record(StageKey key) const;
-    const Stage* find(StageKey key) const;
+    /// nullptr if the experiment has no such stage, or no such gradient.
+    StagePtr stage(StageKey key) const;
+    const Stage* find(StageKey key) const { return stage(key).get(); }
     /// The first of this role, in this layer if it has one.
     const Stage* find(StageRole role, int layer = 0) const;
     /// By the name that a file, the command line or a presentation holds; a name without a layer is that of
     /// the first one, and a layer's number is ignored where the stage is outside the layers.
     const Stage* find_named(std::string_view name) const;
-    /// The stages in order, without the parameters.
+    /// The stages in order, without parameters and gradients.
     std::vector<StagePtr> stages() const;
     std::vector<StagePtr> parameters() const;
     /// The label of a row or column, counted from 0: a token or a word of the table; a number counted from 1
     /// for a feature and where there is no word; "row,column" for a patch of an image; empty for a single
     /// column.
     std::string label(Axis axis, int index) const;
+    /// The label of a stage's row, or of a column in one head (from 0): the name of a feature that has one,
+    /// else as label() says.
+    std::string row_label(const Stage& stage, int row) const;
+    std::string column_label(const Stage& stage, int column, int head = 0) const;
     /// Whether a query's keys are all masked in every head: its weights and its context are zeros.
     bool fully_masked(int row) const;
     /// Whether, with the softmax over the queries, a key is masked for every query in every head: its weights

@@ -1,29 +1,63 @@
-// The loss of a batch of examples, and its gradients.
+// The loss of a batch of sentences, what its heads look at, and its gradients.
 #pragma once
 
 #include <span>
 #include <stop_token>
+#include <vector>
 
-#include "core/experiment/experiment.h"
 #include "core/learn/optimizer.h"
+#include "core/learn/task_sentence.h"
 
 namespace attnscope {
 
-/// What one example replaces in an experiment: `tokens` and `targets` of a transformer; `src`, `tgt_in` and
-/// `tgt_out` of sequence to sequence.
-using Example = std::map<std::string, Matrix>;
+struct Mean {
+    double sum = 0;
+    int count = 0;
 
-struct BatchResult {
-    double loss = 0;  ///< the mean of −log p over all positions of the batch that have a target
-    int targets = 0;  ///< how many there are
-    double norm = 0;  ///< of all gradients together
-    Parameters gradients;
+    void add(double value) {
+        sum += value;
+        ++count;
+    }
+    /// NaN of nothing.
+    double value() const { return sum / count; }
 };
 
+/// Of some sentences of a batch.
+struct BatchPart {
+    double loss = 0;  ///< the sum of −log p over their positions that have a target
+    int right = 0;    ///< at how many of these the target is the most likely word
+    /// For each head of each layer, layer by layer, the weight at the keys of the sentences; of sequence to
+    /// sequence its alignment; empty without one.
+    std::vector<Mean> patterns = {};
+    Parameters gradients = {};
+};
+
+struct BatchResult {
+    double loss = 0;      ///< the mean of −log p over all positions of the batch that have a target
+    int targets = 0;      ///< how many there are
+    double accuracy = 0;  ///< the share of these where the target is the most likely word
+    std::vector<Mean> patterns = {};  ///< see BatchPart
+    double norm = 0;                  ///< of all gradients together
+    Parameters gradients = {};
+};
+
+/// How many parts a batch is cut into, each of which has gradients until they are added.
+std::size_t parts_of_batch(std::size_t sentences);
+
+/// The model with these matrices instead of its own.
+Experiment with_parameters(Experiment model, const Parameters& parameters);
+
 /// `model` is an experiment of any sentence; `parameters` are the custom matrices that are learned, all of
-/// one mechanism. A parameter that the loss does not depend on has the gradient 0. A transformer's sentences
-/// of one length are computed together. Throws as evaluate(), and Error(bad_input) without any target.
+/// one mechanism. A parameter that the loss does not depend on has the gradient 0. Sentences are cut into
+/// parts that depend on the batch alone, each computed at once where the model allows it, on `threads`
+/// threads (0: one per core): the same bits for any number. Throws as evaluate(), and Error(bad_input)
+/// without any target; Error(too_large) if a part does not fit in memory.
 BatchResult batch_gradients(const Experiment& model, const Parameters& parameters,
-                            std::span<const Example> batch, const std::stop_token& cancel = {});
+                            std::span<const TaskSentence> batch, const std::stop_token& cancel = {},
+                            int threads = 0);
+/// The same without gradients.
+BatchResult batch_loss(const Experiment& model, const Parameters& parameters,
+                       std::span<const TaskSentence> batch, const std::stop_token& cancel = {},
+                       int threads = 0);
 
 }  // namespace attnscope

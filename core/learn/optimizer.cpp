@@ -1,6 +1,8 @@
 #include "core/learn/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace attnscope {
 namespace {
@@ -16,7 +18,7 @@ void clip(double limit, Parameters& gradients) {
 void step_sgd(const Optimizer& optimizer, OptimizerState& state, const std::string& name, Matrix& p,
               Matrix& g) {
     if (optimizer.weight_decay != 0) g += static_cast<float>(optimizer.weight_decay) * p;
-    const auto rate = static_cast<float>(optimizer.learning_rate);
+    const auto rate = static_cast<float>(learning_rate_at(optimizer, state.steps));
     if (optimizer.momentum == 0) {
         p -= rate * g;
         return;
@@ -29,7 +31,7 @@ void step_sgd(const Optimizer& optimizer, OptimizerState& state, const std::stri
 /// m ← β1 m + (1 − β1) g; v ← β2 v + (1 − β2) g²; p ← p − rate ÷ (1 − β1^t) · m ÷ (√v ÷ √(1 − β2^t) + ε).
 void step_adam(const Optimizer& optimizer, OptimizerState& state, const std::string& name, Matrix& p,
                Matrix& g) {
-    const double rate = optimizer.learning_rate, decay = optimizer.weight_decay;
+    const double rate = learning_rate_at(optimizer, state.steps), decay = optimizer.weight_decay;
     if (optimizer.kind == OptimizerKind::adamw)
         p *= static_cast<float>(1 - rate * decay);
     else if (decay != 0)
@@ -52,6 +54,14 @@ double norm_of(const Parameters& gradients) {
     double squares = 0;
     for (const auto& [name, gradient] : gradients) squares += gradient.cast<double>().squaredNorm();
     return std::sqrt(squares);
+}
+
+double learning_rate_at(const Optimizer& optimizer, int step) {
+    const double rate = optimizer.learning_rate;
+    if (step <= optimizer.warm_up) return rate * step / optimizer.warm_up;
+    if (optimizer.decay == 0) return rate;
+    const double done = std::min(1.0, static_cast<double>(step - optimizer.warm_up) / optimizer.decay);
+    return rate * (1 + std::cos(std::numbers::pi * done)) / 2;
 }
 
 void step(const Optimizer& optimizer, OptimizerState& state, Parameters& parameters, Parameters& gradients) {

@@ -1,32 +1,13 @@
 // Optimizers: how a step changes the parameters.
 #pragma once
 
-#include <array>
 #include <map>
 #include <string>
 
-#include "core/choice.h"
+#include "core/experiment/experiment.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
-
-enum class OptimizerKind { sgd, adam, adamw };
-constexpr auto choice_names(OptimizerKind) {
-    using enum OptimizerKind;
-    return std::to_array<ChoiceName<OptimizerKind>>({{sgd, "sgd"}, {adam, "adam"}, {adamw, "adamw"}});
-}
-
-/// As torch.optim.SGD, Adam (Kingma and Ba 2015, algorithm 1) and AdamW (Loshchilov and Hutter 2019,
-/// algorithm 2) of PyTorch 1.13, in float32 and in the same order of operations.
-struct Optimizer {
-    OptimizerKind kind = OptimizerKind::adam;
-    double learning_rate = 1e-3;
-    double momentum = 0;  ///< of sgd
-    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-    double weight_decay = 0;
-    double clip = 0;  ///< largest norm of all gradients together, as torch.nn.utils.clip_grad_norm_; 0: none
-    bool operator==(const Optimizer&) const = default;
-};
 
 /// Matrices by the names of the parameters, as in given_names().
 using Parameters = std::map<std::string, Matrix>;
@@ -41,7 +22,13 @@ struct OptimizerState {
 /// The norm of all gradients together, in double.
 double norm_of(const Parameters& gradients);
 
-/// Changes the parameters by one step. `gradients` has one for each, which clipping changes.
+/// The learning rate of a step, counted from 1. It rises in a straight line to Optimizer::learning_rate
+/// during the warm-up (Vaswani et al. 2017, §5.3) and falls during the decay by half a cosine (Loshchilov and
+/// Hutter 2017, eq. 5), after which it is 0.
+double learning_rate_at(const Optimizer& optimizer, int step);
+
+/// Changes the parameters by one step, in float32 and in PyTorch's order of operations. `gradients` has one
+/// for each, which clipping and weight decay change.
 void step(const Optimizer& optimizer, OptimizerState& state, Parameters& parameters, Parameters& gradients);
 
 }  // namespace attnscope

@@ -1,53 +1,56 @@
-// Tasks: what a model can be trained on, with fresh examples at every step.
+// Tasks: what a model can be trained on, with fresh sentences at every step.
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/choice.h"
 #include "core/experiment/experiment.h"
-#include "core/learn/batch.h"
-#include "core/learn/optimizer.h"
+#include "core/learn/task_sentence.h"
 #include "core/random/generator.h"
 
 namespace attnscope {
 
-enum class TaskKind { induction, copy, reverse, sort, recall };
-constexpr auto choice_names(TaskKind) {
-    using enum TaskKind;
-    return std::to_array<ChoiceName<TaskKind>>(
-        {{induction, "induction"}, {copy, "copy"}, {reverse, "reverse"}, {sort, "sort"}, {recall, "recall"}});
-}
-
-/// A sentence of a task: rows of its words, each position's target (−1: none), and the key that a head which
-/// has learned the task looks at from each position (−1: any), by which heads are scored.
-struct TaskSentence {
-    std::vector<int> tokens, targets, keys;
+/// The sentences of a task, and their words.
+struct TaskSentences {
+    std::vector<std::string> source_words = {};  ///< of the encoder; empty: a stack of layers learns it
+    std::vector<std::string> words = {};         ///< of the stack, or of the decoder after <bos> and <eos>
+    /// The next sentence; the generator gives the numbers that torch.randint would.
+    std::function<TaskSentence(Generator&)> draw = nullptr;
+    /// The same of those that no run trains on; null: as `draw`, by another generator.
+    std::function<TaskSentence(Generator&)> draw_held_out = nullptr;
+    TokenizerKind tokenizer = TokenizerKind::whitespace;
 };
 
 struct Task {
     TaskKind choice;
+    MechanismKind mechanism;    ///< that learns it
     std::string_view summary;   ///< "continue a word that repeats"
     std::string_view look_for;  ///< what to see in the weights once it is learned
-    std::string_view pattern;   ///< of the heads' score: "induction"
-    std::vector<std::string> (*words)();
-    /// The next sentence; the generator gives the numbers that torch.randint would.
-    TaskSentence (*draw)(Generator& generator);
-    /// The model and the optimizer with which it is learned within seconds.
-    void (*set_up)(Experiment& experiment, Optimizer& optimizer, int& batch);
+    std::string_view pattern;   ///< of the heads' score: "induction"; empty: there is none
+    /// Throws Error(bad_input) for a text that cannot be learned from.
+    TaskSentences (*open)(const Training& training);
+    /// The model, optimizer and batch with which it is learned within seconds.
+    void (*set_up)(Experiment& experiment);
 };
 
+/// All but `none`.
 std::span<const Task> tasks();
+/// Of any kind but `none`.
 const Task& task_of(TaskKind kind);
 
-/// For batch_gradients().
-Example example_of(const TaskSentence& sentence);
-/// Tokens as text: "c f a c f".
-std::string text_of(const Task& task, std::span<const int> tokens);
-/// The same sentence, with the task's words, as an experiment's input and target.
-void set_sentence(Experiment& experiment, const Task& task, const TaskSentence& sentence);
+/// The next sentences of the generator.
+std::vector<TaskSentence> draw_sentences(const std::function<TaskSentence(Generator&)>& draw,
+                                         Generator& generator, int count);
+
+/// Makes the input the first sentence that the task's run learns, and the words those of the task. Throws
+/// Error(bad_input) as Task::open.
+void set_first_sentence(Experiment& experiment);
+/// The default experiment, set up for a task, with one of its sentences.
+Experiment task_experiment(TaskKind kind);
+/// The sentence, and the task's words, as an experiment's input and target.
+void set_sentence(Experiment& experiment, const TaskSentences& sentences, const TaskSentence& sentence);
 
 }  // namespace attnscope

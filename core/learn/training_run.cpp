@@ -4,134 +4,218 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
-#include "core/mechanism/transformer/build.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/mechanism/transformer/parameters.h"
+#include "core/memory.h"
 
 namespace attnscope {
 namespace {
 
-constexpr int k_held_out = 64, k_largest_batch = 1024;
-/// The seed of the held-out sentences, which no run trains on: another stream than that of any run's seed.
+/// The seed of the held-out sentences.
 constexpr std::int64_t k_held_out_seed = 0x48454C44;
+constexpr std::size_t k_most_kept_bytes = std::size_t{64} << 20, k_fewest_kept = 4;
 
-std::vector<TaskSentence> drawn(const Task& task, Generator& generator, int count) {
-    std::vector<TaskSentence> sentences;
-    for (int i = 0; i < count; ++i) sentences.push_back(task.draw(generator));
-    return sentences;
+[[noreturn]] void refuse(const std::string& message) { throw Error(ErrorKind::bad_input, message); }
+
+void require_trainable(const Experiment& e) {
+    if (e.training.task == TaskKind::none) refuse("no task is chosen: set task");
+    const MechanismKind needed = task_of(e.training.task).mechanism;
+    if (e.mechanism != needed)
+        refuse(fmt::format("mechanism {} cannot be trained on {}: use {}", name_of(e.mechanism),
+                           name_of(e.training.task), name_of(needed)));
+    if (needed == MechanismKind::transformer && e.attention.position == Position::alibi)
+        refuse("position alibi cannot be trained: use none, sinusoidal, learned or rope");
 }
 
-/// The matrices that the model itself draws.
+/// Throws Error(too_large) unless the parameters fit in memory with what is kept for each: its gradient, two
+/// means of the optimizer, copies while a step is computed and the states to go back to.
+void require_memory(const Experiment& model) {
+    const std::size_t copies =
+        8 + 3 * k_fewest_kept + parts_of_batch(static_cast<std::size_t>(model.training.batch));
+    const Graph graph = build(model);
+    std::size_t numbers = 0;
+    for (const GraphValue& value : graph.values)
+        if (is_parameter(*value.key.stage)) numbers += value.shape.size();
+    const std::size_t needed = copies * numbers * sizeof(float), free = available_memory() / 10 * 9;
+    if (needed > free)
+        throw Error(
+            ErrorKind::too_large,
+            fmt::format("training {} parameters needs {} MiB and {} MiB are free: use a smaller model",
+                        numbers, needed >> 20, free >> 20));
+}
+
+/// All matrices that the model draws.
 Parameters first_parameters(const Experiment& model) {
     Parameters parameters;
     const Trace trace = evaluate(model);
-    for (const StagePtr& stage : trace.parameters()) {
-        const std::string name = stage->info == "table"_stage ? "E" : std::string(stage->name());
-        if (!model.is_given(name)) parameters.emplace(name, stage->buffer.host().head(0));
-    }
+    for (const StagePtr& stage : trace.parameters())
+        parameters.emplace(given_name(stage->key()), stage->buffer.host().head(0));
     return parameters;
+}
+
+bool is_name_of_parameter(std::string_view name) {
+    const std::string_view in_layer = split_layer(name).name;
+    const StageInfo* stage = in_layer == "E" ? "table"_stage : find_in_table(in_layer);
+    return stage && is_parameter(*stage);
+}
+
+/// Empty where the task names no keys.
+std::vector<float> values_of(const std::vector<Mean>& means) {
+    std::vector<float> values;
+    if (std::ranges::all_of(means, [](const Mean& mean) { return mean.count == 0; })) return values;
+    for (const Mean& mean : means) values.push_back(static_cast<float>(mean.value()));
+    return values;
+}
+
+std::size_t bytes_of(const Parameters& parameters) {
+    std::size_t bytes = 0;
+    for (const auto& [name, values] : parameters)
+        bytes += sizeof(float) * static_cast<std::size_t>(values.size());
+    return bytes;
 }
 
 }  // namespace
 
-Training training_of(TaskKind kind) {
-    Training training;
-    training.task = kind;
-    Experiment& model = training.model;
-    model.mechanism = MechanismKind::transformer;
-    task_of(kind).set_up(model, training.optimizer, training.batch);
-    Generator generator(training.seed);
-    set_sentence(model, task_of(kind), task_of(kind).draw(generator));
-    return training;
+Experiment untrained(Experiment experiment) {
+    std::erase_if(experiment.weights.given,
+                  [](const auto& each) { return is_name_of_parameter(each.first); });
+    experiment.training.step = 0;
+    return experiment;
 }
 
-const HeadScore& Measurement::best() const { return *std::ranges::max_element(heads, {}, &HeadScore::score); }
+bool can_be_trained(const Experiment& experiment) {
+    const TaskKind task = experiment.training.task;
+    return task != TaskKind::none && task_of(task).mechanism == experiment.mechanism;
+}
 
-TrainingRun::TrainingRun(const Training& training) : training_(training), sentences_(training.seed) {
-    if (training.model.mechanism != MechanismKind::transformer)
-        throw Error(ErrorKind::bad_input, fmt::format("mechanism {} is not trained: use transformer",
-                                                      name_of(training.model.mechanism)));
-    if (training.model.attention.position == Position::alibi)
-        throw Error(ErrorKind::bad_input,
-                    "position alibi cannot be trained: use none, sinusoidal, learned or rope");
-    if (training.batch < 1 || training.batch > k_largest_batch)
-        throw Error(ErrorKind::bad_input,
-                    fmt::format("batch {} is out of range: use 1 to {}", training.batch, k_largest_batch));
+bool are_of_one_run(const Experiment& a, const Experiment& b) {
+    const auto without_sentence = [](Experiment e) {
+        e = untrained(std::move(e));
+        e.input.text = e.input.text2 = "";
+        e.seq2seq.decode = Decode::teacher;
+        return e;
+    };
+    return without_sentence(a) == without_sentence(b);
+}
+
+float StepRecord::best_pattern() const {
+    return patterns.empty() ? std::numeric_limits<float>::quiet_NaN() : *std::ranges::max_element(patterns);
+}
+
+HeadPlace head_place(const Experiment& experiment, std::size_t index) {
+    const auto heads = static_cast<std::size_t>(
+        experiment.mechanism == MechanismKind::seq2seq ? 1 : experiment.attention.heads);
+    return {static_cast<int>(index / heads) + 1, static_cast<int>(index % heads) + 1};
+}
+
+std::size_t Measurement::best_head() const {
+    return static_cast<std::size_t>(std::ranges::max_element(patterns) - patterns.begin());
+}
+
+TrainingRun::TrainingRun(Experiment experiment, int threads)
+    : model_(untrained(std::move(experiment))),
+      threads_(threads),
+      state_{{}, {}, Generator(model_.training.data_seed)} {
+    check(model_);
+    require_trainable(model_);
+    // The sentence may be anything, and custom; the parameters are those of the task's words.
+    for (const char* name : {"src", "tgt_in", "tgt_out", "tokens", "targets"})
+        model_.weights.given.erase(name);
+    sentences_ = task_of(model_.training.task).open(model_.training);
+    Generator first(model_.training.data_seed);
+    set_sentence(model_, sentences_, sentences_.draw(first));
+    require_memory(model_);
     Generator held_out{Seed(k_held_out_seed)};
-    held_out_ = drawn(task_of(training.task), held_out, k_held_out);
-    parameters_ = first_parameters(training.model);
+    held_out_ = draw_sentences(sentences_.draw_held_out ? sentences_.draw_held_out : sentences_.draw,
+                               held_out, k_held_out_sentences);
+    state_.parameters = first_parameters(model_);
+    keep();
 }
 
-void TrainingRun::step(const std::stop_token& cancel) {
-    const Generator before = sentences_;
-    try {
-        std::vector<Example> batch;
-        for (const TaskSentence& sentence : drawn(task_of(training_.task), sentences_, training_.batch))
-            batch.push_back(example_of(sentence));
-        BatchResult result = batch_gradients(training_.model, parameters_, batch, cancel);
-        if (!std::isfinite(result.loss) || !std::isfinite(result.norm))
-            throw Error(
-                ErrorKind::bad_input,
-                fmt::format("the loss is not finite at step {}: use a smaller learning rate", steps() + 1));
-        attnscope::step(training_.optimizer, state_, parameters_, result.gradients);
-        records_.push_back({result.loss, result.norm});
-    } catch (...) {
-        sentences_ = before;
-        throw;
-    }
+void TrainingRun::advance(const std::stop_token& cancel) {
+    Generator next = state_.sentences;
+    const std::vector<TaskSentence> batch = draw_sentences(sentences_.draw, next, model_.training.batch);
+    BatchResult result = batch_gradients(model_, state_.parameters, batch, cancel, threads_);
+    const auto refuse_step = [&] {
+        refuse(fmt::format("the loss is not finite at step {}: use a smaller learning rate", step() + 1));
+    };
+    if (!std::isfinite(result.loss) || !std::isfinite(result.norm)) refuse_step();
+    State after{state_.parameters, state_.optimizer, next};
+    attnscope::step(model_.training.optimizer, after.optimizer, after.parameters, result.gradients);
+    if (!std::isfinite(norm_of(after.parameters))) refuse_step();
+    state_ = std::move(after);
+    if (step() > std::ssize(records_))
+        records_.push_back({result.loss, result.accuracy, result.norm, values_of(result.patterns)});
+    keep();
+}
+
+void TrainingRun::go_to(int step, const std::stop_token& cancel) {
+    const State& kept = kept_before(step);
+    if (step < this->step() || kept.optimizer.steps > this->step()) state_ = State(kept);
+    while (this->step() < step) advance(cancel);
+}
+
+const TrainingRun::State& TrainingRun::kept_before(int step) const {
+    return kept_[std::min(static_cast<std::size_t>(step / spacing_), kept_.size() - 1)];
+}
+
+std::pair<int, const Parameters*> TrainingRun::kept_near(int step) const {
+    const State& kept = kept_before(step);
+    return {kept.optimizer.steps, &kept.parameters};
+}
+
+/// Keeps the state if this step is one to keep, and half as many where there is no room for more.
+void TrainingRun::keep() {
+    if (step() % spacing_ != 0 || step() / spacing_ < std::ssize(kept_)) return;
+    kept_.push_back(state_);
+    const std::size_t most =
+        std::clamp(k_most_kept_bytes / bytes_of_state(), k_fewest_kept, std::size_t{128});
+    if (kept_.size() <= most) return;
+    std::vector<State> fewer;
+    for (std::size_t i = 0; i < kept_.size(); i += 2) fewer.push_back(std::move(kept_[i]));
+    kept_ = std::move(fewer);
+    spacing_ *= 2;
+}
+
+std::size_t TrainingRun::bytes_of_state() const {
+    return bytes_of(state_.parameters) + bytes_of(state_.optimizer.first) +
+           bytes_of(state_.optimizer.second) + sizeof(State);
+}
+
+std::size_t TrainingRun::kept_bytes() const {
+    std::size_t bytes = kept_.size() * bytes_of_state();
+    for (const StepRecord& record : records_)
+        bytes += sizeof(record) + record.patterns.size() * sizeof(float);
+    return bytes;
 }
 
 Measurement TrainingRun::measure(const std::stop_token& cancel) const {
-    Experiment e = training_.model;
-    for (const auto& [name, values] : parameters_)
-        e.weights.given.insert_or_assign(name, GivenMatrix(values));
-    std::vector<TokenSentence> sentences;
-    for (const TaskSentence& each : held_out_) sentences.push_back({each.tokens, each.targets});
-    const Trace trace = evaluate(TransformerBuilder(e, sentences).build(), {.threads = 1, .cancel = cancel});
-
-    Measurement measured;
-    measured.loss = trace.find("loss"_stage)->buffer.at(0, 0, 0);
-    const ConstMatrixView log_probs = trace.find("log_probs"_stage)->buffer.host().head(0);
-    int right = 0, asked = 0;
-    Eigen::Index row = 0;
-    for (const TaskSentence& sentence : held_out_)
-        for (const int target : sentence.targets) {
-            Eigen::Index likely = 0;
-            log_probs.row(row++).maxCoeff(&likely);
-            if (target < 0) continue;
-            ++asked;
-            right += likely == target;
-        }
-    measured.accuracy = static_cast<double>(right) / asked;
-
-    const int heads = e.attention.heads;
-    for (int layer = 1; layer <= e.transformer.layers; ++layer) {
-        const Tensor& weights = trace.find({"weights"_stage, layer})->buffer.host();
-        for (int h = 0; h < heads; ++h) {
-            double sum = 0;
-            int count = 0;
-            for (std::size_t s = 0; s < held_out_.size(); ++s) {
-                const std::vector<int>& keys = held_out_[s].keys;
-                const ConstMatrixView of_head = weights.head(static_cast<int>(s) * heads + h);
-                for (std::size_t i = 0; i < keys.size(); ++i) {
-                    if (keys[i] < 0) continue;
-                    sum += of_head(static_cast<Eigen::Index>(i), keys[i]);
-                    ++count;
-                }
-            }
-            measured.heads.push_back({layer, h + 1, sum / count});
-        }
-    }
-    return measured;
+    const BatchResult result = batch_loss(model_, state_.parameters, held_out_, cancel, threads_);
+    return {result.loss, result.accuracy, values_of(result.patterns)};
 }
 
-Experiment TrainingRun::experiment() const {
-    Experiment e = training_.model;
-    for (const auto& [name, values] : parameters_)
-        e.weights.given.insert_or_assign(name, GivenMatrix(values));
-    return e;
+Experiment TrainingRun::experiment() const { return with_step(model_, model_, state_.parameters, step()); }
+
+Experiment with_step(Experiment shown, const Experiment& start, const Parameters& parameters, int step) {
+    shown = untrained(std::move(shown));
+    if (step > 0) shown = with_parameters(std::move(shown), parameters);
+    shown.input.words = start.input.words;
+    shown.input.words2 = start.input.words2;
+    shown.input.tokenizer = start.input.tokenizer;
+    shown.input.table_size = start.input.table_size;
+    shown.training.step = step;
+    return shown;
+}
+
+Experiment at_step(const Experiment& experiment, int step, const std::stop_token& cancel) {
+    TrainingRun run(experiment);
+    run.go_to(step, cancel);
+    return with_step(experiment, run.start(), run.parameters(), step);
 }
 
 }  // namespace attnscope

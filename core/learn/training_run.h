@@ -2,73 +2,109 @@
 #pragma once
 
 #include <stop_token>
-#include <string>
+#include <utility>
 #include <vector>
 
+#include "core/learn/batch.h"
 #include "core/learn/tasks.h"
 
 namespace attnscope {
 
-/// All that decides a run.
-struct Training {
-    TaskKind task = TaskKind::induction;
-    Experiment model;  ///< its settings and the seed of its first parameters; its sentence is the task's
-    Optimizer optimizer;
-    int batch = 16;  ///< fresh sentences for each step, 1 … 1024
-    Seed seed = 1;   ///< of the sentences
-    bool operator==(const Training&) const = default;
-};
+/// What a run starts from, and all that it depends on but for the experiment's sentence: the step is 0, and
+/// no parameter is custom.
+Experiment untrained(Experiment experiment);
+/// Whether a task is chosen that its mechanism learns.
+bool can_be_trained(const Experiment& experiment);
+/// Whether two experiments are steps of the same run: they differ in the sentence and the step alone.
+bool are_of_one_run(const Experiment& a, const Experiment& b);
 
-/// The task as it is learned within seconds.
-Training training_of(TaskKind task);
-
-/// What a step was: the loss before it.
+/// What a step was: all of its batch before the parameters learned from it.
 struct StepRecord {
     double loss = 0;
-    double norm = 0;  ///< of the gradients
+    double accuracy = 0;  ///< the share of the targets that were the most likely word
+    double norm = 0;      ///< of the gradients
+    /// How each head looks, layer by layer: the weight at the key that the task's pattern names, averaged
+    /// over the positions that have one. Empty without attention.
+    std::vector<float> patterns;
+
+    /// Of the head that looks most as the pattern says; NaN without one.
+    float best_pattern() const;
 };
 
-/// How a head looks: the weight at the key that the task's pattern names, averaged over the positions that
-/// have one.
-struct HeadScore {
+/// A head's place among those of all layers, layer by layer.
+struct HeadPlace {
     int layer, head;  ///< from 1
-    double score;
 };
+HeadPlace head_place(const Experiment& experiment, std::size_t index);
 
-/// What is measured on sentences that are not trained on.
+/// How many sentences a run is measured on: drawn with a seed apart, of a long text from a part that is held
+/// out.
+inline constexpr int k_held_out_sentences = 200;
+
+/// What is measured on them.
 struct Measurement {
     double loss = 0;
-    double accuracy = 0;            ///< the share of the targets that are the most likely word
-    std::vector<HeadScore> heads;   ///< layer by layer
-    const HeadScore& best() const;  ///< the head with the highest score
+    double accuracy = 0;
+    std::vector<float> patterns;  ///< as in StepRecord
+
+    std::size_t best_head() const;  ///< its place in `patterns`, which is not empty
 };
 
-/// A run in progress. The same training gives the same bits at every step.
+/// A run and where it stands. Its records only grow: going back to a step and on again repeats the same bits,
+/// whatever the number of threads. From time to time the state is kept, in about 64 MiB but at least four
+/// times, so that a step is gone back to by repeating a few.
 class TrainingRun {
 public:
-    /// Draws the first parameters. Throws as evaluate(), and Error(bad_input) for a mechanism other than the
-    /// transformer or a batch out of range.
-    explicit TrainingRun(const Training& training);
+    /// Draws the first parameters of the experiment's model. Throws as evaluate(), and Error(bad_input) for a
+    /// task or a model that cannot be trained. `threads`: 0, one per core.
+    explicit TrainingRun(Experiment experiment, int threads = 0);
 
-    const Training& training() const { return training_; }
-    int steps() const { return static_cast<int>(records_.size()); }
+    const Experiment& start() const { return model_; }
+    /// Where the run stands.
+    int step() const { return state_.optimizer.steps; }
+    /// Of all steps that were ever taken: records()[0] is step 1.
     const std::vector<StepRecord>& records() const { return records_; }
-    const Parameters& parameters() const { return parameters_; }
+    const Parameters& parameters() const { return state_.parameters; }
 
-    /// One step. Throws Error(bad_input) where the loss is no longer finite, which leaves the parameters of
-    /// the step before; Cancelled.
-    void step(const std::stop_token& cancel = {});
+    /// One step. Throws Error(bad_input) where the loss is no longer finite, and Cancelled, which leave the
+    /// run at the step before.
+    void advance(const std::stop_token& cancel = {});
+    /// Any step, from those that were taken before or by taking more. Throws as advance(), and the run then
+    /// stands at the last step that it reached.
+    void go_to(int step, const std::stop_token& cancel = {});
     Measurement measure(const std::stop_token& cancel = {}) const;
-    /// The model with the parameters as they are now, of one of the task's sentences.
+    /// The model of this step, of one of the task's sentences.
     Experiment experiment() const;
+    /// The parameters at the last step up to `step` whose state is kept, and which it is.
+    std::pair<int, const Parameters*> kept_near(int step) const;
+    /// Bytes of what is kept: the states and the records.
+    std::size_t kept_bytes() const;
 
 private:
-    Training training_;
-    Generator sentences_;
+    struct State {
+        Parameters parameters;
+        OptimizerState optimizer;
+        Generator sentences;
+    };
+
+    void keep();
+    const State& kept_before(int step) const;
+    std::size_t bytes_of_state() const;
+
+    Experiment model_;
+    int threads_;
+    TaskSentences sentences_;
+    State state_;
     std::vector<TaskSentence> held_out_;
-    Parameters parameters_;
-    OptimizerState state_;
     std::vector<StepRecord> records_;
+    std::vector<State> kept_;  ///< at the multiples of `spacing_`
+    int spacing_ = 4;
 };
+
+/// `shown` with the parameters and the words of a step of the run that began with `start`; at step 0 they are
+/// drawn.
+Experiment with_step(Experiment shown, const Experiment& start, const Parameters& parameters, int step);
+/// What `experiment` is at a step of its run, learned from the beginning.
+Experiment at_step(const Experiment& experiment, int step, const std::stop_token& cancel = {});
 
 }  // namespace attnscope

@@ -41,9 +41,6 @@ void require_bytes(const Graph& graph, std::size_t needed, std::size_t limit, co
                     needed >> 20, memory, limit >> 20));
 }
 
-/// Below this the machine is not asked how much is free, which takes longer than a small evaluation.
-constexpr std::size_t k_worth_asking = std::size_t{16} << 20;
-
 /// The old trace stays on screen until the new one is complete, so only free memory counts; on a card, which
 /// is asked again for each result, what may be reused counts as well.
 void require_memory(const Graph& graph, const Trace& previous, const EvaluateOptions& options) {

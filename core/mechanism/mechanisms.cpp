@@ -33,6 +33,7 @@ int layers_of(const Trace& trace) {
 
 const Stage& focused_stage(const Trace& trace, std::string_view wanted) {
     const Stage* stage = trace.find_named(wanted);
+    if (!stage) stage = trace.find_named(value_name(wanted));
     return stage ? *stage : main_stage(trace);
 }
 

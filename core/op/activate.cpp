@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 
 float relu(float x) { return x < 0 ? 0 : x; }
@@ -32,6 +34,13 @@ void Activate::backward(const Backward& at) const {
     at.sum(0) += at.gradient().binaryExpr(at.input(0), [&](float dY, float x) {
         return static_cast<float>(double{dY} * slope_of(activation, double{x}));
     });
+}
+
+void Activate::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    const double slope = slope_of(activation, cell.in(0, cell.head, cell.row, cell.column));
+    proof.add_step(fmt::format("× slope of {} {}", name_of(activation), number_text(slope, 4)),
+                   proof.steps.back().value * slope);
 }
 
 void Activate::explain(Proof& proof, const Cell& cell) const {

@@ -20,6 +20,7 @@ struct Activate {
     void forward(const Work& in, Tensor& out) const;
     /// relu: dY where x > 0, else 0; gelu: dY (Φ(x) + x φ(x)), in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Activate&) const = default;

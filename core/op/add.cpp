@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 namespace {
 
@@ -27,6 +29,10 @@ void Identity::forward(const Work& in, Tensor& out) const { sum_inputs(in, out);
 
 void Identity::backward(const Backward& at) const { pass_on(at); }
 
+void Identity::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+}
+
 void Identity::explain(Proof& proof, const Cell& cell) const {
     proof.remark = fmt::format("no projection: the same as {}", cell.words.symbol(0));
 }
@@ -48,6 +54,18 @@ void Add::backward(const Backward& at) const {
         at.sum(1).topRows(rows) += dY.middleRows(b * rows, rows);
 }
 
+void Add::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const int rows = cell.result_shape().rows;
+    if (cell.input == 0 || batch == 1) {
+        if (cell.row < rows) return pass_on(proof, cell, cell.head, cell.row, cell.column);
+        proof.remark = "beyond the sentence: this row is not used";
+        return;
+    }
+    Eigen::RowVectorXf of_sentences(batch);
+    for (int b = 0; b < batch; ++b) of_sentences(b) = cell.d(0, b * (rows / batch) + cell.row, cell.column);
+    add_numbers(proof, cell, SumOver::numbers, 0, of_sentences);
+}
+
 void Add::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(cell.words.symbol(0), cell.at(0));
     proof.add_step(fmt::format("+ {} {}", cell.words.symbol(1), number_text(cell.at(1))), cell.value);
@@ -56,6 +74,14 @@ void Add::explain(Proof& proof, const Cell& cell) const {
 void AddBias::forward(const Work& in, Tensor& out) const { sum_inputs(in, out); }
 
 void AddBias::backward(const Backward& at) const { pass_on(at); }
+
+void AddBias::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    if (cell.first_head() == cell.last_head())
+        return pass_on(proof, cell, cell.first_head(), cell.row, cell.column);
+    for (int h = 0; h <= cell.last_head(); ++h)
+        proof.add_term(fmt::format("head {}", h + 1), 1, cell.d(h, cell.row, cell.column));
+    proof.terms_title = "the sum over the heads of " + cell.words.gradient(0);
+}
 
 void AddBias::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);

@@ -16,6 +16,7 @@ struct Identity {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Identity&) const = default;
@@ -32,6 +33,7 @@ struct Add {
     void forward(const Work& in, Tensor& out) const;
     /// Both are dY, of a batch that of y the sum; the rows of y that are not used get nothing.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Add&) const = default;
@@ -47,6 +49,7 @@ struct AddBias {
     void forward(const Work& in, Tensor& out) const;
     /// dY for each; a bias without heads gets the sum over the heads.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const AddBias&) const = default;

@@ -1,6 +1,7 @@
 #include "core/op/cosine.h"
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 
@@ -44,6 +45,27 @@ void Sharpen::backward(const Backward& at) const {
         if (at.wants(0)) at.sum(0, h) += factor * at.gradient(h);
 }
 
+void Cosine::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const std::size_t other = 1 - cell.input;
+    const bool of_query = cell.input == 0;
+    proof.terms_title =
+        cell.words.gradient(0) + " · slope of the cosine, " + (of_query ? "key by key" : "query by query");
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
+        const Eigen::RowVectorXd own = cell.in_row(cell.input, h, cell.row).cast<double>();
+        const Eigen::RowVectorXf dC = of_query ? cell.d_row(h, cell.row) : cell.d_column(h, cell.row);
+        const Eigen::RowVectorXf c = of_query ? cell.out_row(h, cell.row) : cell.out_column(h, cell.row);
+        Eigen::RowVectorXf slopes(dC.size());
+        for (Eigen::Index k = 0; k < dC.size(); ++k) {
+            const Eigen::RowVectorXd there = cell.in_row(other, h, static_cast<int>(k)).cast<double>();
+            const double norms = own.norm() * there.norm();
+            const double back = norms > 1e-8 ? c(k) / own.squaredNorm() : 0;
+            slopes(k) =
+                static_cast<float>(there(cell.column) / std::max(norms, 1e-8) - back * own(cell.column));
+        }
+        add_products(proof, cell, of_query ? SumOver::columns : SumOver::rows, h, dC, slopes);
+    }
+}
+
 void Cosine::explain(Proof& proof, const Cell& cell) const {
     const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
     const double norms = q.cast<double>().norm() * k.cast<double>().norm();
@@ -52,6 +74,11 @@ void Cosine::explain(Proof& proof, const Cell& cell) const {
     proof.terms_result = proof.terms_sum;
     proof.add_step("q · k", proof.terms_sum);
     proof.add_step("÷ |q| |k| " + number_text(std::max(norms, 1e-8), 3), cell.value);
+}
+
+void Sharpen::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    proof.add_step("× β " + number_text(factor), proof.steps.back().value * factor);
 }
 
 void Sharpen::explain(Proof& proof, const Cell& cell) const {

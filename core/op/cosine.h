@@ -18,6 +18,7 @@ struct Cosine {
     /// With n = |q| |k| and c the result: dq = Σ dc (k ÷ n − c q ÷ |q|²), dk likewise; at 1e-8 the divisor
     /// is a constant.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Cosine&) const = default;
@@ -34,6 +35,7 @@ struct Sharpen {
     void forward(const Work& in, Tensor& out) const;
     /// dX = β dY.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Sharpen&) const = default;

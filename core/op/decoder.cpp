@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/op/gradient_proof.h"
 #include "core/op/gru_proof.h"
 #include "core/op/local_window.h"
 #include "core/op/normalizers.h"
@@ -309,6 +310,28 @@ void Decode::explain(Proof& proof, const Cell& cell) const { StepCell(rule, cell
 
 void DecodeGreedily::explain(Proof& proof, const Cell& cell) const {
     proof.remark = cell.words.table_row(static_cast<int>(cell.value));
+}
+
+void OutputLogits::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const std::string dY = cell.words.gradient(0);
+    std::size_t part = cell.input;
+    int column = cell.column;
+    if (part == 3)
+        for (part = 0; column >= cell.shape(part).columns; ++part) column -= cell.shape(part).columns;
+    if (cell.input < 3) {
+        int first = 0;
+        for (std::size_t i = 0; i < cell.input; ++i) first += cell.shape(i).columns;
+        proof.terms_title = dY + " · W_out, word by word";
+        return add_products(proof, cell, SumOver::columns, 0, cell.d_row(0, cell.row),
+                            cell.in_column(3, 0, first + cell.column));
+    }
+    if (cell.input == 3) {
+        proof.terms_title = fmt::format("{} · {}, step by step", dY, cell.words.symbol(part));
+        return add_products(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.row),
+                            cell.in_column(part, 0, column));
+    }
+    proof.terms_title = dY + ", step by step";
+    add_numbers(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.column));
 }
 
 void OutputLogits::explain(Proof& proof, const Cell& cell) const {

@@ -72,6 +72,9 @@ struct Decode {
     std::vector<Tensor> results(const Work& in) const;
     /// Through the steps, from the last to the first; completes the gradients of all results, in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
+    /// Of a cell of the result `cell.input`: what later steps pass back to it.
+    void explain_own_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Decode&) const = default;
@@ -107,6 +110,7 @@ struct OutputLogits {
     void forward(const Work& in, Tensor& out) const;
     /// d[s; y; c] = dY W_out, dW_out = dYᵀ [s; y; c], db_out: the sum of the rows of dY, in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const OutputLogits&) const = default;

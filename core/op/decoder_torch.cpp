@@ -75,7 +75,8 @@ void define_step(TorchLines& py, const DecoderRule& rule) {
     std::vector<std::string> parts;
     for (const DecoderPart part : rule.parts()) parts.push_back(local(part).name);
     body.line("return {}", fmt::join(parts, ", "));
-    py.functions.emplace_back("gru", k_gru_python);
+    py.functions.emplace_back("gru", py.gradients ? k_gru_gates_python : k_gru_python);
+    if (py.gradients) py.functions.push_back(k_stacked_python);
     py.functions.insert(py.functions.end(), look.functions.begin(), look.functions.end());
     py.functions.emplace_back(
         "step", rules.code + "def step(i, y, s):  # of the decoder\n" + python_indented(body.code));
@@ -96,7 +97,9 @@ void Decode::torch(TorchLines& py) const {
     py.line("    s = steps[-1][-1]");
     std::vector<std::string> stages;
     for (const TorchVariable& result : py.results) stages.push_back(result.name);
-    py.list("(", stages, ") = (torch.stack(each) for each in zip(*steps))");
+    py.list("(", stages,
+            fmt::format(") = ({} for each in zip(*steps))",
+                        py.gradients ? "stacked(list(each))" : "torch.stack(each)"));
 }
 
 void DecodeGreedily::torch(TorchLines& py) const {

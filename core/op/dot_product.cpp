@@ -1,6 +1,7 @@
 #include "core/op/dot_product.h"
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 
@@ -18,9 +19,14 @@ void DotProduct::backward(const Backward& at) const {
     }
 }
 
+void DotProduct::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    add_score_products(proof, cell, "k");
+}
+
 void DotProduct::explain(Proof& proof, const Cell& cell) const {
     proof.terms_title = "q · k, term by term";
-    proof.add_terms("", cell.row_of(0, cell.row), cell.row_of(1, cell.column));
+    const Eigen::RowVectorXf q = cell.row_of(0, cell.row), k = cell.row_of(1, cell.column);
+    for (int i = 0; i < q.size(); ++i) proof.add_term(cell.words.column_label(1, i), q(i), k(i));
     proof.terms_result = cell.value;
     proof.sum_name = "q · k";
 }

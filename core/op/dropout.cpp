@@ -1,5 +1,7 @@
 #include "core/op/dropout.h"
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 
 void Dropout::forward(const Work& in, Tensor& out) const {
@@ -13,6 +15,13 @@ void Dropout::forward(const Work& in, Tensor& out) const {
 void Dropout::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h)
         if (at.wants(0)) at.sum(0, h) += at.gradient(h).cwiseProduct(at.input(1, h)) / keep_probability;
+}
+
+void Dropout::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    const float kept = cell.in(1, cell.head, cell.row, cell.column);
+    proof.add_step(kept != 0 ? "kept, ÷ (1 − p) " + number_text(keep_probability) : "dropped",
+                   proof.steps.back().value * kept / keep_probability);
 }
 
 void Dropout::explain(Proof& proof, const Cell& cell) const {

@@ -22,6 +22,7 @@ struct Dropout {
     void forward(const Work& in, Tensor& out) const;
     /// dA = dY ∘ kept ÷ (1 − p).
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Dropout&) const = default;

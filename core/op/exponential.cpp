@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 
 void Exponential::forward(const Work& in, Tensor& out) const {
@@ -11,6 +13,12 @@ void Exponential::forward(const Work& in, Tensor& out) const {
 
 void Exponential::backward(const Backward& at) const {
     if (at.wants(0)) at.sum(0) += at.gradient().cwiseProduct(at.result());
+}
+
+void Exponential::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    const float value = cell.out(cell.head, cell.row, cell.column);
+    proof.add_step("× exp( x ) " + number_text(value, 4), proof.steps.back().value * value);
 }
 
 void Exponential::explain(Proof& proof, const Cell& cell) const {

@@ -16,6 +16,7 @@ struct Exponential {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY ∘ Y.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Exponential&) const = default;

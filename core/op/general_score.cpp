@@ -1,6 +1,7 @@
 #include "core/op/general_score.h"
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 
@@ -18,6 +19,26 @@ void GeneralScore::backward(const Backward& at) const {
         if (at.wants(0)) at.sum(0, h).noalias() += dQW * W.transpose();
         if (at.wants(1)) at.sum(1, h).noalias() += at.gradient(h).transpose() * (Q * W).eval();
         if (at.wants(2)) at.sum(2).noalias() += Q.transpose() * dQW;
+    }
+}
+
+void GeneralScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    constexpr const char* k_titles[] = {" · (W k), key by key", " · (q W), query by query",
+                                        " k · q, query by query"};
+    proof.terms_title = cell.words.gradient(0) + k_titles[cell.input];
+    const auto head_of = [&](std::size_t i, int h) {
+        return cell.inputs[i]->host().head(std::min(h, cell.shape(i).heads - 1));
+    };
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
+        const ConstMatrixView Q = head_of(0, h), K = head_of(1, h), W = head_of(2, h);
+        if (cell.input == 0)
+            add_products(proof, cell, SumOver::columns, h, cell.d_row(h, cell.row),
+                         K * W.row(cell.column).transpose());
+        else if (cell.input == 1)
+            add_products(proof, cell, SumOver::rows, h, cell.d_column(h, cell.row), Q * W.col(cell.column));
+        else if (cell.gradients[0])
+            add_products(proof, cell, SumOver::rows, h,
+                         cell.gradients[0]->host().head(h) * K.col(cell.column), Q.col(cell.row));
     }
 }
 

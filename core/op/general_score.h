@@ -18,6 +18,7 @@ struct GeneralScore {
     void forward(const Work& in, Tensor& out) const;
     /// dQ = dS K Wᵀ, dK = dSᵀ Q W, dW = Σ over heads of Qᵀ dS K.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const GeneralScore&) const = default;

@@ -36,6 +36,15 @@ inline constexpr const char* k_gru_python = R"(def gru(cell, x, h):  # reset, up
     r, z = torch.sigmoid(r_x + r_h), torch.sigmoid(z_x + z_h)
     return r, z, torch.tanh(n_x + r * n_h), cell(x, h)
 )";
+/// The same with a state that depends on the gates, for their gradients.
+inline constexpr const char* k_gru_gates_python =
+    R"(def gru(cell, x, h):  # reset, update, candidate, new state
+    r_x, z_x, n_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
+    r_h, z_h, n_h = (cell.weight_hh @ h + cell.bias_hh).chunk(3)
+    r, z = torch.sigmoid(r_x + r_h), torch.sigmoid(z_x + z_h)
+    n = torch.tanh(n_x + r * n_h)
+    return r, z, n, (1 - z) * n + z * h  # as cell(x, h), by the gates
+)";
 
 /// One step with input x (1 × in) and state h (1 × h) (Cho et al. 2014, eq. 5 – 8, with r inside, as in
 /// torch.nn.GRUCell):

@@ -1,5 +1,7 @@
 #include "core/op/gru_proof.h"
 
+#include <fmt/format.h>
+
 namespace attnscope::op {
 namespace {
 
@@ -38,6 +40,83 @@ void explain_unit(Proof& proof, const UnitCell& unit, UnitPart part) {
     proof.add_term("(1 − z) · n", 1 - unit.z, unit.n);
     proof.add_term("z · old", unit.z, unit.state(unit.cell.column));
     proof.terms_result = unit.cell.value;
+}
+
+namespace {
+
+/// The gradients before the gates r, z and n of a step, side by side; for the state's part of the sums, n's
+/// is times r.
+Eigen::RowVectorXf before_gates(const UnitSteps& unit, int step, bool of_state) {
+    const GradientCell& cell = unit.cell;
+    const auto value = [&](std::size_t part) {
+        return Eigen::ArrayXd(cell.out_row(0, step, unit.gates + part).transpose().cast<double>().array());
+    };
+    const auto gradient = [&](std::size_t part) {
+        return Eigen::ArrayXd(cell.d_row(0, step, unit.gates + part).transpose().cast<double>().array());
+    };
+    const Eigen::ArrayXd r = value(0), z = value(1), n = value(2);
+    Eigen::ArrayXd all(3 * r.size());
+    all << gradient(0) * r * (1 - r), gradient(1) * z * (1 - z), gradient(2) * (1 - n.square());
+    if (of_state) all.tail(r.size()) *= r;
+    return all.matrix().transpose().cast<float>();
+}
+
+/// The terms of Σ W(u, column) · (gradient before gate u).
+void add_gates(Proof& proof, const UnitSteps& unit, std::size_t W, int step, int column) {
+    const Eigen::RowVectorXf gates = before_gates(unit, step, W != unit.parameters),
+                             weights = unit.cell.in_column(W, 0, column);
+    const Eigen::Index size = gates.size() / 3;
+    for (Eigen::Index u = 0; u < gates.size(); ++u)
+        proof.add_term(fmt::format("{} {}", "rzn"[u / size], u % size + 1), gates(u), weights(u));
+}
+
+}  // namespace
+
+void explain_unit_input(Proof& proof, const UnitSteps& unit, int step, int column) {
+    proof.terms_title = "before the gates, times W_ih, unit by unit";
+    add_gates(proof, unit, unit.parameters, step, column);
+}
+
+void explain_unit_old_state(Proof& proof, const UnitSteps& unit, int step, int column) {
+    proof.terms_title = "z · new state and before the gates · W_hh, unit by unit";
+    proof.add_term("z", unit.cell.out(0, step, column, unit.gates + 1),
+                   unit.cell.d(0, step, column, unit.gates + 3));
+    add_gates(proof, unit, unit.parameters + 1, step, column);
+}
+
+void explain_unit_parameter(Proof& proof, const UnitSteps& unit, std::size_t parameter, int row, int column) {
+    const bool of_state = parameter % 2 == 1, is_bias = parameter > 1;
+    proof.terms_title = is_bias    ? "before the gate, step by step"
+                        : of_state ? "before the gate, times the old state, step by step"
+                                   : "before the gate, times the input, step by step";
+    for (int step = 0; step < unit.steps(); ++step)
+        proof.add_term(unit.cell.words.row_label(unit.gates, step),
+                       before_gates(unit, step, of_state)(is_bias ? column : row),
+                       is_bias    ? 1
+                       : of_state ? unit.old_state(step)(column)
+                                  : unit.input(step)(column));
+}
+
+void explain_unit_gate(Proof& proof, const UnitSteps& unit, UnitPart gate, int step, int column) {
+    const GradientCell& cell = unit.cell;
+    const Eigen::RowVectorXf old = unit.old_state(step);
+    const float z = cell.out(0, step, column, unit.gates + 1), n = cell.out(0, step, column, unit.gates + 2);
+    if (gate == UnitPart::r) {
+        const int row = 2 * static_cast<int>(old.size()) + column;
+        const double u = cell.in_row(unit.parameters + 1, 0, row).cast<double>().dot(old.cast<double>()) +
+                         cell.in(unit.parameters + 3, 0, 0, row);
+        const double dn = cell.d(0, step, column, unit.gates + 2);
+        proof.add_step(cell.words.gradient(unit.gates + 2), dn);
+        proof.add_step("× (1 − n²) " + number_text(1 - double{n} * n, 4), dn * (1 - double{n} * n));
+        proof.add_step("× (W_hn h + b_hn) " + number_text(u, 4), dn * (1 - double{n} * n) * u);
+        return;
+    }
+    const double dstate = cell.d(0, step, column, unit.gates + 3);
+    const double factor = gate == UnitPart::z ? double{old(column)} - n : 1 - double{z};
+    proof.add_step(cell.words.gradient(unit.gates + 3), dstate);
+    proof.add_step(
+        fmt::format("× {} {}", gate == UnitPart::z ? "(old state − n)" : "(1 − z)", number_text(factor, 4)),
+        dstate * factor);
 }
 
 }  // namespace attnscope::op

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/op/gradient_proof.h"
 #include "core/op/positions.h"
 
 namespace attnscope::op {
@@ -45,6 +46,23 @@ void JoinHeads::backward(const Backward& at) const {
         at.sum(0, h) += at.gradient().block(h / heads * rows, h % heads * width, rows, width);
 }
 
+/// The heads of `batch` sentences, the heads of each side by side.
+void SplitHeads::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const int width = cell.result_shape().columns, rows = cell.result_shape().rows;
+    const int h = cell.row / rows * heads + cell.column / width, row = cell.row % rows,
+              column = cell.column % width;
+    if (!rotary) return pass_on(proof, cell, h, row, column);
+    const bool half = *rotary == RopeLayout::half;
+    const int k = half ? column % (width / 2) : column / 2;
+    const bool first = half ? column < width / 2 : column % 2 == 0;
+    const double angle = row * rotary_frequency(k, width);
+    const float a = cell.d(h, row, half ? k : 2 * k), b = cell.d(h, row, half ? k + width / 2 : 2 * k + 1);
+    const auto cosine = static_cast<float>(std::cos(angle)), sine = static_cast<float>(std::sin(angle));
+    proof.terms_title = cell.words.gradient(0) + ", rotated back by the position";
+    proof.add_term("a", first ? cosine : -sine, a);
+    proof.add_term("b", first ? sine : cosine, b);
+}
+
 void SplitHeads::explain(Proof& proof, const Cell& cell) const {
     const int width = cell.shape(0).columns / heads;
     if (!rotary) {
@@ -65,6 +83,12 @@ void SplitHeads::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(first ? "− b sin" : "+ b cos", cell.value);
     proof.remark =
         fmt::format("a = {}, b = {}, rotated by the position", number_text(a, 4), number_text(b, 4));
+}
+
+void JoinHeads::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const int heads = cell.shape(0).heads / batch, width = cell.shape(0).columns;
+    pass_on(proof, cell, 0, cell.head / heads * cell.shape(0).rows + cell.row,
+            cell.head % heads * width + cell.column);
 }
 
 void JoinHeads::explain(Proof& proof, const Cell& cell) const {

@@ -27,6 +27,7 @@ struct SplitHeads {
     void forward(const Work& in, Tensor& out) const;
     /// dX: the heads of dY side by side, each first rotated back.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const SplitHeads&) const = default;
@@ -42,6 +43,7 @@ struct JoinHeads {
     void forward(const Work& in, Tensor& out) const;
     /// dX: the columns of dY that are each head's.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const JoinHeads&) const = default;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 namespace {
 
@@ -115,6 +117,87 @@ void HiddenScore::backward(const Backward& at) const {
     }
 }
 
+namespace {
+
+/// dU = dH ∘ (1 − H²) of one hidden unit of each key (one column each), in one row.
+double hidden_gradient(const GradientCell& cell, int h, int row, int column) {
+    const double unit = cell.out(h, row, column);
+    return cell.d(h, row, column) * (1 - unit * unit);
+}
+
+/// The sum over the keys, for a query; or over the queries, for a key.
+float of_query(const GradientCell& cell, int h, int query, int unit) {
+    const Shape& shape = cell.result_shape();
+    double sum = 0;
+    for (int column = unit; column < shape.columns; column += shape.depth)
+        sum += hidden_gradient(cell, h, query, column);
+    return static_cast<float>(sum);
+}
+float of_key(const GradientCell& cell, int h, int key, int unit) {
+    double sum = 0;
+    for (int i = 0; i < cell.result_shape().rows; ++i)
+        sum += hidden_gradient(cell, h, i, key * cell.result_shape().depth + unit);
+    return static_cast<float>(sum);
+}
+
+/// A query's or a key's part of dU, unit by unit, or that of one unit, token by token.
+using PartOfUnits = float (*)(const GradientCell&, int h, int token, int unit);
+Eigen::RowVectorXf units_of(const GradientCell& cell, PartOfUnits part, int h, int token) {
+    Eigen::RowVectorXf units(cell.result_shape().depth);
+    for (int u = 0; u < units.size(); ++u) units(u) = part(cell, h, token, u);
+    return units;
+}
+Eigen::RowVectorXf tokens_of(const GradientCell& cell, PartOfUnits part, int h, int unit, int tokens) {
+    Eigen::RowVectorXf all(tokens);
+    for (int t = 0; t < tokens; ++t) all(t) = part(cell, h, t, unit);
+    return all;
+}
+
+/// Of a cell of Q or K, whose weights' column `column` of input W this is.
+void explain_token(Proof& proof, const GradientCell& cell, PartOfUnits part, std::size_t W, int column) {
+    proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " +
+                        cell.words.symbol(W) + ", unit by unit";
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h)
+        add_products(proof, cell, SumOver::numbers, h, units_of(cell, part, h, cell.row),
+                     cell.in_column(W, h, column));
+}
+
+/// Of a cell of the weights of Q or K, which is the input x, at its column `column`.
+void explain_weight(Proof& proof, const GradientCell& cell, PartOfUnits part, std::size_t x, int column) {
+    proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), times " +
+                        cell.words.symbol(x) + ", token by token";
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h)
+        add_products(proof, cell, x == 0 ? SumOver::rows : SumOver::numbers, h,
+                     tokens_of(cell, part, h, cell.row, cell.shape(x).rows), cell.in_column(x, h, column));
+}
+
+}  // namespace
+
+void AdditiveHidden::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    switch (cell.input) {
+        case 0: return explain_token(proof, cell, of_query, 2, cell.column);
+        case 1: return explain_token(proof, cell, of_key, 3, cell.column);
+        case 2: return explain_weight(proof, cell, of_query, 0, cell.column);
+        case 3: return explain_weight(proof, cell, of_key, 1, cell.column);
+        default: break;
+    }
+    proof.terms_title = "before tanh: " + cell.words.gradient(0) + " ∘ (1 − H²), query by query";
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h)
+        add_numbers(proof, cell, SumOver::rows, h,
+                    tokens_of(cell, of_query, h, cell.column, cell.shape(0).rows));
+}
+
+void ConcatHidden::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const int of_q = cell.shape(0).columns;
+    switch (cell.input) {
+        case 0: return explain_token(proof, cell, of_query, 2, cell.column);
+        case 1: return explain_token(proof, cell, of_key, 2, of_q + cell.column);
+        default: break;
+    }
+    cell.column < of_q ? explain_weight(proof, cell, of_query, 0, cell.column)
+                       : explain_weight(proof, cell, of_key, 1, cell.column - of_q);
+}
+
 void AdditiveHidden::explain(Proof& proof, const Cell& cell) const {
     const int depth = cell.shape(2).rows, unit = cell.column % depth, key = cell.column / depth;
     const auto part = [&](std::size_t x, int row, std::size_t W) {
@@ -140,6 +223,30 @@ void ConcatHidden::explain(Proof& proof, const Cell& cell) const {
     proof.add_step("W_c q", of_query);
     proof.add_step(fmt::format("+ W_c k {}", number_text(of_key)), of_query + of_key);
     proof.add_step("tanh", cell.value);
+}
+
+void HiddenScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const int depth = cell.shape(1).columns;
+    if (cell.input == 0) {
+        const int unit = cell.column % depth;
+        pass_on(proof, cell, cell.head, cell.row, cell.column / depth);
+        const float v = cell.in(1, 0, 0, unit);
+        proof.add_step(fmt::format("× {} {}", cell.words.symbol(1), number_text(v)),
+                       proof.steps.back().value * v);
+        return;
+    }
+    proof.terms_title = cell.words.gradient(0) + " · H, summed over the keys, query by query";
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
+        Eigen::RowVectorXf sums(cell.result_shape().rows);
+        for (int i = 0; i < sums.size(); ++i) {
+            const Eigen::RowVectorXd dS = cell.d_row(h, i).cast<double>(),
+                                     H = cell.in_row(0, h, i).cast<double>();
+            double sum = 0;
+            for (Eigen::Index j = 0; j < dS.size(); ++j) sum += dS(j) * H(j * depth + cell.column);
+            sums(i) = static_cast<float>(sum);
+        }
+        add_numbers(proof, cell, SumOver::rows, h, sums);
+    }
 }
 
 void HiddenScore::explain(Proof& proof, const Cell& cell) const {

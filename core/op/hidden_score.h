@@ -22,6 +22,7 @@ struct AdditiveHidden {
     /// With dU = dH ∘ (1 − H²), summed over the keys for q and over the queries for k: dq = dU W_aq,
     /// dk = dU W_ak, dW_aq = dUᵀ Q, dW_ak = dUᵀ K, and db_a is the sum of all dU.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const AdditiveHidden&) const = default;
@@ -36,6 +37,7 @@ struct ConcatHidden {
     void forward(const Work& in, Tensor& out) const;
     /// As AdditiveHidden, W_aq and W_ak being the columns of W_c.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const ConcatHidden&) const = default;
@@ -50,6 +52,7 @@ struct HiddenScore {
     void forward(const Work& in, Tensor& out) const;
     /// dH = dS v for each key, dv = Σ dS H.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const HiddenScore&) const = default;

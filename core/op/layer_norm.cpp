@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 
 void LayerNorm::forward(const Work& in, Tensor& out) const {
@@ -27,6 +29,36 @@ void LayerNorm::backward(const Backward& at) const {
         at.add_row(1, 0, dY * normed);
         at.add_row(2, 0, dY);
     }
+}
+
+void LayerNorm::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const auto normed = [&](int i, double* of_deviation) -> Eigen::ArrayXd {
+        const Eigen::ArrayXd x = cell.in_row(0, 0, i).transpose().cast<double>().array();
+        const double deviation = std::sqrt((x - x.mean()).square().mean() + k_layer_norm_epsilon);
+        if (of_deviation) *of_deviation = deviation;
+        return (x - x.mean()) / deviation;
+    };
+    if (cell.input > 0) {
+        Eigen::RowVectorXf factors = Eigen::RowVectorXf::Ones(cell.result_shape().rows);
+        for (int i = 0; cell.input == 1 && i < factors.size(); ++i)
+            factors(i) = static_cast<float>(normed(i, nullptr)(cell.column));
+        proof.terms_title =
+            cell.words.gradient(0) + (cell.input == 1 ? " · (x − mean) ÷ σ" : "") + ", row by row";
+        return add_products(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.column), factors);
+    }
+    double deviation = 0;
+    const Eigen::ArrayXd x = normed(cell.row, &deviation);
+    const Eigen::ArrayXd g = cell.d_row(0, cell.row).transpose().cast<double>().array() *
+                             cell.in_row(1, 0, 0).transpose().cast<double>().array();
+    const double mean = g.mean(), slope = (g * x).mean(), own = g(cell.column);
+    pass_on(proof, cell, 0, cell.row, cell.column);
+    proof.add_step("× gain " + number_text(cell.in(1, 0, 0, cell.column)), own);
+    proof.add_step("− row mean " + number_text(mean, 4), own - mean);
+    proof.add_step(
+        fmt::format("− {} · row mean of both {}", number_text(x(cell.column), 4), number_text(slope, 4)),
+        own - mean - x(cell.column) * slope);
+    proof.add_step("÷ √(variance + ε) " + number_text(deviation, 4),
+                   (own - mean - x(cell.column) * slope) / deviation);
 }
 
 void LayerNorm::explain(Proof& proof, const Cell& cell) const {

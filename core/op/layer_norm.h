@@ -20,6 +20,7 @@ struct LayerNorm {
     /// With x̂ = (x − mean) ÷ σ of each row and g = dY ∘ gain: dX = (g − mean g − x̂ mean(g ∘ x̂)) ÷ σ,
     /// dgain = Σ dY ∘ x̂, dshift = Σ dY, in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LayerNorm&) const = default;

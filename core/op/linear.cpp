@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 
@@ -19,6 +20,26 @@ void Linear::backward(const Backward& at) const {
     if (at.wants(0)) at.sum(0).noalias() += dY * at.input(1);
     if (at.wants(1)) at.sum(1).noalias() += dY.transpose() * at.input(0);
     if (at.wants(2)) at.sum(2).row(0) += dY.colwise().sum();
+}
+
+void explain_linear_gradient(Proof& proof, const GradientCell& cell) {
+    const std::string dY = cell.words.gradient(0);
+    if (cell.input == 0) {
+        proof.terms_title = fmt::format("{} · {}, column by column", dY, cell.words.symbol(1));
+        return add_products(proof, cell, SumOver::columns, 0, cell.d_row(0, cell.row),
+                            cell.in_column(1, 0, cell.column));
+    }
+    if (cell.input == 1) {
+        proof.terms_title = fmt::format("{} · {}, row by row", dY, cell.words.symbol(0));
+        return add_products(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.row),
+                            cell.in_column(0, 0, cell.column));
+    }
+    proof.terms_title = dY + ", row by row";
+    add_numbers(proof, cell, SumOver::rows, 0, cell.d_column(0, cell.column));
+}
+
+void Linear::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    explain_linear_gradient(proof, cell);
 }
 
 void Linear::explain(Proof& proof, const Cell& cell) const {

@@ -19,9 +19,13 @@ struct Linear {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY W, dW = dYᵀ X, db: the sum of the rows of dY.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Linear&) const = default;
 };
+
+/// Of x Wᵀ + b, however it is summed: dX = dY W, dW = dYᵀ X, db = Σ dY.
+void explain_linear_gradient(Proof& proof, const GradientCell& cell);
 
 }  // namespace attnscope::op

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 
 void predicted_centers(ConstMatrixView Q, ConstMatrixView W_p, ConstMatrixView v_p, int keys,
@@ -86,6 +88,55 @@ void ApplyWindow::backward(const Backward& at) const {
         if (at.wants(0)) at.sum(0, h).array() += (A == 0 && G.isNaN()).select(0.0f, dY * G);
         if (at.wants(1)) at.sum(1, h).array() += (A == 0).select(0.0f, dY * A);
     }
+}
+
+void PredictedCenters::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const Eigen::MatrixXd W = cell.inputs[1]->host().head(0).cast<double>();
+    const Eigen::VectorXd v = cell.in_row(2, 0, 0).transpose().cast<double>();
+    /// du and t of one query, as in backward().
+    const auto hidden = [&](int h, int i) -> std::pair<double, Eigen::VectorXd> {
+        const Eigen::VectorXd t = (W * cell.in_row(0, h, i).transpose().cast<double>()).array().tanh();
+        const double s = 1 / (1 + std::exp(-v.dot(t)));
+        return {double{cell.d(h, i, 0)} * keys * s * (1 - s), t};
+    };
+    if (cell.input == 0) {
+        const auto [du, t] = hidden(cell.head, cell.row);
+        const Eigen::VectorXd dt = du * v.array() * (1 - t.array().square());
+        proof.terms_title = "before tanh, times W_p, unit by unit";
+        return add_products(proof, cell, SumOver::numbers, cell.head, dt.transpose().cast<float>(),
+                            cell.in_column(1, 0, cell.column));
+    }
+    const bool of_W = cell.input == 1;
+    proof.terms_title = of_W ? "before tanh, times q, query by query"
+                             : "before the sigmoid, times tanh( W_p q ), query by query";
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
+        Eigen::RowVectorXf left(cell.result_shape().rows), right(left.size());
+        for (int i = 0; i < left.size(); ++i) {
+            const auto [du, t] = hidden(h, i);
+            const double unit = t(of_W ? cell.row : cell.column);
+            left(i) = static_cast<float>(of_W ? du * v(cell.row) * (1 - unit * unit) : du);
+            right(i) = of_W ? cell.in(0, h, i, cell.column) : static_cast<float>(unit);
+        }
+        add_products(proof, cell, SumOver::rows, h, left, right);
+    }
+}
+
+void GaussianWindow::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const double p = cell.in(0, cell.head, cell.row, 0), deviation = window / 2;
+    const Eigen::RowVectorXf G = cell.out_row(cell.head, cell.row);
+    Eigen::RowVectorXf slopes(keys);
+    for (int j = 0; j < keys; ++j) slopes(j) = static_cast<float>(G(j) * (j - p) / (deviation * deviation));
+    proof.terms_title = cell.words.gradient(0) + " · G (j − p) ÷ (D ÷ 2)², key by key";
+    add_products(proof, cell, SumOver::columns, cell.head, cell.d_row(cell.head, cell.row), slopes);
+}
+
+void ApplyWindow::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const auto at = [&](std::size_t i) { return cell.in(i, cell.head, cell.row, cell.column); };
+    const std::size_t other = 1 - cell.input;
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    const bool none = at(0) == 0 && (cell.input == 1 || std::isnan(at(1)));
+    proof.add_step(fmt::format("× {} {}", cell.words.symbol(other), number_text(at(other), 4)),
+                   none ? 0 : proof.steps.back().value * at(other));
 }
 
 void QueryPlaces::explain(Proof& proof, const Cell&, const CenterWords& words) const {

@@ -45,6 +45,7 @@ struct PredictedCenters {
     /// With t = tanh(W_p q), s = sigmoid(v_p · t) and du = dp M s (1 − s): dv_p = Σ du t; with
     /// dt = du v_p ∘ (1 − t²): dq = dt W_p, dW_p = Σ dtᵀ q, in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell, const CenterWords& words = {}) const;
     void torch(TorchLines& py) const;
     bool operator==(const PredictedCenters&) const = default;
@@ -62,6 +63,7 @@ struct GaussianWindow {
     void forward(const Work& in, Tensor& out) const;
     /// dp = Σ over the keys of dG G (j − p) ÷ (D/2)².
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const GaussianWindow&) const = default;
@@ -77,6 +79,7 @@ struct ApplyWindow {
     void forward(const Work& in, Tensor& out) const;
     /// dA = dY ∘ G, 0 where the result is 0 for all that G is NaN; dG = dY ∘ A.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const ApplyWindow&) const = default;

@@ -1,6 +1,7 @@
 #include "core/op/location_score.h"
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 
@@ -15,6 +16,10 @@ void LocationScore::backward(const Backward& at) const {
         if (at.wants(0)) at.sum(0, h).noalias() += at.gradient(h) * at.input(1);
         if (at.wants(1)) at.sum(1).noalias() += at.gradient(h).transpose() * at.input(0, h);
     }
+}
+
+void LocationScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    add_score_products(proof, cell, "W_loc");
 }
 
 void LocationScore::explain(Proof& proof, const Cell& cell) const {

@@ -18,6 +18,7 @@ struct LocationScore {
     void forward(const Work& in, Tensor& out) const;
     /// dQ = dS W, dW = Σ over heads of dSᵀ Q.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LocationScore&) const = default;

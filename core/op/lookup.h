@@ -16,6 +16,7 @@ struct Lookup {
     void forward(const Work& in, Tensor& out) const;
     /// Each token adds its row of dY to its row of the table's gradient.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Lookup&) const = default;

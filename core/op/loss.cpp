@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 namespace {
 
@@ -53,6 +55,19 @@ void WeightedTotal::backward(const Backward& at) const {
     if (at.wants(1)) at.sum(1) += at.gradient()(0, 0) * at.input(0);
 }
 
+void CrossEntropy::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const auto targets = cell.inputs[1]->host().values();
+    const auto count = std::ranges::count_if(targets, [](float target) { return target >= 0; });
+    const bool is_target = targets[static_cast<std::size_t>(cell.row)] == static_cast<float>(cell.column);
+    if (!is_target) {
+        proof.remark = "not the row's target: the loss does not read it";
+        return;
+    }
+    pass_on(proof, cell, 0, 0, 0);
+    proof.add_step(fmt::format("the target: ÷ −{}, the number of targets", count),
+                   -proof.steps.back().value / static_cast<double>(count));
+}
+
 void CrossEntropy::explain(Proof& proof, const Cell& cell) const {
     const int rows = cell.shape(0).rows;
     if (rows > k_listed_rows) {
@@ -64,6 +79,14 @@ void CrossEntropy::explain(Proof& proof, const Cell& cell) const {
         if (const float target = targets[static_cast<std::size_t>(i)]; target >= 0)
             proof.add_step("−log p " + cell.words.row_label(0, i), -cell.at(0, i, static_cast<int>(target)));
     proof.add_step("their mean", cell.value);
+}
+
+void WeightedTotal::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const std::size_t other = 1 - cell.input;
+    const float factor = cell.in(other, 0, cell.row, cell.column);
+    pass_on(proof, cell, 0, 0, 0);
+    proof.add_step(fmt::format("× {} {}", cell.words.symbol(other), number_text(factor)),
+                   proof.steps.back().value * factor);
 }
 
 void WeightedTotal::explain(Proof& proof, const Cell&) const {

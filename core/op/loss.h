@@ -21,6 +21,7 @@ struct CrossEntropy {
     void forward(const Work& in, Tensor& out) const;
     /// −dℓ ÷ n at each row's target, n rows having one; 0 elsewhere.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const CrossEntropy&) const = default;
@@ -33,6 +34,7 @@ struct WeightedTotal {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dℓ · weights, dweights = dℓ · X.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const WeightedTotal&) const = default;

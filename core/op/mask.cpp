@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 namespace {
@@ -101,6 +102,12 @@ void Mask::explain(Proof& proof, const Cell& cell) const {
     if (!cell.inputs.empty()) center = cell.at(0, cell.row, 0);
     proof.remark =
         fmt::format("{}: {}", k_closed_by_mask, fmt::join(closing(cell.row, cell.column, center), " + "));
+}
+
+void MaskedFill::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    if (cell.in(1, cell.head, cell.row, cell.column) != 0)
+        return pass_on(proof, cell, cell.head, cell.row, cell.column);
+    proof.remark = std::string(k_closed_by_mask) + ": nothing is passed back";
 }
 
 void MaskedFill::explain(Proof& proof, const Cell& cell) const {

@@ -63,6 +63,7 @@ struct MaskedFill {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY where the mask is 1, else 0.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const MaskedFill&) const = default;

@@ -1,5 +1,7 @@
 #include "core/op/op.h"
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope {
 namespace {
 
@@ -54,6 +56,59 @@ void backward(const Op& op, const op::Backward& at) {
             if constexpr (!requires { one.k_no_gradient; }) one.backward(at);
         },
         op);
+}
+
+namespace {
+
+/// The proof with its last number as its value.
+Proof with_value(Proof proof) {
+    proof.value = static_cast<float>(proof.steps.empty() ? proof.terms_sum : proof.steps.back().value);
+    proof.terms_result = proof.steps.empty() ? double{proof.value} : proof.terms_sum;
+    return proof;
+}
+
+template <typename One>
+concept has_results_of_results = requires(const One& one, Proof& proof, const op::GradientCell& cell) {
+    one.explain_own_gradient(proof, cell);
+};
+
+}  // namespace
+
+Proof explain_gradient(const Op& op, const op::GradientCell& cell) {
+    Proof proof;
+    std::visit(
+        [&](const auto& one) {
+            if constexpr (!requires { one.k_no_gradient; }) one.explain_gradient(proof, cell);
+        },
+        op);
+    return with_value(std::move(proof));
+}
+
+bool passes_back_to(const Op& op, std::size_t input) {
+    return std::visit(
+        [&](const auto& one) {
+            if constexpr (requires { one.passes_back_to(input); })
+                return one.passes_back_to(input);
+            else
+                return true;
+        },
+        op);
+}
+
+bool has_own_gradients(const Op& op) {
+    return std::visit([](const auto& one) { return has_results_of_results<std::decay_t<decltype(one)>>; },
+                      op);
+}
+
+Proof explain_own_gradient(const Op& op, const op::GradientCell& cell) {
+    Proof proof;
+    std::visit(
+        [&](const auto& one) {
+            if constexpr (has_results_of_results<std::decay_t<decltype(one)>>)
+                one.explain_own_gradient(proof, cell);
+        },
+        op);
+    return with_value(std::move(proof));
 }
 
 Proof explain(const Op& op, const op::Cell& cell) {

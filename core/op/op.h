@@ -1,6 +1,7 @@
 // An operation: one formula as a value. Each has a header of its own with its inputs, its shape rule and its
-// source, and says four things of itself: how it is computed (forward), its gradient (backward, or why there
-// is none), why a cell has its value (explain) and its lines of PyTorch (torch).
+// source, and says four things of itself: how it is computed (forward), its gradient (backward, with the
+// proof of a cell, explain_gradient, or why there is none), why a cell has its value (explain) and its lines
+// of PyTorch (torch).
 #pragma once
 
 #include <variant>
@@ -39,7 +40,7 @@ namespace attnscope {
 namespace op {
 using Any = std::variant<
     // constants of the experiment
-    TokenRows, Custom, Drawn, StableTable, Constant, Patches, DropoutMask,
+    TokenRows, Custom, Drawn, StableTable, LexiconTable, Constant, Patches, DropoutMask,
     // inputs and positions
     Lookup, Identity, Add, AddBias, SinusoidalPositions, AlibiSlopes, AlibiBias, Linear, SplitHeads,
     JoinHeads,
@@ -81,6 +82,17 @@ op::Operands operands(const Op& op, std::size_t result);
 
 /// Explains a cell: the terms and steps of its proof, without the summary of its row.
 Proof explain(const Op& op, const op::Cell& cell);
+/// Explains what the operation passes back to a cell of an input; `value` is that share of the cell's
+/// gradient, the last of the steps or, without steps, the sum of the terms. The operation must have a
+/// gradient.
+Proof explain_gradient(const Op& op, const op::GradientCell& cell);
+/// Whether an input of an operation with a gradient gets a part of it, as those that only say what is closed
+/// do not.
+bool passes_back_to(const Op& op, std::size_t input);
+/// Whether results of the operation pass gradients back to other results of it, as the steps of a decoder do.
+bool has_own_gradients(const Op& op);
+/// Explains what the operation passes back to a cell of its own result `cell.input`.
+Proof explain_own_gradient(const Op& op, const op::GradientCell& cell);
 /// Writes the lines of Python that compute the results with PyTorch.
 void torch(const Op& op, op::TorchLines& lines);
 

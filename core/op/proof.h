@@ -81,6 +81,9 @@ std::string number_text(double value, int digits);
 
 namespace op {
 
+/// A cell of a gradient, and what one operation passes back to it from (core/op/gradient_proof.h).
+struct GradientCell;
+
 /// What the surrounding trace contributes to an operation's proof.
 struct CellWords {
     std::function<std::string(std::size_t input)> symbol;                    ///< "Q", "W_q"

@@ -1,5 +1,7 @@
 #include "core/op/rbf_score.h"
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 
 void RbfScore::forward(const Work& in, Tensor& out) const {
@@ -22,6 +24,21 @@ void RbfScore::backward(const Backward& at) const {
                 if (at.wants(0)) at.sum(0, h).row(i) += step;
                 if (at.wants(1)) at.sum(1, h).row(j) -= step;
             }
+    }
+}
+
+void RbfScore::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const bool of_query = cell.input == 0;
+    const float variance = divisor() / 2;
+    proof.terms_title =
+        fmt::format("{} · {} ÷ σ², {}", cell.words.gradient(0), of_query ? "(k − q)" : "(q − k)",
+                    of_query ? "key by key" : "query by query");
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h) {
+        const float own = cell.in(cell.input, h, cell.row, cell.column);
+        const Eigen::RowVectorXf others = cell.in_column(1 - cell.input, h, cell.column);
+        add_products(proof, cell, of_query ? SumOver::columns : SumOver::rows, h,
+                     of_query ? cell.d_row(h, cell.row) : cell.d_column(h, cell.row),
+                     (others.array() - own) / variance);
     }
 }
 

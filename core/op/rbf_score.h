@@ -21,6 +21,7 @@ struct RbfScore {
     void forward(const Work& in, Tensor& out) const;
     /// dq = Σ dS (k − q) ÷ σ², dk = Σ dS (q − k) ÷ σ².
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     /// 2σ²

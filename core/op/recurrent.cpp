@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "core/op/gradient_proof.h"
 #include "core/op/gru_backward.h"
 #include "core/op/gru_proof.h"
+#include "core/op/linear.h"
 
 namespace attnscope::op {
 
@@ -65,6 +67,35 @@ void GruEncoder::explain(Proof& proof, const Cell& cell) const {
     explain_unit(proof, unit, static_cast<UnitPart>(cell.result));
 }
 
+namespace {
+
+UnitSteps steps_of(const GruEncoder& encoder, const GradientCell& cell) {
+    const auto old_state = [&cell, &encoder](int j) -> Eigen::RowVectorXf {
+        const int before = encoder.direction == Direction::forward ? j - 1 : j + 1;
+        if (before < 0 || before >= cell.result_shape(3).rows)
+            return Eigen::RowVectorXf::Zero(cell.result_shape(3).columns);
+        return cell.out_row(0, before, 3);
+    };
+    return {cell, 1, 0, [&cell](int j) { return cell.in_row(0, 0, j); }, old_state};
+}
+
+}  // namespace
+
+void GruEncoder::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const UnitSteps unit = steps_of(*this, cell);
+    if (cell.input == 0) return explain_unit_input(proof, unit, cell.row, cell.column);
+    explain_unit_parameter(proof, unit, cell.input - 1, cell.row, cell.column);
+}
+
+void GruEncoder::explain_own_gradient(Proof& proof, const GradientCell& cell) const {
+    const UnitSteps unit = steps_of(*this, cell);
+    const auto part = static_cast<UnitPart>(cell.input);
+    if (part != UnitPart::state) return explain_unit_gate(proof, unit, part, cell.row, cell.column);
+    const int next = direction == Direction::forward ? cell.row + 1 : cell.row - 1;
+    if (next >= 0 && next < unit.steps()) return explain_unit_old_state(proof, unit, next, cell.column);
+    proof.remark = "the last state read: no later one depends on it";
+}
+
 void JoinColumns::backward(const Backward& at) const {
     Eigen::Index first = 0;
     for (std::size_t i = 0; i < at.count(); ++i) {
@@ -102,11 +133,39 @@ void GruEncoder::backward(const Backward& at) const {
     gru.add_to(at, 1);
 }
 
+void JoinColumns::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    int first = 0;
+    for (std::size_t i = 0; i < cell.input; ++i) first += cell.shape(i).columns;
+    pass_on(proof, cell, 0, cell.row, first + cell.column);
+}
+
 void JoinColumns::explain(Proof& proof, const Cell& cell) const {
     int column = cell.column;
     std::size_t input = 0;
     for (; column >= cell.shape(input).columns; ++input) column -= cell.shape(input).columns;
     proof.remark = fmt::format("{}, dimension {}", cell.words.symbol(input), column + 1);
+}
+
+void InitialState::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const int row = word == Of::first ? 0 : cell.shape(0).rows - 1;
+    const Eigen::ArrayXd Y = cell.out_row(0, 0).transpose().cast<double>().array();
+    const Eigen::ArrayXd du = cell.d_row(0, 0).transpose().cast<double>().array() * (1 - Y.square());
+    if (cell.input == 0) {
+        if (cell.row != row) {
+            proof.remark = "not the word whose state is read";
+            return;
+        }
+        proof.terms_title = "before tanh, times W_init, column by column";
+        return add_products(proof, cell, SumOver::columns, 0, du.cast<float>().matrix().transpose(),
+                            cell.in_column(1, 0, cell.column));
+    }
+    const int unit = cell.input == 1 ? cell.row : cell.column;
+    pass_on(proof, cell, 0, 0, unit);
+    proof.add_step("× (1 − tanh²) " + number_text(1 - Y(unit) * Y(unit), 4), du(unit));
+    if (cell.input == 1) {
+        const float h = cell.in(0, 0, row, cell.column);
+        proof.add_step("× h " + number_text(h), du(unit) * h);
+    }
 }
 
 void InitialState::explain(Proof& proof, const Cell& cell) const {
@@ -117,6 +176,10 @@ void InitialState::explain(Proof& proof, const Cell& cell) const {
     const float b = cell.at(2, 0, cell.column);
     proof.add_step("+ b " + number_text(b), proof.terms_sum + b);
     proof.add_step("tanh", cell.value);
+}
+
+void LinearInDouble::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    explain_linear_gradient(proof, cell);
 }
 
 void LinearInDouble::explain(Proof& proof, const Cell& cell) const {
@@ -141,14 +204,19 @@ void GruEncoder::torch(TorchLines& py) const {
     const bool backward = direction == Direction::backward;
     py.section = backward ? "A second encoder reads the words from the last to the first."
                           : "The encoder reads the words from the first to the last.";
-    py.functions.emplace_back("gru", k_gru_python);
-    py.functions.emplace_back("read",
-                              "def read(cell, words):\n"
-                              "    h, steps = torch.zeros(cell.hidden_size), []\n"
-                              "    for x in words:\n"
-                              "        steps.append(gru(cell, x, h))\n"
-                              "        h = steps[-1][-1]\n"
-                              "    return [torch.stack(each) for each in zip(*steps)]\n");
+    py.functions.emplace_back("gru", py.gradients ? k_gru_gates_python : k_gru_python);
+    if (py.gradients) py.functions.push_back(k_stacked_python);
+    py.functions.emplace_back("read", fmt::format("def read(cell, words):\n"
+                                                  "    h, steps = torch.zeros(cell.hidden_size), []\n"
+                                                  "    for x in words:\n"
+                                                  "        steps.append(gru(cell, x, h))\n"
+                                                  "        h = steps[-1][-1]\n"
+                                                  "    return [{} for each in zip(*steps)]\n",
+                                                  py.gradients ? "list(each)" : "torch.stack(each)"));
+    if (py.gradients)
+        return py.line("{}, {}, {}, {} = [stacked(each{}) for each in read({}, {}{})]", py.out(0), py.out(1),
+                       py.out(2), py.out(3), backward ? "[::-1]" : "", py.module(1), py.in(0),
+                       backward ? ".flip(0)" : "");
     if (backward) py.line("backward = read({}, {}.flip(0))", py.module(1), py.in(0));
     py.line("{}, {}, {}, {} = {}", py.out(0), py.out(1), py.out(2), py.out(3),
             backward ? "[x.flip(0) for x in backward]" : fmt::format("read({}, {})", py.module(1), py.in(0)));

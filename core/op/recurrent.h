@@ -22,6 +22,9 @@ struct GruEncoder {
     /// Through the steps, from the last one read to the first (core/op/gru_backward.h); completes the
     /// gradients of gates and states.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
+    /// Of a cell of the result `cell.input`: what later steps pass back to it.
+    void explain_own_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const GruEncoder&) const = default;
@@ -40,6 +43,7 @@ struct JoinColumns {
     void forward(const Work& in, Tensor& out) const;
     /// Each gets its columns of dY.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const JoinColumns&) const = default;
@@ -58,6 +62,7 @@ struct InitialState {
     void forward(const Work& in, Tensor& out) const;
     /// du = dY (1 − Y²): dh = du W, dW = duᵀ h, db = du, in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const InitialState&) const = default;
@@ -71,6 +76,7 @@ struct LinearInDouble {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY W, dW = dYᵀ X, summed in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LinearInDouble&) const = default;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 namespace {
@@ -35,6 +36,11 @@ void Scale::forward(const Work& in, Tensor& out) const {
 void Scale::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h)
         if (at.wants(0)) at.sum(0, h) += at.gradient(h) * factor() / static_cast<float>(temperature);
+}
+
+void Scale::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    proof.add_step(label_of(*this), proof.steps.back().value * factor() / static_cast<float>(temperature));
 }
 
 void Scale::explain(Proof& proof, const Cell& cell) const {

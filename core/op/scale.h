@@ -26,6 +26,7 @@ struct Scale {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY · factor ÷ temperature.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     float factor() const { return static_cast<float>(by.factor(d_k)); }

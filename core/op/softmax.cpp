@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 namespace {
@@ -73,6 +74,31 @@ void LogSoftmax::backward(const Backward& at) const {
     }
 }
 
+void Softmax::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const bool over_keys = axis == SoftmaxAxis::keys;
+    const Eigen::RowVectorXf A = over_keys ? cell.out_row(cell.head, cell.row)
+                                           : cell.out_column(cell.head, cell.column),
+                             dA = over_keys ? cell.d_row(cell.head, cell.row)
+                                            : cell.d_column(cell.head, cell.column);
+    const float own = cell.out(cell.head, cell.row, cell.column);
+    if (own == 0) {
+        proof.remark = "its weight is 0: nothing is passed back";
+        return;
+    }
+    proof.terms_title =
+        fmt::format("A · {}, {}", cell.words.gradient(0), over_keys ? "key by key" : "query by query");
+    // A weight of 0 adds nothing, even where the gradient is NaN.
+    for (Eigen::Index k = 0; k < A.size(); ++k)
+        proof.add_term(over_keys ? cell.words.column_label(0, static_cast<int>(k))
+                                 : cell.words.row_label(0, static_cast<int>(k)),
+                       A(k), dA(k), A(k) == 0);
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    const double difference = proof.steps.back().value - proof.terms_sum;
+    proof.add_step(fmt::format("− {} sum {}", over_keys ? "row" : "column", number_text(proof.terms_sum, 4)),
+                   difference);
+    proof.add_step("× A " + number_text(own, 4), difference * own);
+}
+
 void Softmax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const bool over_queries = axis == SoftmaxAxis::queries;
@@ -96,6 +122,14 @@ void Softmax::explain(Proof& proof, const Cell& cell) const {
     proof.add_step(fmt::format("÷ {} sum {}", line, number_text(sum, 4)), cell.value);
 }
 
+void LogSoftmax::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const double sum = cell.d_row(0, cell.row).cast<double>().sum(),
+                 p = std::exp(double{cell.out(0, cell.row, cell.column)});
+    pass_on(proof, cell, 0, cell.row, cell.column);
+    proof.add_step(fmt::format("− p {} · row sum {}", number_text(p, 4), number_text(sum, 4)),
+                   proof.steps.back().value - p * sum);
+}
+
 void LogSoftmax::explain(Proof& proof, const Cell& cell) const {
     const Eigen::ArrayXd row = cell.row_of(0, cell.row).transpose().cast<double>();
     const double largest = row.maxCoeff<Eigen::PropagateNaN>();
@@ -108,7 +142,13 @@ void Softmax::torch(TorchLines& py) const {
     const bool over_keys = axis == SoftmaxAxis::keys;
     py.section = over_keys ? "Weights: the softmax over the keys, each row sums to 1."
                            : "Weights: the softmax over the queries, each column sums to 1.";
-    py.line("{} = {}.softmax(dim={})", py.out(), py.in(0), over_keys ? -1 : -2);
+    std::string open = py.in(0);
+    if (py.gradients && !py.nothing_dead) {
+        open = "alive";
+        py.line("alive = {0}.masked_fill(({0} == -inf).all(dim={1}, keepdim=True), 0)", py.in(0),
+                over_keys ? -1 : -2);
+    }
+    py.line("{} = {}.softmax(dim={})", py.out(), open, over_keys ? -1 : -2);
     if (!py.finite || !py.nothing_dead)
         py.line("{0} = {0}.masked_fill({1} == -inf, 0)  # not NaN where nothing is open", py.out(), py.in(0));
 }

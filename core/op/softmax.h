@@ -26,6 +26,7 @@ struct Softmax {
     void forward(const Work& in, Tensor& out) const;
     /// dX = A ∘ (dA − Σ A ∘ dA), the sum along the axis, in double; 0 where the weight is 0.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Softmax&) const = default;
@@ -38,6 +39,7 @@ struct LogSoftmax {
     void forward(const Work& in, Tensor& out) const;
     /// dX = dY − exp(Y) Σ dY of each row, in double.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const LogSoftmax&) const = default;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/image/patches.h"
+#include "core/text/lexicon.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope::op {
@@ -23,6 +24,8 @@ void StableTable::forward(const Work&, Tensor& out) const {
     out.head(0) = draw_stable_table(seed, words, columns, initializer_of(initialization));
 }
 
+void LexiconTable::forward(const Work&, Tensor& out) const { out.head(0) = lexicon_table(words, columns); }
+
 void Constant::forward(const Work&, Tensor& out) const { std::ranges::fill(out.values(), value); }
 
 void Patches::forward(const Work&, Tensor& out) const { out = image_patches(*image, grid, patch_size); }
@@ -39,6 +42,10 @@ void Drawn::explain(Proof& proof, const Cell&) const { proof.remark = "drawn wit
 
 void StableTable::explain(Proof& proof, const Cell&) const {
     proof.remark = "drawn with the word's own seed, derived from seed " + seed.text();
+}
+
+void LexiconTable::explain(Proof& proof, const Cell& cell) const {
+    proof.remark = lexicon_source(words[static_cast<std::size_t>(cell.row)]);
 }
 
 void Constant::explain(Proof& proof, const Cell&) const { proof.remark = "a constant"; }
@@ -83,6 +90,12 @@ void StableTable::torch(TorchLines& py) const {
     py.line("        torch.manual_seed(seed)");
     py.line("        rows.append({})", torch_call(Draw::by(initialization, 1, columns)));
     py.line("{} = torch.cat(rows)", py.out());
+}
+
+void LexiconTable::torch(TorchLines& py) const {
+    py.comment(
+        "Designed rather than learned: a column for each feature of a word, 1 where it has the feature.");
+    py.tensor(py.results[0], lexicon_table(words, columns));
 }
 
 void Constant::torch(TorchLines& py) const {

@@ -78,6 +78,22 @@ struct StableTable {
     bool operator==(const StableTable&) const = default;
 };
 
+/// The features of each word, as lexicon_table() gives them; words × columns.
+struct LexiconTable {
+    std::vector<std::string> words;
+    int columns;
+
+    static constexpr std::string_view k_no_gradient = "the features do not depend on any other matrix";
+
+    Shape shape(Shapes) const { return matrix(static_cast<int>(words.size()), columns); }
+    std::string formula(const Symbols&) const { return "one row per word, one column per feature"; }
+    std::string caption(const Symbols&) const { return "designed"; }
+    void forward(const Work& in, Tensor& out) const;
+    void explain(Proof& proof, const Cell& cell) const;
+    void torch(TorchLines& py) const;
+    bool operator==(const LexiconTable&) const = default;
+};
+
 /// A matrix of rows × columns equal numbers.
 struct Constant {
     int rows, columns;

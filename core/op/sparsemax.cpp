@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/op/gradient_proof.h"
+
 namespace attnscope::op {
 namespace {
 
@@ -58,6 +60,20 @@ void Sparsemax::backward(const Backward& at) const {
             const double mean = dA.sum() / std::max<double>(1, static_cast<double>(above.count()));
             at.sum(0, h).row(i).array() += above.select((dA - mean).cast<float>(), 0.0f);
         }
+}
+
+void Sparsemax::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const Eigen::ArrayXf A = cell.out_row(cell.head, cell.row).transpose().array(),
+                         dA = cell.d_row(cell.head, cell.row).transpose().array();
+    if (A(cell.column) == 0) {
+        proof.remark = "its weight is 0: nothing is passed back";
+        return;
+    }
+    const double above = static_cast<double>((A != 0).count());
+    const double mean = (A != 0).select(dA, 0.0f).cast<double>().sum() / above;
+    pass_on(proof, cell, cell.head, cell.row, cell.column);
+    proof.add_step(fmt::format("− mean {} of the {} weights above 0", number_text(mean, 4), above),
+                   proof.steps.back().value - mean);
 }
 
 void Sparsemax::explain(Proof& proof, const Cell& cell) const {

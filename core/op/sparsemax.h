@@ -24,6 +24,7 @@ struct Sparsemax {
     /// dX = dA − the mean of dA over the weights above 0; 0 where the weight is 0 (Martins and Astudillo
     /// 2016, eq. 14).
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const Sparsemax&) const = default;

@@ -31,6 +31,7 @@ struct TorchLines {
     std::vector<TorchVariable> inputs = {}, results = {};
     bool finite = true;        ///< all numbers are finite, but for the −∞ of scores
     bool nothing_dead = true;  ///< no softmax runs over closed cells alone, of which PyTorch makes NaN
+    bool gradients = false;    ///< what the results are computed from is differentiated, step by step
     std::function<std::string(const Drawn&)> draw = {};  ///< what brings the generator there, and draws
 
     // What it writes.
@@ -43,7 +44,9 @@ struct TorchLines {
     const std::string& out(std::size_t i = 0) const { return results[i].name; }
     const Shape& shape(std::size_t i) const { return inputs[i].shape; }
     /// Lines of their own under the same conditions.
-    TorchLines part() const { return {.finite = finite, .nothing_dead = nothing_dead}; }
+    TorchLines part() const {
+        return {.finite = finite, .nothing_dead = nothing_dead, .gradients = gradients};
+    }
     /// Xᵀ of an input, or of each head's matrix.
     std::string transposed(std::size_t i) const { return in(i) + (shape(i).heads > 1 ? ".mT" : ".T"); }
     /// The module that holds an input: `dec` of dec.weight_ih.
@@ -72,6 +75,18 @@ struct TorchLines {
         return into;
     }
 };
+
+/// The function that stacks the steps of a recurrence and keeps each with its gradient: under its name and
+/// its lines, for TorchLines::functions.
+inline const std::pair<std::string, std::string> k_stacked_python = {
+    "stacked",
+    "def stacked(steps):  # the gradient is that of each step, which later ones depend on\n"
+    "    for x in steps:\n"
+    "        if x.requires_grad:\n"
+    "            x.retain_grad()\n"
+    "    whole = torch.stack(steps)\n"
+    "    whole.steps = steps\n"
+    "    return whole\n"};
 
 /// A comment in lines of readable length.
 std::string python_comment(std::string_view words);

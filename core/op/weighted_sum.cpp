@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/cpu/kernels.h"
+#include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
 
@@ -31,6 +32,23 @@ void WeightedSum::backward(const Backward& at) const {
     }
 }
 
+void WeightedSum::explain_gradient(Proof& proof, const GradientCell& cell) const {
+    const std::string dC = cell.words.gradient(0);
+    if (cell.input == 0) {
+        if (cell.in(1, cell.head, cell.row, cell.column) == -INFINITY) {
+            proof.remark = std::string(k_closed_by_mask) + ": nothing is passed back";
+            return;
+        }
+        proof.terms_title = fmt::format("{} · {}, column by column", dC, cell.words.symbol(2));
+        return add_products(proof, cell, SumOver::columns, cell.head, cell.d_row(cell.head, cell.row),
+                            cell.in_row(2, cell.head, cell.column));
+    }
+    proof.terms_title = fmt::format("weight × {}, query by query", dC);
+    for (int h = cell.first_head(); h <= cell.last_head(); ++h)
+        add_products(proof, cell, SumOver::rows, h, cell.in_column(0, h, cell.row),
+                     cell.d_column(h, cell.column));
+}
+
 void WeightedSum::explain(Proof& proof, const Cell& cell) const {
     proof.terms_title = "weight × value, token by token";
     const Eigen::RowVectorXf weights = cell.row_of(0, cell.row), masked = cell.row_of(1, cell.row);
@@ -43,7 +61,10 @@ void WeightedSum::explain(Proof& proof, const Cell& cell) const {
 }
 
 void WeightedSum::torch(TorchLines& py) const {
-    const std::string &weights = py.in(0), &values = py.in(2);
+    const std::string& values = py.in(2);
+    std::string weights = py.in(0);
+    // The weight of a closed pair is a constant.
+    if (py.gradients) weights += fmt::format(".masked_fill({} == -inf, 0)", py.in(1));
     py.section = "Context: the weighted sum of the values.";
     if (py.finite) return py.line("{} = {} @ {}", py.out(), weights, values);
     py.line("terms = {}.unsqueeze(-1) * {}{}", weights, values, py.inputs[0].vector ? "" : ".unsqueeze(-3)");

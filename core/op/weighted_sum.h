@@ -21,6 +21,8 @@ struct WeightedSum {
     void forward(const Work& in, Tensor& out) const;
     /// dA = dC Vᵀ, 0 where closed, and dV = Aᵀ dC; the masked scores only say what is closed.
     void backward(const Backward& at) const;
+    void explain_gradient(Proof& proof, const GradientCell& cell) const;
+    bool passes_back_to(std::size_t input) const { return input != 1; }
     void explain(Proof& proof, const Cell& cell) const;
     void torch(TorchLines& py) const;
     bool operator==(const WeightedSum&) const = default;

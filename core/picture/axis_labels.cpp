@@ -28,4 +28,16 @@ std::vector<std::string> axis_labels(const Trace& trace, Axis axis, int count) {
     return labels;
 }
 
+std::vector<std::string> row_labels(const Trace& trace, const Stage& stage) {
+    std::vector<std::string> labels;
+    for (int i = 0; i < stage.shape().rows; ++i) labels.push_back(trace.row_label(stage, i));
+    return labels;
+}
+
+std::vector<std::string> column_labels(const Trace& trace, const Stage& stage, int head) {
+    std::vector<std::string> labels;
+    for (int j = 0; j < stage.shape().columns; ++j) labels.push_back(trace.column_label(stage, j, head));
+    return labels;
+}
+
 }  // namespace attnscope

@@ -11,6 +11,9 @@ namespace attnscope {
 
 /// The first `count` labels, as by Trace::label().
 std::vector<std::string> axis_labels(const Trace& trace, Axis axis, int count);
+/// All labels of a stage, as by Trace::row_label() and Trace::column_label().
+std::vector<std::string> row_labels(const Trace& trace, const Stage& stage);
+std::vector<std::string> column_labels(const Trace& trace, const Stage& stage, int head);
 
 /// "queries", "keys", "features", "words"; for a decoder "steps" and "source words". Empty for a single
 /// column.

@@ -124,4 +124,10 @@ ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice&
     return {&map, interval.min, interval.max};
 }
 
+RangeChoice range_across_steps(const Stage& stage, const RangeChoice& chosen) {
+    const bool weights = stage.info->role == StageRole::weights && stage.part == StageKey::Part::value;
+    if (!weights || chosen.kind != RangeChoice::Kind::matrix) return chosen;
+    return {RangeChoice::Kind::fixed, 0, 1};
+}
+
 }  // namespace attnscope

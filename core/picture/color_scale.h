@@ -35,4 +35,7 @@ struct ColorScale {
 ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                        const Presentation& presentation);
 
+/// `chosen`, but 0 … 1 for weights whose range is their own: so pictures of several steps and heads compare.
+RangeChoice range_across_steps(const Stage& stage, const RangeChoice& chosen);
+
 }  // namespace attnscope

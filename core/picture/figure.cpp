@@ -157,11 +157,12 @@ std::string side_by_side_lines(std::string_view facts, const std::function<bool(
     return text + line;
 }
 
-void set_title(Figure& figure, const Presentation& presentation, const std::string& name,
+void set_title(Figure& figure, const Trace& trace, const Presentation& presentation, const std::string& name,
                const std::string& facts) {
     const bool titled = !presentation.title.empty();
+    const std::string all = side_by_side(facts, {is_designed(trace.experiment) ? "designed" : ""});
     figure.title = titled ? presentation.title : name;
-    figure.subtitle = titled ? unbroken(name) + k_between + facts : facts;
+    figure.subtitle = titled ? unbroken(name) + k_between + all : all;
 }
 
 std::string head_fact(const Stage& stage, const HeadChoice& head) {
@@ -240,8 +241,8 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .title = {},
         .subtitle = {},
         .range_caption = range_caption_of(stage, shown, presentation.range.kind),
-        .row_labels = axis_labels(trace, stage.info->rows, shown.rows()),
-        .column_labels = axis_labels(trace, stage.info->columns, shown.columns()),
+        .row_labels = row_labels(trace, stage),
+        .column_labels = column_labels(trace, stage, shown.head),
         .row_axis = stage.info->rows,
         .column_axis = stage.info->columns,
         .unit = stage.info->unit,
@@ -258,7 +259,8 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
         .cell_size = cell_size,
         .write_values = presentation.values,
     };
-    set_title(figure, presentation, stage_heading(stage.key()), subtitle_of(trace, stage, shown, head));
+    set_title(figure, trace, presentation, stage_heading(stage.key()),
+              subtitle_of(trace, stage, shown, head));
     const Matrix open = open_pairs(trace, stage, shown);
     mark_cells(figure, stage, open);
     figure.fully_masked = fully_masked_rows(stage, open);

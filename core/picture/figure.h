@@ -108,7 +108,7 @@ std::vector<std::string> side_by_side_parts(std::string_view facts);
 /// The facts in lines that satisfy `fits`, unless a single fact does not; no line starts or ends with a dot.
 std::string side_by_side_lines(std::string_view facts, const std::function<bool(const std::string&)>& fits);
 /// Sets the presentation's title, with `name` before the facts; if it is empty, `name` is the title.
-void set_title(Figure& figure, const Presentation& presentation, const std::string& name,
+void set_title(Figure& figure, const Trace& trace, const Presentation& presentation, const std::string& name,
                const std::string& facts);
 /// "head 2 of 4", "mean of 4 heads"; empty if there is one head.
 std::string head_fact(const Stage& stage, const HeadChoice& head);

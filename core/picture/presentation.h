@@ -48,11 +48,11 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, alignment, image };
+enum class ViewKind { pipeline, alignment, image, training };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
     return std::to_array<ChoiceName<ViewKind>>(
-        {{pipeline, "pipeline"}, {alignment, "alignment"}, {image, "image"}});
+        {{pipeline, "pipeline"}, {alignment, "alignment"}, {image, "image"}, {training, "training"}});
 }
 
 /// Settings that affect the picture, but no number in it.
@@ -69,10 +69,15 @@ struct Presentation {
     bool values = true;  ///< numbers in the cells where they fit
     std::string title;   ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
-    std::string locked_in;  ///< the stage of the locked cell, with its layer; empty: the stage in focus
+    std::string locked_in;   ///< the stage of the locked cell, with its layer; empty: the stage in focus
+    bool gradients = false;  ///< beside the stages, the loss's gradients with respect to them
 
     /// The stage in focus, for Trace::find_named(), to which a name without a layer is one of the first.
     std::string focused() const { return name_in_layer(layer > 1 ? layer : 0, stage); }
+    /// Whether gradients are to be computed: they are shown, or one is in focus or locked.
+    bool wants_gradients() const {
+        return gradients || is_gradient_name(stage) || is_gradient_name(locked_in);
+    }
     /// The stage of the locked cell, for the same.
     std::string locked_stage() const { return locked_in.empty() ? focused() : locked_in; }
     /// Focuses a stage: "weights", or "2.weights" with its layer. A locked cell stays in the stage where it

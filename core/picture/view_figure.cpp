@@ -70,7 +70,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
     cut_into_patches(figure, query, e.input.grid);
     const std::string word = "“" + trace.label(Axis::query_token, query) + "”";
     const std::string side = std::to_string(e.input.grid);
-    set_title(figure, presentation, stage_heading(stage.key()) + " of " + word,
+    set_title(figure, trace, presentation, stage_heading(stage.key()) + " of " + word,
               side_by_side(formula_shown(trace, stage, head),
                            {side + " × " + side + " patches of a picture", head_fact(stage, head)}));
     figure.image = FigureImage{*e.input.image, patch_colors(e.input.image->image(), e.input.grid)};

@@ -92,6 +92,7 @@ private:
     void note_values(const StageRecord& record);
     void write(const StageRecord& record);
     void write_heading(const std::string& words);
+    void watch(const StageRecord& result);
     void write_words(const Sentence& sentence);
     std::vector<const StageRecord*> results_of(const StageRecord& record) const;
     TorchLines lines_of(const StageRecord& record, const std::vector<const StageRecord*>& results);
@@ -144,7 +145,8 @@ std::vector<const StageRecord*> Recipe::results_of(const StageRecord& record) co
 }
 
 TorchLines Recipe::lines_of(const StageRecord& record, const std::vector<const StageRecord*>& results) {
-    TorchLines lines{.finite = finite_, .nothing_dead = nothing_dead_};
+    TorchLines lines{
+        .finite = finite_, .nothing_dead = nothing_dead_, .gradients = !trace_.gradients.empty()};
     lines.draw = [this](const op::Drawn& drawn) { return generator_.draw(drawn); };
     for (const StagePtr& input : record.inputs) lines.inputs.push_back(variable_of(*input));
     for (const StageRecord* result : results) lines.results.push_back(variable_of(*result->stage));
@@ -159,6 +161,16 @@ void Recipe::write_heading(const std::string& words) {
     body_ += "\n" + op::python_comment(words);
 }
 
+/// Keeps the gradient of a stage that has one. The steps of a recurrence and the parameters of a module keep
+/// their own.
+void Recipe::watch(const StageRecord& result) {
+    const Stage& stage = *result.stage;
+    const std::string name = python_name(stage.name());
+    const bool keeps = has_own_gradients(*result.op) || name.find('.') != std::string::npos;
+    if (!keeps && trace_.find({stage.info, stage.layer, StageKey::Part::gradient}))
+        body_ += fmt::format("{0} = watched({0})\n", name);
+}
+
 /// Where the words of a sentence are looked up: the words by row of their table, and the sentence.
 void Recipe::write_words(const Sentence& sentence) {
     const Experiment& e = trace_.experiment;
@@ -168,8 +180,7 @@ void Recipe::write_words(const Sentence& sentence) {
     const std::string cut = e.input.tokenizer == TokenizerKind::characters   ? "into characters"
                             : e.input.tokenizer == TokenizerKind::whitespace ? "at blanks"
                                                                              : "into words";
-    const std::string order = !of_target && !e.input.words.empty() && e.mechanism != MechanismKind::seq2seq
-                                  ? "an order that is set"
+    const std::string order = !(of_target ? e.input.words2 : e.input.words).empty() ? "an order that is set"
                               : e.input.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order"
                                                                                     : "order of appearance";
     write_heading(
@@ -215,35 +226,63 @@ void Recipe::write(const StageRecord& record) {
     if (const TorchVariable& first = lines.results.front(); first.name.find('.') != std::string::npos)
         body_ += generator_.hold(first.name, first.shape.columns, first.shape.rows / 3);
     body_ += lines.code;
+    for (const StageRecord* result : results) watch(*result);
     modules_.insert(lines.modules.begin(), lines.modules.end());
 }
 
-/// Writes `name = dict(stage=stage, …)`, each in the shape that the stage has in files. A name with a dot
-/// needs quotes.
+/// Writes `name = dict(stage=stage, …)`, each in the shape that the stage has in files; of gradients
+/// `stage=gradient(stage)`. A name with a dot needs quotes.
 std::string dictionary(const std::string& name, const std::vector<StagePtr>& stages) {
+    const auto key_of = [](const StagePtr& stage) { return value_name(stage->name()); };
     const bool quotes = std::ranges::any_of(
-        stages, [](const StagePtr& stage) { return stage->name().find('.') != std::string_view::npos; });
+        stages, [&](const StagePtr& stage) { return key_of(stage).find('.') != std::string::npos; });
     std::vector<std::string> entries;
     for (const StagePtr& stage : stages) {
-        const std::string key(stage->name()), added = adds_head(*stage) || adds_row(*stage) ? "[None]" : "";
-        entries.push_back((quotes ? op::python_string(key) + ": " : key + "=") + python_name(key) + added);
+        const std::string key = key_of(stage), added = adds_head(*stage) || adds_row(*stage) ? "[None]" : "";
+        const bool is_gradient = stage->part == StageKey::Part::gradient;
+        const std::string own =
+            is_gradient ? fmt::format("gradient({})", python_name(key)) : python_name(key);
+        entries.push_back((quotes ? op::python_string(key) + ": " : key + "=") + own + added);
     }
     TorchLines lines;
     lines.list(name + (quotes ? " = {" : " = dict("), entries, quotes ? "}" : ")");
     return lines.code;
 }
 
+constexpr const char* k_watch = R"(
+
+def watched(x):  # a separate tensor that keeps its gradient
+    x = x.clone() if x.requires_grad else x.detach().requires_grad_()
+    x.retain_grad()
+    return x
+
+
+def gradient(x):  # of the steps of a recurrence one by one; zeros where the loss does not depend on it
+    if hasattr(x, "steps"):
+        return torch.stack([gradient(step) for step in x.steps])
+    return torch.zeros_like(x) if x.grad is None else x.grad
+)";
+constexpr const char* k_backward = R"(# The gradients of the loss with respect to every stage and parameter.
+loss.sum().backward()
+
+)";
+
 std::string Recipe::text() const {
     std::string script =
         op::python_comment(mechanism_of(trace_.experiment).title(trace_.experiment) +
+                           (is_designed(trace_.experiment) ? ", designed rather than learned" : "") +
                            ", with the numbers of attnscope.") +
         "# Prints every stage; with --json all of them as one JSON object. PyTorch 1.13 or later.\n\n";
     for (const std::string& module : modules_) script += "import " + module + "\n";
     script += fmt::format("\nimport torch\nfrom torch import inf{}\n", finite_ ? "" : ", nan");
-    script += "\ntorch.set_grad_enabled(False)  # nothing is trained here\n" + body_ + "\n";
+    const bool gradients = !trace_.gradients.empty();
+    script += gradients ? k_watch : "\ntorch.set_grad_enabled(False)  # nothing is trained here\n";
+    script += body_ + "\n";
+    if (gradients) script += k_backward;
     script += op::python_comment(
         "All stages by name. [None] adds what a vector or a single head leaves out: the dimension of one.");
-    return script + dictionary("stages", trace_.stages()) + dictionary("parameters", trace_.parameters());
+    script += dictionary("stages", trace_.stages()) + dictionary("parameters", trace_.parameters());
+    return gradients ? script + dictionary("gradients", trace_.gradients) : script;
 }
 
 constexpr const char* k_print = R"(
@@ -266,8 +305,23 @@ else:
         print(f"{name} {tuple(x.shape)}\n{x.data}\n")
 )";
 
+/// With gradients.
+std::string print_all() {
+    std::string print = k_print;
+    const auto replace = [&](std::string_view part, std::string_view by) {
+        print.replace(print.find(part), part.size(), by);
+    };
+    replace(R"("parameters": tensors(parameters)}))", R"("parameters": tensors(parameters),
+                      "gradients": tensors(gradients)}))");
+    return print + R"(    for name, x in gradients.items():
+        print(f"gradient of {name} {tuple(x.shape)}\n{x.data}\n")
+)";
+}
+
 }  // namespace
 
-std::string recipe(const Trace& trace) { return Recipe(trace).text() + k_print; }
+std::string recipe(const Trace& trace) {
+    return Recipe(trace).text() + (trace.gradients.empty() ? k_print : print_all());
+}
 
 }  // namespace attnscope

@@ -22,13 +22,17 @@ Session load_example(std::string_view name) {
                     (near.empty() ? ": `attnscope examples` lists them" : "; did you mean " + near + "?"));
 }
 
-const NamedExample* example_with_note(std::string_view note) {
+const std::vector<NamedExample>& all_examples() {
     static const std::vector<NamedExample> examples = [] {
         std::vector<NamedExample> found;
         for (const std::string& name : example_names()) found.push_back({name, load_example(name)});
         return found;
     }();
-    for (const NamedExample& example : examples)
+    return examples;
+}
+
+const NamedExample* example_with_note(std::string_view note) {
+    for (const NamedExample& example : all_examples())
         if (example.session.note == note) return &example;
     return nullptr;
 }

@@ -249,6 +249,8 @@ constexpr std::string_view k_block = "mechanism is attention and block is not no
 constexpr std::string_view k_seq2seq = "mechanism is seq2seq";
 constexpr std::string_view k_not_seq2seq = "mechanism is not seq2seq";
 constexpr std::string_view k_transformer = "mechanism is transformer";
+constexpr std::string_view k_trained = "mechanism is seq2seq or transformer";
+constexpr std::string_view k_task = "a task is chosen";
 constexpr std::string_view k_feed_forward = "block is not none, or mechanism is transformer";
 
 const std::array k_options = {
@@ -266,15 +268,21 @@ const std::array k_options = {
     Option{"tokenizer", "Input", "", k_arguments<decltype(Input::tokenizer)>,
            "How the sentence is cut into tokens", k_words, text, CHOICE(experiment, input.tokenizer)},
     Option{"vocabulary", "Input", "", k_arguments<decltype(Input::vocabulary)>,
-           "The order of the words in the table; stable: a word keeps its vector whatever else is typed",
+           "The order of the words in the table; stable: a word keeps its vector whatever else is typed; "
+           "lexicon: "
+           "its vector is its features, such as noun, plural, animal",
            k_words, text, CHOICE(experiment, input.vocabulary)},
     Option{"words", "Input", "", "TEXT",
-           "The table's words in order, between blanks; a sentence may have no others; empty: those of the "
-           "sentences",
-           "mechanism is not seq2seq and no custom matrix replaces the words", text,
-           FIELD(experiment, input.words, as_text)},
+           "The table's words in order, between blanks (of the characters tokenizer: its characters); a "
+           "sentence may have no "
+           "others; empty: those of the sentences",
+           "no custom matrix replaces the words", text, FIELD(experiment, input.words, as_text)},
+    Option{"words2", "Input", "", "TEXT",
+           "The same for the target of seq2seq, whose table starts with <bos> and <eos>",
+           "mechanism is seq2seq and no custom matrix replaces the target's words", text,
+           FIELD(experiment, input.words2, as_text)},
     Option{"table-size", "Embedding", "", "N", "Minimum number of rows of the embedding table, 0 to 1000000",
-           "vocabulary is not stable, and a table is drawn", whole,
+           "vocabulary is neither stable nor lexicon, and a table is drawn", whole,
            FIELD(experiment, input.table_size, as_int)},
     Option{"seed", "Embedding", "", "N",
            "Seed of the random numbers, as in torch.manual_seed: -2^63 to 2^64-1",
@@ -439,9 +447,49 @@ const std::array k_options = {
            [](Session&,
               const OptionValue&) { refuse("custom matrices go into the session's field \"given\""); }},
 
-    Option{"view", "Presentation", "", k_arguments<decltype(Presentation::view)>,
-           "The open view; render writes its picture, and without --stage nothing else", "", text,
-           CHOICE(presentation, view)},
+    Option{"task", "Training", "", k_arguments<decltype(Training::task)>,
+           "What the model is trained on; as a flag, without a file or an example, it also sets the model "
+           "and the "
+           "optimizer with which it is learned within seconds",
+           k_trained, text, CHOICE(experiment, training.task)},
+    Option{"corpus", "Training", "", "TEXT",
+           "The text whose next word or character is learned; empty: a short one that comes with the program",
+           "task is next-word or next-character", text, FIELD(experiment, training.corpus, as_text)},
+    Option{"optimizer", "Training", "", k_arguments<decltype(Optimizer::kind)>,
+           "How a step of training changes the parameters", k_task, text,
+           CHOICE(experiment, training.optimizer.kind)},
+    Option{"learning-rate", "Training", "η", "NUMBER", "Size of a step", k_task, number,
+           FIELD(experiment, training.optimizer.learning_rate, as_double)},
+    Option{"momentum", "Training", "", "NUMBER",
+           "Share of the last step that sgd repeats; at least 0 and below 1",
+           "a task is chosen and optimizer is sgd", number,
+           FIELD(experiment, training.optimizer.momentum, as_double)},
+    Option{"weight-decay", "Training", "", "NUMBER",
+           "Pulls the parameters toward 0: added to the gradient; with adamw, applied separately", k_task,
+           number, FIELD(experiment, training.optimizer.weight_decay, as_double)},
+    Option{"clip", "Training", "", "NUMBER", "Largest norm of all gradients together; 0: no limit", k_task,
+           number, FIELD(experiment, training.optimizer.clip, as_double)},
+    Option{"warm-up", "Training", "", "N",
+           "Steps over which the learning rate rises from 0 in a straight line, 0 to 100000", k_task, whole,
+           FIELD(experiment, training.optimizer.warm_up, as_int)},
+    Option{"decay", "Training", "", "N",
+           "Steps after the warm-up over which the learning rate falls to 0 by half a cosine, 0 to 100000; "
+           "0: it stays",
+           k_task, whole, FIELD(experiment, training.optimizer.decay, as_int)},
+    Option{"batch", "Training", "B", "N", "Fresh sentences for each step, 1 to 1024", k_task, whole,
+           FIELD(experiment, training.batch, as_int)},
+    Option{"data-seed", "Training", "", "N", "Seed of these sentences: -2^63 to 2^64-1", k_task, whole,
+           [](const Session& s) { return seed_json(s.experiment.training.data_seed); },
+           [](Session& s, const OptionValue& v) { s.experiment.training.data_seed = as_seed(v); }},
+    Option{
+        "step", "Training", "", "N",
+        "The step of the run whose parameters are shown, 0 to 100000; as a flag the run is repeated up to it",
+        k_task, whole, FIELD(experiment, training.step, as_int)},
+
+    Option{
+        "view", "Presentation", "", k_arguments<decltype(Presentation::view)>,
+        "The open view; render writes the picture of alignment and image, and without --stage nothing else",
+        "", text, CHOICE(presentation, view)},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write (default: all)", "", text,
            [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
@@ -450,6 +498,9 @@ const std::array k_options = {
         "The layer of a transformer to show, 1 to 24; for render and trace the layer to write (default: all)",
         "mechanism is transformer", whole, [](const Session& s) -> Json { return s.presentation.layer; },
         set_layer},
+    Option{"gradients", "Presentation", "", "",
+           "Beside every stage the gradient of the loss with respect to it; stages grad.S", "", boolean,
+           FIELD(presentation, gradients, as_boolean)},
     Option{"head", "Presentation", "", "N|all|mean",
            "A head, counted from 1, all heads, or their mean; only N × M stages have a mean, others are "
            "written head by head",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "core/files/jpeg.h"
 #include "core/files/png.h"
 #include "core/files/read_matrix.h"
+#include "core/files/safetensors.h"
 #include "core/files/svg.h"
 #include "core/limits.h"
 #include "core/number_text.h"
@@ -34,10 +36,10 @@ constexpr std::string_view k_instead = ": open a session (.json)";
 }
 
 [[noreturn]] void refuse_unknown(std::string_view source, const std::string& path, const std::string& name,
-                                 std::span<const std::string> known) {
+                                 std::span<const std::string> known, const std::string& what = "field") {
     const std::string near = nearest_name(name, known);
     refuse(source, "",
-           "the field " + quoted_value(path + name) + " is unknown" +
+           "the " + what + " " + quoted_value(path + name) + " is unknown" +
                (near.empty() ? ": remove it" : "; did you mean \"" + near + "\"?"));
 }
 
@@ -106,12 +108,18 @@ Matrix matrix_from(const Json& json, std::string_view source, const std::string&
     return matrix;
 }
 
-void read_given(Session& session, const Json& json, std::string_view source) {
-    require_object(json, source, "experiment.given");
+void require_given_name(const std::string& name, const std::string& path, std::string_view source,
+                        const std::string& what = "field") {
+    if (find_given_name(name)) return;
     std::vector<std::string> known;
     for (const GivenName& each : given_names()) known.emplace_back(each.name);
+    refuse_unknown(source, path, name, known, what);
+}
+
+void read_given(Session& session, const Json& json, std::string_view source) {
+    require_object(json, source, "experiment.given");
     for (const auto& [name, value] : json.items()) {
-        if (!find_given_name(name)) refuse_unknown(source, "experiment.given.", name, known);
+        require_given_name(name, "experiment.given.", source);
         session.experiment.weights.given.emplace(
             name, GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
     }
@@ -257,7 +265,8 @@ void require_readable_again(const Session& session) {
     if (numbers + k_max_json_fields > k_max_json_elements)
         throw Error(
             ErrorKind::too_large,
-            fmt::format("the custom matrices have {} numbers and a session holds about {}: use smaller ones",
+            fmt::format("the custom matrices have {} numbers and a session holds about {}: use smaller ones, "
+                        "or save it as .safetensors",
                         numbers, k_max_json_elements));
 }
 
@@ -273,25 +282,20 @@ Json parse(std::string_view text, std::string_view source) {
     }
 }
 
-}  // namespace
-
-std::string to_json(const Session& session) {
-    require_readable_again(session);
+/// All but the custom matrices.
+Json settings_json(const Session& session) {
     Json experiment = Json::object(), presentation = Json::object();
     for (const Option& option : options())
         if (option.type != OptionType::matrices)
             (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
-    Json& given = experiment["given"] = Json::object();
-    for (const auto& [name, matrix] : session.experiment.weights.given)
-        given[name] = matrix_json(matrix.values());
-    const Json json = {{"version", k_version},
-                       {"experiment", std::move(experiment)},
-                       {"presentation", std::move(presentation)},
-                       {"note", session.note}};
-    return json.dump(2) + "\n";
+    return {{"version", k_version},
+            {"experiment", std::move(experiment)},
+            {"presentation", std::move(presentation)},
+            {"note", session.note}};
 }
 
-Session session_from_json(std::string_view text, std::string_view source, std::size_t most_elements) {
+/// The session without a check of its experiment as a whole.
+Session unchecked_session(std::string_view text, std::string_view source, std::size_t most_elements) {
     Scan scan(source, most_elements);
     Json::sax_parse(text, &scan);
     const Json json = parse(text, source);
@@ -315,6 +319,10 @@ Session session_from_json(std::string_view text, std::string_view source, std::s
             refuse_unknown(source, "", name, known);
         }
     }
+    return session;
+}
+
+Session checked(Session session, std::string_view source) {
     try {
         check(session.experiment);
         check_given_cells(session.experiment);
@@ -322,6 +330,62 @@ Session session_from_json(std::string_view text, std::string_view source, std::s
         refuse(source, "experiment", error.what());
     }
     return session;
+}
+
+/// In lower case, with its point.
+std::string extension_of(const std::string& file) {
+    std::string extension = std::filesystem::path(file).extension().string();
+    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return extension;
+}
+
+constexpr std::string_view k_safetensors_extension = ".safetensors";
+
+}  // namespace
+
+std::string to_json(const Session& session) {
+    require_readable_again(session);
+    Json json = settings_json(session);
+    Json& given = json["experiment"]["given"] = Json::object();
+    for (const auto& [name, matrix] : session.experiment.weights.given)
+        given[name] = matrix_json(matrix.values());
+    return json.dump(2) + "\n";
+}
+
+Session session_from_json(std::string_view text, std::string_view source, std::size_t most_elements) {
+    return checked(unchecked_session(text, source, most_elements), source);
+}
+
+std::string to_safetensors(const Session& session) {
+    Tensors tensors;
+    tensors.metadata[std::string(k_safetensors_session_key)] = settings_json(session).dump();
+    for (const auto& [name, matrix] : session.experiment.weights.given)
+        tensors.tensors.push_back(
+            {name, matrix.values(), is_row(*find_given_name(name)) && matrix.values().rows() == 1});
+    return to_safetensors(tensors);
+}
+
+Session session_from_safetensors(std::string_view bytes, std::string_view source) {
+    Tensors tensors = tensors_from_safetensors(bytes, source, k_safetensors_session_key);
+    const std::string& settings = tensors.metadata.at(std::string(k_safetensors_session_key));
+    Session session = unchecked_session(settings, source, k_max_json_fields);
+    auto& given = session.experiment.weights.given;
+    if (!given.empty())
+        refuse(source, "experiment.given", "the file's tensors are the custom matrices: leave it out");
+    for (NamedTensor& tensor : tensors.tensors) {
+        require_given_name(tensor.name, "", source, "tensor");
+        given.emplace(tensor.name, GivenMatrix(std::move(tensor.values)));
+    }
+    return checked(std::move(session), source);
+}
+
+bool is_session_file(const std::string& file) {
+    const std::string extension = extension_of(file);
+    return extension == ".json" || extension == k_safetensors_extension;
+}
+
+std::string session_bytes(const Session& session, const std::string& file) {
+    return extension_of(file) == k_safetensors_extension ? to_safetensors(session) : to_json(session);
 }
 
 namespace {
@@ -333,6 +397,8 @@ Session session_of_picture(const std::string& text, const std::string& source) {
 Session session_from_bytes(const std::string& bytes, const std::string& source) {
     if (is_png(bytes)) return session_of_picture(read_png_session(bytes, source), source);
     if (is_svg(bytes)) return session_of_picture(read_svg_session(bytes, source), source);
+    if (is_safetensors(bytes) || extension_of(source) == k_safetensors_extension)
+        return session_from_safetensors(bytes, source);
     if (is_jpeg(bytes))
         throw Error(ErrorKind::bad_input,
                     source + " is a JPEG, which holds no session: use it as the picture with --image");
@@ -343,15 +409,15 @@ Session session_from_bytes(const std::string& bytes, const std::string& source) 
 }
 
 /// Neither JSON nor SVG holds a zero byte: the message is that of the whole file.
-void require_text_or_picture(std::string_view start, const std::string& source) {
-    if (start.find('\0') == start.npos || is_png(start)) return;
+void require_known_start(std::string_view start, const std::string& source) {
+    if (start.find('\0') == start.npos || is_png(start) || is_safetensors(start)) return;
     session_from_bytes(std::string(start), source);
 }
 
 }  // namespace
 
 Session load_session(const std::string& file) {
-    return opened(file, session_from_bytes, k_max_file_bytes, require_text_or_picture);
+    return opened(file, session_from_bytes, k_max_file_bytes, require_known_start);
 }
 
 }  // namespace attnscope

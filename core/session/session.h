@@ -30,6 +30,17 @@ std::string to_json(const Session& session);
 Session session_from_json(std::string_view text, std::string_view source,
                           std::size_t most_elements = k_max_json_elements);
 
+/// A safetensors file: the custom matrices as tensors under their names, biases and the like (is_row) as
+/// vectors, and the rest of the session in the metadata. Throws Error(too_large) beyond the limits of a file.
+std::string to_safetensors(const Session& session);
+/// Throws as tensors_from_safetensors and session_from_json; for a tensor that is no custom matrix, too.
+Session session_from_safetensors(std::string_view bytes, std::string_view source);
+
+/// Whether a file of this name is one that sessions are saved to: .json or .safetensors.
+bool is_session_file(const std::string& file);
+/// The bytes of a session in a file of this name: to_safetensors for .safetensors, else to_json.
+std::string session_bytes(const Session& session, const std::string& file);
+
 /// Reads a session, or a PNG or SVG with an embedded session; "-" is standard input. Throws Error(io) if the
 /// file cannot be read, Error(bad_input) if it holds no session, Error(too_large) beyond the limits and if
 /// memory does not suffice.

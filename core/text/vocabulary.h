@@ -14,18 +14,20 @@
 
 namespace attnscope {
 
-enum class VocabularyOrder { alphabetical, appearance, stable };
+enum class VocabularyOrder { alphabetical, appearance, stable, lexicon };
 constexpr auto choice_names(VocabularyOrder) {
     using enum VocabularyOrder;
-    return std::to_array<ChoiceName<VocabularyOrder>>(
-        {{alphabetical, "alphabetical"}, {appearance, "appearance"}, {stable, "stable"}});
+    return std::to_array<ChoiceName<VocabularyOrder>>({{alphabetical, "alphabetical"},
+                                                       {appearance, "appearance"},
+                                                       {stable, "stable"},
+                                                       {lexicon, "lexicon"}});
 }
 
 /// An order of the distinct folded tokens.
 struct VocabularyRule {
     VocabularyOrder choice;
     std::string_view summary;
-    bool stable;  ///< a word keeps its vector whatever else is typed
+    bool stable;  ///< a word keeps its vector whatever else is typed: the table has one row per word
     /// The distinct folded tokens, by table row.
     std::vector<std::string> (*order)(std::span<const std::string> folded);
 };
@@ -34,6 +36,7 @@ struct VocabularyRule {
 /// `alphabetical`  by code point of the folded word, as sorted() in the notebooks
 /// `appearance`    by first appearance
 /// `stable`        by first appearance; each row is drawn by its own generator
+/// `lexicon`       by first appearance; each row holds the word's features (core/text/lexicon.h)
 std::span<const VocabularyRule> vocabulary_rules();
 const VocabularyRule& vocabulary_rule(VocabularyOrder choice);
 

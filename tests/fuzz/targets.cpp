@@ -14,6 +14,7 @@
 #include "core/files/decode_image.h"
 #include "core/files/png.h"
 #include "core/files/read_matrix.h"
+#include "core/files/safetensors.h"
 #include "core/files/svg.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
@@ -59,6 +60,37 @@ void require_written_as_read(std::string_view json) {
 
 void session(std::string_view bytes) {
     try_out([&] { require_written_as_read(bytes); });
+}
+
+/// The header's length is made right, so that what comes after it is looked at: the header ends at the last
+/// brace.
+std::string with_header_length(std::string_view bytes) {
+    constexpr std::size_t k_length = 8;
+    std::string mended(bytes);
+    const std::size_t brace = mended.rfind('}');
+    if (brace == mended.npos || brace < k_length) return mended;
+    const std::size_t length = brace + 1 - k_length;
+    for (std::size_t i = 0; i < k_length; ++i) mended[i] = static_cast<char>(length >> 8 * i & 0xff);
+    return mended;
+}
+
+void require_tensors_written_as_read(std::string_view bytes) {
+    const Tensors tensors = tensors_from_safetensors(bytes, k_source);
+    const std::string written = to_safetensors(tensors);
+    require(to_safetensors(tensors_from_safetensors(written, k_source)) == written,
+            "tensors are read as they were written");
+}
+
+void safetensors(std::string_view bytes) {
+    const std::string mended = with_header_length(bytes);
+    for (const std::string_view each : {bytes, std::string_view(mended)}) {
+        try_out([&] { require_tensors_written_as_read(each); });
+        try_out([&] {
+            const Session session = session_from_safetensors(each, k_source);
+            require(session_from_safetensors(to_safetensors(session), k_source) == session,
+                    "a session is read as it was written");
+        });
+    }
 }
 
 /// The bytes of a PNG file with every check sum as it should be, so that what it guards is looked at.
@@ -223,6 +255,7 @@ constexpr Target k_targets[] = {
     {"csv", "a matrix as CSV", csv},
     {"npy", "a matrix in NumPy's format", npy},
     {"session", "a session as JSON", session},
+    {"safetensors", "named tensors, and a session among them", safetensors},
     {"picture", "a PNG or SVG with a session inside", picture},
     {"image", "a PNG or JPEG to look at", image},
     {"options", "flags with their arguments, one a line", options_text},

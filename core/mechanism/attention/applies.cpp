@@ -107,9 +107,17 @@ std::string no_words(const Experiment& e) {
     return second ? "" : no_text(e);
 }
 
+/// Whether a word's vector is its features.
+bool uses_lexicon(const Experiment& e) { return e.input.vocabulary == VocabularyOrder::lexicon; }
+
+std::string no_drawn_table(const Experiment& e) {
+    if (!uses_lexicon(e)) return no_words(e);
+    const bool positions = e.attention.position == Position::learned && !e.is_given("P");
+    return positions ? "" : "the words' vectors are those of the lexicon";
+}
+
 std::string no_table_rows(const Experiment& e) {
-    if (e.input.vocabulary == VocabularyOrder::stable)
-        return "a stable vocabulary has exactly one row per word";
+    if (vocabulary_rule(e.input.vocabulary).stable) return "this vocabulary has exactly one row per word";
     return no_words(e);
 }
 
@@ -189,7 +197,7 @@ std::string no_seed(const Experiment& e) {
     const bool projection = seeded(e.weights.projection_seed, !looks_at_image(e) || image);
     const bool score = seeded(e.weights.score_seed, projection), block = seeded(e.weights.block_seed, score);
     const bool patches = no_patches(e).empty() && !e.is_given("W_patch");
-    return no_words(e).empty() || (patches && image) || (draws_projections(e) && projection) ||
+    return no_drawn_table(e).empty() || (patches && image) || (draws_projections(e) && projection) ||
                    (draws_score_weights(e) && score) || (draws_block_weights(e) && block)
                ? ""
                : nothing;
@@ -288,7 +296,7 @@ constexpr OptionRule k_rules[] = {
     {"table-size", no_table_rows},
     {"seed", no_seed},
     {"dim", no_dimension},
-    {"embedding", no_words},
+    {"embedding", no_drawn_table},
     {"image", no_image},
     {"grid", no_patches},
     {"patch-size", no_patches},

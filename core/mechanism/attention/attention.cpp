@@ -26,6 +26,7 @@ Graph AttentionBuilder::build() {
     surround();
     add_logits();
     add_loss();
+    name_features();
     return std::move(builder_.graph);
 }
 

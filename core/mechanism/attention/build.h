@@ -33,6 +33,7 @@ private:
     Value annotations();
     Value learned_positions(int rows, int columns);
     void add_positions();
+    void name_features();
     Op table_op() const;
 
     // parameters.cpp: custom, or drawn in the order in which one generator draws them.

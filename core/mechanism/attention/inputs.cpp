@@ -6,6 +6,7 @@
 #include "core/graph/stage_table.h"
 #include "core/image/patches.h"
 #include "core/mechanism/attention/build.h"
+#include "core/op/word_table.h"
 
 namespace attnscope {
 namespace {
@@ -36,7 +37,7 @@ void AttentionBuilder::read_tokens() {
     const VocabularyRule& rule = vocabulary_rule(e_.input.vocabulary);
     std::vector<std::string> all = tokens;
     all.insert(all.end(), tokens_kv.begin(), tokens_kv.end());
-    vocabulary_ = sentence_vocabulary(e_, all);
+    vocabulary_ = sentence_vocabulary(e_, e_.input.words, all);
     const auto split = vocabulary_.ids.begin() + std::ssize(tokens);
     ids_.assign(vocabulary_.ids.begin(), split);
     ids_kv_.assign(split, vocabulary_.ids.end());
@@ -70,8 +71,7 @@ void AttentionBuilder::count_tokens() {
 }
 
 Op AttentionBuilder::table_op() const {
-    if (vocabulary_rule(e_.input.vocabulary).stable)
-        return op::StableTable{e_.weights.seed, vocabulary_.words, e_.input.dim, e_.weights.embedding};
+    if (vocabulary_rule(e_.input.vocabulary).stable) return word_table(e_, vocabulary_.words);
     return op::Drawn{e_.weights.seed, {Draw::by(e_.weights.embedding, table_rows_, e_.input.dim)}};
 }
 

@@ -14,6 +14,9 @@ bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
     return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
 }
 
+/// Whether a word's vector is its features.
+bool uses_lexicon(const Experiment& e) { return e.input.vocabulary == VocabularyOrder::lexicon; }
+
 /// Whether all the parameters that the encoder and the decoder use are custom.
 bool is_without_draws(const Experiment& e) {
     const bool predicts = normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
@@ -23,8 +26,8 @@ bool is_without_draws(const Experiment& e) {
             case backward_encoder: return e.seq2seq.encoder == Encoder::bidirectional;
             case alignment: return aligns(e);
             case center: return aligns(e) && predicts;
-            case source_table:
-            case target_table:
+            case source_table: return e.is_given("src") || !uses_lexicon(e);
+            case target_table: return !uses_lexicon(e);
             case encoder:
             case decoder: break;
         }
@@ -58,9 +61,13 @@ std::string no_table(const Experiment& e) {
     return all_given(e, {"E_src", "E_tgt"}) ? "both tables are custom" : "";
 }
 
+std::string no_drawn_table(const Experiment& e) {
+    if (!uses_lexicon(e) || (e.is_given("src") && !e.is_given("E_src"))) return no_table(e);
+    return "the words' vectors are those of the lexicon";
+}
+
 std::string no_table_rows(const Experiment& e) {
-    if (e.input.vocabulary == VocabularyOrder::stable)
-        return "a stable vocabulary has exactly one row per word";
+    if (vocabulary_rule(e.input.vocabulary).stable) return "this vocabulary has exactly one row per word";
     return e.is_given("E_src") ? "the source table is custom" : no_table(e);
 }
 
@@ -86,19 +93,18 @@ std::string no_limit(const Experiment& e) {
     return e.seq2seq.decode == Decode::greedy ? "" : "the target sets the number of steps";
 }
 
-std::string no_list(const Experiment&) { return "each sentence has its vocabulary"; }
-
 constexpr OptionRule k_rules[] = {
     {"text", no_text},
     {"text2", no_target},
     {"mechanism", always},
     {"tokenizer", no_words},
     {"vocabulary", no_words},
-    {"words", no_list},
+    {"words", no_text},
+    {"words2", no_target},
     {"table-size", no_table_rows},
     {"seed", no_seed},
     {"dim", no_table},
-    {"embedding", no_table},
+    {"embedding", no_drawn_table},
     {"image", no_image},
     {"grid", no_image},
     {"patch-size", no_image},

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/op/normalizers.h"
+#include "core/op/word_table.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope {
@@ -36,18 +37,7 @@ Graph Seq2seqBuilder::build() {
     return std::move(builder_.graph);
 }
 
-Seq2seqSizes Seq2seqBuilder::sizes() const {
-    const int annotation = reads_backward() ? 2 * e_.seq2seq.encoder_size : e_.seq2seq.encoder_size;
-    const bool current = e_.seq2seq.alignment_state == AlignmentState::current;
-    return {.source_words = source_rows_,
-            .target_words = target_rows_,
-            .embedding = e_.input.dim,
-            .encoder = e_.seq2seq.encoder_size,
-            .annotation = annotation,
-            .decoder = e_.seq2seq.decoder_size,
-            .decoder_input = current ? e_.input.dim : e_.input.dim + annotation,
-            .hidden = e_.weighting.hidden};
-}
+Seq2seqSizes Seq2seqBuilder::sizes() const { return seq2seq_sizes(e_, source_rows_, target_rows_); }
 
 /// All parameters are one sequence, in the order of seq2seq_parameters(); a `stable` table has generators of
 /// its own.
@@ -59,7 +49,7 @@ Op Seq2seqBuilder::drawn(const Seq2seqParameter& parameter) const {
         const int rows = of_source ? source_rows_ : target_rows_;
         if (words.empty())
             return op::Drawn{e_.weights.seed, {Draw::by(e_.weights.embedding, rows, e_.input.dim)}};
-        return op::StableTable{e_.weights.seed, words, e_.input.dim, e_.weights.embedding};
+        return word_table(e_, words);
     }
     op::Drawn drawn{e_.weights.seed, {}};
     for (const Seq2seqParameter& each : seq2seq_parameters()) {

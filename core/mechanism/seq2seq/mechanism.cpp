@@ -16,7 +16,7 @@ std::string title(const Experiment& e) {
 constexpr const StageInfo* k_results[] = {"alignment"_stage, "decoder_context"_stage};
 
 constexpr std::string_view k_sections[] = {
-    "Input", "Embedding", "Score", "Mask", "Softmax", "Sequence to sequence", "Custom matrices"};
+    "Input", "Training", "Embedding", "Score", "Mask", "Softmax", "Sequence to sequence", "Custom matrices"};
 
 }  // namespace
 

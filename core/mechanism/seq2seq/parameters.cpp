@@ -52,6 +52,22 @@ constexpr std::array k_parameters = {
 
 }  // namespace
 
+Seq2seqSizes seq2seq_sizes(const Experiment& experiment, int source_words, int target_words) {
+    const Seq2seq& seq2seq = experiment.seq2seq;
+    const int d = experiment.input.dim;
+    const bool both_ways = seq2seq.encoder == Encoder::bidirectional;
+    const int annotation = both_ways ? 2 * seq2seq.encoder_size : seq2seq.encoder_size;
+    const bool current = seq2seq.alignment_state == AlignmentState::current;
+    return {.source_words = source_words,
+            .target_words = target_words,
+            .embedding = d,
+            .encoder = seq2seq.encoder_size,
+            .annotation = annotation,
+            .decoder = seq2seq.decoder_size,
+            .decoder_input = current ? d : d + annotation,
+            .hidden = experiment.weighting.hidden};
+}
+
 std::span<const Seq2seqParameter> seq2seq_parameters() { return k_parameters; }
 
 const Seq2seqParameter* find_seq2seq_parameter(std::string_view name) {

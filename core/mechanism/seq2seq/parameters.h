@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/experiment/experiment.h"
 #include "core/random/draws.h"
 
 namespace attnscope {
@@ -20,6 +21,9 @@ struct Seq2seqSizes {
     int hidden;         ///< A, units of the alignment's hidden layer
     bool operator==(const Seq2seqSizes&) const = default;
 };
+
+/// Those of an experiment whose tables have so many rows.
+Seq2seqSizes seq2seq_sizes(const Experiment& experiment, int source_words, int target_words);
 
 struct Seq2seqParameter {
     std::string_view name;

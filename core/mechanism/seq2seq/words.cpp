@@ -38,7 +38,7 @@ void Seq2seqBuilder::read_source() {
     if (!is_given("src")) {
         const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
         builder_.graph.columns = display_tokens(tokens);
-        Vocabulary vocabulary = make_vocabulary(tokens, rule);
+        Vocabulary vocabulary = sentence_vocabulary(e_, e_.input.words, tokens);
         source_words_ = std::move(vocabulary.words);
         source_ = std::move(vocabulary.ids);
     }
@@ -66,7 +66,7 @@ void Seq2seqBuilder::read_target() {
         needs_text
             ? sentence_tokens(e_, text, "the target sentence", e_.input.text2.empty() ? "--text" : "--text2")
             : tokenize(text, tokenizer_of(e_.input.tokenizer));
-    Vocabulary vocabulary = make_vocabulary(tokens, vocabulary_rule(e_.input.vocabulary));
+    Vocabulary vocabulary = sentence_vocabulary(e_, e_.input.words2, tokens);
     target_words_ = {"<bos>", "<eos>"};
     target_words_.insert(target_words_.end(), vocabulary.words.begin(), vocabulary.words.end());
     target_rows_ = static_cast<int>(target_words_.size());

@@ -24,22 +24,20 @@ std::string no_targets(const Experiment& e) {
 
 std::string no_table_size(const Experiment& e) {
     if (e.is_given("E")) return "the table is custom";
-    const bool stable = e.input.vocabulary == VocabularyOrder::stable && !e.is_given("tokens");
-    return stable ? "a stable vocabulary has exactly one row per word" : "";
+    const bool stable = vocabulary_rule(e.input.vocabulary).stable && !e.is_given("tokens");
+    return stable ? "this vocabulary has exactly one row per word" : "";
 }
 
 /// Whether all the parameters that the stack uses are custom.
 bool is_without_draws(const Experiment& e) {
-    const auto is_used = [&](const TransformerParameter& parameter) {
+    const auto is_drawn = [&](const TransformerParameter& parameter) {
         using enum TransformerParameter::Draw;
-        if (parameter.draw == ones || parameter.draw == zeros) return false;
-        if (parameter.draw == positions) return e.attention.position == Position::learned;
-        if (parameter.name == "W_out") return !e.transformer.tied;
-        const bool of_feed_forward = parameter.stage.ends_with("_1") || parameter.stage.ends_with("_2");
-        return !of_feed_forward || e.attention.feed_forward_size > 0;
+        if (parameter.draw == table && e.input.vocabulary == VocabularyOrder::lexicon)
+            return e.is_given("tokens");
+        return parameter.is_used(e) && parameter.draw != ones && parameter.draw != zeros;
     };
     const auto is_custom = [&](const TransformerParameter& parameter) {
-        if (!is_used(parameter)) return true;
+        if (!is_drawn(parameter)) return true;
         if (parameter.place != TransformerParameter::Place::layer) return e.is_given(parameter.name);
         for (int layer = 1; layer <= e.transformer.layers; ++layer)
             if (!e.is_given(name_in_layer(layer, parameter.name))) return false;
@@ -54,7 +52,10 @@ std::string no_seed(const Experiment& e) {
 
 std::string no_embedding(const Experiment& e) {
     const bool positions = e.attention.position == Position::learned && !e.is_given("P");
-    return e.is_given("E") && !positions ? "the table is custom" : "";
+    if (positions) return "";
+    if (e.is_given("E")) return "the table is custom";
+    const bool features = e.input.vocabulary == VocabularyOrder::lexicon && !e.is_given("tokens");
+    return features ? "the words' vectors are those of the lexicon" : "";
 }
 
 std::string no_context_length(const Experiment& e) {

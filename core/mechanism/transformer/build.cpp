@@ -10,12 +10,13 @@
 #include "core/experiment/sentence.h"
 #include "core/graph/stage_table.h"
 #include "core/op/normalizers.h"
+#include "core/op/word_table.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope {
 
 TransformerBuilder::TransformerBuilder(const Experiment& experiment, std::span<const TokenSentence> batch)
-    : e_(experiment), batch_(static_cast<int>(batch.size())) {
+    : e_(experiment), is_of_batch_(true), batch_(static_cast<int>(batch.size())) {
     for (const TokenSentence& sentence : batch) {
         ids_.insert(ids_.end(), sentence.tokens.begin(), sentence.tokens.end());
         target_ids_.insert(target_ids_.end(), sentence.targets.begin(), sentence.targets.end());
@@ -23,7 +24,8 @@ TransformerBuilder::TransformerBuilder(const Experiment& experiment, std::span<c
 }
 
 Graph TransformerBuilder::build() {
-    read_tokens();
+    if (ids_.empty()) read_tokens();
+    size_table();
     embed();
     add_positions();
     open_mask();
@@ -44,7 +46,7 @@ TransformerSizes TransformerBuilder::sizes() const {
 /// Custom, or drawn in the order in which one generator draws them all.
 Value TransformerBuilder::parameter(std::string_view name) {
     const TransformerParameter& known = *find_transformer_parameter(name);
-    const StageKey at = key(find_in_table(known.stage));
+    const StageKey at = key(known.stage);
     const int rows = known.rows(sizes()), columns = known.columns(sizes());
     const std::string given = name_in_layer(layer_, name);
     builder_.may_give(given, rows, columns);
@@ -58,9 +60,7 @@ Value TransformerBuilder::parameter(std::string_view name) {
         case TransformerParameter::Draw::ones: return builder_.add(at, op::Constant{rows, columns, 1});
         case TransformerParameter::Draw::zeros: return builder_.add(at, op::Constant{rows, columns, 0});
         case TransformerParameter::Draw::table:
-            if (stable && !words_.empty())
-                return builder_.add(
-                    at, op::StableTable{e_.weights.seed, words_, e_.input.dim, e_.weights.embedding});
+            if (stable && !words_.empty()) return builder_.add(at, word_table(e_, words_));
             if (stable)
                 return builder_.add(
                     at, op::Drawn{e_.weights.seed, {Draw::by(e_.weights.embedding, rows, columns)}});
@@ -81,25 +81,25 @@ Value TransformerBuilder::normed(const StageInfo* stage, Value x, const std::str
 /// Rows of E: a custom `tokens`, or the words of the sentence.
 void TransformerBuilder::read_tokens() {
     Graph& graph = builder_.graph;
-    if (!ids_.empty()) {  // a batch
-    } else if (e_.is_given("tokens")) {
-        read_given_tokens();
-    } else {
-        const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
-        std::vector<std::string> all = tokens;
-        if (e_.transformer.objective == Objective::position && !e_.input.text2.empty()) {
-            const std::vector<std::string> targets =
-                sentence_tokens(e_, e_.input.text2, "the targets", "--text2");
-            all.insert(all.end(), targets.begin(), targets.end());
-        }
-        const Vocabulary vocabulary = sentence_vocabulary(e_, all);
-        const auto split = vocabulary.ids.begin() + std::ssize(tokens);
-        ids_.assign(vocabulary.ids.begin(), split);
-        target_ids_.assign(split, vocabulary.ids.end());
-        words_ = vocabulary.words;
-        graph.rows = graph.columns = display_tokens(tokens);
-        graph.table = graph.target_table = words_;
+    if (e_.is_given("tokens")) return read_given_tokens();
+    const std::vector<std::string> tokens = sentence_tokens(e_, e_.input.text, "the sentence", "--text");
+    std::vector<std::string> all = tokens;
+    if (e_.transformer.objective == Objective::position && !e_.input.text2.empty()) {
+        const std::vector<std::string> targets =
+            sentence_tokens(e_, e_.input.text2, "the targets", "--text2");
+        all.insert(all.end(), targets.begin(), targets.end());
     }
+    const Vocabulary vocabulary = sentence_vocabulary(e_, e_.input.words, all);
+    const auto split = vocabulary.ids.begin() + std::ssize(tokens);
+    ids_.assign(vocabulary.ids.begin(), split);
+    target_ids_.assign(split, vocabulary.ids.end());
+    words_ = vocabulary.words;
+    graph.rows = graph.columns = display_tokens(tokens);
+    graph.table = graph.target_table = words_;
+}
+
+/// As many rows of E as the words, the setting or a custom E need.
+void TransformerBuilder::size_table() {
     const int needed = static_cast<int>(words_.size());
     const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
     table_rows_ = stable && needed > 0 ? needed : std::max(e_.input.table_size, needed);
@@ -109,7 +109,7 @@ void TransformerBuilder::read_tokens() {
     if (*largest >= table_rows_)
         throw Error(ErrorKind::bad_input,
                     fmt::format("tokens: {} is not a row of E: use 0 to {}", *largest, table_rows_ - 1));
-    builder_.may_give("tokens", 1, static_cast<int>(ids_.size()));
+    builder_.may_give("tokens", 1, length());
 }
 
 void TransformerBuilder::read_given_tokens() {
@@ -246,7 +246,7 @@ void TransformerBuilder::predict() {
 
 /// Each position's target, a row of E, −1 where there is none; empty if there are no targets.
 std::vector<int> TransformerBuilder::targets() const {
-    if (batch_ > 1) return target_ids_;
+    if (is_of_batch_) return target_ids_;
     if (e_.is_given("targets")) {
         const Matrix& given = e_.weights.given.at("targets").values();
         if (given.rows() != 1 || given.cols() != std::ssize(ids_))
@@ -275,7 +275,7 @@ std::vector<int> TransformerBuilder::targets() const {
 
 /// The mean of −log p over the positions that have a target.
 void TransformerBuilder::add_loss() {
-    builder_.may_give("targets", 1, static_cast<int>(ids_.size()));
+    builder_.may_give("targets", 1, length());
     const std::vector<int> rows = targets();
     if (std::ranges::all_of(rows, [](int row) { return row < 0; })) return;
     const bool skips = std::ranges::find(rows, -1) != rows.end();

@@ -44,6 +44,7 @@ private:
     int length() const { return static_cast<int>(ids_.size()) / batch_; }
     void read_tokens();
     void read_given_tokens();
+    void size_table();
     void embed();
     void add_positions();
     void open_mask();
@@ -60,6 +61,7 @@ private:
     const Experiment& e_;
     GraphBuilder builder_;
     std::vector<std::string> words_;  ///< folded, by row of E
+    bool is_of_batch_ = false;        ///< tokens and targets are not those of the experiment
     int batch_ = 1;                   ///< sentences
     std::vector<int> ids_, target_ids_;
     int table_rows_ = 0;

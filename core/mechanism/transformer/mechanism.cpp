@@ -18,8 +18,9 @@ std::string title(const Experiment& e) {
 
 constexpr const StageInfo* k_results[] = {"weights"_stage};
 
-constexpr std::string_view k_sections[] = {"Input", "Embedding", "Position",    "Heads",          "Score",
-                                           "Mask",  "Softmax",   "Transformer", "Custom matrices"};
+constexpr std::string_view k_sections[] = {"Input",       "Training",       "Embedding", "Position",
+                                           "Heads",       "Score",          "Mask",      "Softmax",
+                                           "Transformer", "Custom matrices"};
 
 }  // namespace
 
@@ -32,10 +33,6 @@ const Mechanism k_transformer_mechanism = {
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,
-    .query = "query",
-    .queries = "queries",
-    .key = "key",
-    .keys = "keys",
     .sections = k_sections,
     .first = {false, "tokens"_stage, "tokens", "Type a sentence"},
     .second = {false, "target_tokens"_stage, "targets", "Target of each position (objective position)", true},

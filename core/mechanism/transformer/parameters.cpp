@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/graph/stage_table.h"
+
 namespace attnscope {
 namespace {
 
@@ -16,29 +18,39 @@ int length(const Sizes& s) { return s.length; }
 int width(const Sizes& s) { return s.width; }
 int units(const Sizes& s) { return s.feed_forward; }
 
+bool has_feed_forward(const Experiment& e) { return e.attention.feed_forward_size > 0; }
+bool has_output(const Experiment& e) { return !e.transformer.tied; }
+bool has_positions(const Experiment& e) { return e.attention.position == Position::learned; }
+
 constexpr std::array k_parameters = {
-    TransformerParameter{"E", "table", words, width, before_layers, How::table},
-    TransformerParameter{"ln1_g", "ln1_g", one, width, layer, How::ones},
-    TransformerParameter{"ln1_b", "ln1_b", one, width, layer, How::zeros},
-    TransformerParameter{"W_q", "W_q", width, width, layer, How::linear},
-    TransformerParameter{"W_k", "W_k", width, width, layer, How::linear},
-    TransformerParameter{"W_v", "W_v", width, width, layer, How::linear},
-    TransformerParameter{"W_o", "W_o", width, width, layer, How::linear},
-    TransformerParameter{"ln2_g", "ln2_g", one, width, layer, How::ones},
-    TransformerParameter{"ln2_b", "ln2_b", one, width, layer, How::zeros},
-    TransformerParameter{"W_1", "W_1", units, width, layer, How::linear},
-    TransformerParameter{"b_1", "b_1", one, units, layer, How::bias, width},
-    TransformerParameter{"W_2", "W_2", width, units, layer, How::linear},
-    TransformerParameter{"b_2", "b_2", one, width, layer, How::bias, units},
-    TransformerParameter{"ln_f_g", "ln_f_g", one, width, after_layers, How::ones},
-    TransformerParameter{"ln_f_b", "ln_f_b", one, width, after_layers, How::zeros},
-    TransformerParameter{"W_out", "W_out", words, width, after_layers, How::linear},
-    TransformerParameter{"P", "P", length, width, after_layers, How::positions},
+    TransformerParameter{"E", "table"_stage, words, width, before_layers, How::table},
+    TransformerParameter{"ln1_g", "ln1_g"_stage, one, width, layer, How::ones},
+    TransformerParameter{"ln1_b", "ln1_b"_stage, one, width, layer, How::zeros},
+    TransformerParameter{"W_q", "W_q"_stage, width, width, layer, How::linear},
+    TransformerParameter{"W_k", "W_k"_stage, width, width, layer, How::linear},
+    TransformerParameter{"W_v", "W_v"_stage, width, width, layer, How::linear},
+    TransformerParameter{"W_o", "W_o"_stage, width, width, layer, How::linear},
+    TransformerParameter{"ln2_g", "ln2_g"_stage, one, width, layer, How::ones, nullptr, has_feed_forward},
+    TransformerParameter{"ln2_b", "ln2_b"_stage, one, width, layer, How::zeros, nullptr, has_feed_forward},
+    TransformerParameter{"W_1", "W_1"_stage, units, width, layer, How::linear, nullptr, has_feed_forward},
+    TransformerParameter{"b_1", "b_1"_stage, one, units, layer, How::bias, width, has_feed_forward},
+    TransformerParameter{"W_2", "W_2"_stage, width, units, layer, How::linear, nullptr, has_feed_forward},
+    TransformerParameter{"b_2", "b_2"_stage, one, width, layer, How::bias, units, has_feed_forward},
+    TransformerParameter{"ln_f_g", "ln_f_g"_stage, one, width, after_layers, How::ones},
+    TransformerParameter{"ln_f_b", "ln_f_b"_stage, one, width, after_layers, How::zeros},
+    TransformerParameter{"W_out", "W_out"_stage, words, width, after_layers, How::linear, nullptr,
+                         has_output},
+    TransformerParameter{"P", "P"_stage, length, width, after_layers, How::positions, nullptr, has_positions},
 };
 
 }  // namespace
 
 std::span<const TransformerParameter> transformer_parameters() { return k_parameters; }
+
+std::string given_name(const StageKey& key) {
+    const auto found = std::ranges::find(k_parameters, key.stage, &TransformerParameter::stage);
+    return name_in_layer(key.layer, found == k_parameters.end() ? key.stage->name : found->name);
+}
 
 const TransformerParameter* find_transformer_parameter(std::string_view name) {
     const auto found = std::ranges::find(k_parameters, name, &TransformerParameter::name);

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/experiment/experiment.h"
+#include "core/graph/trace.h"
 #include "core/random/draws.h"
 
 namespace attnscope {
@@ -18,8 +20,8 @@ struct TransformerSizes {
 };
 
 struct TransformerParameter {
-    std::string_view name;   ///< as in given_names()
-    std::string_view stage;  ///< as in stage_table()
+    std::string_view name;  ///< as in given_names()
+    const StageInfo* stage;
     int (*rows)(const TransformerSizes& sizes);
     int (*columns)(const TransformerSizes& sizes);
     enum class Place { before_layers, layer, after_layers } place;
@@ -31,7 +33,10 @@ struct TransformerParameter {
         ones,       ///< not drawn
         zeros,      ///< not drawn
     } draw;
-    int (*fan)(const TransformerSizes& sizes) = nullptr;  ///< a bias's number of inputs
+    int (*fan)(const TransformerSizes& sizes) = nullptr;     ///< a bias's number of inputs
+    bool (*is_used)(const Experiment& experiment) = always;  ///< whether the settings have it
+
+    static bool always(const Experiment&) { return true; }
 };
 
 /// In the order in which one generator, seeded once, draws them: E; of each layer W_q, W_k, W_v, W_o, W_1,
@@ -41,6 +46,8 @@ struct TransformerParameter {
 std::span<const TransformerParameter> transformer_parameters();
 /// nullptr if the stack has no parameter of this name.
 const TransformerParameter* find_transformer_parameter(std::string_view name);
+/// The name in given_names() of a parameter's stage: "2.W_q", and "E" of the table.
+std::string given_name(const StageKey& key);
 
 /// How the parameters of a stack are drawn.
 struct TransformerDraws {

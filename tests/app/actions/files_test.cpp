@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/actions/files.h"
 #include "core/export/export.h"
 #include "core/files/file.h"
 #include "core/mechanism/evaluate.h"
 #include "core/recipe/recipe.h"
+#include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
 
@@ -70,7 +72,7 @@ TEST_F(FilesTest, TheCellSizeOfAnExportIsThatOfTheNext) {
 }
 
 TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
-    Session session = load_example("image-attention");
+    Session session = test::words_and_patches();
     session.presentation.locked = Cell{4, 0};
     start(std::move(session));
     export_by_keys();
@@ -175,7 +177,7 @@ TEST_F(FilesTest, EscapeClosesAListBeforeItsDialog) {
 }
 
 TEST_F(FilesTest, TheDialogNamesTheStageByItsHeading) {
-    Session session = load_example("multi-head");
+    Session session = test::four_heads();
     session.presentation.stage = "query_heads";
     start(session);
     press(Key::e, k_ctrl);
@@ -270,6 +272,23 @@ TEST_F(FilesTest, ADroppedSessionIsOpenedAndOneUndoTakesItBack) {
     EXPECT_EQ(document().experiment(), before.experiment);
 }
 
+TEST_F(FilesTest, ASessionWithTensorsIsDroppedAndSavedAgain) {
+    Session other;
+    other.experiment.weights.given.emplace("W_q", GivenMatrix(Matrix::Ones(16, 16)));
+    const std::string path = folder.file("other.safetensors");
+    write_file(path, to_safetensors(other));
+    EXPECT_TRUE(can_be_opened(path));
+    play({Drop{{path}}});
+    EXPECT_EQ(document().experiment(), other.experiment);
+    EXPECT_EQ(document().file(), path);
+    EXPECT_FALSE(document().modified());
+    document().change([](Session& s) { s.experiment.weights.seed = 5; });
+    press(Key::s, k_ctrl);
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(read_file(path), to_safetensors(document().session()));
+    EXPECT_FALSE(document().modified());
+}
+
 TEST_F(FilesTest, ABrokenFileGivesANoticeAndLosesNothing) {
     const Session before = document().session();
     const auto trace = document().trace();
@@ -313,6 +332,17 @@ TEST_F(FilesTest, SavingByKeysAsksOnceThenWrites) {
     EXPECT_EQ(interaction().dialog, Dialog::none);
     EXPECT_EQ(load_session(folder.file("mine.json")).experiment.weights.seed, Seed(5));
     EXPECT_EQ(workspace->title(), "mine.json — attnscope");
+}
+
+TEST_F(FilesTest, SavingUnderANameOfTensorsWritesThem) {
+    press(Key::s, k_ctrl_shift);
+    interaction().file_form.folder = folder.path();
+    push(pressing(Key::a, k_ctrl));
+    push(typing("mine.safetensors"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(interaction().dialog, Dialog::none);
+    EXPECT_EQ(read_file(folder.file("mine.safetensors")), to_safetensors(document().session()));
+    EXPECT_EQ(workspace->title(), "mine.safetensors — attnscope");
 }
 
 TEST_F(FilesTest, CtrlCCopiesTheMatrixButInTheSentenceTheText) {

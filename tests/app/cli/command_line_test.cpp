@@ -14,22 +14,18 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/files/png.h"
 #include "core/limits.h"
+#include "core/session/examples.h"
 #include "core/session/options.h"
 #include "core/session/session.h"
-
-// clang and gcc announce the sanitizer differently. Eigen must not see the macro: it would then allocate
-// differently here than in the library.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
+#include "tests/sanitized.h"
+#include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
@@ -213,7 +209,7 @@ TEST_F(CommandLineTest, TracePrintsGradientsWhereThereIsALoss) {
     }
     EXPECT_FALSE(trace({"--example", "bahdanau-alignment"}).contains("gradients"));
     const Outcome without = run({"trace", "--gradients"});
-    EXPECT_EQ(without.code, 1);
+    EXPECT_EQ(without.code, 2);
     EXPECT_EQ(without.out, "");
     EXPECT_NE(without.err.find("this experiment has no loss"), std::string::npos) << without.err;
 }
@@ -234,7 +230,7 @@ TEST_F(CommandLineTest, FlagsStandOverTheFileAndTheExample) {
     EXPECT_EQ(experiment["text"], "one two three");
     EXPECT_EQ(experiment["dim"], 4);
     EXPECT_EQ(experiment["heads"], 2);
-    EXPECT_EQ(trace({"--example", "multi-head", "--heads", "2"})["experiment"]["projection"], "mha");
+    EXPECT_EQ(trace({"--example", "multi-head", "--heads", "2"})["experiment"]["vocabulary"], "lexicon");
 }
 
 TEST_F(CommandLineTest, ADashIsStandardInput) {
@@ -310,10 +306,35 @@ TEST_F(CommandLineTest, RecipePrintsAScriptOrWritesIt) {
 }
 
 TEST_F(CommandLineTest, RecipePrintsAScriptOfAnEncoderAndADecoder) {
-    const Outcome printed = run({"recipe", "--example", "bahdanau-alignment", "--seed", "7"});
+    const Outcome printed = run({"recipe", test::session_file("random-alignment"), "--seed", "7"});
     EXPECT_EQ(printed.code, 0) << printed.err;
     EXPECT_NE(printed.out.find("torch.manual_seed(7)"), std::string::npos);
     EXPECT_NE(printed.out.find("dec = torch.nn.GRUCell("), std::string::npos);
+}
+
+TEST_F(CommandLineTest, RecipeWithStepsIsTheTrainingOfATaskOrAFile) {
+    const Outcome printed = run({"recipe", "--task", "reverse", "--seed", "7", "--steps", "2"});
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    for (const char* line : {"torch.manual_seed(7)\n", "    [  # step 2\n", "    loss.backward()\n"})
+        EXPECT_NE(printed.out.find(line), std::string::npos) << line;
+    EXPECT_EQ(printed.out.find("# step 3"), std::string::npos);
+    const Words train = {"train",   "--task", "reverse", "--seed",        "7",
+                         "--steps", "3",      "--out",   path("run.json")};
+    ASSERT_EQ(run(train).code, 0);
+    const Outcome written = run({"recipe", path("run.json"), "--steps", "2", "--out", path("out/run.py")});
+    EXPECT_EQ(written.code, 0) << written.err;
+    EXPECT_EQ(read(folder_ / "out/run.py"), printed.out);
+}
+
+TEST_F(CommandLineTest, RecipeWithStepsRefusesWhatCannotBeTrainedOrWritten) {
+    expect_failure(2, run({"recipe", "--steps", "2"}), {"--task"});
+    expect_failure(2, run({"recipe", "--task", "reverse", "--steps", "0"}), {"--steps", "1 to"});
+    expect_failure(2, run({"recipe", "--task", "reverse", "--steps", "2", "--text", "a"}),
+                   {"--text", "task"});
+    expect_failure(2, run({"recipe", "--task", "reverse", "--steps", "2", "--position", "alibi"}), {"alibi"});
+    expect_failure(2, run({"recipe", "--task", "reverse", "--steps", "2", "--mask", "window:1,1"}),
+                   {"mask window", "causal or none"});
+    expect_failure(1, run({"recipe", "--task", "reverse", "--steps", "100000"}), {"1000000 tokens", "steps"});
 }
 
 TEST_F(CommandLineTest, RecipeRefusesWhatTraceRefuses) {
@@ -324,7 +345,8 @@ TEST_F(CommandLineTest, RecipeRefusesWhatTraceRefuses) {
 
 TEST_F(CommandLineTest, AFlagThatIsNotUsedIsSaidInALineAndChangesNothing) {
     const std::string why = " is not used: seq2seq uses its own alignment\n";
-    const Words flags = {"--example", "bahdanau-alignment", "--heads", "4", "--dim", "8", "--block", "none"};
+    const Words flags = {
+        test::session_file("random-alignment"), "--heads", "4", "--dim", "8", "--block", "none"};
     for (const Words& command : {Words{"render", "--out", path("out")}, Words{"trace"}, Words{"recipe"}}) {
         Words all = command;
         all.insert(all.end(), flags.begin(), flags.end());
@@ -401,7 +423,8 @@ TEST_F(CommandLineTest, ExamplesAreListedALineEach) {
               "attention\nsingle-query\ntransformer-heads\nsoft-and-hard\nimage-attention\nglobal-and-"
               "local\nbahdanau-"
               "alignment\nencoder-decoder\nmasked-"
-              "softmax\ndot-product-pooling\nadditive-pooling\nmulti-head\ncausal\nvalid-length\nlearned-"
+              "softmax\ndot-product-pooling\nadditive-pooling\nmulti-head\ndesigned-heads\ncausal\nvalid-"
+              "length\nlearned-"
               "induction\nlearned-reverse\n");
 }
 
@@ -591,9 +614,7 @@ TEST_F(CommandLineTest, ASentenceTooLongFails) {
 
 TEST_F(CommandLineTest, WhatDoesNotFitInMemoryFailsAtOnce) {
     // Sanitizers reserve terabytes of address space.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
-#endif
+    if (test::k_sanitized) GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
     // 64 heads of 4096 × 4096 scores, four stages of them: some 20 GiB.
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{4} << 30};
     const Words large = {"--tokenizer", "whitespace", "--heads", "64",
@@ -681,21 +702,163 @@ TEST_F(CommandLineTest, TrainWritesASessionThatTraceOpens) {
     ASSERT_EQ(trace.code, 0) << trace.err;
     const nlohmann::json stages = nlohmann::json::parse(trace.out)["stages"];
     EXPECT_TRUE(stages.contains("1.weights"));
+    EXPECT_EQ(nlohmann::json::parse(trace.out)["experiment"]["step"], 5);
     // The words of the task can be typed, others cannot.
     EXPECT_EQ(run({"trace", path("run.json"), "--text", "c a b", "--text2", "b a c"}).code, 0);
     expect_failure(2, run({"trace", path("run.json"), "--text", "c a zebra"}), {"zebra", "words"});
+}
+
+TEST_F(CommandLineTest, TrainWritesTensorsThatEveryCommandOpens) {
+    const auto train = [&](const std::string& out, const Start& start = {}) {
+        return run({"train", "--task", "reverse", "--steps", "5", "--out", out}, start);
+    };
+    const std::string json = path("run.json"), tensors = path("run.safetensors");
+    ASSERT_EQ(train(json).code, 0);
+    const Outcome trained = train(tensors);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    EXPECT_TRUE(load_session(tensors) == load_session(json));
+    EXPECT_EQ(trace({tensors, "--text", "c a b", "--text2", "b a c"}),
+              trace({json, "--text", "c a b", "--text2", "b a c"}));
+    EXPECT_EQ(run({"recipe", tensors}).out, run({"recipe", json}).out);
+    const Words weights = {"--stage", "1.weights", "--format", "npy"};
+    EXPECT_EQ(render({tensors, weights[0], weights[1], weights[2], weights[3]}),
+              render({json, weights[0], weights[1], weights[2], weights[3]}));
+    fs::remove_all(folder_ / "out");
+    fs::create_directory(folder_ / "out");
+    // Standard input has no name.
+    const std::string bytes = read(tensors);
+    EXPECT_EQ(trace({"-"}, {.environment = {}, .input = bytes, .output = {}}), trace({json}));
+    const std::string cut = file("cut.safetensors", bytes.substr(0, bytes.size() / 2));
+    expect_both_fail(1, {cut}, {cut, "the file is cut off", "copy it again"});
+    // A disk that takes 2000 bytes a file.
+    const Start small{.environment = {}, .input = {}, .output = {}, .largest_file = 2000};
+    expect_failure(1, train(path("out/run.safetensors"), small),
+                   {"cannot write " + path("out/run.safetensors"), "too large"});
+}
+
+TEST_F(CommandLineTest, AMatrixThatDoesNotFitIsNamedWithBothShapes) {
+    Session session = load_example("learned-reverse");
+    session.experiment.weights.given.insert_or_assign("1.W_q", GivenMatrix(Matrix::Ones(3, 5)));
+    expect_both_fail(1, {file("other.safetensors", to_safetensors(session))}, {"1.W_q", "3 × 5"});
+}
+
+TEST_F(CommandLineTest, EveryStepOfARunIsReachedAgain) {
+    const auto weights = [&](Words arguments) {
+        arguments.insert(arguments.begin(), "trace");
+        const Outcome outcome = run(arguments);
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        return nlohmann::json::parse(outcome.out)["parameters"]["table"]["data"];
+    };
+    ASSERT_EQ(run({"train", "--task", "copy", "--steps", "3", "--out", path("three.json")}).code, 0);
+    ASSERT_EQ(run({"train", "--task", "copy", "--steps", "5", "--out", path("five.safetensors")}).code, 0);
+    EXPECT_EQ(weights({path("five.safetensors"), "--step", "3"}), weights({path("three.json")}));
+    EXPECT_EQ(weights({"--task", "copy", "--step", "3"}), weights({path("three.json")}));
+    EXPECT_NE(weights({path("five.safetensors")}), weights({path("three.json")}));
+    expect_failure(2, run({"trace", "--step", "3"}), {"task"});
+}
+
+TEST_F(CommandLineTest, AFilmHasAPictureOfEachOfItsSteps) {
+    ASSERT_EQ(run({"train", "--task", "translate", "--steps", "4", "--out", path("run.json")}).code, 0);
+    const Outcome film =
+        run({"render", path("run.json"), "--film", "3", "--format", "csv,png,gif", "--out", path("film")});
+    ASSERT_EQ(film.code, 0) << film.err;
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_ / "film"))
+        names.insert(entry.path().filename().string());
+    EXPECT_EQ(names, (std::set<std::string>{"frame-0001-alignment.csv", "frame-0001-alignment.png",
+                                            "frame-0002-alignment.csv", "frame-0002-alignment.png",
+                                            "frame-0003-alignment.csv", "frame-0003-alignment.png",
+                                            "film-alignment.gif"}));
+    EXPECT_EQ(read(folder_ / "film/film-alignment.gif").substr(0, 6), "GIF89a");
+    // The last frame is what the session itself shows, the first is random.
+    ASSERT_EQ(
+        run({"render", path("run.json"), "--stage", "alignment", "--format", "csv", "--out", path("one")})
+            .code,
+        0);
+    EXPECT_EQ(read(folder_ / "film/frame-0003-alignment.csv"), read(folder_ / "one/alignment.csv"));
+    EXPECT_NE(read(folder_ / "film/frame-0001-alignment.csv"), read(folder_ / "one/alignment.csv"));
+    expect_failure(2, run({"render", "--film", "3", "--out", path("out")}), {"--film", "--task"});
+    expect_failure(2, run({"render", path("run.json"), "--film", "0", "--out", path("out")}), {"--film"});
+    expect_failure(2, run({"render", path("run.json"), "--format", "gif", "--out", path("out")}), {"--film"});
+}
+
+TEST_F(CommandLineTest, AFilmOfAGradientHasARangeOfItsOwn) {
+    const std::vector<std::string> film = {"render",  "--task",         "copy",      "--step", "3",
+                                           "--stage", "1.grad.weights", "--film",    "2",      "--format",
+                                           "csv",     "--out",          path("film")};
+    ASSERT_EQ(run(film).code, 0);
+    const std::string first = read(folder_ / "film/frame-0001-1.grad.weights.csv");
+    EXPECT_GT(first.size(), 50u);
+    EXPECT_NE(first, read(folder_ / "film/frame-0002-1.grad.weights.csv"));
+}
+
+TEST_F(CommandLineTest, AFolderAndFormatsAreCheckedBeforeAnyStepIsLearned) {
+    // So many steps would take hours.
+    expect_failure(
+        2, run({"render", "--task", "copy", "--step", "100000", "--format", "gif", "--out", path("x")}),
+        {"gif"});
+    expect_failure(1, run({"render", "--task", "copy", "--step", "100000", "--out", path("none/x")}),
+                   {"none"});
+}
+
+TEST_F(CommandLineTest, TheCourseOfARunIsWritten) {
+    for (const char* name : {"run.csv", "run.svg", "run.png", "run.pdf"}) {
+        EXPECT_EQ(run({"train", "--task", "copy", "--steps", "3", "--curves", path(name)}).code, 0);
+        EXPECT_GT(read(folder_ / name).size(), 50u) << name;
+    }
+    EXPECT_EQ(std::ranges::count(read(folder_ / "run.csv"), '\n'), 4);
+    expect_failure(2, run({"train", "--task", "copy", "--curves", path("run.txt")}), {"--curves", ".csv"});
 }
 
 TEST_F(CommandLineTest, TrainRefusesWhatCannotBeTrained) {
     expect_failure(2, run({"train"}), {"--task"});
     expect_failure(2, run({"train", "--task", "fly"}), {"fly", "induction"});
     expect_failure(2, run({"train", "--task", "copy", "--steps", "0"}), {"--steps", "1 to"});
-    expect_failure(2, run({"train", "--task", "copy", "--out", path("run.txt")}), {"--out", ".json"});
+    expect_failure(2, run({"train", "--task", "copy", "--out", path("run.txt")}),
+                   {"--out", ".json or .safetensors"});
     expect_failure(2, run({"train", "--task", "copy", "--data-seed", "x"}), {"--data-seed"});
-    expect_failure(1, run({"train", "--task", "copy", "--position", "alibi", "--batch", "1"}),
+    expect_failure(2, run({"train", "--task", "copy", "--position", "alibi", "--batch", "1"}),
                    {"alibi", "learned"});
-    expect_failure(1, run({"train", "--task", "copy", "--optimizer", "sgd", "--learning-rate", "1e30"}),
-                   {"not finite", "learning rate"});
+    for (const char* flag : {"--learning-rate", "--clip"})
+        for (const char* value : {"nan", "inf", "-1", "x"})
+            expect_failure(2, run({"train", "--task", "copy", flag, value}), {flag + 2, value});
+    expect_failure(2, run({"train", "--task", "copy", "--table-size", "1000000"}), {"--table-size", "task"});
+    expect_failure(2, run({"train", "--task", "copy", "--mechanism", "seq2seq"}), {"seq2seq", "transformer"});
+    // Before the first of a million steps.
+    expect_failure(1, run({"train", "--task", "copy", "--steps", "100000", "--out", path("none/x.json")}),
+                   {"none/x.json"});
+}
+
+TEST_F(CommandLineTest, WhatWasLearnedBeforeTheLossDivergedIsKept) {
+    const Outcome outcome = run({"train", "--task", "copy", "--optimizer", "sgd", "--learning-rate", "1e30",
+                                 "--out", path("last.json")});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.err.find("not finite"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("learning rate"), std::string::npos) << outcome.err;
+    EXPECT_EQ(run({"trace", path("last.json"), "--stage", "weights"}).code, 0);
+}
+
+/// Of a session file.
+int step_of(const std::string& file) { return load_session(file).experiment.training.step; }
+
+TEST_F(CommandLineTest, AnInterruptedTrainingKeepsWhatIsLearned) {
+    const std::string out = path("kept.json");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::execl(ATTNSCOPE_EXECUTABLE, "attnscope", "train", "--task", "copy", "--steps", "100000", "--out",
+                out.c_str(), nullptr);
+        ::_exit(98);
+    }
+    // Every 1.5 seconds the session is kept.
+    for (int i = 0; i < 6000 && !fs::exists(out); ++i) ::poll(nullptr, 0, 10);
+    const int kept = step_of(out);
+    EXPECT_GT(kept, 0);
+    ASSERT_EQ(::kill(child, SIGINT), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) << status;
+    EXPECT_GE(step_of(out), kept);
+    EXPECT_EQ(run({"trace", out, "--stage", "weights"}).code, 0);
 }
 
 TEST_F(CommandLineTest, ALayerIsChosenByItsNumber) {
@@ -754,9 +917,7 @@ TEST_F(CommandLineTest, AFolderIsCreatedWhereItsOwnExistsOnceAllElseIsRight) {
 }
 
 TEST_F(CommandLineTest, APictureThatUnpacksToAGigabyteIsRefusedInLittleMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
-#endif
+    if (test::k_sanitized) GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
     const PngText session{std::string(k_png_session_key), std::string(std::size_t{1} << 30, ' ')};
     const Pixels pixel{.width = 1, .height = 1, .channels = 3, .bytes = {1, 2, 3}};
     const std::string bomb = file("bomb.png", encode_png(pixel, {&session, 1}));
@@ -766,9 +927,7 @@ TEST_F(CommandLineTest, APictureThatUnpacksToAGigabyteIsRefusedInLittleMemory) {
 }
 
 TEST_F(CommandLineTest, AFileThatDoesNotFitIntoTheMemoryIsNamed) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
-#endif
+    if (test::k_sanitized) GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
     const std::string large = file("large.json", "{\"note\": \"" + std::string(k_file_start_bytes, ' '));
     fs::resize_file(large, std::uintmax_t{570} << 20);
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{500} << 20};
@@ -777,9 +936,7 @@ TEST_F(CommandLineTest, AFileThatDoesNotFitIntoTheMemoryIsNamed) {
 }
 
 TEST_F(CommandLineTest, WhatNoFormatStartsWithIsRefusedInLittleMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
-#endif
+    if (test::k_sanitized) GTEST_SKIP() << "a limit on the address space is not for a sanitizer";
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_space = rlim_t{500} << 20};
     expect_both_fail(1, {"/dev/zero"}, {"/dev/zero: not a session"}, small);
     expect_both_fail(1, {"--given=scores=/dev/zero"}, {"/dev/zero: neither rows of numbers"}, small);

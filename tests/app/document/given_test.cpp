@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "tests/interface.h"
+#include "tests/sessions.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -236,7 +237,7 @@ TEST_F(PaintingTest, AMaskThatNoLongerFitsKeepsThePictureAndSaysBothShapes) {
 class AlignmentPaintingTest : public PaintingTest {
 protected:
     void SetUp() override {
-        Session session = load_example("bahdanau-alignment");
+        Session session = test::test_session("random-alignment");
         session.presentation.view = ViewKind::pipeline;
         session.presentation.stage = "alignment_mask";
         session.experiment.weighting.mask = {{MaskForm::causal, {}}};

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "tests/fake_backend.h"
+#include "tests/with_loss.h"
 
 namespace attnscope {
 namespace {
@@ -132,6 +133,49 @@ TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
     worker.prepare_for({HeadChoice::Kind::one, 3});
     EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
     while (wakes < 2) std::this_thread::yield();
+}
+
+Experiment with_two_heads_and_a_loss() {
+    Experiment e = with_seed(1);
+    e.attention.heads = 2;
+    return test::with_loss(e);
+}
+
+TEST(WorkerTest, GradientsThatAreWantedComeWithTheTrace) {
+    Worker worker({}, {});
+    worker.prepare_for({}, true);
+    worker.request(SlotName::a, with_two_heads_and_a_loss());
+    worker.wait();
+    const auto result = worker.take();
+    ASSERT_TRUE(result && result->trace);
+    const Stage* gradient = result->trace->find_named("grad.weights");
+    ASSERT_NE(gradient, nullptr);
+    EXPECT_TRUE(gradient->buffer.known_range());
+    EXPECT_TRUE(gradient->buffer.known_mean());
+    worker.request(SlotName::a, with_seed(1));
+    worker.wait();
+    const auto without_loss = worker.take();
+    ASSERT_TRUE(without_loss && without_loss->trace) << "a trace without a loss is none without gradients";
+    EXPECT_TRUE(without_loss->trace->gradients.empty());
+}
+
+TEST(WorkerTest, GradientsThatAreWantedLaterAreDeliveredWithTheSameStages) {
+    Worker worker({}, {});
+    worker.request(SlotName::a, with_two_heads_and_a_loss());
+    worker.wait();
+    const auto before = worker.take();
+    ASSERT_TRUE(before && before->trace);
+    EXPECT_TRUE(before->trace->gradients.empty());
+    worker.prepare_for({}, true);
+    EXPECT_TRUE(worker.busy(SlotName::a));
+    worker.wait();
+    const auto after = worker.take();
+    ASSERT_TRUE(after && after->trace);
+    EXPECT_FALSE(after->trace->gradients.empty());
+    EXPECT_EQ(after->trace->find("weights"_stage), before->trace->find("weights"_stage));
+    worker.prepare_for({}, false);
+    worker.prepare_for({}, true);
+    EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
 }
 
 TEST(WorkerTest, OfSmallTracesEveryHeadIsReady) {

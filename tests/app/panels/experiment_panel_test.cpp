@@ -9,6 +9,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/session/options.h"
 #include "tests/interface.h"
+#include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
@@ -172,12 +173,24 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
     const std::vector<std::pair<const char*, std::vector<std::string>>> rows = {
         {"tokenizer", {"Tokens", "label"}},
         {"vocabulary", {"Vocabulary", "label"}},
+        {"task", {"Task", "label"}},
+        {"corpus", {"Text", "label"}},
+        {"optimizer", {"Optimizer", "label"}},
+        {"learning-rate", {"Learning rate", "label"}},
+        {"momentum", {"Momentum", "label"}},
+        {"weight-decay", {"Weight decay", "label"}},
+        {"clip", {"Clip norm", "label"}},
+        {"warm-up", {"Warm-up", "label"}},
+        {"decay", {"Decay", "label"}},
+        {"batch", {"Batch", "label"}},
+        {"data-seed", {"Data seed", "label"}},
+        {"step", {"Step", "label"}},
         {"table-size", {"Table rows", "label"}},
         {"seed", {"Seed", "label"}},
         {"dim", {"Dimension", "label"}},
         {"embedding", {"Init", "label"}},
         {"position", {"Encoding", "label"}},
-        {"context-length", {"Longest", "label"}},
+        {"context-length", {"Max length", "label"}},
         {"rope-layout", {"Pairs", "label"}},
         {"projection", {"projections", "Init", "label"}},
         {"projection-seed", {"projection-seed", "Seed", "label"}},
@@ -224,7 +237,11 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
     }
     std::set<std::string_view> seen;
     for (const ChoiceName<MechanismKind>& mechanism : choices<MechanismKind>()) {
-        document().change([&](Session& s) { s.experiment.mechanism = mechanism.value; });
+        document().change([&](Session& s) {
+            s.experiment.mechanism = mechanism.value;
+            s.experiment.training.task =
+                mechanism.value == MechanismKind::seq2seq ? TaskKind::translate : TaskKind::copy;
+        });
         settle();
         const auto sections = mechanism_of(document().experiment()).sections;
         float above = -1e9f;
@@ -293,7 +310,7 @@ TEST_F(ExperimentPanelTest, WhatDoesNotApplyCannotBeChanged) {
 }
 
 TEST_F(ExperimentPanelTest, UnderSeq2seqWhatOnlyAttentionUsesCannotBeChanged) {
-    start(load_example("bahdanau-alignment"));
+    start(test::test_session("random-alignment"));
     const Session before = document().session();
     for (const char* label : {"Picture", "Encoding", "Biases", "Heads", "Projection", "Layers"})
         EXPECT_FALSE(has_field(label, {"label"})) << label;

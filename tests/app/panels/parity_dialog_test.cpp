@@ -4,7 +4,9 @@
 #include <fstream>
 
 #include "core/gpu/shaders.h"
+#include "tests/drawn_sessions.h"
 #include "tests/interface.h"
+#include "tests/sessions.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
@@ -13,7 +15,7 @@ namespace {
 class ParityDialogTest : public InterfaceTest {
 protected:
     void SetUp() override {
-        Session session = load_example("multi-head");
+        Session session = test::four_heads();
         session.experiment.input.text = "the cat sat on the mat";
         start(session);
     }
@@ -96,7 +98,7 @@ TEST_F(ParityDialogTest, ItRunsAgainAfterAShaderWasSaved) {
 }
 
 TEST_F(ParityDialogTest, WhatOnlyTheProcessorComputesIsSaidInsteadOfATable) {
-    start(load_example("bahdanau-alignment"));
+    start(test::test_session("random-alignment"));
     const auto report = open();
     ASSERT_NE(report, nullptr);
     EXPECT_FALSE(report->problem.empty());

@@ -5,6 +5,7 @@
 #include "core/mechanism/evaluate.h"
 #include "core/picture/color.h"
 #include "tests/interface.h"
+#include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
@@ -257,7 +258,7 @@ TEST_F(SentenceTest, EmptiedItLeavesTheMatricesFaint) {
 }
 
 TEST_F(SentenceTest, TimesTakeTenLinesAtMost) {
-    Session session = load_example("bahdanau-alignment");
+    Session session = test::test_session("random-alignment");
     const Trace trace = evaluate(session.experiment);
     ASSERT_GT(trace.records.size(), 30U);
     const std::string text = stage_times_text(trace);
@@ -280,7 +281,7 @@ TEST_F(SentenceTest, TheStatusBarCountsWhatThereIs) {
     e.attention.scale = {Scale::Kind::none};
     e.weights.given.insert_or_assign("scores", GivenMatrix(Matrix::Ones(1, 6)));
     EXPECT_EQ(sizes(e), "1 query · 6 keys · 1 head");
-    EXPECT_EQ(sizes(load_example("bahdanau-alignment").experiment), "13 steps · 12 source words · d 16");
+    EXPECT_EQ(sizes(test::test_session("random-alignment").experiment), "13 steps · 12 source words · d 16");
 }
 
 }  // namespace

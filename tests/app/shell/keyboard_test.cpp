@@ -4,6 +4,7 @@
 
 #include "core/files/file.h"
 #include "core/session/session.h"
+#include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
 
@@ -125,7 +126,7 @@ TEST_F(KeyboardTest, EnterTakesWhatFastArrowsHaveReached) {
 }
 
 TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
-    Session session = load_example("multi-head");
+    Session session = test::four_heads();
     start(std::move(session), 1600, 1000);
     ImGuiWindow* root = find_window("attnscope");
     const auto& drawn = workspace->controls().focus.drawn;

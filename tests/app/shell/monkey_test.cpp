@@ -9,6 +9,7 @@
 
 #include "app/document/saved_state.h"
 #include "core/files/file.h"
+#include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
 
@@ -75,7 +76,7 @@ TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
         if (!window) return;
         SCOPED_TRACE("seed " + std::to_string(seed));
         random.seed(seed);
-        start(load_example("multi-head"));
+        start(test::four_heads());
         interaction().file_form.folder = interaction().export_form.folder = folder.path();
         const UndoPoint before = undo_point(document().session());
         for (int frame = 0; frame < k_frames; ++frame) {

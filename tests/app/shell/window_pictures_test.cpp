@@ -8,6 +8,7 @@
 #include "core/files/png.h"
 #include "core/graph/stage_table.h"
 #include "core/picture/color_scale.h"
+#include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -129,7 +130,7 @@ TEST_F(WindowPicturesTest, LightAndSmallWithACausalMask) {
 }
 
 TEST_F(WindowPicturesTest, TheMeanOfSeveralHeads) {
-    Session session = load_example("multi-head");
+    Session session = test::four_heads();
     session.presentation.head = {HeadChoice::Kind::mean};
     show(session, 1600, 1000);
     compare("multi-head-mean");

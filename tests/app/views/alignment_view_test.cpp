@@ -2,13 +2,14 @@
 #include "core/mechanism/seq2seq/step_words.h"
 #include "core/picture/view_figure.h"
 #include "tests/interface.h"
+#include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
 
 class AlignmentViewTest : public InterfaceTest {
 protected:
-    void SetUp() override { start(load_example("bahdanau-alignment")); }
+    void SetUp() override { start(test::test_session("random-alignment")); }
 
     /// The middle of cell `index` of `count` in an item, from the top (or the left).
     ImVec2 row_of(const char* item, int index, int count) {
@@ -177,7 +178,7 @@ TEST_F(AlignmentViewTest, ADecoderThatAlignsWithItsCurrentStateMakesItBefore) {
 }
 
 TEST_F(AlignmentViewTest, WithoutAttentionTheContextStandsInItsPlace) {
-    start(load_example("encoder-decoder"));
+    start(test::test_session("random-encoder-decoder"));
     EXPECT_EQ(seen_of("decoder_context", false).stage->name(), "decoder_context");
     click(row_of("steps", 3, 13));
     EXPECT_EQ(document().presentation().stage, "decoder_context");
@@ -201,7 +202,7 @@ TEST_F(AlignmentViewTest, EverySizeOfWindowAndSentenceIsDrawn) {
     for (const auto& [width, height] : {std::pair(1024, 700), std::pair(640, 400), std::pair(2560, 1440)})
         for (const int words : {1, 4, 300})
             for (const DecoderAttention decoder : {DecoderAttention::additive, DecoderAttention::none}) {
-                Session session = load_example("bahdanau-alignment");
+                Session session = test::test_session("random-alignment");
                 session.experiment.input.text.clear();
                 for (int i = 0; i < words; ++i) session.experiment.input.text += " w" + std::to_string(i);
                 session.experiment.input.text2 = session.experiment.input.text;

@@ -5,6 +5,7 @@
 #include "core/files/file.h"
 #include "core/files/png.h"
 #include "core/image/patches.h"
+#include "tests/drawn_sessions.h"
 #include "tests/image_fixture.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
@@ -15,7 +16,7 @@ namespace {
 class ImageViewTest : public InterfaceTest {
 protected:
     void SetUp() override {
-        Session session = load_example("image-attention");
+        Session session = test::words_and_patches();
         session.presentation.view = ViewKind::image;
         start(std::move(session));
     }
@@ -180,7 +181,7 @@ TEST_F(ImageViewTest, ADroppedPictureIsLookedAtAndASessionIsOpened) {
 TEST_F(ImageViewTest, EverySizeOfWindowAndGridIsDrawn) {
     for (const auto& [width, height] : {std::pair(1024, 700), std::pair(640, 400), std::pair(2560, 1440)})
         for (const int grid : {1, 7, 32}) {
-            Session session = load_example("image-attention");
+            Session session = test::words_and_patches();
             session.presentation.view = ViewKind::image;
             session.experiment.input.grid = grid;
             session.experiment.input.patch_size = 2;

@@ -11,7 +11,7 @@
 
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
-#include "core/random/generator.h"
+#include "tests/core/graph/explain_cases.h"
 #include "tests/fake_backend.h"
 
 namespace attnscope {
@@ -20,208 +20,9 @@ namespace {
 constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float k_infinity = std::numeric_limits<float>::infinity();
 
+using test::cases, test::random_matrix, test::Case;
+
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-Matrix random_matrix(int rows, int columns, std::int64_t seed) {
-    Matrix matrix(rows, columns);
-    Generator generator(seed);
-    generator.normal({matrix.data(), static_cast<std::size_t>(matrix.size())});
-    return matrix;
-}
-
-struct Case {
-    std::string name;
-    Experiment experiment;
-};
-
-/// The default experiment, changed.
-template <typename Change>
-Case changed(const char* name, const Change& change) {
-    Case result{name, {}};
-    change(result.experiment);
-    return result;
-}
-
-std::vector<Case> cases() {
-    return {
-        changed("default", [](Experiment&) {}),
-        changed("four_heads", [](Experiment& e) { e.attention.heads = 4; }),
-        changed("four_heads_output",
-                [](Experiment& e) {
-                    e.attention.heads = 4;
-                    e.attention.projection = Projection::mha;
-                    e.attention.output_projection = true;
-                    e.weighting.mask = {{MaskForm::causal, {}}};
-                }),
-        changed("output", [](Experiment& e) { e.attention.output_projection = true; }),
-        changed("no_projection",
-                [](Experiment& e) {
-                    e.attention.projection = Projection::none;
-                    e.attention.scale = {Scale::Kind::none};
-                }),
-        changed("causal_and_valid",
-                [](Experiment& e) {
-                    e.weighting.mask = {{MaskForm::causal, {}}, {MaskForm::valid, {5}}};
-                }),
-        changed("nothing_open",
-                [](Experiment& e) {
-                    e.weighting.mask = {{MaskForm::valid, {0}}};
-                }),
-        changed("four_heads_some_rows_empty",
-                [](Experiment& e) {
-                    e.attention.heads = 4;
-                    e.weighting.mask = {{MaskForm::valid, {0, 1, 2, 3, 0, 5, 6, 7}}};
-                }),
-        changed("temperature_and_number",
-                [](Experiment& e) {
-                    e.weighting.temperature = 2.5;
-                    e.attention.scale = {Scale::Kind::number, 0.3};
-                }),
-        changed("one_token", [](Experiment& e) { e.input.text = "Hello"; }),
-        changed("stable_characters",
-                [](Experiment& e) {
-                    e.input.tokenizer = TokenizerKind::characters;
-                    e.input.vocabulary = VocabularyOrder::stable;
-                    e.input.text = "a b a";
-                }),
-        changed("biases",
-                [](Experiment& e) {
-                    e.attention.output_projection = true;
-                    for (const char* name : {"b_q", "b_k", "b_v", "b_o"})
-                        e.weights.given.emplace(name, GivenMatrix(random_matrix(1, 16, 5)));
-                }),
-        changed("given_embeddings",
-                [](Experiment& e) {
-                    e.weights.given.emplace("embedding", GivenMatrix(random_matrix(5, 16, 1)));
-                    e.weights.given.emplace("embedding_kv", GivenMatrix(random_matrix(3, 16, 2)));
-                    e.weights.given.emplace("W_q", GivenMatrix(random_matrix(16, 16, 3)));
-                }),
-        changed("given_query_key_value",
-                [](Experiment& e) {
-                    e.attention.heads = 2;
-                    e.weights.given.emplace("query", GivenMatrix(random_matrix(2, 6, 1)));
-                    e.weights.given.emplace("key", GivenMatrix(random_matrix(7, 6, 2)));
-                    e.weights.given.emplace("value", GivenMatrix(random_matrix(7, 4, 3)));
-                }),
-        changed("given_scores",
-                [](Experiment& e) {
-                    Matrix scores = random_matrix(3, 4, 1);
-                    scores.row(1).setConstant(-k_infinity);
-                    scores(0, 2) = -k_infinity;
-                    e.attention.scale = {Scale::Kind::none};
-                    e.weights.given.emplace("scores", GivenMatrix(scores));
-                    e.weights.given.emplace("value", GivenMatrix(random_matrix(4, 2, 2)));
-                }),
-        changed("nan_in_a_query",
-                [](Experiment& e) {
-                    Matrix X = random_matrix(4, 16, 1);
-                    X(1, 3) = k_nan;
-                    e.attention.projection = Projection::none;
-                    e.weights.given.emplace("embedding", GivenMatrix(X));
-                }),
-        changed("general", [](Experiment& e) { e.attention.score = Score::general; }),
-        changed("additive", [](Experiment& e) { e.attention.score = Score::additive; }),
-        changed("additive_heads_bias",
-                [](Experiment& e) {
-                    e.attention.score = Score::additive;
-                    e.attention.heads = 2;
-                    e.weighting.hidden = 3;
-                    e.weights.given.emplace("b_a", GivenMatrix(random_matrix(1, 3, 1)));
-                }),
-        changed("concat", [](Experiment& e) { e.attention.score = Score::concat; }),
-        changed("cosine",
-                [](Experiment& e) {
-                    e.attention.score = Score::cosine;
-                    e.attention.sharpening = 4;
-                    e.attention.heads = 2;
-                }),
-        changed("location_across",
-                [](Experiment& e) {
-                    e.attention.score = Score::location;
-                    e.input.text2 = "Kannst du mir helfen";
-                }),
-        changed("sinusoidal_across",
-                [](Experiment& e) {
-                    e.attention.position = Position::sinusoidal;
-                    e.input.text2 = "Kannst du mir bitte helfen diesen kleinen alten Satz zu lesen";
-                    e.attention.projection_bias = true;
-                    e.attention.output_projection = true;
-                    e.attention.projection = Projection::linear;
-                }),
-        changed("rope_interleaved",
-                [](Experiment& e) {
-                    e.attention.position = Position::rope;
-                    e.attention.heads = 2;
-                }),
-        changed("rope_half",
-                [](Experiment& e) {
-                    e.attention.position = Position::rope;
-                    e.attention.rope_layout = RopeLayout::half;
-                }),
-        changed("alibi_and_bias",
-                [](Experiment& e) {
-                    e.attention.position = Position::alibi;
-                    e.attention.heads = 4;
-                    Matrix bias = random_matrix(8, 8, 1);
-                    bias(1, 2) = -k_infinity;
-                    e.weights.given.emplace("mask_additive", GivenMatrix(bias));
-                }),
-        changed("window_and_given_mask",
-                [](Experiment& e) {
-                    e.weighting.mask = {{MaskForm::window, {1, 2}}};
-                    Matrix open = Matrix::Ones(8, 8);
-                    open(3, 3) = open(3, 4) = 0;
-                    e.weights.given.emplace("mask", GivenMatrix(open));
-                }),
-        changed("hard", [](Experiment& e) { e.weighting.normalizer = Normalization::hard; }),
-        changed("local_m",
-                [](Experiment& e) {
-                    e.weighting.normalizer = Normalization::local_m;
-                    e.weighting.local_window = 1;
-                }),
-        changed("local_p_heads",
-                [](Experiment& e) {
-                    e.weighting.normalizer = Normalization::local_p;
-                    e.attention.heads = 2;
-                }),
-        changed("over_queries",
-                [](Experiment& e) {
-                    e.attention.softmax_axis = SoftmaxAxis::queries;
-                    e.weighting.mask = {{MaskForm::causal, {}}};
-                }),
-        changed("dropout",
-                [](Experiment& e) {
-                    e.attention.dropout = 0.5;
-                    e.attention.heads = 2;
-                }),
-        changed("own_sizes",
-                [](Experiment& e) {
-                    e.attention.projection = Projection::xavier;
-                    e.attention.heads = 2;
-                    e.attention.key_size = 6;
-                    e.attention.value_size = 10;
-                    e.attention.output_projection = true;
-                }),
-        changed("post_norm_relu",
-                [](Experiment& e) {
-                    e.attention.block = Block::post_norm;
-                    e.attention.projection = Projection::mha;
-                    e.attention.heads = 4;
-                    e.attention.output_projection = true;
-                    e.attention.feed_forward_size = 12;
-                }),
-        changed("pre_norm_gelu_logits",
-                [](Experiment& e) {
-                    e.attention.block = Block::pre_norm;
-                    e.attention.activation = Activation::gelu;
-                    e.attention.position = Position::sinusoidal;
-                    e.attention.feed_forward_size = 6;
-                    e.weights.given.emplace("W_out", GivenMatrix(random_matrix(5, 16, 1)));
-                    e.weights.given.emplace("b_out", GivenMatrix(random_matrix(1, 5, 2)));
-                    e.weights.given.emplace("targets", GivenMatrix(Matrix::Constant(1, 8, 2)));
-                }),
-    };
-}
 
 class ExplainTest : public testing::TestWithParam<Case> {
 protected:
@@ -233,6 +34,7 @@ protected:
     void for_each_cell(const Check& check) {
         for (const StageRecord& record : trace.records) {
             const Stage& stage = *record.stage;
+            layer = stage.layer;
             for (int head = stage.shape().heads > 1 ? -1 : 0; head < stage.shape().heads; ++head)
                 for (int i = 0; i < stage.shape().rows; ++i)
                     for (int j = 0; j < stage.shape().columns; ++j) {
@@ -244,19 +46,24 @@ protected:
         }
     }
 
+    /// In the layer of the cell's stage.
+    const Stage* find_named(std::string_view name) const {
+        return trace.find_named(name_in_layer(layer, name));
+    }
+    const Stage* find(const StageInfo* info) const { return find_named(info->name); }
     static ConstMatrixView values(const Stage& stage, int head) {
         return head < 0 ? stage.buffer.mean().host().head(0) : stage.buffer.host().head(head);
     }
     /// In a head, or (−1) in every head.
     bool closed(int head, int i, int j) const {
-        const Stage& masked = *trace.find("masked"_stage);
+        const Stage& masked = *find("masked"_stage);
         int closing = 0;
         for (int h = 0; h < masked.shape().heads; ++h)
             if (head < 0 || h == head) closing += masked.buffer.at(h, i, j) == -k_infinity;
         return closing == (head < 0 ? masked.shape().heads : 1);
     }
     bool empty(int head, int i) const {
-        return (values(*trace.find("masked"_stage), head).row(i).array() == -k_infinity).all();
+        return (values(*find("masked"_stage), head).row(i).array() == -k_infinity).all();
     }
 
     const Stage* bias_of(const Stage& stage) const {
@@ -264,17 +71,16 @@ protected:
             {"query", "b_q"},       {"key", "b_k"},      {"value", "b_v"},
             {"output", "b_o"},      {"logits", "b_out"}, {"feed_forward_hidden", "b_1"},
             {"feed_forward", "b_2"}};
-        const auto found = names.find(stage.name());
-        return found == names.end() ? nullptr : trace.find_named(found->second);
+        const auto found = names.find(stage.info->name);
+        return found == names.end() ? nullptr : find_named(found->second);
     }
     /// Σ |q_a W_ac k_c|: what the roundings of q W count by; 0 for other scores.
     double general_magnitude(int head, int i, int j) const {
-        const Stage* W = trace.find("W_score"_stage);
+        const Stage* W = find("W_score"_stage);
         if (!W) return 0;
-        const Eigen::RowVectorXd q =
-            values(*trace.find("query"_stage), head).row(i).cast<double>().cwiseAbs();
+        const Eigen::RowVectorXd q = values(*find("query"_stage), head).row(i).cast<double>().cwiseAbs();
         const Eigen::VectorXd k =
-            values(*trace.find("key"_stage), head).row(j).transpose().cast<double>().cwiseAbs();
+            values(*find("key"_stage), head).row(j).transpose().cast<double>().cwiseAbs();
         return q * values(*W, 0).cast<double>().cwiseAbs() * k;
     }
     bool softmax_over_keys() const {
@@ -285,6 +91,7 @@ protected:
     }
 
     Trace trace;
+    int layer = 0;  ///< of the cell's stage
 };
 
 TEST_P(ExplainTest, TheValueIsTheCellsAndTheStepsEndInIt) {
@@ -306,7 +113,7 @@ TEST_P(ExplainTest, TheTermsAddUpToTheValueOfTheStage) {
         const bool cosine = scores && GetParam().experiment.attention.score == Score::cosine;
         // No stage holds the q · k of a cosine.
         const float result = cosine   ? static_cast<float>(proof.terms_sum)
-                             : scores ? values(*trace.find("scores"_stage), head)(i, j)
+                             : scores ? values(*find("scores"_stage), head)(i, j)
                                       : values(stage, head)(i, j);
         EXPECT_TRUE(same(cosine ? static_cast<float>(proof.terms_result) : proof.terms_result, result));
         double sum = 0, magnitude = scores ? general_magnitude(head, i, j) : 0;
@@ -332,28 +139,25 @@ TEST_P(ExplainTest, TheTermsAddUpToTheValueOfTheStage) {
 
 TEST_P(ExplainTest, EachTermIsOfTheOperands) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        if (stage.name() != "context" || head < 0) return;
-        const Stage* value =
-            trace.find("value_heads"_stage) ? trace.find("value_heads"_stage) : trace.find("value"_stage);
+        if (stage.info->name != "context" || head < 0) return;
+        const Stage* value = find("value_heads"_stage) ? find("value_heads"_stage) : find("value"_stage);
         ASSERT_EQ(int(proof.terms.size()), value->shape().rows);
         for (int k = 0; k < value->shape().rows; ++k) {
             const ProofTerm& term = proof.terms[std::size_t(k)];
-            const char* weights = trace.find("weights_dropped"_stage) ? "weights_dropped" : "weights";
-            EXPECT_TRUE(same(term.left, values(*trace.find_named(weights), head)(i, k)));
+            const char* weights = find("weights_dropped"_stage) ? "weights_dropped" : "weights";
+            EXPECT_TRUE(same(term.left, values(*find_named(weights), head)(i, k)));
             EXPECT_TRUE(same(term.right, values(*value, head)(k, j)));
             EXPECT_EQ(term.label, trace.label(Axis::key_token, k));
             EXPECT_EQ(term.closed, closed(head, i, k));
         }
     });
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        if (stage.name() != "scores" || head < 0 || proof.terms.empty()) return;
+        if (stage.info->name != "scores" || head < 0 || proof.terms.empty()) return;
         if (GetParam().experiment.attention.score != Score::dot &&
             GetParam().experiment.attention.score != Score::cosine)
             return;
-        const Stage* Q =
-            trace.find("query_heads"_stage) ? trace.find("query_heads"_stage) : trace.find("query"_stage);
-        const Stage* K =
-            trace.find("key_heads"_stage) ? trace.find("key_heads"_stage) : trace.find("key"_stage);
+        const Stage* Q = find("query_heads"_stage) ? find("query_heads"_stage) : find("query"_stage);
+        const Stage* K = find("key_heads"_stage) ? find("key_heads"_stage) : find("key"_stage);
         ASSERT_EQ(int(proof.terms.size()), Q->shape().columns);
         for (int k = 0; k < Q->shape().columns; ++k) {
             EXPECT_TRUE(same(proof.terms[std::size_t(k)].left, values(*Q, head)(i, k)));
@@ -366,11 +170,11 @@ TEST_P(ExplainTest, EachTermIsOfTheOperands) {
 TEST_P(ExplainTest, TheRowIsTheCellsRow) {
     for_each_cell([&](const Stage& stage, int head, int i, int, const Proof& proof) {
         ASSERT_EQ(int(proof.row.size()), stage.shape().columns);
-        EXPECT_EQ(proof.row_title, trace.label(stage.info->rows, i));
+        EXPECT_EQ(proof.row_title, trace.row_label(stage, i));
         for (int k = 0; k < stage.shape().columns; ++k) {
             const ProofBar& bar = proof.row[std::size_t(k)];
             EXPECT_TRUE(same(bar.value, values(stage, head)(i, k)));
-            EXPECT_EQ(bar.label, trace.label(stage.info->columns, k));
+            EXPECT_EQ(bar.label, trace.column_label(stage, k, std::max(head, 0)));
             EXPECT_EQ(bar.closed, stage.info->columns == Axis::key_token && closed(head, i, k));
         }
     });
@@ -379,12 +183,11 @@ TEST_P(ExplainTest, TheRowIsTheCellsRow) {
 TEST_P(ExplainTest, ScaledScoresShowEachStep) {
     const Experiment& e = GetParam().experiment;
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        if (stage.name() != "scaled" || head < 0 || e.attention.score == Score::cosine) return;
+        if (stage.info->name != "scaled" || head < 0 || e.attention.score == Score::cosine) return;
         ASSERT_EQ(proof.steps.size(), 2u);
-        const Stage* K =
-            trace.find("key_heads"_stage) ? trace.find("key_heads"_stage) : trace.find("key"_stage);
+        const Stage* K = find("key_heads"_stage) ? find("key_heads"_stage) : find("key"_stage);
         const double factor = e.attention.scale.factor(K ? K->shape().columns : 1) / e.weighting.temperature;
-        const double score = values(*trace.find("scores"_stage), head)(i, j);
+        const double score = values(*find("scores"_stage), head)(i, j);
         EXPECT_TRUE(same(proof.steps[0].value, score));
         // factor, temperature, product and quotient are each rounded to float32
         if (std::isfinite(score)) {
@@ -395,8 +198,8 @@ TEST_P(ExplainTest, ScaledScoresShowEachStep) {
 
 TEST_P(ExplainTest, WeightsAreProvedToTheSoftmax) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        if (stage.name() != "weights" || head < 0 || closed(head, i, j) || !softmax_over_keys()) return;
-        const auto row = values(*trace.find("masked"_stage), head).row(i);
+        if (stage.info->name != "weights" || head < 0 || closed(head, i, j) || !softmax_over_keys()) return;
+        const auto row = values(*find("masked"_stage), head).row(i);
         if (!row.array().isFinite().cast<int>().sum() || std::isnan(proof.value)) return;
         double largest = -INFINITY, sum = 0;
         for (const float x : row) largest = std::max(largest, double(x));
@@ -416,7 +219,7 @@ TEST_P(ExplainTest, WeightsAreProvedToTheSoftmax) {
 
 TEST_P(ExplainTest, WeightsHaveASummaryAndNothingElseHas) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        ASSERT_EQ(proof.summary.has_value(), stage.name() == "weights" || stage.name() == "align");
+        ASSERT_EQ(proof.summary.has_value(), stage.info->name == "weights" || stage.info->name == "align");
         if (!proof.summary || std::isnan(proof.value)) return;
         double sum = 0, entropy = 0;
         int larger = 0;
@@ -433,7 +236,8 @@ TEST_P(ExplainTest, WeightsHaveASummaryAndNothingElseHas) {
         const bool nothing = sum == 0;
         EXPECT_NEAR(proof.summary->effective_tokens, nothing ? 0 : std::exp(entropy), 1e-9);
         // Each weight is rounded to float32.
-        const bool to_one = stage.name() == "align" || (stage.name() == "weights" && softmax_over_keys());
+        const bool to_one =
+            stage.info->name == "align" || (stage.info->name == "weights" && softmax_over_keys());
         if (to_one) {
             EXPECT_NEAR(sum, nothing ? 0 : 1, 1e-6);
         }
@@ -454,7 +258,7 @@ TEST_P(ExplainTest, HeadsAreRankedByTheirWeight) {
 
 TEST_P(ExplainTest, ClosedCellsAndEmptyRowsCarryARemark) {
     for_each_cell([&](const Stage& stage, int head, int i, int j, const Proof& proof) {
-        const std::string_view name = stage.name();
+        const std::string_view name = stage.info->name;
         const int h =
             std::max(head, 0);  // the mask is the same in every head, but where each predicts its own
         if (head < 0 && GetParam().experiment.weighting.normalizer == Normalization::local_p) return;
@@ -466,8 +270,7 @@ TEST_P(ExplainTest, ClosedCellsAndEmptyRowsCarryARemark) {
         } else if (name == "mask") {
             EXPECT_EQ(proof.remark.substr(0, 6), proof.value == 0 ? "closed" : "open: ") << proof.remark;
         } else if (name == "masked" || name == "weights" || name == "context") {
-            EXPECT_EQ(proof.remark,
-                      name != "context" && !trace.find("query"_stage) ? "from a custom matrix" : "");
+            EXPECT_EQ(proof.remark, name != "context" && !find("query"_stage) ? "from a custom matrix" : "");
         }
     });
 }

@@ -54,7 +54,7 @@ TEST(GradientTest, OfEveryParameterOfSequenceToSequenceIsTheLosssSlope) {
             int tried = 0;
             for (const StagePtr& gradient : gradients(trace)) {
                 if (!is_parameter(*gradient->info)) continue;
-                expect_slope(e, *trace.find(gradient->info), *gradient, dice);
+                expect_slope(e, *trace.find(gradient->key().stage), *gradient, dice);
                 ++tried;
             }
             EXPECT_EQ(tried, normalizer == Normalization::local_p ? 23 : 21);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/graph/gradient.h"
@@ -102,17 +103,27 @@ Optimizer optimizer_of(const json& from) {
     return optimizer;
 }
 
-std::vector<Example> batch_of(const json& from) {
-    std::vector<Example> batch;
+std::vector<TaskSentence> batch_of(const json& from) {
+    using Member = std::vector<int> TaskSentence::*;
+    const std::map<std::string, Member> members = {{"tokens", &TaskSentence::tokens},
+                                                   {"targets", &TaskSentence::targets},
+                                                   {"src", &TaskSentence::source},
+                                                   {"tgt_in", &TaskSentence::tokens},
+                                                   {"tgt_out", &TaskSentence::targets}};
+    std::vector<TaskSentence> batch;
     for (const json& each : from) {
-        Example example;
-        for (const auto& [name, rows] : each.items()) {
-            const auto values = rows.get<std::vector<float>>();
-            example.emplace(name, Eigen::Map<const Matrix>(values.data(), 1, std::ssize(values)));
-        }
-        batch.push_back(std::move(example));
+        TaskSentence sentence;
+        for (const auto& [name, rows] : each.items())
+            sentence.*members.at(name) = rows.get<std::vector<int>>();
+        batch.push_back(std::move(sentence));
     }
     return batch;
+}
+
+Matrix row_of(const std::vector<int>& numbers) {
+    Matrix row(1, std::ssize(numbers));
+    std::ranges::copy(numbers, row.data());
+    return row;
 }
 
 /// learning/README.md: 2e-6 · max(1, m) for a gradient, 1e-5 · max(1, m) for the parameters after a case, m
@@ -130,17 +141,22 @@ void expect_close(const Parameters& ours, const Parameters& theirs, double toler
 
 /// The gradients of the attention weights of the batch's first example, layer by layer.
 void expect_weight_gradients(const json& c, const Experiment& model, const Parameters& parameters,
-                             const std::vector<Example>& batch) {
+                             const std::vector<TaskSentence>& batch) {
     const json& expected = c.at("expected").at("weights_gradient_first_example");
     Experiment e = model;
     for (const auto& [name, values] : parameters) e.weights.given.emplace(name, GivenMatrix(values));
-    for (const auto& [name, values] : batch.front()) e.weights.given.emplace(name, GivenMatrix(values));
-    double own = 0, all = 0;
-    for (const Example& example : batch) all += (example.at("targets").array() >= 0).count();
-    own = static_cast<double>((batch.front().at("targets").array() >= 0).count());
+    e.weights.given.emplace("tokens", GivenMatrix(row_of(batch.front().tokens)));
+    e.weights.given.emplace("targets", GivenMatrix(row_of(batch.front().targets)));
+    const auto asked = [](const TaskSentence& sentence) {
+        return static_cast<double>(
+            std::ranges::count_if(sentence.targets, [](int target) { return target >= 0; }));
+    };
+    const double own = asked(batch.front());
+    double all = 0;
+    for (const TaskSentence& sentence : batch) all += asked(sentence);
     std::vector<Matrix> ours;
     for (const StagePtr& stage : gradients(evaluate(e)))
-        if (stage->info == "weights"_stage) {
+        if (stage->key().stage == "weights"_stage) {
             const auto values = stage->buffer.host().values();
             ours.push_back(Eigen::Map<const Matrix>(values.data(),
                                                     Eigen::Index{stage->shape().heads} * stage->shape().rows,
@@ -170,7 +186,7 @@ void run_case(const json& c) {
     Parameters parameters = parameters_of(c.at("parameters"));
     OptimizerState state;
     for (std::size_t s = 0; s < c.at("batches").size(); ++s) {
-        const std::vector<Example> batch = batch_of(c.at("batches")[s]);
+        const std::vector<TaskSentence> batch = batch_of(c.at("batches")[s]);
         BatchResult result = batch_gradients(model, parameters, batch);
         ASSERT_NEAR(result.loss, expected.at("losses")[s].get<double>(), 1e-5) << "step " << s + 1;
         if (s == 0) {

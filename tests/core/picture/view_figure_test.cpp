@@ -10,6 +10,7 @@
 #include "core/picture/render_png.h"
 #include "core/picture/word_lines.h"
 #include "core/session/examples.h"
+#include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
@@ -138,7 +139,7 @@ TEST(ImageFigureTest, WithoutAPictureThereIsNone) {
 // ---- alignment
 
 Session aligning(Normalization normalizer = Normalization::softmax) {
-    Session session = load_example("bahdanau-alignment");
+    Session session = test::test_session("random-alignment");
     session.experiment.weighting.normalizer = normalizer;
     session.presentation.cell_size = 32;
     session.presentation.values = false;
@@ -165,7 +166,7 @@ TEST(AlignmentFigureTest, ItsWordsAreTheSourcesAndThoseThatTheStepsSay) {
 }
 
 TEST(AlignmentFigureTest, ItsAxesAreStepsAndSourceWords) {
-    const Session session = load_example("bahdanau-alignment");
+    const Session session = test::test_session("random-alignment");
     const Trace trace = evaluate(session.experiment);
     const Figure figure = make_figure(trace, *trace.find("alignment"_stage), {}, session.presentation);
     EXPECT_NE(figure.subtitle.find("steps\u00A0×\u00A0source\u00A0words"), std::string::npos)
@@ -173,7 +174,7 @@ TEST(AlignmentFigureTest, ItsAxesAreStepsAndSourceWords) {
 }
 
 TEST(AlignmentFigureTest, WithoutAttentionAllWordsMeet) {
-    Session session = load_example("encoder-decoder");
+    Session session = test::test_session("random-encoder-decoder");
     const Figure figure = figure_of(ViewKind::alignment, session);
     EXPECT_EQ(figure.title, "decoder context");
     EXPECT_EQ(figure.lines->meeting, "last state");

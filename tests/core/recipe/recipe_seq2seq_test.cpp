@@ -6,6 +6,7 @@
 #include "core/mechanism/evaluate.h"
 #include "core/recipe/recipe.h"
 #include "core/session/examples.h"
+#include "tests/sessions.h"
 #include "tests/translation.h"
 
 namespace attnscope {
@@ -116,7 +117,7 @@ TEST(RecipeSeq2seqTest, SeedsNothingWhereEveryMatrixIsGiven) {
 }
 
 TEST(RecipeSeq2seqTest, LinesAreOfReadableLength) {
-    Experiment e = load_example("bahdanau-alignment").experiment;
+    Experiment e = test::test_session("random-alignment").experiment;
     e.weighting.normalizer = Normalization::local_p;
     e.weighting.mask = {{MaskForm::valid, {6}}, {MaskForm::causal, {}}};
     e.weights.given.emplace("dec.W_ih", GivenMatrix(Matrix::Constant(24, 32, 0.123456789f)));

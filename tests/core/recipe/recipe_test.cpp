@@ -25,17 +25,19 @@
 #include "core/text/vocabulary.h"
 #include "core/utf8.h"
 #include "tests/dice.h"
+#include "tests/drawn_sessions.h"
 #include "tests/image_fixture.h"
+#include "tests/python.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
 #include "tests/random_transformer.h"
-#include "tests/temporary_folder.h"
+#include "tests/with_loss.h"
 
 namespace attnscope {
 namespace {
 
 using nlohmann::json;
-using test::Dice, test::random_rule, test::random_text;
+using test::Dice, test::random_rule, test::random_text, test::run_python;
 
 std::string recipe_of(const Experiment& e) { return recipe(evaluate(e)); }
 bool contains(const std::string& text, const std::string& part) {
@@ -65,6 +67,7 @@ TEST(RecipeTest, HoldsOnlyTheStepsThatApply) {
         {"tokens_kv", [](Experiment& e) { e.input.text2 = "you can"; }},
         {"W_patch", [](Experiment& e) { e.input.image = drawn_picture(); }},
         {"seeds = {", [](Experiment& e) { e.input.vocabulary = VocabularyOrder::stable; }},
+        {"a column for each feature", [](Experiment& e) { e.input.vocabulary = VocabularyOrder::lexicon; }},
         {"position =", [](Experiment& e) { e.attention.position = Position::sinusoidal; }},
         {"def rotate", [](Experiment& e) { e.attention.position = Position::rope; }},
         {"slopes", [](Experiment& e) { e.attention.position = Position::alibi; }},
@@ -165,7 +168,7 @@ TEST(RecipeTest, NoTextBreaksOutOfItsLine) {
 }
 
 TEST(RecipeTest, LinesAreOfReadableLength) {
-    Experiment e = load_example("multi-head").experiment;
+    Experiment e = test::four_heads().experiment;
     e.attention.block = Block::post_norm;
     e.weighting.normalizer = Normalization::local_p;
     e.attention.score = Score::concat;
@@ -192,17 +195,6 @@ TEST(RecipeTest, GoesOnWithTheGeneratorAfterDrawsThatItDoesNotUse) {
 }
 
 // ---- The numbers, by PyTorch
-
-const char* python() {
-    const char* given = std::getenv("ATTNSCOPE_PYTHON");
-    return given && *given ? given : "/usr/bin/python3";
-}
-
-/// Runs Python; what it prints goes to `out`, and what it warns of to `out`.err. Its exit status.
-int run_python(const std::string& arguments, const std::string& out) {
-    const std::string command = std::string(python()) + " " + arguments + " > " + out + " 2> " + out + ".err";
-    return std::system(command.c_str());
-}
 
 void flatten(const nlohmann::ordered_json& data, std::vector<float>& values) {
     if (data.is_array())
@@ -264,20 +256,30 @@ void expect_same(const nlohmann::ordered_json& ours, const nlohmann::ordered_jso
     }
 }
 
-class RecipeTorchTest : public testing::Test {
-protected:
-    void SetUp() override {
-        if (run_python("-c 'import torch'", folder_.file("import")) == 0) return;
-        if (std::getenv("ATTNSCOPE_WITH_TORCH")) FAIL() << python() << " has no torch";
-        GTEST_SKIP() << python() << " has no torch (scripts/test --with-torch installs it)";
+/// Each is a sum over all that lies between its stage and the loss: within 1e-5 of the largest of any of the
+/// stages, as the gradients of the reference.
+void expect_same_gradients(const nlohmann::ordered_json& ours, const nlohmann::ordered_json& torchs) {
+    ASSERT_EQ(ours.contains("gradients"), torchs.contains("gradients"));
+    if (!ours.contains("gradients")) return;
+    ASSERT_EQ(torchs.at("gradients").size(), ours.at("gradients").size());
+    double m = 1;
+    for (const auto& [name, stage] : ours.at("gradients").items()) m = magnitude(flat(stage), m);
+    for (const auto& [name, stage] : ours.at("gradients").items()) {
+        ASSERT_TRUE(torchs.at("gradients").contains(name)) << name;
+        const auto& other = torchs.at("gradients").at(name);
+        EXPECT_EQ(other.at("shape"), stage.at("shape")) << name;
+        EXPECT_LE(largest_difference(flat(stage), flat(other)), 1e-5 * m) << name << ", m " << m;
     }
+}
 
+class RecipeTorchTest : public test::TorchTest {
+protected:
     /// Compares what the scripts of all `experiments` print with what evaluate gives, by one Python.
-    void compare(const std::vector<Experiment>& experiments) {
+    void compare(const std::vector<Experiment>& experiments, bool gradients = false) {
         std::string arguments = ATTNSCOPE_SOURCE_DIR "/tests/run_recipes.py";
         std::vector<Trace> traces;
         for (const Experiment& e : experiments) {
-            traces.push_back(evaluate(e));
+            traces.push_back(gradients ? test::with_gradients(e) : evaluate(e));
             const std::string file = folder_.file(std::to_string(traces.size()) + ".py");
             write_file(file, recipe(traces.back()));
             arguments += " " + file;
@@ -292,7 +294,10 @@ protected:
             SCOPED_TRACE(context);
             ASSERT_TRUE(line.starts_with("{")) << read_file(out + ".err") << recipe(trace);
             using nlohmann::ordered_json;
-            expect_same(ordered_json::parse(trace_json(trace)), ordered_json::parse(line));
+            const ordered_json ours = ordered_json::parse(trace_json(trace)),
+                               torchs = ordered_json::parse(line);
+            expect_same(ours, torchs);
+            if (gradients) expect_same_gradients(ours, torchs);
             if (HasFailure()) {
                 ADD_FAILURE() << recipe(trace);
                 return;
@@ -300,8 +305,6 @@ protected:
         }
         EXPECT_EQ(status, 0);
     }
-
-    test::TemporaryFolder folder_;
 
 private:
     static std::string trace_context(const Trace& trace) {
@@ -332,6 +335,19 @@ TEST_F(RecipeTorchTest, EveryExamplePrintsTheTrace) {
     std::vector<Experiment> experiments;
     for (const std::string& name : example_names()) experiments.push_back(load_example(name).experiment);
     compare(experiments);
+}
+
+TEST_F(RecipeTorchTest, TheGradientsOfEveryExampleAreThoseOfTheTrace) {
+    std::vector<Experiment> experiments;
+    for (const std::string& name : example_names())
+        experiments.push_back(test::with_loss(load_example(name).experiment));
+    compare(experiments, true);
+}
+
+TEST_F(RecipeTorchTest, TheGradientsOfRandomExperimentsAreThoseOfTheTrace) {
+    std::vector<Experiment> experiments;
+    for (const Experiment& e : random_experiments(60, 500)) experiments.push_back(test::with_loss(e));
+    compare(experiments, true);
 }
 
 TEST_F(RecipeTorchTest, WithoutJsonItPrintsEveryStageToRead) {

@@ -8,9 +8,11 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "core/error.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/examples.h"
 
@@ -47,7 +49,7 @@ Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
 
 constexpr std::tuple<const char*, int, int> k_Q{"query", 4, 6}, k_K{"key", 5, 6}, k_V{"value", 5, 4};
 
-std::vector<Base> bases() {
+std::vector<Base> all_bases() {
     std::vector<Base> all = {
         {"attention", with({})},
         {"without projections", with({{"projection", "none"}})},
@@ -56,6 +58,9 @@ std::vector<Base> bases() {
         {"one dimension", with({{"dim", "1"}})},
         {"two sentences", with({{"text2", "three keys here"}})},
         {"stable", with({{"vocabulary", "stable"}})},
+        {"lexicon", with({{"vocabulary", "lexicon"}})},
+        {"lexicon without projections", with({{"vocabulary", "lexicon"}, {"projection", "none"}})},
+        {"lexicon and learned positions", with({{"vocabulary", "lexicon"}, {"position", "learned"}})},
         {"mha with biases", with({{"projection", "mha"}, {"projection-bias", "true"}, {"heads", "2"}})},
         {"own sizes", with({{"projection", "linear"}, {"key-size", "4"}, {"output-projection", "true"}})},
         {"rope", with({{"position", "rope"}})},
@@ -108,6 +113,7 @@ std::vector<Base> bases() {
         {"seq2seq, forward and local",
          with({{"mechanism", "seq2seq"}, {"encoder", "forward"}, {"normalizer", "local-p"}})},
         {"seq2seq, stable", with({{"mechanism", "seq2seq"}, {"vocabulary", "stable"}})},
+        {"seq2seq, lexicon", with({{"mechanism", "seq2seq"}, {"vocabulary", "lexicon"}})},
         {"seq2seq with all that attention has", with({{"block", "pre-norm"},
                                                       {"score", "cosine"},
                                                       {"position", "rope"},
@@ -116,15 +122,33 @@ std::vector<Base> bases() {
                                                       {"heads", "2"},
                                                       {"output-projection", "true"},
                                                       {"mechanism", "seq2seq"}})},
+        {"transformer", with({{"mechanism", "transformer"}})},
+        {"transformer with a feed-forward layer", with({{"mechanism", "transformer"},
+                                                        {"feed-forward-size", "5"},
+                                                        {"position", "learned"},
+                                                        {"norm", "after"},
+                                                        {"tied", "true"}})},
+        {"transformer, rope and local", with({{"mechanism", "transformer"},
+                                              {"position", "rope"},
+                                              {"normalizer", "local-m"},
+                                              {"heads", "2"},
+                                              {"norm", "none"}})},
+        {"transformer with targets", with({{"mechanism", "transformer"}, {"objective", "position"}})},
         {"seq2seq of given words", with({{"mechanism", "seq2seq"}, {"text2", "three words here"}})},
     };
     all.back().experiment.weights.given.insert_or_assign("src", GivenMatrix(Matrix::Constant(1, 3, 2)));
     for (const std::string& name : example_names()) {
-        Experiment experiment = load_example(name).experiment;
+        // What a run has learned hides what it was drawn from; a change of that starts the run again.
+        Experiment experiment = untrained(load_example(name).experiment);
         if (experiment.input.dim > 64) continue;  // the same at another size is too slow to try so often
         all.push_back({name, std::move(experiment)});
     }
     return all;
+}
+
+const std::vector<Base>& bases() {
+    static const std::vector<Base> bases = all_bases();
+    return bases;
 }
 
 /// Its words the other way round, so that what is given still fits.
@@ -147,6 +171,7 @@ std::vector<std::string> values_of(const Option& option, const Experiment& e) {
         {"dropout", {"0.3", "0"}},
         {"sharpening", {"3"}},
         {"bandwidth", {"3"}},
+        {"table-size", {"0", "7", "64"}},
         {"temperature", {"2"}},
         {"local-window", {"0", "1", "1.5", "2", "3", "8", "33"}},
     };
@@ -218,6 +243,7 @@ TEST(AppliesTest, AnOptionAppliesExactlyWhereItChangesANumber) {
         const Trace trace = evaluate(base.experiment);
         for (const Option& option : options()) {
             if (!option.in_experiment() || option.type == OptionType::matrices) continue;
+            if (option.section == "Training") continue;  // changes a run, no trace of it: the test below
             const std::string reason = why_unused(option, base.experiment);
             const Tried tried = try_values(option, base, trace);
             const std::string what = base.name + ": --" + std::string(option.name);
@@ -237,6 +263,39 @@ TEST(AppliesTest, TheTableSaysAlwaysOfWhatAlwaysAppliesAndOfNothingElse) {
             bases(), [&](const Base& base) { return !why_unused(option, base.experiment).empty(); });
         EXPECT_EQ(sometimes_not, !option.applies.empty()) << option.name;
     }
+}
+
+TEST(AppliesTest, AnOptionOfTrainingAppliesExactlyWhereItChangesARun) {
+    const std::pair<const char*, const char*> values[] = {
+        {"task", "reverse"},  {"corpus", "to be or not to be that is"},
+        {"optimizer", "sgd"}, {"learning-rate", "0.5"},
+        {"momentum", "0.5"},  {"weight-decay", "0.5"},
+        {"clip", "0.001"},    {"warm-up", "7"},
+        {"decay", "7"},       {"batch", "3"},
+        {"data-seed", "9"}};
+    std::set<std::string_view> tried = {"step"};  // names a step of the run, and changes none
+    for (const TaskKind task : {TaskKind::copy, TaskKind::next_word})
+        for (const OptimizerKind optimizer : {OptimizerKind::sgd, OptimizerKind::adamw}) {
+            Session session;
+            session.experiment = task_experiment(task);
+            session.experiment.input.dim = 8;
+            session.experiment.training.optimizer.kind = optimizer;
+            const Experiment base = at_step(session.experiment, 3);
+            for (const auto& [name, value] : values) {
+                Session changed = session;
+                set_from_text(changed, *find_option(name), value);
+                tried.insert(name);
+                if (changed.experiment == session.experiment) continue;
+                const bool differs = at_step(changed.experiment, 3).weights != base.weights;
+                EXPECT_EQ(why_unused(*find_option(name), session.experiment).empty(), differs)
+                    << name << " of " << name_of(task) << " with " << name_of(optimizer);
+            }
+        }
+    for (const Option& option : options())
+        if (option.section == "Training") {
+            EXPECT_TRUE(tried.contains(option.name)) << option.name;
+            EXPECT_NE(why_unused(option, Experiment{}), "") << option.name;
+        }
 }
 
 TEST(AppliesTest, AReasonBeginsWithASmallLetterOrASymbol) {

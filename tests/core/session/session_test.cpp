@@ -24,6 +24,7 @@
 #include "core/session/options.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "tests/drawn_sessions.h"
 
 namespace attnscope {
 namespace {
@@ -528,26 +529,6 @@ TEST_F(SessionFileTest, ARefusalNamesTheFile) {
 // ---- the examples
 
 TEST(ExampleTest, AllLoadAndEvaluate) {
-    EXPECT_EQ(example_names(), (std::vector<std::string>{"self-attention",
-                                                         "scaled-dot-product",
-                                                         "scalar-self-attention",
-                                                         "scalar-softmax-axis",
-                                                         "scalar-cross-attention",
-                                                         "single-query",
-                                                         "transformer-heads",
-                                                         "soft-and-hard",
-                                                         "image-attention",
-                                                         "global-and-local",
-                                                         "bahdanau-alignment",
-                                                         "encoder-decoder",
-                                                         "masked-softmax",
-                                                         "dot-product-pooling",
-                                                         "additive-pooling",
-                                                         "multi-head",
-                                                         "causal",
-                                                         "valid-length",
-                                                         "learned-induction",
-                                                         "learned-reverse"}));
     for (const std::string& name : example_names()) {
         const Session session = load_example(name);
         EXPECT_GT(session.note.size(), 40u) << name;
@@ -577,8 +558,8 @@ TEST(ExampleTest, AnUnknownNameIsRefusedWithTheNearest) {
 
 // torch.nn.MultiheadAttention: out_proj is made first (weight by nn.Linear's rule, then its bias, thrown
 // away), in_proj_weight, 3d × d by xavier_uniform_, last; W_q, W_k, W_v are its rows.
-TEST(ExampleTest, MultiHeadDrawsItsWeightsInTheOrderOfMultiheadAttention) {
-    const Experiment experiment = load_example("multi-head").experiment;
+TEST(ExampleTest, MhaDrawsItsWeightsInTheOrderOfMultiheadAttention) {
+    const Experiment experiment = test::four_heads().experiment;
     const Trace trace = evaluate(experiment);
     const int d = experiment.input.dim;
     const auto floats = [](int n) { return std::vector<float>(static_cast<std::size_t>(n)); };

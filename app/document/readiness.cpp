@@ -1,0 +1,70 @@
+#include "app/document/readiness.h"
+
+#include <algorithm>
+
+#include "core/cancelled.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/picture/shown_matrix.h"
+
+namespace attnscope {
+namespace {
+
+/// What costs next to nothing is found out for every head and the mean.
+bool is_cheap(const Trace& trace) {
+    constexpr std::size_t k_few_cells = std::size_t{1} << 20;
+    std::size_t cells = 0;
+    for (const StageRecord& record : trace.records)
+        if (has_mean(*record.stage)) cells += record.stage->shape().size();
+    return trace.backend == BackendKind::cpu && cells <= k_few_cells;
+}
+
+/// Whether it is known what drawing a matrix needs. A card pools its values itself.
+bool is_ready(const Buffer& buffer, int head) {
+    return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels()));
+}
+
+void make_ready(const Buffer& buffer, int head) {
+    buffer.range();
+    if (!buffer.is_on_device()) buffer.pooled(head, buffer.levels());
+}
+
+bool is_ready(const Stage& stage, const HeadChoice& chosen) {
+    const HeadChoice head = head_on_screen(stage, chosen);
+    if (head.kind == HeadChoice::Kind::one) return is_ready(stage.buffer, head.head);
+    const Buffer* mean = stage.buffer.known_mean();
+    return !has_mean(stage) || (mean && is_ready(*mean, 0));
+}
+
+void make_ready(const Stage& stage, const HeadChoice& chosen) {
+    const HeadChoice head = head_on_screen(stage, chosen);
+    if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head);
+    stage.buffer.range();
+    if (has_mean(stage)) make_ready(stage.buffer.mean(), 0);
+}
+
+}  // namespace
+
+bool is_ready(const Trace& trace, const HeadChoice& head) {
+    return std::ranges::all_of(trace.records,
+                               [&](const StageRecord& record) { return is_ready(*record.stage, head); }) &&
+           std::ranges::all_of(trace.gradients,
+                               [&](const StagePtr& stage) { return is_ready(*stage, head); });
+}
+
+void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel) {
+    const bool cheap = is_cheap(trace);
+    const auto make_stage_ready = [&](const Stage& stage) {
+        if (cancel.stop_requested()) throw Cancelled{};
+        make_ready(stage, head);
+        if (!cheap) return;
+        make_ready(stage, {HeadChoice::Kind::mean});
+        for (int h = 0; h < stage.shape().heads; ++h) make_ready(stage.buffer, h);
+    };
+    for (const StageRecord& record : trace.records) make_stage_ready(*record.stage);
+    for (const StagePtr& gradient : trace.gradients) make_stage_ready(*gradient);
+    const Shape& shape = main_stage(trace).shape();
+    for (int i = 0; i < shape.rows; ++i) trace.fully_masked(i);
+    for (int j = 0; j < shape.columns; ++j) trace.fully_masked_column(j);
+}
+
+}  // namespace attnscope

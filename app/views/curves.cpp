@@ -1,0 +1,90 @@
+#include "app/views/curves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/platform/imgui_compat.h"
+
+namespace attnscope {
+namespace {
+
+float x_of(const Area& plot, double step, int last) {
+    return plot.min.x + plot.width() * static_cast<float>(step / std::max(1, last));
+}
+
+void scales(const Ui& ui, const Area& plot, Decades decades) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    ImFont* font = ui.fonts.mono_small;
+    const float half = compat::font_size(*font) / 2;
+    const int stride = std::max(1, static_cast<int>(std::ceil(static_cast<float>(decades.high - decades.low) *
+                                                              ui.px(16) / plot.height())));
+    for (int decade = decades.low; decade <= decades.high; decade += stride) {
+        const float y = plot.max.y - plot.height() * static_cast<float>(decade - decades.low) /
+                                         static_cast<float>(decades.high - decades.low);
+        list->AddLine({plot.min.x, y}, {plot.max.x, y}, ink(ui.theme.line, 0.6f));
+        draw_text(list, font, {plot.min.x - ui.px(8), y - half}, ink(ui.theme.secondary),
+                  fmt::format("{:g}", std::pow(10, decade)), Align::right);
+    }
+    for (const int percent : {0, 50, 100})
+        draw_text(
+            list, font,
+            {plot.max.x + ui.px(8), plot.max.y - plot.height() * static_cast<float>(percent) / 100 - half},
+            ink(ui.theme.secondary), fmt::format("{} %", percent));
+}
+
+/// Names in their colors, side by side above the plot's lower edge.
+void legend(const Ui& ui, const Area& plot, const std::vector<Curve>& curves) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    float width = 0;
+    for (const Curve& curve : curves) width += text_width(ui.fonts.caption, curve.name) + ui.px(34);
+    float x = plot.max.x - width;
+    const float y = plot.min.y - ui.px(18);
+    for (const Curve& curve : curves) {
+        list->AddLine({x, y + ui.px(7)}, {x + ui.px(14), y + ui.px(7)}, ink(curve.color), ui.px(2));
+        x += ui.px(20) +
+             draw_text(list, ui.fonts.caption, {x + ui.px(20), y}, ink(ui.theme.secondary), curve.name) +
+             ui.px(14);
+    }
+}
+
+}  // namespace
+
+void draw_curves(const Ui& ui, const Area& plot, const std::vector<Curve>& curves, int marked) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRect(plot.min, plot.max, ink(ui.theme.line), ui.px(3));
+    if (curves.empty()) return;
+    const auto last = static_cast<int>(curves.front().values.size());
+    const Decades decades = decades_of(curves.front().values);
+    scales(ui, plot, decades);
+    if (const std::optional<int> fall = steepest_fall(curves.front().values)) {
+        const float x = x_of(plot, *fall, last);
+        for (float y = plot.min.y; y < plot.max.y; y += ui.px(6))
+            list->AddLine({x, y}, {x, std::min(y + ui.px(3), plot.max.y)}, ink(ui.theme.secondary));
+        draw_text(list, ui.fonts.caption, {x + ui.px(6), plot.min.y + ui.px(4)}, ink(ui.theme.secondary),
+                  fmt::format("falls fastest: step {}", *fall));
+    }
+    for (const Curve& curve : curves) {
+        std::vector<ImVec2> points;
+        for (const CurvePoint& point : points_of(curve, decades, std::max(1, static_cast<int>(plot.width()))))
+            points.push_back({plot.min.x + static_cast<float>(point.x) * plot.width(),
+                              plot.max.y - static_cast<float>(point.y) * plot.height()});
+        list->AddPolyline(points.data(), static_cast<int>(points.size()), ink(curve.color), 0, ui.px(1.6f));
+    }
+    if (marked > 0 && marked <= last) {
+        const float x = x_of(plot, marked, last);
+        list->AddLine({x, plot.min.y}, {x, plot.max.y}, ink(ui.theme.text, 0.5f), ui.px(1));
+    }
+    legend(ui, plot, curves);
+}
+
+void draw_step_ticks(const Ui& ui, const Area& area, int last) {
+    if (last == 0) return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (const int step : step_ticks(last))
+        draw_text(list, ui.fonts.mono_small, {x_of(area, step, last), area.min.y}, ink(ui.theme.secondary),
+                  std::to_string(step), Align::center);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,392 @@
+// A run of training: its curves, where it stands, and what the heads look at there.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+#include "app/views/choosing.h"
+#include "app/views/curves.h"
+#include "app/views/labels.h"
+#include "app/views/views.h"
+#include "core/export/run_curves.h"
+#include "core/graph/stage_table.h"
+#include "core/learn/tasks.h"
+#include "core/learn/training_run.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/mechanism/seq2seq/step_words.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_margin = 24, k_header = 84;
+constexpr float k_curves_share = 0.3f, k_least_curves = 96, k_most_curves = 240;
+constexpr float k_scrub = 16, k_ticks = 20;
+constexpr float k_caption = 30;  ///< above the pictures
+constexpr float k_under = 20;    ///< below a small picture
+constexpr float k_gap = 12;
+constexpr float k_least_with_text = 40;                ///< side of a small picture that has one
+constexpr float k_film_share = 0.42f, k_narrow = 700;  ///< units; a narrower view has no film
+constexpr float k_labels = 64;
+constexpr float k_most_cell = 52;
+
+using Run = std::function<void(const Action&)>;
+
+const Task& shown_task(const Desk& desk) { return task_of(desk.document.experiment().training.task); }
+
+/// What is known of the run, if it is that of the session.
+const TrainingProgress* progress(const Desk& desk) {
+    return desk.document.is_of_run() ? &desk.document.training() : nullptr;
+}
+
+int shown_step(const Desk& desk) { return desk.document.experiment().training.step; }
+
+// ---- header and buttons
+
+std::string summary(const Desk& desk) {
+    const Task& task = shown_task(desk);
+    std::string text(task.summary);
+    const TrainingProgress* known = progress(desk);
+    if (known && !known->problem.empty()) return known->problem;
+    if (known && known->measured && known->step == shown_step(desk))
+        text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences",
+                            100 * known->measured->accuracy, k_held_out_sentences);
+    return text;
+}
+
+void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const std::string title(name_of(desk.document.experiment().training.task));
+    const float width = draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text), title);
+    const TrainingProgress* known = progress(desk);
+    const bool problem = known && !known->problem.empty();
+    draw_text(list, ui.fonts.body, {area.min.x + width + ui.px(16), area.min.y + ui.px(7)},
+              ink(problem ? ui.theme.warning : ui.theme.secondary), summary(desk), Align::left,
+              area.width() - width - ui.px(16));
+
+    const bool moving = known && known->moving;
+    struct Button {
+        const char* action;
+        std::string label;
+        float width;
+    };
+    const Button buttons[] = {{"training.restart", "Start again", 92},
+                              {"training.back", "− 1", 48},
+                              {"training.play", moving ? "Pause" : "Play", 92},
+                              {"training.forward", "+ 1", 48},
+                              {"training.ten", "+ 10", 54}};
+    float x = area.min.x;
+    const float y = area.min.y + ui.px(38);
+    for (const Button& button : buttons) {
+        const Action& action = *find_action(button.action);
+        ImGui::SetCursorScreenPos({x, y});
+        const std::string help = fmt::format("{} ({})", action.title, shortcut_text(action.shortcut));
+        if (small_button(ui, button.action, button.label, help.c_str(), ui.px(button.width))) run(action);
+        x += ui.px(button.width + 8);
+    }
+    const char* const keys = "Space plays, ← and → take one step, Home starts again from the same seeds";
+    if (x + ui.px(8) + text_width(ui.fonts.caption, keys) <= area.max.x)
+        draw_text(list, ui.fonts.caption, {x + ui.px(8), y + ui.px(6)}, ink(ui.theme.faint), keys);
+}
+
+// ---- curves
+
+std::vector<Curve> curves_of(const Desk& desk, const Ui& ui) {
+    const TrainingProgress* known = progress(desk);
+    return known ? run_curves(known->records, shown_task(desk), ui.theme) : std::vector<Curve>();
+}
+
+/// The bar below the curves: the mouse goes to any step that was taken.
+void scrub_bar(Desk& desk, const Ui& ui, const Area& bar, int last) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float y = (bar.min.y + bar.max.y) / 2, half = ui.px(2.5f);
+    list->AddRectFilled({bar.min.x, y - half}, {bar.max.x, y + half}, ink(ui.theme.raised), half);
+    const int step = std::min(shown_step(desk), last);
+    const float at =
+        last == 0 ? bar.min.x : bar.min.x + bar.width() * static_cast<float>(step) / static_cast<float>(last);
+    list->AddRectFilled({bar.min.x, y - half}, {at, y + half}, ink(ui.theme.accent, 0.7f), half);
+    ImGui::SetCursorScreenPos({bar.min.x - ui.px(6), bar.min.y});
+    ImGui::InvisibleButton("scrub", {bar.width() + ui.px(12), bar.height()});
+    const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
+    list->AddCircleFilled({at, y}, ui.px(lit ? 7.5f : 6), ink(ui.theme.text));
+    if (last == 0) return;
+    const auto step_at = [&](float x) {
+        return static_cast<int>(
+            std::lround(std::clamp((x - bar.min.x) / bar.width(), 0.0f, 1.0f) * static_cast<float>(last)));
+    };
+    if (ImGui::IsItemActive()) {
+        const int wanted = step_at(ImGui::GetIO().MousePos.x);
+        if (wanted != desk.document.wanted_step())
+            desk.document.go_to_step(wanted, !ImGui::IsItemActivated());
+    }
+    if (lit) tooltip(ui, fmt::format("step {}", step_at(ImGui::GetIO().MousePos.x)));
+}
+
+void curves(Desk& desk, const Ui& ui, const Area& area) {
+    const std::vector<Curve> shown = curves_of(desk, ui);
+    const Area plot{{area.min.x + ui.px(44), area.min.y},
+                    {area.max.x - ui.px(44), area.max.y - ui.px(k_scrub + k_ticks)}};
+    const TrainingProgress* known = progress(desk);
+    const int last = known ? static_cast<int>(known->records.size()) : 0;
+    draw_curves(ui, plot, shown, shown_step(desk));
+    if (shown.empty())
+        draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
+                  {(plot.min.x + plot.max.x) / 2, (plot.min.y + plot.max.y) / 2 - ui.px(8)},
+                  ink(ui.theme.secondary),
+                  shown_step(desk) == 0 ? "These weights are random. Press Play to see them learn."
+                                        : "Press Play to repeat the run and go on.",
+                  Align::center, plot.width());
+    scrub_bar(desk, ui, {{plot.min.x, plot.max.y + ui.px(4)}, {plot.max.x, plot.max.y + ui.px(4 + k_scrub)}},
+              last);
+    draw_step_ticks(ui, {{plot.min.x, plot.max.y + ui.px(4 + k_scrub)}, {plot.max.x, area.max.y}}, last);
+}
+
+// ---- the heads
+
+Presentation of_head(const Desk& desk, int head) {
+    Presentation presentation = desk.document.presentation();
+    presentation.head = {HeadChoice::Kind::one, head};
+    return presentation;
+}
+
+ColorScale shared_scale(const Desk& desk, const ShownStage& shown) {
+    Presentation presentation = desk.document.presentation();
+    presentation.range = range_across_steps(*shown.stage, presentation.range);
+    return scale_of(shown, presentation);
+}
+
+void caption(const Ui& ui, const Area& area, const std::string& title, const std::string& words) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float width = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text), title);
+    draw_text(list, ui.fonts.caption, {area.min.x + width + ui.px(10), area.min.y + ui.px(2)},
+              ink(ui.theme.secondary), words, Align::left, area.width() - width - ui.px(10));
+}
+
+/// A picture with the words of its rows and columns, in which a cell can be pointed at and locked.
+void large_picture(Desk& desk, const Ui& ui, const ShownStage& shown, const std::vector<std::string>& rows,
+                   const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float left = area.min.x + ui.px(k_labels), top = area.min.y + ui.px(20);
+    const auto columns = static_cast<float>(shown.columns()), count = static_cast<float>(shown.rows());
+    const float cell =
+        std::min({(area.max.x - left) / columns, (area.max.y - top) / count, ui.px(k_most_cell)});
+    if (cell < 2) return;
+    const Area picture{{left, top}, {left + cell * columns, top + cell * count}};
+    const ColorScale scale = shared_scale(desk, shown);
+    paint_matrix(desk, ui, *list, shown, picture, scale);
+    ImGui::SetCursorScreenPos(picture.min);
+    ImGui::InvisibleButton("weights", {picture.width(), picture.height()});
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    use_cell(
+        desk, ui, shown,
+        {cell_at((mouse.y - top) / cell, shown.rows()), cell_at((mouse.x - left) / cell, shown.columns())});
+    const Highlight lit = current_highlight(desk.state, desk.document.presentation(), shown.trace);
+    outline_row(ui, *list, picture, lit.query, shown.rows());
+    const bool numbers =
+        desk.document.presentation().values && cell >= text_width(ui.fonts.mono_small, "0.00") + ui.px(6);
+    const int row_stride = label_stride(ui, cell), column_stride = label_stride(ui, cell);
+    for (int i = 0; i < shown.rows(); ++i) {
+        const float y = top + (static_cast<float>(i) + 0.5f) * cell;
+        if (label_shown(i, row_stride, lit.query))
+            draw_text(list, i == lit.query ? ui.fonts.strong : ui.fonts.caption,
+                      {left - ui.px(8), y - ui.px(7)},
+                      ink(i == lit.query ? ui.theme.text : ui.theme.secondary),
+                      legible(rows[static_cast<std::size_t>(i)]), Align::right, ui.px(k_labels - 10));
+        for (int j = 0; numbers && j < shown.columns(); ++j) {
+            if (shown.closed(i, j)) continue;
+            const float value = shown.at(i, j);
+            draw_text(list, ui.fonts.mono_small, {left + (static_cast<float>(j) + 0.5f) * cell, y - ui.px(7)},
+                      ink(contrasting(scale.color(value), ui.theme.on_light, ui.theme.on_dark)),
+                      fmt::format("{:.2f}", value), Align::center);
+        }
+    }
+    for (int j = 0; j < shown.columns(); ++j)
+        if (label_shown(j, column_stride, lit.key))
+            draw_text(list, j == lit.key ? ui.fonts.strong : ui.fonts.caption,
+                      {left + (static_cast<float>(j) + 0.5f) * cell, area.min.y},
+                      ink(j == lit.key ? ui.theme.text : ui.theme.secondary), legible(shown.column_label(j)),
+                      Align::center, cell * static_cast<float>(column_stride));
+}
+
+/// Small pictures in rows and columns, as large as an area allows. Lengths in pixels.
+struct Grid {
+    int columns;
+    float side;  ///< of a picture
+    float gap,
+        under;  ///< between two pictures; below each, where its text stands: without room for it, `gap`
+
+    bool has_texts() const { return under > gap; }
+    Area place(const Area& area, int index) const {
+        const float x = area.min.x + static_cast<float>(index % columns) * (side + gap),
+                    y = area.min.y + static_cast<float>(index / columns) * (side + under);
+        return {{x, y}, {x + side, y + side}};
+    }
+};
+
+Grid grid_of(const Ui& ui, const Area& area, int rows, int columns) {
+    const auto with = [&](float gap, float under) {
+        const float side = std::min((area.width() + gap) / static_cast<float>(columns) - gap,
+                                    area.height() / static_cast<float>(rows) - under);
+        return Grid{columns, side, gap, under};
+    };
+    const Grid roomy = with(ui.px(k_gap), ui.px(k_under));
+    return roomy.side >= ui.px(k_least_with_text) ? roomy : with(ui.px(3), ui.px(3));
+}
+
+/// Of the grids for so many pictures that with the largest.
+Grid grid_for(const Ui& ui, const Area& area, int count) {
+    Grid best{};
+    for (int columns = 1; columns <= count; ++columns) {
+        const Grid grid = grid_of(ui, area, (count + columns - 1) / columns, columns);
+        if (grid.side > best.side) best = grid;
+    }
+    return best;
+}
+
+/// A small picture that can be pressed, with a text below, or in its tooltip where there is no room.
+bool tile(Desk& desk, const Ui& ui, const char* kind, int index, const ShownStage& shown, const Grid& grid,
+          const Area& area, bool chosen, const std::string& left, const std::string& right) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Area place = grid.place(area, index);
+    ImGui::PushID(fmt::format("{} {}", kind, index).c_str());
+    ImGui::SetCursorScreenPos(place.min);
+    const float below = grid.has_texts() ? grid.under - ui.px(4) : 0;
+    const bool clicked = ImGui::InvisibleButton("tile", {place.width(), place.height() + below});
+    const bool hovered = ImGui::IsItemHovered();
+    if (!grid.has_texts()) tooltip(ui, right.empty() ? left : left + ": " + right);
+    const bool pressed = keyboard_use(ui, ImGui::GetID("tile"), place).pressed;
+    ImGui::PopID();
+    // Not wider than its cells are high.
+    const float ratio = static_cast<float>(shown.columns()) / static_cast<float>(shown.rows());
+    const Area picture{place.min,
+                       {place.min.x + place.width() * std::min(1.0f, ratio),
+                        place.min.y + place.height() * std::min(1.0f, 1 / ratio)}};
+    paint_matrix(desk, ui, *list, shown, picture, shared_scale(desk, shown));
+    if (chosen || hovered)
+        list->AddRect({picture.min.x - 3, picture.min.y - 3}, {picture.max.x + 3, picture.max.y + 3},
+                      ink(chosen ? ui.theme.accent : ui.theme.line), 3, 0, ui.px(1.5f));
+    if (!grid.has_texts()) return clicked || pressed;
+    draw_text(list, ui.fonts.caption, {picture.min.x, picture.max.y + ui.px(4)},
+              ink(chosen ? ui.theme.text : ui.theme.secondary), left, Align::left, picture.width());
+    if (text_width(ui.fonts.caption, left) + text_width(ui.fonts.mono_small, right) + ui.px(6) <
+        picture.width())
+        draw_text(list, ui.fonts.mono_small, {picture.max.x, picture.max.y + ui.px(4)}, ink(ui.theme.faint),
+                  right, Align::right);
+    return clicked || pressed;
+}
+
+/// The pattern score of a head at the shown step; empty before a step is known.
+std::string score_text(const Desk& desk, int step, std::size_t head) {
+    const TrainingProgress* known = progress(desk);
+    // A record tells of the parameters before its step.
+    const auto at = static_cast<std::size_t>(step);
+    if (!known || at >= known->records.size() || head >= known->records[at].patterns.size()) return "";
+    return fmt::format("{:.2f}", known->records[at].patterns[head]);
+}
+
+/// Layers × heads.
+void head_grid(Desk& desk, const Ui& ui, const Area& area) {
+    const Trace& trace = *desk.document.trace();
+    const int layers = std::max(1, layers_of(trace)), heads = trace.experiment.attention.heads;
+    const Grid grid = grid_of(ui, area, layers, heads);
+    if (grid.side < 1) return;
+    const Presentation& presentation = desk.document.presentation();
+    for (int index = 0; index < layers * heads; ++index) {
+        const int layer = index / heads + 1, head = index % heads;
+        const auto shown = shown_stage(trace, {"weights"_stage, layer}, of_head(desk, head));
+        if (!shown) continue;
+        const bool chosen =
+            presentation.layer == layer && presentation.head == HeadChoice{HeadChoice::Kind::one, head};
+        if (tile(desk, ui, "head", index, *shown, grid, area, chosen,
+                 fmt::format("layer {}, head {}", layer, head + 1),
+                 score_text(desk, shown_step(desk), static_cast<std::size_t>(index))))
+            desk.document.change([&](Session& s) {
+                s.presentation.focus(name_in_layer(layer, "weights"));
+                s.presentation.head = {HeadChoice::Kind::one, head};
+            });
+    }
+}
+
+bool is_stack(const Trace& trace) { return trace.experiment.mechanism == MechanismKind::transformer; }
+
+/// The chosen head's weights, or without attention the main stage, in a trace of any step.
+std::optional<ShownStage> film_stage(const Desk& desk, const Trace& trace) {
+    const Presentation& presentation = desk.document.presentation();
+    const int head = presentation.head.kind == HeadChoice::Kind::one ? presentation.head.head : 0;
+    const StageKey key =
+        is_stack(trace) ? StageKey{"weights"_stage, presentation.layer} : main_stage(trace).key();
+    return shown_stage(trace, key, of_head(desk, head));
+}
+
+void film(Desk& desk, const Ui& ui, const Area& area) {
+    const TrainingProgress* known = progress(desk);
+    caption(ui, area, "Film", "the same sentence at other steps; click one to go there");
+    const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
+    if (!known || known->film.size() < 2) return;
+    const Grid grid = grid_for(ui, body, static_cast<int>(known->film.size()));
+    if (grid.side < 1) return;
+    for (int i = 0; i < std::ssize(known->film); ++i) {
+        const FilmFrame& frame = known->film[static_cast<std::size_t>(i)];
+        const auto shown = film_stage(desk, *frame.trace);
+        if (shown && tile(desk, ui, "frame", i, *shown, grid, body, frame.step == shown_step(desk),
+                          fmt::format("step {}", frame.step), ""))
+            desk.document.go_to_step(frame.step);
+    }
+}
+
+/// What the rows stand for: of a decoder's stages, the words that it says.
+std::vector<std::string> words_of_rows(const ShownStage& shown) {
+    if (shown.trace->find("fed_tokens"_stage) && shown.stage->info->rows == Axis::query_token)
+        return said_words(*shown.trace);
+    std::vector<std::string> words;
+    for (int i = 0; i < shown.rows(); ++i) words.push_back(shown.row_label(i));
+    return words;
+}
+
+/// The trace may be of the experiment before the session's, which is still being computed.
+void pictures(Desk& desk, const Ui& ui, const Area& area) {
+    const Trace& trace = *desk.document.trace();
+    const std::string step = fmt::format("at step {}", trace.experiment.training.step);
+    const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
+    if (is_stack(trace)) {
+        caption(ui, area, "Weights of every head " + step, "each row sums to 1; click one to focus it");
+        return head_grid(desk, ui, body);
+    }
+    const Stage& stage = main_stage(trace);
+    caption(ui, area, stage_heading(*stage.info) + " " + step,
+            stage.info->role == StageRole::weights ? "each row sums to 1" : "");
+    if (const auto shown = film_stage(desk, trace))
+        large_picture(desk, ui, *shown, words_of_rows(*shown), body);
+}
+
+}  // namespace
+
+std::string why_no_training(const Desk& desk) {
+    const Experiment& e = desk.document.experiment();
+    if (e.mechanism == MechanismKind::attention)
+        return "Attention alone is not trained: choose seq2seq or transformer";
+    if (e.training.task == TaskKind::none)
+        return "No task is chosen: choose one in the panel's section Training";
+    return can_be_trained(e) ? "" : "The task is learned by another mechanism: choose another task";
+}
+
+void training_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+    const bool narrow = area.width() < ui.px(k_narrow);
+    const float margin = ui.px(narrow ? 14 : k_margin);
+    const float left = area.min.x + margin, right = area.max.x - margin, top = area.min.y + ui.px(14);
+    header(desk, ui, {{left, top}, {right, area.max.y}}, run);
+    const float curves_top = top + ui.px(k_header),
+                height =
+                    std::clamp(k_curves_share * area.height(), ui.px(k_least_curves), ui.px(k_most_curves));
+    curves(desk, ui, {{left, curves_top}, {right, curves_top + height}});
+    const float line = curves_top + height + ui.px(12);
+    ImGui::GetWindowDrawList()->AddLine({area.min.x, line}, {area.max.x, line}, ink(ui.theme.line));
+    const Area body{{left, line + ui.px(14)}, {right, area.max.y - ui.px(8)}};
+    if (body.height() < ui.px(80)) return;
+    const float between = narrow ? body.max.x : body.max.x - k_film_share * body.width();
+    pictures(desk, ui, {body.min, {between - (narrow ? 0 : ui.px(28)), body.max.y}});
+    if (!narrow) film(desk, ui, {{between, body.min.y}, body.max});
+}
+
+}  // namespace attnscope

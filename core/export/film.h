@@ -1,0 +1,37 @@
+// A film: pictures or data of a training run, step by step.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/export/export.h"
+#include "core/graph/run_options.h"
+
+namespace attnscope {
+
+/// The format of all frames in one file, beside those of each frame.
+inline constexpr std::string_view k_film_format = "gif";
+
+struct FilmRequest {
+    ExportRequest files;  ///< of each frame; without stages and view, the main stage
+    int frames = 24;      ///< from step 0 to the session's
+};
+
+/// The trace that a request is of, with gradients where it or the session names them. Throws as evaluate()
+/// and plan_export().
+Trace trace_for(const Session& session, const ExportRequest& request, const EvaluateOptions& options);
+
+/// Why a session has no film; empty: it has one.
+std::string why_no_film(const Session& session);
+
+/// Repeats the run of the session's experiment and writes the request's files for each of its steps:
+/// "frame-0001-weights.png", and of all "film-weights.gif". Weights are drawn from 0 to 1 and titles name the
+/// step, unless the session sets them. Returns the paths, in order; where `progress` or `options.cancel`
+/// stops it, those that are complete. Throws Error(bad_input) with why_no_film(), and as TrainingRun,
+/// evaluate() and export_bytes().
+std::vector<std::string> export_film(const Session& session, const FilmRequest& request,
+                                     const std::string& folder, const EvaluateOptions& options,
+                                     const ExportProgress& progress = {});
+
+}  // namespace attnscope

@@ -1,0 +1,441 @@
+#include "core/learn/seq2seq_batch.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/cancelled.h"
+
+namespace attnscope {
+namespace {
+
+using Eigen::Index;
+using Numbers = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using NumberRow = Eigen::Matrix<double, 1, Eigen::Dynamic>;
+using Rows = std::vector<Index>;
+
+Index size_of(const std::vector<int>& words) { return std::ssize(words); }
+
+/// tanh and the logistic function of many numbers, by the exponential that Eigen vectorizes.
+template <typename X>
+auto tanh_of(const X& x) {
+    return 1 - 2 / ((2 * x).exp() + 1);
+}
+template <typename X>
+auto sigmoid_of(const X& x) {
+    return 1 / (1 + (-x).exp());
+}
+
+/// Sequences of different lengths, the longest first, step by step: the rows of step t are those of all
+/// sequences that have one, so that each step's rows stand together and are the first of the step before it.
+struct Packed {
+    explicit Packed(const std::vector<Index>& lengths) : order(lengths.size()) {
+        std::iota(order.begin(), order.end(), Index{0});
+        std::ranges::stable_sort(order, std::greater{},
+                                 [&](Index i) { return lengths[static_cast<std::size_t>(i)]; });
+        for (Index t = 0;; ++t) {
+            const Index longer = std::ranges::count_if(lengths, [&](Index length) { return length > t; });
+            if (longer == 0) break;
+            first.push_back(rows);
+            count.push_back(longer);
+            rows += longer;
+        }
+    }
+    Index steps() const { return std::ssize(count); }
+
+    std::vector<Index> order;  ///< sequences from the longest to the shortest
+    Rows first, count;         ///< of each step
+    Index rows = 0;
+};
+
+/// A GRU (core/op/gru.h) over packed sequences: r, z, n, the states and W_hn h + b_hn of all rows.
+class PackedGru {
+public:
+    PackedGru(const Matrix& W_hh, const Matrix& b_hh, Index rows)
+        : W_hh_(W_hh.cast<double>()), b_hh_(b_hh.cast<double>()), states(rows, W_hh.cols()) {
+        for (Numbers* each : {&r_, &z_, &n_, &u_, &old_}) each->resize(rows, W_hh.cols());
+        d_input.resize(rows, W_hh.rows());
+        d_hidden_.resize(rows, W_hh.rows());
+    }
+
+    /// Rows first … of a step, from W_ih x + b_ih and the old states.
+    void step(Index first, const Eigen::Ref<const Numbers>& input, const Eigen::Ref<const Numbers>& old) {
+        const Index count = input.rows(), h = states.cols();
+        old_.middleRows(first, count) = old;
+        const Numbers hidden = (old * W_hh_.transpose()).rowwise() + b_hh_;
+        auto r = r_.middleRows(first, count).array();
+        auto z = z_.middleRows(first, count).array();
+        auto n = n_.middleRows(first, count).array();
+        auto u = u_.middleRows(first, count).array();
+        r = sigmoid_of(input.leftCols(h).array() + hidden.leftCols(h).array());
+        z = sigmoid_of(input.middleCols(h, h).array() + hidden.middleCols(h, h).array());
+        u = hidden.rightCols(h).array();
+        n = tanh_of(input.rightCols(h).array() + r * u);
+        states.middleRows(first, count) = ((1 - z) * n + z * old.array()).matrix();
+    }
+
+    /// From the gradient of a step's states to that of the old ones, as GruBackward.
+    Numbers back(Index first, const Numbers& d_state) {
+        const Index count = d_state.rows(), h = states.cols();
+        const auto d = d_state.array();
+        const auto r = r_.middleRows(first, count).array(), z = z_.middleRows(first, count).array(),
+                   n = n_.middleRows(first, count).array(), u = u_.middleRows(first, count).array(),
+                   old = old_.middleRows(first, count).array();
+        auto to_input = d_input.middleRows(first, count);
+        auto to_hidden = d_hidden_.middleRows(first, count);
+        to_input.rightCols(h) = (d * (1 - z) * (1 - n * n)).matrix();
+        const auto dn = to_input.rightCols(h).array();
+        to_input.leftCols(h) = (dn * u * r * (1 - r)).matrix();
+        to_input.middleCols(h, h) = (d * (old - n) * z * (1 - z)).matrix();
+        to_hidden.leftCols(2 * h) = to_input.leftCols(2 * h);
+        to_hidden.rightCols(h) = (dn * r).matrix();
+        return to_hidden * W_hh_ + (d * z).matrix();
+    }
+
+    /// Of W_hh and b_hh, once all steps have been walked back.
+    Numbers d_W_hh() const { return d_hidden_.transpose() * old_; }
+    NumberRow d_b_hh() const { return d_hidden_.colwise().sum(); }
+
+private:
+    Numbers W_hh_;
+    NumberRow b_hh_;
+    Numbers r_, z_, n_, u_, old_, d_hidden_;
+
+public:
+    Numbers states, d_input;  ///< `d_input`: of W_ih x + b_ih
+};
+
+class Seq2seqBatch {
+public:
+    Seq2seqBatch(const Experiment& model, const Parameters& parameters, std::span<const TaskSentence> batch,
+                 std::stop_token cancel)
+        : e_(model),
+          parameters_(parameters),
+          batch_(batch),
+          cancel_(std::move(cancel)),
+          sources_(lengths([](const TaskSentence& s) { return size_of(s.source); })),
+          targets_(lengths([](const TaskSentence& s) { return size_of(s.tokens); })) {
+        Index row = 0;
+        for (const TaskSentence& sentence : batch) {
+            first_word_.push_back(row);
+            row += size_of(sentence.source);
+        }
+        words_ = row;
+    }
+
+    /// The sums over all positions of −log p, and what is counted besides.
+    void forward(BatchPart& part) {
+        encode();
+        decode();
+        predict(part);
+    }
+
+    Parameters backward(int targets) {
+        back_from_logits(targets);
+        back_through_decoder();
+        back_through_encoders();
+        return std::move(gradients_);
+    }
+
+private:
+    template <typename Length>
+    Packed lengths(const Length& length) const {
+        std::vector<Index> all;
+        for (const TaskSentence& sentence : batch_) all.push_back(length(sentence));
+        return Packed(all);
+    }
+    const TaskSentence& sentence(Index i) const { return batch_[static_cast<std::size_t>(i)]; }
+    const Matrix& given(const std::string& name) const { return parameters_.at(name); }
+    Numbers parameter(const std::string& name) const { return given(name).cast<double>(); }
+    void set(const std::string& name, const Numbers& gradient) { gradients_[name] = gradient.cast<float>(); }
+    bool reads_backward() const { return e_.seq2seq.encoder == Encoder::bidirectional; }
+    bool asks_current() const { return e_.seq2seq.alignment_state == AlignmentState::current; }
+
+    /// One direction of the encoder; rows are packed.
+    struct Reader {
+        std::string name;
+        Rows words;  ///< the source word, among those of all sentences, of each packed row
+        std::optional<PackedGru> gru;
+    };
+
+    Reader read(const std::string& name, bool backward, const Numbers& X) const {
+        Reader reader{name, {}, {}};
+        for (Index t = 0; t < sources_.steps(); ++t)
+            for (Index k = 0; k < sources_.count[static_cast<std::size_t>(t)]; ++k) {
+                const Index of = sources_.order[static_cast<std::size_t>(k)];
+                const Index length = size_of(sentence(of).source);
+                reader.words.push_back(first_word_[static_cast<std::size_t>(of)] +
+                                       (backward ? length - 1 - t : t));
+            }
+        const NumberRow b_ih = parameter(name + ".b_ih");
+        const Numbers inputs =
+            (X(reader.words, Eigen::all) * parameter(name + ".W_ih").transpose()).rowwise() + b_ih;
+        reader.gru.emplace(given(name + ".W_hh"), given(name + ".b_hh"), sources_.rows);
+        Numbers state = Numbers::Zero(std::ssize(batch_), reader.gru->states.cols());
+        for (Index t = 0; t < sources_.steps(); ++t) {
+            const Index first = sources_.first[static_cast<std::size_t>(t)],
+                        count = sources_.count[static_cast<std::size_t>(t)];
+            reader.gru->step(first, inputs.middleRows(first, count), state.topRows(count));
+            state.topRows(count) = reader.gru->states.middleRows(first, count);
+        }
+        return reader;
+    }
+
+    void encode() {
+        source_rows_.clear();
+        for (const TaskSentence& each : batch_)
+            source_rows_.insert(source_rows_.end(), each.source.begin(), each.source.end());
+        X_ = parameter("E_src")(source_rows_, Eigen::all);
+        readers_.push_back(read("enc_fwd", false, X_));
+        if (reads_backward()) readers_.push_back(read("enc_bwd", true, X_));
+        const Index width = readers_.front().gru->states.cols();
+        h_.resize(words_, width * std::ssize(readers_));
+        for (std::size_t i = 0; i < readers_.size(); ++i)
+            h_.middleCols(static_cast<Index>(i) * width, width)(readers_[i].words, Eigen::all) =
+                readers_[i].gru->states;
+        keys_ = h_ * parameter("U_a").transpose();
+        // The last state that the last reader reaches: the backward one's at the first word.
+        last_.resize(std::ssize(batch_), width);
+        for (Index k = 0; k < std::ssize(batch_); ++k) last_.row(k) = h_.row(last_word(k)).tail(width);
+        s0_ = tanh_of(
+            ((last_ * parameter("W_init").transpose()).rowwise() + NumberRow(parameter("b_init"))).array());
+    }
+
+    /// Of the decoder's sequence k, the word whose state it starts from.
+    Index last_word(Index k) const {
+        const Index of = targets_.order[static_cast<std::size_t>(k)],
+                    first = first_word_[static_cast<std::size_t>(of)];
+        return reads_backward() ? first : first + size_of(sentence(of).source) - 1;
+    }
+
+    void decode() {
+        for (Index t = 0; t < targets_.steps(); ++t)
+            for (Index k = 0; k < targets_.count[static_cast<std::size_t>(t)]; ++k)
+                fed_rows_.push_back(sentence(targets_.order[static_cast<std::size_t>(k)])
+                                        .tokens[static_cast<std::size_t>(t)]);
+        Y_ = parameter("E_tgt")(fed_rows_, Eigen::all);
+        const Numbers W_ih = parameter("dec.W_ih"), W_a = parameter("W_a");
+        const NumberRow v = parameter("v_a"), b_ih = parameter("dec.b_ih");
+        const Index d = Y_.cols();
+        const Numbers of_words = (Y_ * W_ih.leftCols(d).transpose()).rowwise() + b_ih;
+        const Numbers of_context = W_ih.rightCols(W_ih.cols() - d).transpose();
+        gru_.emplace(given("dec.W_hh"), given("dec.b_hh"), targets_.rows);
+        context_.resize(targets_.rows, h_.cols());
+        asking_.resize(targets_.rows, W_a.cols());
+        looks_.resize(static_cast<std::size_t>(targets_.rows));
+        Numbers state = s0_;
+        for (Index t = 0; t < targets_.steps(); ++t) {
+            stop_if_cancelled(cancel_);
+            const Index first = targets_.first[static_cast<std::size_t>(t)],
+                        count = targets_.count[static_cast<std::size_t>(t)];
+            if (asks_current()) {
+                gru_->step(first, of_words.middleRows(first, count), state.topRows(count));
+                look(first, gru_->states.middleRows(first, count), W_a, v);
+            } else {
+                look(first, state.topRows(count), W_a, v);
+                gru_->step(first,
+                           of_words.middleRows(first, count) + context_.middleRows(first, count) * of_context,
+                           state.topRows(count));
+            }
+            state.topRows(count) = gru_->states.middleRows(first, count);
+        }
+    }
+
+    /// α = softmax(vᵀ tanh(W_a s + U_a h)) and c = Σ α h for the rows of a step.
+    void look(Index first, const Numbers& states, const Numbers& W_a, const NumberRow& v) {
+        asking_.middleRows(first, states.rows()) = states;
+        const Numbers queries = states * W_a.transpose();
+        for (Index k = 0; k < states.rows(); ++k) {
+            Look& look = looks_[static_cast<std::size_t>(first + k)];
+            const auto [word, words] = source_of(k);
+            look.hidden = tanh_of((keys_.middleRows(word, words).rowwise() + queries.row(k)).array());
+            const Eigen::ArrayXd scores = (look.hidden * v.transpose()).array();
+            look.weights = (scores - scores.maxCoeff()).exp();
+            look.weights /= look.weights.sum();
+            context_.row(first + k) = look.weights.matrix().transpose() * h_.middleRows(word, words);
+        }
+    }
+
+    /// Of the decoder's sequence k: the first of its source words and how many.
+    std::pair<Index, Index> source_of(Index k) const {
+        const Index of = targets_.order[static_cast<std::size_t>(k)];
+        return {first_word_[static_cast<std::size_t>(of)], size_of(sentence(of).source)};
+    }
+
+    void predict(BatchPart& part) {
+        outputs_.resize(targets_.rows, gru_->states.cols() + Y_.cols() + context_.cols());
+        outputs_ << gru_->states, Y_, context_;
+        logits_ = (outputs_ * parameter("W_out").transpose()).rowwise() + NumberRow(parameter("b_out"));
+        for (Index t = 0, row = 0; t < targets_.steps(); ++t)
+            for (Index k = 0; k < targets_.count[static_cast<std::size_t>(t)]; ++k, ++row) {
+                const TaskSentence& each = sentence(targets_.order[static_cast<std::size_t>(k)]);
+                const int target = each.targets[static_cast<std::size_t>(t)];
+                wanted_.push_back(target);
+                auto of_row = logits_.row(row).array();
+                Index likely = 0;
+                const double top = of_row.maxCoeff(&likely);
+                of_row -= top + std::log((of_row - top).exp().sum());
+                if (target < 0) continue;
+                part.loss -= of_row(target);
+                part.right += likely == target;
+                if (each.keys.empty() || each.keys[static_cast<std::size_t>(t)] < 0) continue;
+                part.patterns.front().add(
+                    looks_[static_cast<std::size_t>(row)].weights(each.keys[static_cast<std::size_t>(t)]));
+            }
+    }
+
+    /// d logits = (p − target) ÷ targets, then through W_out.
+    void back_from_logits(int targets) {
+        Numbers d = Numbers::Zero(logits_.rows(), logits_.cols());
+        for (Index row = 0; row < d.rows(); ++row) {
+            const int target = wanted_[static_cast<std::size_t>(row)];
+            if (target < 0) continue;
+            d.row(row) = logits_.row(row).array().exp().matrix() / targets;
+            d(row, target) -= 1.0 / targets;
+        }
+        set("W_out", d.transpose() * outputs_);
+        set("b_out", d.colwise().sum());
+        d_outputs_ = d * parameter("W_out");
+    }
+
+    void back_through_decoder() {
+        const Numbers W_ih = parameter("dec.W_ih"), W_a = parameter("W_a");
+        const NumberRow v = parameter("v_a");
+        const Index d = Y_.cols(), states = gru_->states.cols();
+        d_h_ = Numbers::Zero(h_.rows(), h_.cols());
+        d_keys_ = Numbers::Zero(keys_.rows(), keys_.cols());
+        d_v_ = NumberRow::Zero(v.size());
+        d_queries_.resize(targets_.rows, W_a.rows());
+        Numbers d_context = d_outputs_.rightCols(h_.cols());
+        Numbers carried = Numbers::Zero(std::ssize(batch_), states);
+        for (Index t = targets_.steps(); t-- > 0;) {
+            stop_if_cancelled(cancel_);
+            const Index first = targets_.first[static_cast<std::size_t>(t)],
+                        count = targets_.count[static_cast<std::size_t>(t)];
+            Numbers d_state = carried.topRows(count) + d_outputs_.middleRows(first, count).leftCols(states);
+            if (asks_current()) {
+                d_state += back_from_look(first, d_context.middleRows(first, count), v) * W_a;
+                carried.topRows(count) = gru_->back(first, d_state);
+            } else {
+                carried.topRows(count) = gru_->back(first, d_state);
+                d_context.middleRows(first, count) +=
+                    gru_->d_input.middleRows(first, count) * W_ih.rightCols(h_.cols());
+                carried.topRows(count) += back_from_look(first, d_context.middleRows(first, count), v) * W_a;
+            }
+        }
+        set("W_a", d_queries_.transpose() * asking_);
+        set("v_a", d_v_);
+        const Numbers& to_input = gru_->d_input;
+        Numbers d_W_ih(W_ih.rows(), W_ih.cols());
+        d_W_ih.leftCols(d) = to_input.transpose() * Y_;
+        if (!asks_current()) d_W_ih.rightCols(h_.cols()) = to_input.transpose() * context_;
+        set("dec.W_ih", d_W_ih);
+        set("dec.b_ih", to_input.colwise().sum());
+        set("dec.W_hh", gru_->d_W_hh());
+        set("dec.b_hh", gru_->d_b_hh());
+        set_rows("E_tgt", fed_rows_, to_input * W_ih.leftCols(d) + d_outputs_.middleCols(states, d));
+        const Numbers d_start = carried.array() * (1 - s0_.array().square());
+        set("W_init", d_start.transpose() * last_);
+        set("b_init", d_start.colwise().sum());
+        const Numbers d_last = d_start * parameter("W_init");
+        for (Index k = 0; k < d_last.rows(); ++k) d_h_.row(last_word(k)).tail(d_last.cols()) += d_last.row(k);
+    }
+
+    /// Returns the gradient of the step's queries.
+    Eigen::Ref<const Numbers> back_from_look(Index first, const Eigen::Ref<const Numbers>& d_context,
+                                             const NumberRow& v) {
+        for (Index k = 0; k < d_context.rows(); ++k) {
+            const Look& look = looks_[static_cast<std::size_t>(first + k)];
+            const auto [word, words] = source_of(k);
+            const Eigen::ArrayXd d_weights =
+                (h_.middleRows(word, words) * d_context.row(k).transpose()).array();
+            d_h_.middleRows(word, words) += look.weights.matrix() * d_context.row(k);
+            const Eigen::VectorXd d_scores =
+                (look.weights * (d_weights - (look.weights * d_weights).sum())).matrix();
+            d_v_ += d_scores.transpose() * look.hidden;
+            const Numbers d_hidden = (d_scores * v).array() * (1 - look.hidden.array().square());
+            d_keys_.middleRows(word, words) += d_hidden;
+            d_queries_.row(first + k) = d_hidden.colwise().sum();
+        }
+        return d_queries_.middleRows(first, d_context.rows());
+    }
+
+    void back_through_encoders() {
+        set("U_a", d_keys_.transpose() * h_);
+        d_h_ += d_keys_ * parameter("U_a");
+        Numbers d_X = Numbers::Zero(X_.rows(), X_.cols());
+        for (std::size_t i = 0; i < readers_.size(); ++i) {
+            Reader& reader = readers_[i];
+            PackedGru& gru = *reader.gru;
+            const Index width = gru.states.cols();
+            const Numbers d_states =
+                d_h_.middleCols(static_cast<Index>(i) * width, width)(reader.words, Eigen::all);
+            Numbers carried = Numbers::Zero(std::ssize(batch_), width);
+            for (Index t = sources_.steps(); t-- > 0;) {
+                const Index first = sources_.first[static_cast<std::size_t>(t)],
+                            count = sources_.count[static_cast<std::size_t>(t)];
+                carried.topRows(count) =
+                    gru.back(first, carried.topRows(count) + d_states.middleRows(first, count));
+            }
+            set(reader.name + ".W_ih", gru.d_input.transpose() * X_(reader.words, Eigen::all));
+            set(reader.name + ".b_ih", gru.d_input.colwise().sum());
+            set(reader.name + ".W_hh", gru.d_W_hh());
+            set(reader.name + ".b_hh", gru.d_b_hh());
+            const Numbers d_words = gru.d_input * parameter(reader.name + ".W_ih");
+            for (std::size_t row = 0; row < reader.words.size(); ++row)
+                d_X.row(reader.words[row]) += d_words.row(static_cast<Index>(row));
+        }
+        set_rows("E_src", source_rows_, d_X);
+    }
+
+    /// The gradient of a table from that of its rows that were looked up.
+    void set_rows(const std::string& table, const std::vector<int>& rows, const Numbers& d) {
+        Numbers sum = Numbers::Zero(given(table).rows(), given(table).cols());
+        for (std::size_t i = 0; i < rows.size(); ++i) sum.row(rows[i]) += d.row(static_cast<Index>(i));
+        set(table, sum);
+    }
+
+    /// An alignment of one step: tanh(W_a s + U_a h) and α.
+    struct Look {
+        Numbers hidden;
+        Eigen::ArrayXd weights;
+    };
+
+    const Experiment& e_;
+    const Parameters& parameters_;
+    std::span<const TaskSentence> batch_;
+    std::stop_token cancel_;
+    Packed sources_, targets_;
+    Rows first_word_;  ///< of each sentence, among the words of all
+    Index words_ = 0;
+    std::vector<int> source_rows_, fed_rows_, wanted_;  ///< of the tables; packed but for the first
+    std::vector<Reader> readers_;
+    std::vector<Look> looks_;
+    std::optional<PackedGru> gru_;
+    Numbers X_, h_, keys_, last_, s0_, Y_, context_, asking_, outputs_;
+    Numbers logits_;  ///< log p once predict() is done
+    Numbers d_outputs_, d_h_, d_keys_, d_queries_;
+    NumberRow d_v_;
+    Parameters gradients_;
+};
+
+}  // namespace
+
+bool computes_together(const Experiment& model) {
+    return model.mechanism == MechanismKind::seq2seq &&
+           model.seq2seq.decoder_attention == DecoderAttention::additive &&
+           model.weighting.normalizer == Normalization::softmax && model.weighting.temperature == 1 &&
+           model.weighting.mask.empty() && !model.is_given("mask");
+}
+
+BatchPart seq2seq_batch(const Experiment& model, const Parameters& parameters,
+                        std::span<const TaskSentence> batch, int targets, bool wants_gradients,
+                        const std::stop_token& cancel) {
+    BatchPart part;
+    part.patterns.resize(1);
+    Seq2seqBatch together(model, parameters, batch, cancel);
+    together.forward(part);
+    if (wants_gradients) part.gradients = together.backward(targets);
+    return part;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,190 @@
+// The thread that takes the steps of a run, and the document that follows it.
+#include "app/document/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/document/document.h"
+
+namespace attnscope {
+namespace {
+
+Session session_of(TaskKind kind) {
+    Session session;
+    session.experiment = task_experiment(kind);
+    return session;
+}
+
+/// Small, so that a step takes a moment.
+Session small() {
+    Session session = session_of(TaskKind::copy);
+    session.experiment.input.dim = 4;
+    session.experiment.training.batch = 2;
+    return session;
+}
+
+/// Updates until it holds, for ten seconds at most.
+template <typename Condition>
+bool soon(Document& document, const Condition& holds) {
+    for (int i = 0; i < 1000; ++i) {
+        document.update();
+        if (holds()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+}
+
+TEST(TrainerTest, TakesStepsUpToTheGoalAndFilmsThem) {
+    Trainer trainer(0, {});
+    trainer.begin(small().experiment);
+    trainer.film(small().experiment);
+    trainer.play(0, 30);
+    trainer.wait();
+    TrainingProgress progress;
+    EXPECT_TRUE(trainer.update(progress));
+    EXPECT_FALSE(trainer.update(progress));
+    EXPECT_EQ(progress.step, 30);
+    ASSERT_EQ(progress.records.size(), 30u);
+    EXPECT_FALSE(progress.moving);
+    ASSERT_TRUE(progress.measured);
+    TrainingRun run(small().experiment);
+    run.go_to(30);
+    EXPECT_EQ(progress.records.back().loss, run.records().back().loss);
+    EXPECT_EQ(*progress.parameters, run.parameters());
+    EXPECT_EQ(progress.measured->loss, run.measure().loss);
+    ASSERT_GE(progress.film.size(), 5u);
+    EXPECT_EQ(progress.film.front().step, 0);
+    for (const FilmFrame& frame : progress.film)
+        EXPECT_EQ(frame.trace->experiment, at_step(run.start(), frame.step)) << frame.step;
+}
+
+TEST(TrainerTest, AFilmHasTheFirstAndTheLastStepAndMoreOfTheEarlyOnes) {
+    EXPECT_EQ(film_steps(0, 9), std::vector<int>{0});
+    const std::vector<int> steps = film_steps(640, 9);
+    EXPECT_EQ(steps, (std::vector<int>{0, 10, 40, 90, 160, 250, 360, 490, 640}));
+}
+
+TEST(DocumentTrainingTest, TheSessionFollowsTheRunAsOneStepOfUndo) {
+    Document document(small(), {}, {});
+    document.settle();
+    const Session before = document.session();
+    document.play(20);
+    document.settle();
+    EXPECT_EQ(document.experiment(), at_step(before.experiment, 20));
+    EXPECT_EQ(document.trace()->experiment, document.experiment());
+    document.undo();
+    EXPECT_EQ(document.session(), before);
+    document.settle();
+    EXPECT_EQ(document.experiment().training.step, 0) << "what the trainer knows does not return by itself";
+    document.redo();
+    EXPECT_EQ(document.experiment().training.step, 20);
+}
+
+TEST(DocumentTrainingTest, EveryStepCanBeGoneToAndPlayedOnFrom) {
+    Document document(small(), {}, {});
+    document.play(20);
+    document.settle();
+    document.go_to_step(7);
+    document.settle();
+    EXPECT_EQ(document.experiment(), at_step(small().experiment, 7));
+    EXPECT_EQ(document.training().records.size(), 20u);
+    document.play(25);
+    document.settle();
+    EXPECT_EQ(document.experiment(), at_step(small().experiment, 25));
+    document.go_to_step(0);
+    document.settle();
+    EXPECT_EQ(document.experiment(), untrained(small().experiment));
+}
+
+TEST(DocumentTrainingTest, PlayingAndPausing) {
+    Document document(small(), {}, {});
+    document.play();
+    ASSERT_TRUE(soon(document, [&] { return document.experiment().training.step > 3; }));
+    EXPECT_TRUE(document.training().moving);
+    document.pause();
+    document.settle();
+    EXPECT_FALSE(document.training().moving);
+    const int step = document.experiment().training.step;
+    EXPECT_EQ(step, document.training().step);
+    EXPECT_EQ(document.experiment(), at_step(small().experiment, step));
+}
+
+TEST(DocumentTrainingTest, ASavedStepIsRepeatedBeforeTheRunGoesOn) {
+    Session saved = small();
+    saved.experiment = at_step(saved.experiment, 9);
+    Document document(saved, {}, {});
+    EXPECT_FALSE(document.is_of_run());
+    document.play(12);
+    document.settle();
+    EXPECT_EQ(document.training().records.size(), 12u);
+    EXPECT_EQ(document.experiment(), at_step(small().experiment, 12));
+}
+
+TEST(DocumentTrainingTest, AnotherSentenceIsOfTheSameRunAndAnotherSettingIsNot) {
+    Document document(small(), {}, {});
+    document.play(8);
+    document.settle();
+    document.change([](Session& s) { s.experiment.input.text = s.experiment.input.text2 = "b a c"; });
+    EXPECT_TRUE(document.is_of_run());
+    document.settle();
+    EXPECT_EQ(document.trace()->rows.size(), 3u);
+    EXPECT_EQ(document.training().film.back().trace->rows.size(), 3u);
+    // A mask is looked at with what was learned …
+    document.change([](Session& s) { s.experiment.weighting.mask = {{MaskForm::causal}}; });
+    EXPECT_FALSE(document.is_of_run());
+    EXPECT_EQ(document.experiment().training.step, 8);
+    // … and another seed or width draws other parameters.
+    document.change([](Session& s) { s.experiment.input.dim = 8; });
+    EXPECT_EQ(document.experiment().training.step, 0);
+    EXPECT_TRUE(document.experiment().weights.given.empty());
+    document.undo();
+    document.change([](Session& s) { s.experiment.weights.seed = 5; });
+    EXPECT_EQ(document.experiment().training.step, 0);
+}
+
+TEST(DocumentTrainingTest, ARunThatDivergesSaysSoAndStandsAtTheLastGoodStep) {
+    Session session = small();
+    session.experiment.training.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 1e30};
+    Document document(session, {}, {});
+    document.play();
+    ASSERT_TRUE(soon(document, [&] { return !document.training().problem.empty(); }));
+    EXPECT_NE(document.training().problem.find("learning rate"), std::string::npos);
+    document.settle();
+    EXPECT_FALSE(document.training().moving);
+    EXPECT_EQ(document.experiment().training.step, std::ssize(document.training().records));
+}
+
+TEST(DocumentTrainingTest, WhatCannotBeTrainedSaysWhy) {
+    Session session = small();
+    session.experiment.attention.position = Position::alibi;
+    Document document(session, {}, {});
+    document.play();
+    ASSERT_TRUE(soon(document, [&] { return !document.training().problem.empty(); }));
+    EXPECT_NE(document.training().problem.find("alibi"), std::string::npos);
+    // Pressed again, it says so again.
+    document.play();
+    ASSERT_TRUE(soon(document, [&] { return !document.training().problem.empty(); }));
+    EXPECT_NE(document.training().problem.find("alibi"), std::string::npos);
+    document.settle();
+    EXPECT_FALSE(document.training().moving);
+}
+
+TEST(DocumentTrainingTest, ADragThroughStepsIsOneStepOfUndo) {
+    Document document(small(), {}, {});
+    document.play(20);
+    document.settle();
+    const Session learned = document.session();
+    for (const int step : {15, 12, 9}) {
+        document.go_to_step(step, step != 15);
+        EXPECT_EQ(document.wanted_step(), step);
+        document.settle();
+    }
+    EXPECT_EQ(document.experiment().training.step, 9);
+    document.undo();
+    EXPECT_EQ(document.session(), learned);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,194 @@
+// Training in the window.
+#include "core/learn/training_run.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+/// Small, so that a step takes a moment.
+Session small(TaskKind task) {
+    Session session;
+    session.experiment = task_experiment(task);
+    session.experiment.input.dim = 8;
+    session.experiment.training.batch = 4;
+    session.presentation.view = ViewKind::training;
+    return session;
+}
+
+class TrainingViewTest : public InterfaceTest {
+protected:
+    void SetUp() override { start(small(TaskKind::induction)); }
+
+    int step_of_run() { return document().experiment().training.step; }
+    ImVec2 button(const char* action, const char* label) { return place_of("attnscope", {action, label}); }
+    void take(int steps) {
+        document().play(steps);
+        settle();
+    }
+};
+
+TEST_F(TrainingViewTest, ButtonsAndKeysTakeSteps) {
+    click(button("training.forward", "+ 1"));
+    settle();
+    EXPECT_EQ(step_of_run(), 1);
+    click(button("training.ten", "+ 10"));
+    settle();
+    EXPECT_EQ(step_of_run(), 11);
+    press(Key::right);
+    settle();
+    EXPECT_EQ(step_of_run(), 12);
+    press(Key::left);
+    settle();
+    EXPECT_EQ(step_of_run(), 11);
+    click(button("training.back", "− 1"));
+    settle();
+    EXPECT_EQ(step_of_run(), 10);
+    press(Key::home);
+    settle();
+    EXPECT_EQ(step_of_run(), 0);
+    EXPECT_EQ(document().training().records.size(), 12u) << "what was learned is still known";
+    EXPECT_EQ(document().experiment(), untrained(document().experiment()));
+}
+
+TEST_F(TrainingViewTest, SpacePlaysAndPauses) {
+    push(pressing(Key::space));
+    step_through_input();
+    for (int i = 0; i < 2000 && step_of_run() < 3; ++i) {
+        document().update();
+        step();
+    }
+    EXPECT_GE(step_of_run(), 3);
+    EXPECT_TRUE(document().training().moving);
+    push(pressing(Key::space));
+    step_through_input();
+    settle();
+    EXPECT_FALSE(document().training().moving);
+    EXPECT_EQ(document().trace()->experiment.training.step, step_of_run());
+}
+
+TEST_F(TrainingViewTest, TheBarGoesToAnyStepThatWasTaken) {
+    take(40);
+    const ImRect bar = area_of("attnscope", {"scrub"});
+    click({bar.Min.x + 6 + 0.25f * (bar.GetWidth() - 12), bar.GetCenter().y});
+    settle();
+    EXPECT_EQ(step_of_run(), 10);
+    EXPECT_EQ(document().experiment(), at_step(document().experiment(), 10));
+}
+
+TEST_F(TrainingViewTest, AFrameOfTheFilmGoesToItsStep) {
+    take(40);
+    step(true);
+    const auto& film = document().training().film;
+    ASSERT_GE(film.size(), 4u);
+    const int wanted = film[3].step;
+    click(place_of("attnscope", {"frame 3", "tile"}));
+    settle();
+    EXPECT_EQ(step_of_run(), wanted);
+}
+
+TEST_F(TrainingViewTest, AHeadIsFocusedByAClick) {
+    click(place_of("attnscope", {"head 3", "tile"}));
+    EXPECT_EQ(document().presentation().layer, 2);
+    EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
+    EXPECT_EQ(document().presentation().focused(), "2.weights");
+    EXPECT_EQ(document().presentation().view, ViewKind::training);
+}
+
+TEST_F(TrainingViewTest, AnotherSentenceOfTheTask) {
+    const std::string first = text();
+    press(Key::d, {.ctrl = true});
+    settle();
+    const std::string second = text();
+    EXPECT_NE(second, first);
+    EXPECT_EQ(document().problem(), "");
+    click(place_of("attnscope", {"another", "another"}));
+    settle();
+    EXPECT_NE(text(), first);
+    EXPECT_NE(text(), second);
+    EXPECT_EQ(document().problem(), "");
+    EXPECT_TRUE(document().experiment().training.step == 0);
+}
+
+TEST_F(TrainingViewTest, WithoutATaskTheTabIsDisabled) {
+    start(load_example("scaled-dot-product"));
+    click(place_of("attnscope", {"training"}));
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
+    press(Key::digit_8);
+    EXPECT_EQ(document().presentation().view, ViewKind::pipeline);
+    press(Key::space);
+    EXPECT_EQ(document().training().run, 0);
+}
+
+TEST_F(TrainingViewTest, ChoosingATaskSetsUpWhatLearnsIt) {
+    Session session;
+    session.experiment.mechanism = MechanismKind::transformer;
+    start(session);
+    const auto pick = [&](const char* task) {
+        click(field_of("Task", {"##task"}));
+        choose(task);
+    };
+    pick("reverse");
+    EXPECT_EQ(document().presentation().view, ViewKind::training);
+    EXPECT_EQ(document().experiment(), task_experiment(TaskKind::reverse));
+    settle();
+    // The trace is still of the task before, and of another mechanism, when the first frame is drawn.
+    pick("translate");
+    EXPECT_EQ(document().presentation().view, ViewKind::training);
+    EXPECT_EQ(document().experiment(), task_experiment(TaskKind::translate));
+    step(true);
+    settle();
+    EXPECT_EQ(document().trace()->experiment, task_experiment(TaskKind::translate));
+}
+
+TEST_F(TrainingViewTest, AnotherTextIsLearnedFromItsOwnWords) {
+    start(small(TaskKind::next_word));
+    take(3);
+    const std::string before = document().experiment().input.words;
+    click(field_of("Text", {"text", "drag"}));
+    push(pressing(Key::a, {.ctrl = true}));
+    push(typing("a b a c a b a d"));
+    play(pressing(Key::enter));
+    const Experiment& e = document().experiment();
+    EXPECT_EQ(e.training.corpus, "a b a c a b a d");
+    EXPECT_EQ(e.input.words, "a b c d");
+    EXPECT_NE(e.input.words, before);
+    EXPECT_EQ(e.training.step, 0);
+    EXPECT_EQ(document().problem(), "");
+    take(2);
+    EXPECT_EQ(document().training().problem, "");
+    click(field_of("Text", {"text", "drag"}));
+    push(pressing(Key::a, {.ctrl = true}));
+    push(typing("a"));
+    play(pressing(Key::enter));
+    EXPECT_EQ(document().experiment().training.corpus, "a b a c a b a d") << "too short to learn from";
+    EXPECT_NE(interaction().notice.text.find("at least 4"), std::string::npos) << interaction().notice.text;
+}
+
+TEST_F(TrainingViewTest, ManyHeadsHaveNoRoomForTextsButAreDrawn) {
+    Session session = small(TaskKind::copy);
+    session.experiment.input.dim = 48;
+    session.experiment.attention.heads = 24;
+    session.experiment.transformer.layers = 24;
+    start(session);
+    click(place_of("attnscope", {"head 575", "tile"}));
+    EXPECT_EQ(document().presentation().layer, 24);
+    EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 23}));
+}
+
+TEST_F(TrainingViewTest, WhatIsLearnedIsWatchedFromNothing) {
+    Session session = small(TaskKind::copy);
+    session.presentation.view = ViewKind::pipeline;
+    session.experiment = at_step(session.experiment, 20);
+    session.note = "Learned in 20 steps.";
+    start_noted(session);
+    click(place_of("attnscope", {"training.watch", "Watch it learn from nothing"}));
+    EXPECT_EQ(document().presentation().view, ViewKind::training);
+    settle();
+    EXPECT_EQ(document().training().records.size(), 20u);
+    EXPECT_EQ(document().training().film.front().step, 0);
+    // The same run, to the bit.
+    EXPECT_EQ(document().experiment(), session.experiment);
+}
+
+}  // namespace
+}  // namespace attnscope
