@@ -109,7 +109,9 @@ std::vector<std::string> split_formats(const std::string& text, bool film) {
     std::vector<std::string> formats;
     std::istringstream stream(text);
     for (std::string each; std::getline(stream, each, ',');) {
-        if (each == k_film_format && !film) throw UsageError("--format: gif is for films: add --film N");
+        if (each == k_film_format && !film)
+            throw UsageError("--format: gif is of a film: use " + export_format_names() +
+                             ", or add --film N");
         if (!find_export_format(each) && each != k_film_format)
             throw UsageError("--format: \"" + each + "\" is not known: use " + export_format_names());
         formats.push_back(each);

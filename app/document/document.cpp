@@ -52,7 +52,9 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       homes_{{"", session_}},
       history_(undo_point(session_)),
       worker_(options, wake),
-      trainer_(options.threads, wake) {
+      run_(options.threads, wake),
+      wake_(wake),
+      threads_(options.threads) {
     worker_.prepare_for(session_.presentation.head, session_.presentation.wants_gradients());
     ask();
 }
@@ -66,22 +68,10 @@ void Document::change(const std::function<void(Session&)>& edit, const std::stri
     session_changed();
 }
 
-bool Document::is_of_run() const {
-    return begun_run_ > 0 && session_.experiment.training.task != TaskKind::none &&
-           are_of_one_run(run_start_, session_.experiment);
-}
-
-const TrainingProgress& Document::training() const {
-    static const TrainingProgress nothing_yet;
-    return progress_.run == begun_run_ ? progress_ : nothing_yet;
-}
-
 void Document::begin_run() {
-    const bool could_not_begin = !training().parameters && !training().problem.empty();
-    if (is_of_run() && !could_not_begin) return;
-    run_start_ = untrained(session_.experiment);
-    begun_run_ = trainer_.begin(run_start_);
-    trainer_.film(run_start_);
+    run_.begin(experiment());
+    run_.trainer().film(untrained(experiment()));
+    if (const std::optional<Experiment> other = experiment_beside()) run_b_->begin(*other);
 }
 
 void Document::play(int to) {
@@ -90,7 +80,8 @@ void Document::play(int to) {
     plays_on_ = to == k_max_training_steps;
     history_.end_gesture();
     going_to_.reset();
-    trainer_.play(session_.experiment.training.step, to);
+    run_.trainer().play(session_.experiment.training.step, to);
+    if (beside()) run_b_->trainer().play(session_.experiment.training.step, to);
 }
 
 void Document::go_to_step(int step, bool is_dragged) {
@@ -99,27 +90,62 @@ void Document::go_to_step(int step, bool is_dragged) {
     plays_on_ = false;
     if (!is_dragged) history_.end_gesture();
     going_to_ = step;
-    trainer_.go_to(step);
+    run_.trainer().go_to(step);
+    if (beside()) run_b_->trainer().go_to(step);
 }
 
-/// The session becomes the step where the run stands.
+/// The session becomes the step where the run stands, and the run beside goes to the same.
 void Document::follow_run() {
-    if (!follows_run_ || !training().parameters) return;
-    if (session_.experiment.training.step != progress_.step) {
-        session_.experiment =
-            with_step(std::move(session_.experiment), progress_.start, *progress_.parameters, progress_.step);
+    const TrainingProgress& known = training();
+    if (!follows_run_ || !known.parameters) return;
+    if (session_.experiment.training.step != known.step) {
+        session_.experiment = run_.at_its_step(std::move(session_.experiment));
         history_.record(point(), "training");
         session_changed();
     }
-    if (progress_.moving) return;
+    if (known.moving) return;
     follows_run_ = false;
     going_to_.reset();
+    if (beside() && run_b_->has(b_->experiment)) run_b_->trainer().go_to(known.step);
 }
 
 void Document::leave_run() {
     follows_run_ = false;
     going_to_.reset();
-    trainer_.pause();
+    pause();
+}
+
+std::optional<Experiment> Document::experiment_beside() const {
+    return variation_ && can_be_trained(experiment()) ? varied(experiment(), *variation_) : std::nullopt;
+}
+
+void Document::train_beside(const Variation* variation) {
+    if (variation == variation_) return;
+    variation_ = variation;
+    if (variation_ && !run_b_) run_b_.emplace(threads_, wake_);
+    if (run_b_ && !variation_) run_b_->trainer().pause();
+    show_beside();
+    const int step = experiment().training.step;
+    if (!beside() || (step == 0 && !training().moving)) return;
+    run_b_->begin(*experiment_beside());
+    is_of_run() && training().moving ? run_b_->trainer().play(step, k_max_training_steps)
+                                     : run_b_->trainer().go_to(step);
+}
+
+/// Slot B becomes the varied session where its run stands.
+void Document::show_beside() {
+    const std::optional<Experiment> other = experiment_beside();
+    if (!other) {
+        if (b_ && run_b_) close_b();
+        return;
+    }
+    Experiment shown = run_b_->at_its_step(*other);
+    if (!b_ || !(b_->experiment == shown)) open_b(std::move(shown));
+}
+
+void Document::pause() {
+    run_.trainer().pause();
+    if (run_b_) run_b_->trainer().pause();
 }
 
 void Document::undo() {
@@ -173,7 +199,8 @@ void Document::file_was_read(std::optional<Session> content) {
 
 void Document::session_changed() {
     if (follows_run_ && !is_of_run()) leave_run();
-    if (is_of_run()) trainer_.film(untrained(session_.experiment));
+    if (is_of_run()) run_.trainer().film(untrained(session_.experiment));
+    if (variation_) show_beside();
     worker_.prepare_for(session_.presentation.head, session_.presentation.wants_gradients());
     if (!(session_.experiment == a_.experiment)) ask();
 }
@@ -215,8 +242,12 @@ void Document::close_b() {
 }
 
 bool Document::update() {
-    bool news = trainer_.update(progress_);
+    bool news = run_.update();
     if (news) follow_run();
+    if (run_b_ && run_b_->update()) {
+        show_beside();
+        news = true;
+    }
     while (std::optional<WorkResult> result = worker_.take()) {
         take(std::move(*result));
         news = true;
@@ -255,8 +286,10 @@ void Document::leave_card(const std::string& why) {
 }
 
 void Document::settle() {
-    if (plays_on_) trainer_.pause();
-    trainer_.wait();
+    if (plays_on_) pause();
+    run_.trainer().wait();
+    update();
+    if (run_b_) run_b_->trainer().wait();
     update();
     worker_.wait();
     update();

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "app/document/followed_run.h"
 #include "app/document/history.h"
-#include "app/document/trainer.h"
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
+#include "core/learn/variations.h"
 
 namespace attnscope {
 
@@ -63,16 +64,23 @@ public:
     void redo();
 
     /// What is known of the run of training.
-    const TrainingProgress& training() const;
+    const TrainingProgress& training() const { return run_.known(); }
     /// Whether the session is a step of that run.
-    bool is_of_run() const;
+    bool is_of_run() const { return run_.has(experiment()); }
     /// Takes steps of the session's task from the step that is shown, in a new run unless it is of the one
     /// that is known; the session follows them, as one undo step.
     void play(int to = k_max_training_steps);
-    void pause() { trainer_.pause(); }
+    void pause();
     /// Goes to a step of the run, or to the parameters as they are drawn (0), as one step of undo: together
     /// with the one before if both are of one drag (`is_dragged`).
     void go_to_step(int step, bool is_dragged = false);
+    /// Trains the session's task in another run beside this one, varied, which takes the same steps and
+    /// stands in slot B; nullptr: none. It is no part of the session.
+    void train_beside(const Variation* variation);
+    /// Which one is beside: nullptr also where it changes nothing of the session's task.
+    const Variation* beside() const { return b_ ? variation_ : nullptr; }
+    /// What is known of the run beside.
+    const TrainingProgress& training_beside() const { return run_b_->known(); }
     /// The step that the run goes to, or that is shown.
     int wanted_step() const { return going_to_.value_or(experiment().training.step); }
 
@@ -98,9 +106,12 @@ public:
     /// See the functions of Worker with these names; for shutting down.
     void stop() {
         worker_.stop();
-        trainer_.stop();
+        run_.trainer().stop();
+        if (run_b_) run_b_->trainer().stop();
     }
-    bool stopped() const { return worker_.stopped() && trainer_.stopped(); }
+    bool stopped() const {
+        return worker_.stopped() && run_.trainer().stopped() && (!run_b_ || run_b_->trainer().stopped());
+    }
 
     /// Takes the worker's newest results; true if what is on screen changes.
     bool update();
@@ -125,6 +136,8 @@ private:
     void begin_run();
     void follow_run();
     void leave_run();
+    std::optional<Experiment> experiment_beside() const;
+    void show_beside();
 
     Session session_;
     std::vector<Home> homes_;  ///< one per opened session
@@ -142,14 +155,15 @@ private:
     std::optional<AskedProof> asked_proof_;
     Proof proof_{};
     std::string notice_;
-    TrainingProgress progress_;
     bool follows_run_ = false;  ///< the session takes over the parameters of each step
     bool plays_on_ = false;     ///< until it is paused
     std::optional<int> going_to_;
-    int begun_run_ = 0;     ///< the number of the newest run
-    Experiment run_start_;  ///< of the newest run
+    const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
-    Trainer trainer_;
+    FollowedRun run_;
+    const std::function<void()> wake_;
+    const int threads_;
+    std::optional<FollowedRun> run_b_;  ///< from when one was first asked for
 };
 
 }  // namespace attnscope

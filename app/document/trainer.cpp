@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <stop_token>
 #include <utility>
@@ -19,6 +20,24 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds k_longest_end{500};
 constexpr std::chrono::milliseconds k_between_news{10}, k_between_films{300};
 constexpr int k_frames = 9;
+
+/// Of the attention weights alone. They are drawn as gradients are: of any sign, around 0.
+std::vector<StagePtr> changes_of_weights(const Trace& before, const Trace& after) {
+    std::vector<StagePtr> changes;
+    for (const StageRecord& record : before.records) {
+        const Stage& stage = *record.stage;
+        const Stage* later = after.find(stage.key());
+        if (stage.info->role != StageRole::weights || !later || later->shape() != stage.shape()) continue;
+        Tensor change(stage.shape());
+        std::ranges::transform(later->buffer.host().values(), stage.buffer.host().values(),
+                               change.values().begin(), std::minus());
+        Buffer buffer(std::move(change));
+        for (int head = 0; head < stage.shape().heads; ++head) buffer.range(head);
+        changes.push_back(std::make_shared<const Stage>(
+            StageKey{stage.info, stage.layer, StageKey::Part::gradient}, std::move(buffer)));
+    }
+    return changes;
+}
 
 /// How a computation ended: done, canceled, or with a problem.
 struct Outcome {
@@ -51,12 +70,14 @@ public:
                 begin_one(lock);
             else if (moves())
                 move(lock);
-            else if (goal_)
+            else if (goal_ || now_.moving)
                 rest();
             else if (needs_measure())
                 measure(lock);
             else if (film_is_old())
                 make_film(lock);
+            else if (needs_changes())
+                find_changes(lock);
             else
                 changed_.wait(lock);
         }
@@ -89,9 +110,7 @@ public:
     void pause() {
         const std::lock_guard lock(mutex_);
         start_.reset();
-        goal_.reset();
-        now_.moving = false;
-        ++version_;
+        goal_.reset();  // it rests, and says so, where the step that it takes has ended
         interrupt();
     }
     void film(Experiment shown) {
@@ -99,6 +118,7 @@ public:
         if (shown_ && *shown_ == shown) return;
         shown_ = std::move(shown);
         filmed_.reset();
+        changes_known_ = false;
         changed_.notify_all();
     }
 
@@ -116,8 +136,8 @@ public:
     void wait() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] {
-            const bool rests = !to_begin_ && !goal_ && !computes_;
-            return stopped_ || (rests && !needs_measure() && !film_is_old());
+            const bool rests = !to_begin_ && !goal_ && !computes_ && !now_.moving;
+            return stopped_ || (rests && !needs_measure() && !film_is_old() && !needs_changes());
         });
     }
     void stop() {
@@ -157,6 +177,7 @@ private:
     }
     bool moves() const { return run_ && goal_ && (start_ || *goal_ != run_->step()); }
     bool needs_measure() const { return run_ && !now_.measured && now_.problem.empty(); }
+    bool needs_changes() const { return run_ && shown_ && !changes_known_ && now_.problem.empty(); }
     bool film_is_old() const { return run_ && shown_ && filmed_ != std::ssize(records_); }
 
     /// Computes without the lock. What belongs to a run that another one has replaced meanwhile counts as
@@ -219,6 +240,8 @@ private:
         now_.step = run_->step();
         now_.parameters = std::make_shared<const Parameters>(run_->parameters());
         now_.measured.reset();
+        now_.changes.clear();
+        changes_known_ = false;
         records_.insert(records_.end(), run_->records().begin() + std::ssize(records_),
                         run_->records().end());
     }
@@ -259,6 +282,25 @@ private:
         tell();
     }
 
+    /// Of a step that cannot be taken, or a sentence that cannot be computed, there are none.
+    void find_changes(std::unique_lock<std::mutex>& lock) {
+        const Experiment shown = *shown_;
+        std::vector<StagePtr> changes;
+        const Outcome outcome = unlocked(lock, [&](const std::stop_token& cancel) {
+            const auto trace_at = [&](const Parameters& parameters, int step) {
+                return evaluate(with_step(shown, run_->start(), parameters, step), {},
+                                {.threads = threads_, .cancel = cancel});
+            };
+            const Trace next = trace_at(run_->next_parameters(cancel), run_->step() + 1);
+            changes = changes_of_weights(trace_at(run_->parameters(), run_->step()), next);
+        });
+        const bool was_canceled = !outcome.done && outcome.problem.empty();
+        if (was_canceled || !shown_ || *shown_ != shown) return;
+        changes_known_ = true;
+        now_.changes = std::move(changes);
+        tell();
+    }
+
     int threads_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
@@ -272,6 +314,7 @@ private:
     std::vector<StepRecord> records_;
     std::size_t version_ = 0, taken_ = 0;
     Clock::time_point told_, last_film_;
+    bool changes_known_ = false;
     bool plays_ = false, computes_ = false, stop_ = false, stopped_ = false;
 };
 

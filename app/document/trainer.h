@@ -29,8 +29,11 @@ struct TrainingProgress {
     std::shared_ptr<const Parameters> parameters = nullptr;
     std::optional<Measurement> measured = {};  ///< of the step where the run rests
     std::vector<FilmFrame> film = {};          ///< some steps, in order, of the sentence that is shown
-    bool moving = false;                       ///< takes steps, or goes to one
-    std::string problem = {};                  ///< why it stopped
+    /// Where the run rests: by how much its next step changes each of the film sentence's attention weights.
+    /// As stages, of each layer.
+    std::vector<StagePtr> changes = {};
+    bool moving = false;       ///< takes steps, or goes to one
+    std::string problem = {};  ///< why it stopped
 };
 
 /// One run at a time, on a thread of its own. The functions return at once.

@@ -335,6 +335,45 @@ void summary(const Column& c, const Proof& proof, const Inspected& at) {
     if (s.head_rank) fact("rank among heads", fmt::format("{} of {}", s.head_rank, at.stage->shape().heads));
 }
 
+/// The cell at the steps of the run's film, as a line from the first to the last.
+void since_step_0(Desk& desk, const Column& c, const Inspected& at) {
+    if (!desk.document.is_of_run() || at.slot != SlotName::a || at.stage->part == StageKey::Part::gradient)
+        return;
+    struct Point {
+        int step;
+        double value;
+    };
+    std::vector<Point> points;
+    for (const FilmFrame& frame : desk.document.training().film) {
+        const Stage* stage = frame.trace->find(at.stage->key());
+        if (!stage || stage->shape() != at.stage->shape() || at.head < 0) return;
+        points.push_back({frame.step, stage->buffer.at(at.head, at.cell.row, at.cell.column)});
+    }
+    const auto [least, most] = std::ranges::minmax_element(points, {}, &Point::value);
+    if (points.size() < 3 || !std::isfinite(least->value) || !std::isfinite(most->value)) return;
+    const bool is_probability = at.stage->info->unit == Unit::probability;
+    const double low = is_probability ? 0 : least->value, high = is_probability ? 1 : most->value;
+    heading(c, "SINCE STEP 0", fmt::format("step {}", points.back().step));
+    constexpr float k_height = 64;
+    const Area plot{{c.left, c.y()}, {c.right, c.y() + c.ui.px(k_height)}};
+    c.list->AddRect(plot.min, plot.max, ink(c.ui.theme.line), c.ui.px(3));
+    std::vector<ImVec2> line;
+    for (const Point& point : points) {
+        const double x = static_cast<double>(point.step) / points.back().step;
+        const double y = high > low ? (point.value - low) / (high - low) : 0.5;
+        line.push_back({plot.min.x + c.ui.px(6) + static_cast<float>(x) * (plot.width() - c.ui.px(12)),
+                        plot.max.y - c.ui.px(6) - static_cast<float>(y) * (plot.height() - c.ui.px(12))});
+    }
+    c.list->AddPolyline(line.data(), static_cast<int>(line.size()), ink(c.ui.theme.accent), 0, c.ui.px(1.6f));
+    for (const ImVec2& point : line) c.list->AddCircleFilled(point, c.ui.px(2.5f), ink(c.ui.theme.accent));
+    c.advance(k_height + 4);
+    draw_text(c.list, c.ui.fonts.mono_small, {c.left, c.y()}, ink(c.ui.theme.secondary),
+              value_text(points.front().value));
+    draw_text(c.list, c.ui.fonts.mono_small, {c.right, c.y()}, ink(c.ui.theme.secondary),
+              value_text(points.back().value), Align::right);
+    c.advance(20);
+}
+
 void nothing_pointed_at(const Column& c) {
     heading(c, "INSPECTOR", "");
     remark(c, "Point at a cell to see why it has its value. Click to lock it, Esc to unlock.");
@@ -359,6 +398,7 @@ void proof_of(Desk& desk, const Column& c, const Inspected& at) {
           sequential ? legible_color(colors.color(proof.value), theme.panel, theme.text) : theme.text);
     remark(c, proof.remark);
     steps(c, proof);
+    since_step_0(desk, c, at);
     terms(c, proof);
     row(c, proof, at, colors);
     summary(c, proof, at);

@@ -77,9 +77,12 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     // that is not yet replaced.
     const bool as_chosen = report.on_card == on_card;
     const bool recurrent = trace && mechanism_of(trace->experiment).is_recurrent;
-    const std::string reason = as_chosen   ? report.reason
-                               : recurrent ? "sequence to sequence runs on the CPU"
-                                           : "";
+    const bool trains = desk.document.is_of_run() && desk.document.training().moving;
+    const std::string reason =
+        trains      ? fmt::format("training: step {}", desk.document.experiment().training.step)
+        : as_chosen ? report.reason
+        : recurrent ? "sequence to sequence runs on the CPU"
+                    : "";
     const std::string whole = reason.empty() ? name : name + " · " + reason;
     return text_width(ui.fonts.caption, whole) <= room ? whole : name;
 }

@@ -22,8 +22,14 @@ int largest_key(const ShownStage& shown, int query) {
     return best;
 }
 
+SlotName slot_of(const Desk& desk, const ShownStage& shown) {
+    const Slot* b = desk.document.slot(SlotName::b);
+    return b && b->trace.get() == shown.trace ? SlotName::b : SlotName::a;
+}
+
 void point_at(Desk& desk, const ShownStage& shown, const Cell& cell) {
-    desk.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
+    desk.state.pointing =
+        PointedCell{std::string(shown.stage->name()), shown.head_index(), cell, slot_of(desk, shown)};
 }
 
 void toggle_lock(Desk& desk, const ShownStage& shown, const Cell& cell) {
@@ -45,7 +51,8 @@ void use_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cel
     tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
                     (shown.closed(cell.row, cell.column) ? std::string(k_closed_by_mask)
                                                          : exact_text(shown.at(cell.row, cell.column))));
-    if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, shown, cell);
+    if (slot_of(desk, shown) == SlotName::a && ImGui::IsMouseReleased(0) && was_click())
+        toggle_lock(desk, shown, cell);
 }
 
 }  // namespace attnscope

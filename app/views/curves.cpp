@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "app/platform/imgui_compat.h"
 
@@ -34,15 +35,44 @@ void scales(const Ui& ui, const Area& plot, Decades decades) {
             ink(ui.theme.secondary), fmt::format("{} %", percent));
 }
 
+/// Four units drawn, three left out, along a line.
+void dashed(const Ui& ui, const std::vector<ImVec2>& points, ImU32 color) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float period = ui.px(7), drawn = ui.px(4);
+    float at = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        const ImVec2 a = points[i - 1], b = points[i];
+        const float length = std::hypot(b.x - a.x, b.y - a.y);
+        for (float begin = 0; begin < length;) {
+            const float phase = std::fmod(at + begin, period);
+            const float end = std::min(length, begin + (phase < drawn ? drawn : period) - phase + 1e-3f);
+            const auto on = [&](float share) {
+                return ImVec2{a.x + (b.x - a.x) * share / length, a.y + (b.y - a.y) * share / length};
+            };
+            if (phase < drawn) list->AddLine(on(begin), on(end), color, ui.px(1.4f));
+            begin = end;
+        }
+        at += length;
+    }
+}
+
+void dash(const Ui& ui, ImVec2 from, ImVec2 to, const Curve& curve) {
+    if (curve.is_dashed) return dashed(ui, {from, to}, ink(curve.color));
+    ImGui::GetWindowDrawList()->AddLine(from, to, ink(curve.color), ui.px(2));
+}
+
 /// Names in their colors, side by side above the plot's lower edge.
 void legend(const Ui& ui, const Area& plot, const std::vector<Curve>& curves) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     float width = 0;
-    for (const Curve& curve : curves) width += text_width(ui.fonts.caption, curve.name) + ui.px(34);
+    std::vector<Curve> named;
+    std::ranges::copy_if(curves, std::back_inserter(named),
+                         [](const Curve& curve) { return !curve.name.empty(); });
+    for (const Curve& curve : named) width += text_width(ui.fonts.caption, curve.name) + ui.px(34);
     float x = plot.max.x - width;
     const float y = plot.min.y - ui.px(18);
-    for (const Curve& curve : curves) {
-        list->AddLine({x, y + ui.px(7)}, {x + ui.px(14), y + ui.px(7)}, ink(curve.color), ui.px(2));
+    for (const Curve& curve : named) {
+        dash(ui, {x, y + ui.px(7)}, {x + ui.px(14), y + ui.px(7)}, curve);
         x += ui.px(20) +
              draw_text(list, ui.fonts.caption, {x + ui.px(20), y}, ink(ui.theme.secondary), curve.name) +
              ui.px(14);
@@ -55,8 +85,8 @@ void draw_curves(const Ui& ui, const Area& plot, const std::vector<Curve>& curve
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRect(plot.min, plot.max, ink(ui.theme.line), ui.px(3));
     if (curves.empty()) return;
-    const auto last = static_cast<int>(curves.front().values.size());
-    const Decades decades = decades_of(curves.front().values);
+    const int last = last_step(curves);
+    const Decades decades = decades_of(curves);
     scales(ui, plot, decades);
     if (const std::optional<int> fall = steepest_fall(curves.front().values)) {
         const float x = x_of(plot, *fall, last);
@@ -67,10 +97,15 @@ void draw_curves(const Ui& ui, const Area& plot, const std::vector<Curve>& curve
     }
     for (const Curve& curve : curves) {
         std::vector<ImVec2> points;
-        for (const CurvePoint& point : points_of(curve, decades, std::max(1, static_cast<int>(plot.width()))))
-            points.push_back({plot.min.x + static_cast<float>(point.x) * plot.width(),
+        const float width = plot.width() * static_cast<float>(curve.values.size()) / static_cast<float>(last);
+        for (const CurvePoint& point : points_of(curve, decades, std::max(1, static_cast<int>(width))))
+            points.push_back({plot.min.x + static_cast<float>(point.x) * width,
                               plot.max.y - static_cast<float>(point.y) * plot.height()});
-        list->AddPolyline(points.data(), static_cast<int>(points.size()), ink(curve.color), 0, ui.px(1.6f));
+        if (curve.is_dashed)
+            dashed(ui, points, ink(curve.color));
+        else
+            list->AddPolyline(points.data(), static_cast<int>(points.size()), ink(curve.color), 0,
+                              ui.px(1.6f));
     }
     if (marked > 0 && marked <= last) {
         const float x = x_of(plot, marked, last);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "app/ui/widgets.h"
 #include "app/views/choosing.h"
@@ -14,8 +15,11 @@
 #include "core/graph/stage_table.h"
 #include "core/learn/tasks.h"
 #include "core/learn/training_run.h"
+#include "core/learn/variations.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/step_words.h"
+#include "core/number_text.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -24,7 +28,7 @@ constexpr float k_margin = 24, k_header = 84;
 constexpr float k_curves_share = 0.3f, k_least_curves = 96, k_most_curves = 240;
 constexpr float k_scrub = 16, k_ticks = 20;
 constexpr float k_caption = 30;  ///< above the pictures
-constexpr float k_under = 20;    ///< below a small picture
+constexpr float k_under = 24;    ///< below a small picture
 constexpr float k_gap = 12;
 constexpr float k_least_with_text = 40;                ///< side of a small picture that has one
 constexpr float k_film_share = 0.42f, k_narrow = 700;  ///< units; a narrower view has no film
@@ -53,6 +57,28 @@ std::string summary(const Desk& desk) {
         text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences",
                             100 * known->measured->accuracy, k_held_out_sentences);
     return text;
+}
+
+/// Which run is trained beside this one; returns the width.
+float beside_choice(Desk& desk, const Ui& ui, ImVec2 at, float right) {
+    constexpr const char* k_nothing = "nothing";
+    const float width = ui.px(190), label = text_width(ui.fonts.caption, "Beside") + ui.px(8);
+    if (at.x + label + width > right) return 0;
+    const Experiment drawn = untrained(desk.document.experiment());
+    std::vector<Choice> rows = {{k_nothing, k_nothing, "The film of this run"}};
+    for (const Variation& variation : variations())
+        if (varied(drawn, variation))
+            rows.push_back(
+                {std::string(variation.name), std::string(variation.name), std::string(variation.help)});
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {at.x, at.y + ui.px(6)}, ink(ui.theme.secondary),
+              "Beside");
+    ImGui::SetCursorScreenPos({at.x + label, at.y});
+    ImGui::SetNextItemWidth(width);
+    const Variation* beside = desk.document.beside();
+    if (const auto picked =
+            choice_field(ui, "##beside", rows, beside ? std::string(beside->name) : k_nothing))
+        desk.document.train_beside(find_variation(*picked));
+    return label + width + ui.px(8);
 }
 
 void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
@@ -85,6 +111,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
         if (small_button(ui, button.action, button.label, help.c_str(), ui.px(button.width))) run(action);
         x += ui.px(button.width + 8);
     }
+    x += beside_choice(desk, ui, {x + ui.px(8), y}, area.max.x);
     const char* const keys = "Space plays, ← and → take one step, Home starts again from the same seeds";
     if (x + ui.px(8) + text_width(ui.fonts.caption, keys) <= area.max.x)
         draw_text(list, ui.fonts.caption, {x + ui.px(8), y + ui.px(6)}, ink(ui.theme.faint), keys);
@@ -94,7 +121,15 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 
 std::vector<Curve> curves_of(const Desk& desk, const Ui& ui) {
     const TrainingProgress* known = progress(desk);
-    return known ? run_curves(known->records, shown_task(desk), ui.theme) : std::vector<Curve>();
+    if (!known) return {};
+    std::vector<Curve> curves = run_curves(known->records, shown_task(desk), ui.theme);
+    if (const Variation* beside = desk.document.beside()) {
+        const std::span<const StepRecord> records = desk.document.training_beside().records;
+        std::ranges::move(run_curves_beside(records.first(std::min(records.size(), known->records.size())),
+                                            shown_task(desk), ui.theme, std::string(beside->name)),
+                          std::back_inserter(curves));
+    }
+    return curves;
 }
 
 /// The bar below the curves: the mouse goes to any step that was taken.
@@ -165,7 +200,7 @@ void caption(const Ui& ui, const Area& area, const std::string& title, const std
 
 /// A picture with the words of its rows and columns, in which a cell can be pointed at and locked.
 void large_picture(Desk& desk, const Ui& ui, const ShownStage& shown, const std::vector<std::string>& rows,
-                   const Area& area) {
+                   const Area& area, const char* id) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float left = area.min.x + ui.px(k_labels), top = area.min.y + ui.px(20);
     const auto columns = static_cast<float>(shown.columns()), count = static_cast<float>(shown.rows());
@@ -176,7 +211,7 @@ void large_picture(Desk& desk, const Ui& ui, const ShownStage& shown, const std:
     const ColorScale scale = shared_scale(desk, shown);
     paint_matrix(desk, ui, *list, shown, picture, scale);
     ImGui::SetCursorScreenPos(picture.min);
-    ImGui::InvisibleButton("weights", {picture.width(), picture.height()});
+    ImGui::InvisibleButton(id, {picture.width(), picture.height()});
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     use_cell(
         desk, ui, shown,
@@ -276,18 +311,22 @@ bool tile(Desk& desk, const Ui& ui, const char* kind, int index, const ShownStag
     return clicked || pressed;
 }
 
-/// The pattern score of a head at the shown step; empty before a step is known.
-std::string score_text(const Desk& desk, int step, std::size_t head) {
-    const TrainingProgress* known = progress(desk);
-    // A record tells of the parameters before its step.
+/// The pattern score of a head at a step; empty where it is not known.
+std::string score_text(const TrainingProgress* known, int step, std::size_t head) {
+    if (!known) return "";
+    // A record tells of the parameters before its step; of the last ones a measurement does.
     const auto at = static_cast<std::size_t>(step);
-    if (!known || at >= known->records.size() || head >= known->records[at].patterns.size()) return "";
-    return fmt::format("{:.2f}", known->records[at].patterns[head]);
+    const bool is_measured = known->measured && step == known->step;
+    if (!is_measured && at >= known->records.size()) return "";
+    const std::vector<float>& patterns =
+        is_measured ? known->measured->patterns : known->records[at].patterns;
+    return head < patterns.size() ? fmt::format("{:.2f}", patterns[head]) : "";
 }
 
 /// Layers × heads.
-void head_grid(Desk& desk, const Ui& ui, const Area& area) {
-    const Trace& trace = *desk.document.trace();
+void head_grid(Desk& desk, const Ui& ui, const Area& area, const Trace& trace,
+               const TrainingProgress* known) {
+    const bool is_own = &trace == desk.document.trace().get();
     const int layers = std::max(1, layers_of(trace)), heads = trace.experiment.attention.heads;
     const Grid grid = grid_of(ui, area, layers, heads);
     if (grid.side < 1) return;
@@ -296,11 +335,13 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area) {
         const int layer = index / heads + 1, head = index % heads;
         const auto shown = shown_stage(trace, {"weights"_stage, layer}, of_head(desk, head));
         if (!shown) continue;
-        const bool chosen =
-            presentation.layer == layer && presentation.head == HeadChoice{HeadChoice::Kind::one, head};
-        if (tile(desk, ui, "head", index, *shown, grid, area, chosen,
+        const bool chosen = is_own && presentation.layer == layer &&
+                            presentation.head == HeadChoice{HeadChoice::Kind::one, head};
+        const bool clicked =
+            tile(desk, ui, is_own ? "head" : "head beside", index, *shown, grid, area, chosen,
                  fmt::format("layer {}, head {}", layer, head + 1),
-                 score_text(desk, shown_step(desk), static_cast<std::size_t>(index))))
+                 score_text(known, trace.experiment.training.step, static_cast<std::size_t>(index)));
+        if (clicked && is_own)
             desk.document.change([&](Session& s) {
                 s.presentation.focus(name_in_layer(layer, "weights"));
                 s.presentation.head = {HeadChoice::Kind::one, head};
@@ -310,13 +351,29 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area) {
 
 bool is_stack(const Trace& trace) { return trace.experiment.mechanism == MechanismKind::transformer; }
 
-/// The chosen head's weights, or without attention the main stage, in a trace of any step.
-std::optional<ShownStage> film_stage(const Desk& desk, const Trace& trace) {
+/// The chosen head and layer, or the last ones that a trace has.
+struct Place {
+    int layer, head;  ///< the layer from 1, or 0 without layers; the head from 0
+};
+
+Place chosen_place(const Desk& desk, const Trace& trace) {
     const Presentation& presentation = desk.document.presentation();
     const int head = presentation.head.kind == HeadChoice::Kind::one ? presentation.head.head : 0;
-    const StageKey key =
-        is_stack(trace) ? StageKey{"weights"_stage, presentation.layer} : main_stage(trace).key();
+    return {is_stack(trace) ? std::min(presentation.layer, layers_of(trace)) : 0,
+            std::min(head, trace.experiment.attention.heads - 1)};
+}
+
+/// That head's weights, or without attention the main stage, in a trace of any step.
+std::optional<ShownStage> film_stage(const Desk& desk, const Trace& trace) {
+    const auto [layer, head] = chosen_place(desk, trace);
+    const StageKey key = layer > 0 ? StageKey{"weights"_stage, layer} : main_stage(trace).key();
     return shown_stage(trace, key, of_head(desk, head));
+}
+
+/// Its place among those of all layers.
+std::size_t film_head(const Desk& desk, const Trace& trace) {
+    const auto [layer, head] = chosen_place(desk, trace);
+    return static_cast<std::size_t>(std::max(0, layer - 1) * trace.experiment.attention.heads + head);
 }
 
 void film(Desk& desk, const Ui& ui, const Area& area) {
@@ -330,7 +387,8 @@ void film(Desk& desk, const Ui& ui, const Area& area) {
         const FilmFrame& frame = known->film[static_cast<std::size_t>(i)];
         const auto shown = film_stage(desk, *frame.trace);
         if (shown && tile(desk, ui, "frame", i, *shown, grid, body, frame.step == shown_step(desk),
-                          fmt::format("step {}", frame.step), ""))
+                          fmt::format("step {}", frame.step),
+                          score_text(known, frame.step, film_head(desk, *frame.trace))))
             desk.document.go_to_step(frame.step);
     }
 }
@@ -344,20 +402,65 @@ std::vector<std::string> words_of_rows(const ShownStage& shown) {
     return words;
 }
 
-/// The trace may be of the experiment before the session's, which is still being computed.
-void pictures(Desk& desk, const Ui& ui, const Area& area) {
-    const Trace& trace = *desk.document.trace();
-    const std::string step = fmt::format("at step {}", trace.experiment.training.step);
+/// What is looked at where a run stands: every head, or the alignment.
+void pictures(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, const TrainingProgress* known,
+              const std::string& which) {
+    const std::string step = fmt::format("at step {}{}", trace.experiment.training.step, which);
     const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
     if (is_stack(trace)) {
-        caption(ui, area, "Weights of every head " + step, "each row sums to 1; click one to focus it");
-        return head_grid(desk, ui, body);
+        caption(ui, area, "Weights of every head " + step,
+                which.empty() ? "rows sum to 1, colors from 0 to 1; click one to focus it" : "");
+        return head_grid(desk, ui, body, trace, known);
     }
     const Stage& stage = main_stage(trace);
     caption(ui, area, stage_heading(*stage.info) + " " + step,
-            stage.info->role == StageRole::weights ? "each row sums to 1" : "");
-    if (const auto shown = film_stage(desk, trace))
-        large_picture(desk, ui, *shown, words_of_rows(*shown), body);
+            stage.info->role != StageRole::weights ? "every step gets the same context"
+            : which.empty()                        ? "rows sum to 1, colors from 0 to 1"
+                                                   : "");
+    const auto shown = film_stage(desk, trace);
+    if (shown)
+        large_picture(desk, ui, *shown, words_of_rows(*shown), body, which.empty() ? "weights" : "beside");
+}
+
+/// The run beside, where it stands.
+void run_beside(Desk& desk, const Ui& ui, const Area& area, const Variation& variation) {
+    const TrainingProgress& known = desk.document.training_beside();
+    const Slot& slot = *desk.document.slot(SlotName::b);
+    const std::string& problem = known.problem.empty() ? slot.problem : known.problem;
+    if (!problem.empty()) return caption(ui, area, capitalized(std::string(variation.name)), problem);
+    if (slot.trace) pictures(desk, ui, area, *slot.trace, &known, fmt::format(", {}", variation.name));
+}
+
+/// The gradient of the chosen head's weights, and what the next step makes of them.
+void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
+    const Trace& trace = *desk.document.trace();
+    const TrainingProgress* known = progress(desk);
+    caption(ui, area, "Gradient and next step",
+            "the gradient of this sentence's loss; the step follows a batch");
+    const auto now = film_stage(desk, trace);
+    if (!now) return;
+    struct Picture {
+        StagePtr stage;
+        std::string text;
+    };
+    std::vector<Picture> shown;
+    if (is_stack(trace)) shown.push_back({now->stage, "weights"});  // else they stand at the left
+    StageKey key = now->stage->key();
+    key.part = StageKey::Part::gradient;
+    if (StagePtr gradient = trace.stage(key)) shown.push_back({std::move(gradient), "∂ℓ/∂ weights"});
+    if (known && known->step == trace.experiment.training.step)
+        for (const StagePtr& change : known->changes)
+            if (change->key() == key && change->shape() == now->stage->shape())
+                shown.push_back({change, fmt::format("step {} adds", known->step + 1)});
+    const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
+    const Grid grid = grid_for(ui, body, std::max(2, static_cast<int>(shown.size())));
+    for (int i = 0; i < std::ssize(shown); ++i) {
+        const Picture& each = shown[static_cast<std::size_t>(i)];
+        const ShownStage stage{&trace, each.stage, now->head};
+        const float largest = each.stage->buffer.range(std::max(0, stage.head_index())).magnitude();
+        tile(desk, ui, "change", i, stage, grid, body, false, each.text,
+             each.stage == now->stage ? "" : "± " + short_text(largest));
+    }
 }
 
 }  // namespace
@@ -384,9 +487,19 @@ void training_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     ImGui::GetWindowDrawList()->AddLine({area.min.x, line}, {area.max.x, line}, ink(ui.theme.line));
     const Area body{{left, line + ui.px(14)}, {right, area.max.y - ui.px(8)}};
     if (body.height() < ui.px(80)) return;
-    const float between = narrow ? body.max.x : body.max.x - k_film_share * body.width();
-    pictures(desk, ui, {body.min, {between - (narrow ? 0 : ui.px(28)), body.max.y}});
-    if (!narrow) film(desk, ui, {{between, body.min.y}, body.max});
+    const float share = desk.document.beside() ? 0.5f : k_film_share;
+    const float between = narrow ? body.max.x : body.max.x - share * body.width();
+    // The trace may be of the experiment before the session's, which is still being computed.
+    pictures(desk, ui, {body.min, {between - (narrow ? 0 : ui.px(28)), body.max.y}}, *desk.document.trace(),
+             progress(desk), "");
+    if (narrow) return;
+    const Area right_part{{between, body.min.y}, body.max};
+    if (const Variation* beside = desk.document.beside())
+        run_beside(desk, ui, right_part, *beside);
+    else if (desk.document.presentation().gradients)
+        gradient_and_change(desk, ui, right_part);
+    else
+        film(desk, ui, right_part);
 }
 
 }  // namespace attnscope

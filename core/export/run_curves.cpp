@@ -62,6 +62,16 @@ std::vector<Curve> run_curves(std::span<const StepRecord> records, const Task& t
     return curves;
 }
 
+std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const Task& task,
+                                     const Theme& theme, const std::string& name) {
+    std::vector<Curve> curves = run_curves(records, task, theme);
+    for (Curve& curve : curves) {
+        curve.name = &curve == &curves.front() ? name : "";
+        curve.is_dashed = true;
+    }
+    return curves;
+}
+
 std::span<const CurveFormat> curve_formats() { return k_formats; }
 
 std::vector<std::string> export_curves(const Experiment& start, std::span<const StepRecord> records,

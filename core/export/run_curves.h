@@ -14,6 +14,9 @@ namespace attnscope {
 /// The loss, the share of targets that were right and, where the task has a pattern, the score of the head
 /// that shows it best.
 std::vector<Curve> run_curves(std::span<const StepRecord> records, const Task& task, const Theme& theme);
+/// Those of a run beside it: dashed, with one name for all.
+std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const Task& task,
+                                     const Theme& theme, const std::string& name);
 
 /// A file of the course of a run, by its extension.
 struct CurveFormat {

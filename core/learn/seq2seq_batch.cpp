@@ -148,6 +148,7 @@ private:
     Numbers parameter(const std::string& name) const { return given(name).cast<double>(); }
     void set(const std::string& name, const Numbers& gradient) { gradients_[name] = gradient.cast<float>(); }
     bool reads_backward() const { return e_.seq2seq.encoder == Encoder::bidirectional; }
+    bool attends() const { return e_.seq2seq.decoder_attention == DecoderAttention::additive; }
     bool asks_current() const { return e_.seq2seq.alignment_state == AlignmentState::current; }
 
     /// One direction of the encoder; rows are packed.
@@ -192,7 +193,7 @@ private:
         for (std::size_t i = 0; i < readers_.size(); ++i)
             h_.middleCols(static_cast<Index>(i) * width, width)(readers_[i].words, Eigen::all) =
                 readers_[i].gru->states;
-        keys_ = h_ * parameter("U_a").transpose();
+        if (attends()) keys_ = h_ * parameter("U_a").transpose();
         // The last state that the last reader reaches: the backward one's at the first word.
         last_.resize(std::ssize(batch_), width);
         for (Index k = 0; k < std::ssize(batch_); ++k) last_.row(k) = h_.row(last_word(k)).tail(width);
@@ -213,14 +214,18 @@ private:
                 fed_rows_.push_back(sentence(targets_.order[static_cast<std::size_t>(k)])
                                         .tokens[static_cast<std::size_t>(t)]);
         Y_ = parameter("E_tgt")(fed_rows_, Eigen::all);
-        const Numbers W_ih = parameter("dec.W_ih"), W_a = parameter("W_a");
-        const NumberRow v = parameter("v_a"), b_ih = parameter("dec.b_ih");
+        const Numbers W_ih = parameter("dec.W_ih");
+        const NumberRow b_ih = parameter("dec.b_ih");
+        if (attends()) {
+            W_a_ = parameter("W_a");
+            v_a_ = parameter("v_a");
+        }
         const Index d = Y_.cols();
         const Numbers of_words = (Y_ * W_ih.leftCols(d).transpose()).rowwise() + b_ih;
         const Numbers of_context = W_ih.rightCols(W_ih.cols() - d).transpose();
         gru_.emplace(given("dec.W_hh"), given("dec.b_hh"), targets_.rows);
         context_.resize(targets_.rows, h_.cols());
-        asking_.resize(targets_.rows, W_a.cols());
+        asking_.resize(targets_.rows, W_a_.cols());
         looks_.resize(static_cast<std::size_t>(targets_.rows));
         Numbers state = s0_;
         for (Index t = 0; t < targets_.steps(); ++t) {
@@ -229,9 +234,9 @@ private:
                         count = targets_.count[static_cast<std::size_t>(t)];
             if (asks_current()) {
                 gru_->step(first, of_words.middleRows(first, count), state.topRows(count));
-                look(first, gru_->states.middleRows(first, count), W_a, v);
+                look(first, gru_->states.middleRows(first, count));
             } else {
-                look(first, state.topRows(count), W_a, v);
+                look(first, state.topRows(count));
                 gru_->step(first,
                            of_words.middleRows(first, count) + context_.middleRows(first, count) * of_context,
                            state.topRows(count));
@@ -240,15 +245,23 @@ private:
         }
     }
 
-    /// α = softmax(vᵀ tanh(W_a s + U_a h)) and c = Σ α h for the rows of a step.
-    void look(Index first, const Numbers& states, const Numbers& W_a, const NumberRow& v) {
+    /// α = softmax(vᵀ tanh(W_a s + U_a h)) and c = Σ α h for the rows of a step. Without attention c is
+    /// the last state of each reader.
+    void look(Index first, const Numbers& states) {
+        if (!attends()) {
+            for (Index k = 0; k < states.rows(); ++k)
+                for_each_last(k, [&](Index row, Index column, Index width) {
+                    context_.block(first + k, column, 1, width) = h_.block(row, column, 1, width);
+                });
+            return;
+        }
         asking_.middleRows(first, states.rows()) = states;
-        const Numbers queries = states * W_a.transpose();
+        const Numbers queries = states * W_a_.transpose();
         for (Index k = 0; k < states.rows(); ++k) {
             Look& look = looks_[static_cast<std::size_t>(first + k)];
             const auto [word, words] = source_of(k);
             look.hidden = tanh_of((keys_.middleRows(word, words).rowwise() + queries.row(k)).array());
-            const Eigen::ArrayXd scores = (look.hidden * v.transpose()).array();
+            const Eigen::ArrayXd scores = (look.hidden * v_a_.transpose()).array();
             look.weights = (scores - scores.maxCoeff()).exp();
             look.weights /= look.weights.sum();
             context_.row(first + k) = look.weights.matrix().transpose() * h_.middleRows(word, words);
@@ -259,6 +272,16 @@ private:
     std::pair<Index, Index> source_of(Index k) const {
         const Index of = targets_.order[static_cast<std::size_t>(k)];
         return {first_word_[static_cast<std::size_t>(of)], size_of(sentence(of).source)};
+    }
+
+    /// The last state of each reader for the decoder's sequence k: its row of h_, its first column, its
+    /// width.
+    template <typename Use>
+    void for_each_last(Index k, const Use& use) const {
+        const auto [word, words] = source_of(k);
+        const Index width = readers_.front().gru->states.cols();
+        use(word + words - 1, 0, width);
+        if (reads_backward()) use(word, width, width);
     }
 
     void predict(BatchPart& part) {
@@ -277,7 +300,7 @@ private:
                 if (target < 0) continue;
                 part.loss -= of_row(target);
                 part.right += likely == target;
-                if (each.keys.empty() || each.keys[static_cast<std::size_t>(t)] < 0) continue;
+                if (!attends() || each.keys.empty() || each.keys[static_cast<std::size_t>(t)] < 0) continue;
                 part.patterns.front().add(
                     looks_[static_cast<std::size_t>(row)].weights(each.keys[static_cast<std::size_t>(t)]));
             }
@@ -298,13 +321,12 @@ private:
     }
 
     void back_through_decoder() {
-        const Numbers W_ih = parameter("dec.W_ih"), W_a = parameter("W_a");
-        const NumberRow v = parameter("v_a");
+        const Numbers W_ih = parameter("dec.W_ih");
         const Index d = Y_.cols(), states = gru_->states.cols();
         d_h_ = Numbers::Zero(h_.rows(), h_.cols());
         d_keys_ = Numbers::Zero(keys_.rows(), keys_.cols());
-        d_v_ = NumberRow::Zero(v.size());
-        d_queries_.resize(targets_.rows, W_a.rows());
+        d_v_ = NumberRow::Zero(v_a_.size());
+        d_queries_.resize(targets_.rows, W_a_.rows());
         Numbers d_context = d_outputs_.rightCols(h_.cols());
         Numbers carried = Numbers::Zero(std::ssize(batch_), states);
         for (Index t = targets_.steps(); t-- > 0;) {
@@ -313,17 +335,19 @@ private:
                         count = targets_.count[static_cast<std::size_t>(t)];
             Numbers d_state = carried.topRows(count) + d_outputs_.middleRows(first, count).leftCols(states);
             if (asks_current()) {
-                d_state += back_from_look(first, d_context.middleRows(first, count), v) * W_a;
+                back_from_look(first, d_context.middleRows(first, count), d_state);
                 carried.topRows(count) = gru_->back(first, d_state);
             } else {
                 carried.topRows(count) = gru_->back(first, d_state);
                 d_context.middleRows(first, count) +=
                     gru_->d_input.middleRows(first, count) * W_ih.rightCols(h_.cols());
-                carried.topRows(count) += back_from_look(first, d_context.middleRows(first, count), v) * W_a;
+                back_from_look(first, d_context.middleRows(first, count), carried.topRows(count));
             }
         }
-        set("W_a", d_queries_.transpose() * asking_);
-        set("v_a", d_v_);
+        if (attends()) {
+            set("W_a", d_queries_.transpose() * asking_);
+            set("v_a", d_v_);
+        }
         const Numbers& to_input = gru_->d_input;
         Numbers d_W_ih(W_ih.rows(), W_ih.cols());
         d_W_ih.leftCols(d) = to_input.transpose() * Y_;
@@ -340,9 +364,16 @@ private:
         for (Index k = 0; k < d_last.rows(); ++k) d_h_.row(last_word(k)).tail(d_last.cols()) += d_last.row(k);
     }
 
-    /// Returns the gradient of the step's queries.
-    Eigen::Ref<const Numbers> back_from_look(Index first, const Eigen::Ref<const Numbers>& d_context,
-                                             const NumberRow& v) {
+    /// Adds to the gradient of the states that asked.
+    void back_from_look(Index first, const Eigen::Ref<const Numbers>& d_context,
+                        Eigen::Ref<Numbers> d_state) {
+        if (!attends()) {
+            for (Index k = 0; k < d_context.rows(); ++k)
+                for_each_last(k, [&](Index row, Index column, Index width) {
+                    d_h_.block(row, column, 1, width) += d_context.block(k, column, 1, width);
+                });
+            return;
+        }
         for (Index k = 0; k < d_context.rows(); ++k) {
             const Look& look = looks_[static_cast<std::size_t>(first + k)];
             const auto [word, words] = source_of(k);
@@ -352,16 +383,18 @@ private:
             const Eigen::VectorXd d_scores =
                 (look.weights * (d_weights - (look.weights * d_weights).sum())).matrix();
             d_v_ += d_scores.transpose() * look.hidden;
-            const Numbers d_hidden = (d_scores * v).array() * (1 - look.hidden.array().square());
+            const Numbers d_hidden = (d_scores * v_a_).array() * (1 - look.hidden.array().square());
             d_keys_.middleRows(word, words) += d_hidden;
             d_queries_.row(first + k) = d_hidden.colwise().sum();
         }
-        return d_queries_.middleRows(first, d_context.rows());
+        d_state += d_queries_.middleRows(first, d_context.rows()) * W_a_;
     }
 
     void back_through_encoders() {
-        set("U_a", d_keys_.transpose() * h_);
-        d_h_ += d_keys_ * parameter("U_a");
+        if (attends()) {
+            set("U_a", d_keys_.transpose() * h_);
+            d_h_ += d_keys_ * parameter("U_a");
+        }
         Numbers d_X = Numbers::Zero(X_.rows(), X_.cols());
         for (std::size_t i = 0; i < readers_.size(); ++i) {
             Reader& reader = readers_[i];
@@ -414,7 +447,8 @@ private:
     Numbers X_, h_, keys_, last_, s0_, Y_, context_, asking_, outputs_;
     Numbers logits_;  ///< log p once predict() is done
     Numbers d_outputs_, d_h_, d_keys_, d_queries_;
-    NumberRow d_v_;
+    Numbers W_a_;  ///< with v_a_ empty without attention
+    NumberRow v_a_, d_v_;
     Parameters gradients_;
 };
 
@@ -422,7 +456,6 @@ private:
 
 bool computes_together(const Experiment& model) {
     return model.mechanism == MechanismKind::seq2seq &&
-           model.seq2seq.decoder_attention == DecoderAttention::additive &&
            model.weighting.normalizer == Normalization::softmax && model.weighting.temperature == 1 &&
            model.weighting.mask.empty() && !model.is_given("mask");
 }
@@ -431,7 +464,7 @@ BatchPart seq2seq_batch(const Experiment& model, const Parameters& parameters,
                         std::span<const TaskSentence> batch, int targets, bool wants_gradients,
                         const std::stop_token& cancel) {
     BatchPart part;
-    part.patterns.resize(1);
+    if (model.seq2seq.decoder_attention == DecoderAttention::additive) part.patterns.resize(1);
     Seq2seqBatch together(model, parameters, batch, cancel);
     together.forward(part);
     if (wants_gradients) part.gradients = together.backward(targets);

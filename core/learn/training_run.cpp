@@ -137,20 +137,24 @@ TrainingRun::TrainingRun(Experiment experiment, int threads)
     keep();
 }
 
-void TrainingRun::advance(const std::stop_token& cancel) {
-    Generator next = state_.sentences;
-    const std::vector<TaskSentence> batch = draw_sentences(sentences_.draw, next, model_.training.batch);
+std::pair<TrainingRun::State, StepRecord> TrainingRun::next(const std::stop_token& cancel) const {
+    Generator sentences = state_.sentences;
+    const std::vector<TaskSentence> batch = draw_sentences(sentences_.draw, sentences, model_.training.batch);
     BatchResult result = batch_gradients(model_, state_.parameters, batch, cancel, threads_);
     const auto refuse_step = [&] {
         refuse(fmt::format("the loss is not finite at step {}: use a smaller learning rate", step() + 1));
     };
     if (!std::isfinite(result.loss) || !std::isfinite(result.norm)) refuse_step();
-    State after{state_.parameters, state_.optimizer, next};
+    State after{state_.parameters, state_.optimizer, sentences};
     attnscope::step(model_.training.optimizer, after.optimizer, after.parameters, result.gradients);
     if (!std::isfinite(norm_of(after.parameters))) refuse_step();
+    return {std::move(after), {result.loss, result.accuracy, result.norm, values_of(result.patterns)}};
+}
+
+void TrainingRun::advance(const std::stop_token& cancel) {
+    auto [after, record] = next(cancel);
     state_ = std::move(after);
-    if (step() > std::ssize(records_))
-        records_.push_back({result.loss, result.accuracy, result.norm, values_of(result.patterns)});
+    if (step() > std::ssize(records_)) records_.push_back(std::move(record));
     keep();
 }
 

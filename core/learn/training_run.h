@@ -69,6 +69,10 @@ public:
     /// One step. Throws Error(bad_input) where the loss is no longer finite, and Cancelled, which leave the
     /// run at the step before.
     void advance(const std::stop_token& cancel = {});
+    /// The parameters that advance() would lead to; the run stays where it is. Throws as advance().
+    Parameters next_parameters(const std::stop_token& cancel = {}) const {
+        return next(cancel).first.parameters;
+    }
     /// Any step, from those that were taken before or by taking more. Throws as advance(), and the run then
     /// stands at the last step that it reached.
     void go_to(int step, const std::stop_token& cancel = {});
@@ -87,6 +91,7 @@ private:
         Generator sentences;
     };
 
+    std::pair<State, StepRecord> next(const std::stop_token& cancel) const;
     void keep();
     const State& kept_before(int step) const;
     std::size_t bytes_of_state() const;

@@ -40,8 +40,8 @@ public:
         text(picture_.subtitle, k_caption, theme_.secondary, k_left, 54);
         if (picture_.curves.empty()) return;
         const Curve& first = picture_.curves.front();
-        last_ = static_cast<int>(first.values.size());
-        decades_ = decades_of(first.values);
+        last_ = last_step(picture_.curves);
+        decades_ = decades_of(picture_.curves);
         draw_scales();
         draw_fall(first);
         for (const Curve& curve : picture_.curves) draw_curve(curve);
@@ -95,17 +95,28 @@ private:
         set_source(cairo_, curve.color);
         cairo_set_line_width(cairo_, 1.6);
         cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_ROUND);
+        const double width = static_cast<double>(curve.values.size()) / last_;
+        set_dashes(curve);
         for (const CurvePoint& point : points_of(curve, decades_, k_width))
-            cairo_line_to(cairo_, x(point.x), y(point.y));
+            cairo_line_to(cairo_, x(width * point.x), y(point.y));
         cairo_stroke(cairo_);
+        cairo_set_dash(cairo_, nullptr, 0, 0);
+    }
+
+    void set_dashes(const Curve& curve) {
+        constexpr double k_dashes[] = {4, 3};
+        if (curve.is_dashed) cairo_set_dash(cairo_, k_dashes, 2, 0);
     }
 
     void draw_legend() {
         double right = x(1);
         for (auto curve = picture_.curves.rbegin(); curve != picture_.curves.rend(); ++curve) {
+            if (curve->name.empty()) continue;
             text(curve->name, k_caption, theme_.secondary, right, y(1) - 12, 1);
             right -= face_.extent(curve->name, k_caption).width + 6;
+            set_dashes(*curve);
             line(right - 16, y(1) - 16, right, y(1) - 16, curve->color, 2);
+            cairo_set_dash(cairo_, nullptr, 0, 0);
             right -= 34;
         }
     }
@@ -145,16 +156,23 @@ cairo_status_t append(void* bytes, const unsigned char* data, unsigned size) {
 
 }  // namespace
 
-Decades decades_of(const std::vector<double>& values) {
+Decades decades_of(const std::vector<Curve>& curves) {
     double least = INFINITY, most = 0;
-    for (const double value : values)
-        if (value > 0 && std::isfinite(value)) {
-            least = std::min(least, value);
-            most = std::max(most, value);
-        }
+    for (const Curve& curve : curves)
+        for (const double value : curve.values)
+            if (curve.is_logarithmic && value > 0 && std::isfinite(value)) {
+                least = std::min(least, value);
+                most = std::max(most, value);
+            }
     if (most == 0) return {-1, 0};
     const int low = static_cast<int>(std::floor(std::log10(least)));
     return {low, std::max(static_cast<int>(std::ceil(std::log10(most))), low + 1)};
+}
+
+int last_step(const std::vector<Curve>& curves) {
+    std::size_t last = 0;
+    for (const Curve& curve : curves) last = std::max(last, curve.values.size());
+    return static_cast<int>(last);
 }
 
 double height_of(const Curve& curve, Decades decades, double value) {

@@ -17,14 +17,17 @@ struct Curve {
     std::string name;
     Rgb8 color;
     bool is_logarithmic;  ///< on a scale of its own at the left; else a share, 0 to 1, at the right
-    std::vector<double> values;
+    std::vector<double> values = {};
+    bool is_dashed = false;  ///< of a run beside; in the legend only if it has a name
 };
 
-/// The powers of ten around the positive values; at least one decade.
+/// The powers of ten around the positive values of the logarithmic curves; at least one decade.
 struct Decades {
     int low, high;
 };
-Decades decades_of(const std::vector<double>& values);
+Decades decades_of(const std::vector<Curve>& curves);
+/// The last step of the longest.
+int last_step(const std::vector<Curve>& curves);
 
 /// How high a value stands in a plot: 0 … 1.
 double height_of(const Curve& curve, Decades decades, double value);
@@ -46,7 +49,7 @@ std::optional<int> steepest_fall(const std::vector<double>& values);
 
 struct CurvePicture {
     std::string title, subtitle;
-    std::vector<Curve> curves;  ///< over the same steps; the first is logarithmic
+    std::vector<Curve> curves;  ///< the first is logarithmic
     ThemeKind theme = ThemeKind::dark;
 };
 

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "app/document/document.h"
+#include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
 
 namespace attnscope {
 namespace {
@@ -169,6 +171,73 @@ TEST(DocumentTrainingTest, WhatCannotBeTrainedSaysWhy) {
     EXPECT_NE(document.training().problem.find("alibi"), std::string::npos);
     document.settle();
     EXPECT_FALSE(document.training().moving);
+}
+
+TEST(TrainerTest, AtRestTheNextStepsChangesOfTheWeightsAreKnown) {
+    Trainer trainer(0, {});
+    trainer.begin(small().experiment);
+    trainer.film(small().experiment);
+    trainer.play(0, 5);
+    trainer.wait();
+    TrainingProgress progress;
+    trainer.update(progress);
+    ASSERT_EQ(progress.step, 5);
+    ASSERT_EQ(progress.changes.size(), 1u) << "of one layer";
+    const Trace now = evaluate(at_step(small().experiment, 5)),
+                next = evaluate(at_step(small().experiment, 6));
+    const StageKey key{"weights"_stage, 1};
+    float largest = 0;
+    for (int i = 0; i < now.find(key)->shape().rows; ++i)
+        for (int j = 0; j < now.find(key)->shape().columns; ++j) {
+            const float change = next.find(key)->buffer.at(0, i, j) - now.find(key)->buffer.at(0, i, j);
+            EXPECT_EQ(progress.changes[0]->buffer.at(0, i, j), change);
+            largest = std::max(largest, std::abs(change));
+        }
+    EXPECT_GT(largest, 1e-4f);
+    EXPECT_EQ(progress.records.size(), 5u) << "the step is not taken";
+}
+
+TEST(DocumentTrainingTest, ARunBesideTakesTheSameSteps) {
+    Document document(small(), {}, {});
+    document.settle();
+    EXPECT_EQ(document.beside(), nullptr);
+    const Variation& variation = *find_variation("no positions");
+    document.train_beside(&variation);
+    ASSERT_EQ(document.beside(), &variation);
+    document.settle();
+    const Experiment other = varied(small().experiment, variation).value();
+    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment, other) << "before any step, as it is drawn";
+    document.play(12);
+    document.settle();
+    EXPECT_EQ(document.experiment(), at_step(small().experiment, 12));
+    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment, at_step(other, 12));
+    EXPECT_EQ(document.training_beside().records.size(), 12u);
+    document.go_to_step(5);
+    document.settle();
+    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment, at_step(other, 5));
+    // Another sentence is looked at in both.
+    document.change([](Session& s) { s.experiment.input.text = s.experiment.input.text2 = "b a c"; });
+    document.settle();
+    EXPECT_EQ(document.slot(SlotName::b)->trace->rows.size(), 3u);
+    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment.training.step, 5);
+    // Chosen late, it catches up.
+    document.train_beside(find_variation("another seed"));
+    document.settle();
+    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment.training.step, 5);
+    document.train_beside(nullptr);
+    document.settle();
+    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    EXPECT_EQ(document.beside(), nullptr);
+}
+
+TEST(DocumentTrainingTest, ARunBesideThatChangesNothingIsNone) {
+    Document document(small(), {}, {});
+    document.train_beside(find_variation("no attention"));  // of the encoder and decoder
+    document.settle();
+    EXPECT_EQ(document.beside(), nullptr);
+    document.play(3);
+    document.settle();
+    EXPECT_EQ(document.experiment().training.step, 3);
 }
 
 TEST(DocumentTrainingTest, ADragThroughStepsIsOneStepOfUndo) {

@@ -1,4 +1,7 @@
 // Training in the window.
+#include <set>
+
+#include "core/graph/stage_table.h"
 #include "core/learn/training_run.h"
 #include "tests/interface.h"
 
@@ -138,6 +141,53 @@ TEST_F(TrainingViewTest, ChoosingATaskSetsUpWhatLearnsIt) {
     step(true);
     settle();
     EXPECT_EQ(document().trace()->experiment, task_experiment(TaskKind::translate));
+}
+
+TEST_F(TrainingViewTest, ARunBesideIsDrawnAndPointedAt) {
+    take(3);
+    click(place_of("attnscope", {"##beside"}));
+    choose("no positions");
+    settle();
+    ASSERT_NE(document().beside(), nullptr);
+    EXPECT_EQ(document().beside()->name, "no positions");
+    EXPECT_EQ(document().slot(SlotName::b)->trace->experiment.training.step, 3);
+    step(true);
+    std::set<const void*> drawn;
+    for (const auto& each : window->host().heatmaps().drawn()) drawn.insert(each.owner.get());
+    for (int layer = 1; layer <= 2; ++layer)
+        for (const SlotName name : {SlotName::a, SlotName::b})
+            EXPECT_TRUE(drawn.contains(document().slot(name)->trace->find({"weights"_stage, layer})))
+                << layer;
+    // The encoder and decoder show their alignment, whose cells are proved.
+    start(small(TaskKind::translate));
+    document().train_beside(find_variation("no backward reader"));
+    settle();
+    const ImRect beside = area_of("attnscope", {"beside"});
+    push({MouseMove{beside.Min.x + 3, beside.Min.y + 3}});
+    step(true);
+    ASSERT_TRUE(interaction().hovered);
+    EXPECT_EQ(interaction().hovered->slot, SlotName::b);
+    EXPECT_EQ(interaction().hovered->stage, "alignment");
+    document().train_beside(nullptr);
+    step(true);
+    EXPECT_EQ(document().slot(SlotName::b), nullptr);
+}
+
+TEST_F(TrainingViewTest, WithGradientsTheNextStepsChangeIsDrawn) {
+    take(3);
+    press(Key::g);
+    settle();
+    step(true);
+    const auto& changes = document().training().changes;
+    ASSERT_EQ(changes.size(), 2u);
+    std::set<const void*> drawn;
+    for (const auto& each : window->host().heatmaps().drawn()) drawn.insert(each.owner.get());
+    EXPECT_TRUE(drawn.contains(changes.front().get())) << "of the layer in view";
+    EXPECT_FALSE(drawn.contains(changes.back().get()));
+    const Stage* gradient = nullptr;
+    for (const StagePtr& each : document().trace()->gradients)
+        if (each->name() == "1.grad.weights") gradient = each.get();
+    EXPECT_TRUE(drawn.contains(gradient));
 }
 
 TEST_F(TrainingViewTest, AnotherTextIsLearnedFromItsOwnWords) {

@@ -212,33 +212,37 @@ TEST(BatchTest, SentencesTogetherGiveTheGradientsOfEach) {
 
 TEST(BatchTest, TheDecoderOfManySentencesIsThatOfTheGraph) {
     for (const Encoder encoder : {Encoder::bidirectional, Encoder::forward})
-        for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current}) {
-            Experiment e = task_experiment(TaskKind::translate);
-            e.seq2seq.encoder = encoder;
-            e.seq2seq.alignment_state = state;
-            e.input.dim = 5;
-            e.seq2seq.encoder_size = 4;
-            e.seq2seq.decoder_size = 6;
-            e.weighting.hidden = 3;
-            const TrainingRun run(e);
-            ASSERT_TRUE(computes_together(run.start()));
-            const std::vector<TaskSentence> batch = some_sentences(task_of(TaskKind::translate), 7);
-            const BatchResult fast = batch_gradients(run.start(), run.parameters(), batch);
-            // A mask that closes nothing is enough for one sentence at a time.
-            Experiment one_by_one = run.start();
-            one_by_one.weighting.mask = {{MaskForm::window, {4096, 4096}}};
-            ASSERT_FALSE(computes_together(one_by_one));
-            const BatchResult slow = batch_gradients(one_by_one, run.parameters(), batch);
-            EXPECT_NEAR(fast.loss, slow.loss, 1e-6);
-            EXPECT_EQ(fast.accuracy, slow.accuracy);
-            ASSERT_EQ(fast.patterns.size(), 1u);
-            EXPECT_NEAR(fast.patterns[0].value(), slow.patterns[0].value(), 1e-6);
-            ASSERT_EQ(fast.gradients.size(), slow.gradients.size());
-            for (const auto& [name, gradient] : slow.gradients)
-                EXPECT_LE((gradient - fast.gradients.at(name)).cwiseAbs().maxCoeff(),
-                          2e-6 * std::max(1.0f, gradient.cwiseAbs().maxCoeff()))
-                    << name;
-        }
+        for (const AlignmentState state : {AlignmentState::previous, AlignmentState::current})
+            for (const DecoderAttention attention : {DecoderAttention::additive, DecoderAttention::none}) {
+                Experiment e = task_experiment(TaskKind::translate);
+                e.seq2seq.encoder = encoder;
+                e.seq2seq.alignment_state = state;
+                e.seq2seq.decoder_attention = attention;
+                e.input.dim = 5;
+                e.seq2seq.encoder_size = 4;
+                e.seq2seq.decoder_size = 6;
+                e.weighting.hidden = 3;
+                const TrainingRun run(e);
+                ASSERT_TRUE(computes_together(run.start()));
+                const std::vector<TaskSentence> batch = some_sentences(task_of(TaskKind::translate), 7);
+                const BatchResult fast = batch_gradients(run.start(), run.parameters(), batch);
+                // A mask that closes nothing is enough for one sentence at a time.
+                Experiment one_by_one = run.start();
+                one_by_one.weighting.mask = {{MaskForm::window, {4096, 4096}}};
+                ASSERT_FALSE(computes_together(one_by_one));
+                const BatchResult slow = batch_gradients(one_by_one, run.parameters(), batch);
+                EXPECT_NEAR(fast.loss, slow.loss, 1e-6);
+                EXPECT_EQ(fast.accuracy, slow.accuracy);
+                ASSERT_EQ(fast.patterns.size(), attention == DecoderAttention::none ? 0u : 1u);
+                ASSERT_EQ(fast.patterns.size(), slow.patterns.size());
+                for (std::size_t i = 0; i < fast.patterns.size(); ++i)
+                    EXPECT_NEAR(fast.patterns[i].value(), slow.patterns[i].value(), 1e-6);
+                ASSERT_EQ(fast.gradients.size(), slow.gradients.size());
+                for (const auto& [name, gradient] : slow.gradients)
+                    EXPECT_LE((gradient - fast.gradients.at(name)).cwiseAbs().maxCoeff(),
+                              2e-6 * std::max(1.0f, gradient.cwiseAbs().maxCoeff()))
+                        << name;
+            }
 }
 
 // ---- runs

@@ -19,10 +19,15 @@ std::vector<double> sudden() {
 }
 
 TEST(CurveTest, ScalesReachAroundTheValues) {
-    EXPECT_EQ(decades_of({0.02, 3}).low, -2);
-    EXPECT_EQ(decades_of({0.02, 3}).high, 1);
-    EXPECT_EQ(decades_of({1, 1}).high, decades_of({1, 1}).low + 1);
-    EXPECT_EQ(decades_of({0, 0}).low, -1);
+    const auto of = [](std::vector<double> loss, std::vector<double> share = {}) {
+        return decades_of({{"loss", {}, true, std::move(loss)}, {"share", {}, false, std::move(share)}});
+    };
+    EXPECT_EQ(of({0.02, 3}, {1e-9}).low, -2) << "a share has a scale of its own";
+    EXPECT_EQ(of({0.02, 3}).high, 1);
+    EXPECT_EQ(of({1, 1}).high, of({1, 1}).low + 1);
+    EXPECT_EQ(of({0, 0}).low, -1);
+    EXPECT_EQ(decades_of({{"a", {}, true, {0.5}}, {"b", {}, true, {0.002, 30}}}).low, -3);
+    EXPECT_EQ(last_step({{"a", {}, true, {0.5}}, {"b", {}, true, {0.002, 30}}}), 2);
     const Curve loss{"loss", {}, true, {}}, share{"share", {}, false, {}};
     EXPECT_DOUBLE_EQ(height_of(loss, {-2, 2}, 1), 0.5);
     EXPECT_DOUBLE_EQ(height_of(loss, {-2, 2}, 1e-9), 0);
