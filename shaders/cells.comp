@@ -13,7 +13,7 @@ uniform uint u_a, u_b, u_c, u_result;                      // index of the first
 uniform uint u_a_head, u_b_head, u_c_head, u_result_head;  // distance from one head to the next
 uniform uint u_rows, u_columns;
 uniform uint u_width;      // HIDDEN, HIDDEN_SCORE: units per cell; RBF_SCORE: features; ROTARY: columns of a head; COLUMN: columns of the matrix
-uniform uint u_height;     // COLUMN: the column's index
+uniform uint u_height;     // COLUMN: the column's index; ABLATE_TO_MEAN: rows of the matrix
 uniform uint u_first_row;  // ALIBI_BIAS: the matrix row of the first row here
 uniform float u_x, u_y;
 
@@ -59,6 +59,13 @@ float formula(uint head, uint row, uint column) {
     return a[at_a] * u_x / u_y;
 #elif defined(DROPOUT)  // weights · keep ÷ kept
     return a[at_a] * b[at_b] / u_x;
+#elif defined(ABLATE_TO_ZERO)  // b: 1 for an ablated head
+    return b[u_b + head * u_b_head] == 0.0 ? a[at_a] : 0.0;
+#elif defined(ABLATE_TO_MEAN)  // the same; c: the whole matrices of a, u_height rows
+    if (b[u_b + head * u_b_head] == 0.0) return a[at_a];
+    float sum = 0.0;
+    for (uint i = 0u; i < u_height; ++i) sum += c[u_c + head * u_c_head + i * u_columns + column];
+    return sum / float(u_height);
 #elif defined(MASKED_FILL)  // −∞ where the mask is 0
     return b[at_b] == 0.0 ? k_minus_infinity : a[at_a];
 #elif defined(EXPONENTIAL)

@@ -33,6 +33,10 @@ Experiment random_settings(Dice& dice) {
     e.transformer.layers = dice.from_to(1, 3);
     e.transformer.norm = dice.of({Norm::none, Norm::before, Norm::after});
     e.transformer.tied = dice.one_in(3);
+    for (int layer = 1; layer <= e.transformer.layers; ++layer)
+        for (int head = 1; head <= e.attention.heads; ++head)
+            if (dice.one_in(6)) e.transformer.ablated.push_back({layer, head});
+    e.transformer.ablation = dice.of({Ablation::zero, Ablation::mean});
     e.transformer.objective = dice.of({Objective::next, Objective::position});
     if (e.transformer.objective == Objective::position && dice.one_in(2)) e.input.text2 = e.input.text;
     return e;

@@ -11,11 +11,13 @@
 #include "app/document/walk.h"
 #include "core/error.h"
 #include "core/graph/gradient.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
 #include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
 #include "core/recipe/recipe.h"
+#include "core/recipe/training_recipe.h"
 #include "core/session/applies.h"
 
 namespace attnscope {
@@ -57,8 +59,15 @@ void copy_matrix(ActionContext& c) {
                        stage_heading(focused_stage(trace, presentation.focused()).key())));
 }
 
-/// Copies the recipe of the experiment on screen, as copy_matrix copies the matrix on screen.
+/// Copies the recipe of the experiment on screen, as copy_matrix copies the matrix on screen; with the run on
+/// screen, that of its training.
 void copy_recipe(ActionContext& c) {
+    const Experiment& shown = c.document.trace()->experiment;
+    if (is_training_open(c) && can_be_trained(shown) && shown.training.step > 0) {
+        c.copy(training_recipe(TrainingRun(untrained(shown)), shown.training.step));
+        return say(c,
+                   fmt::format("copied a PyTorch script that trains the same {} steps", shown.training.step));
+    }
     c.copy(recipe(*c.document.trace()));
     say(c, "copied a PyTorch script that computes and prints every stage");
 }

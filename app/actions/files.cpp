@@ -8,6 +8,7 @@
 #include "core/files/decode_image.h"
 #include "core/files/file.h"
 #include "core/files/png.h"
+#include "core/learn/training_run.h"
 #include "core/session/applies.h"
 #include "core/session/examples.h"
 #include "core/text/tokenizer.h"
@@ -82,6 +83,11 @@ std::string take(ActionContext& context, const std::string& path, const GivenIma
 }
 
 std::string take(ActionContext& context, const std::string&, const std::string& text) {
+    if (why_unused(*find_option("corpus"), context.document.experiment()).empty()) {
+        Experiment other = learning_from(context.document.experiment(), text);
+        context.document.change([&](Session& s) { s.experiment = std::move(other); });
+        return "read the text to learn from ";
+    }
     context.document.change([&](Session& s) { s.experiment.input.text = text; });
     return "read the sentence from ";
 }

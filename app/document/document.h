@@ -66,7 +66,8 @@ public:
     /// What is known of the run of training.
     const TrainingProgress& training() const { return run_.known(); }
     /// Whether the session is a step of that run.
-    bool is_of_run() const { return run_.has(experiment()); }
+    bool is_of_run() const { return is_of_run(experiment()); }
+    bool is_of_run(const Experiment& other) const { return run_.has(other); }
     /// Takes steps of the session's task from the step that is shown, in a new run unless it is of the one
     /// that is known; the session follows them, as one undo step.
     void play(int to = k_max_training_steps);

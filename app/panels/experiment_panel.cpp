@@ -247,6 +247,13 @@ void transformer_section(Desk& desk, const Ui& ui) {
               logarithmic_fill(std::max(units, 1), 4 * k_max_dim),
               [&](int steps) { return std::clamp(units + steps, 0, 4 * k_max_dim); });
     activation_row(desk, ui);
+    option_row(desk, ui, "ablate", "Ablated heads", [&](float width) {
+        const DragResult result = drag_field(ui, "text", heads_text(e.transformer.ablated), -1, width);
+        if (result.typed) set_option(desk, "ablate", *result.typed);
+    });
+    choice_row(
+        desk, ui, "ablation", "Ablated to",
+        choices_of<Ablation>({"Their contexts are 0", "Their contexts are the mean over the positions"}));
     switch_row(desk, ui, "tied", "Tied output", e.transformer.tied);
     choice_row(desk, ui, "objective", "Predicts",
                choices_of<Objective>({"The next token", "A target of each position: the second sentence"}));
@@ -294,17 +301,12 @@ void step_row(Desk& desk, const Ui& ui) {
 
 /// Another text to learn from: another run, of its words.
 void learn_from(Desk& desk, const std::string& text) {
-    Session typed = desk.document.session();
     try {
-        set_from_text(typed, *find_option("corpus"), text);
-        typed.experiment = untrained(typed.experiment);
-        set_first_sentence(typed.experiment);
-        check(typed.experiment);
+        Experiment other = learning_from(desk.document.experiment(), text);
+        desk.document.change([&](Session& session) { session.experiment = std::move(other); });
     } catch (const Error& error) {
         desk.state.notice = {named_as("corpus", "Text", error), true};
-        return;
     }
-    desk.document.change([&](Session& session) { session = typed; });
 }
 
 void training_section(Desk& desk, const Ui& ui) {

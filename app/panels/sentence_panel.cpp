@@ -5,6 +5,7 @@
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
 #include "core/learn/training_run.h"
+#include "core/learn/unknown_words.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/session/applies.h"
 #include "core/text/lexicon.h"
@@ -154,6 +155,11 @@ std::string count_text(const Desk& desk, const Sentence& sentence) {
 std::string facts(Desk& desk, const Sentence& sentence) {
     const Experiment& e = desk.document.experiment();
     if (const std::string reason = why_unread(desk, sentence); !reason.empty()) return reason;
+    if (const auto unknown = unknown_words(e, sentence.second); !unknown.empty()) {
+        const auto [begin, end] = unknown.front();
+        return fmt::format("not a word of this task: {}",
+                           legible((e.input.*sentence.text).substr(begin, end - begin)));
+    }
     const std::string tokens = count_text(desk, sentence);
     if (!sentence.beside_another)
         return tokens + (tokens.empty() ? "" : " · ") + std::string(name_of(e.input.tokenizer)) + " · " +
@@ -161,6 +167,20 @@ std::string facts(Desk& desk, const Sentence& sentence) {
                 : !e.input.words.empty() ? "fixed vocabulary"
                                          : std::string(name_of(e.input.vocabulary)) + " vocabulary");
     return sentence.role->words + (tokens.empty() ? "" : " · " + tokens);
+}
+
+/// Underlines the words that the task does not know, unless the text is longer than it.
+void underline_unknown(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area, float width) {
+    const Experiment& e = desk.document.experiment();
+    const std::string& text = e.input.*sentence.text;
+    const float left = area.min.x + ui.px(14), y = area.max.y - ui.px(7);
+    if (text_width(ui.fonts.sentence, text) > width - ui.px(28)) return;
+    for (const auto& [begin, end] : unknown_words(e, sentence.second)) {
+        const float x = left + text_width(ui.fonts.sentence, text.substr(0, begin));
+        ImGui::GetWindowDrawList()->AddLine(
+            {x, y}, {x + text_width(ui.fonts.sentence, text.substr(begin, end - begin)), y},
+            ink(ui.theme.warning), ui.px(2));
+    }
 }
 
 /// The text field at the cursor, `width` wide; true while it has the keyboard.
@@ -215,6 +235,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     ImGui::EndDisabled();
     ui.controls.disabled = false;
     tooltip(ui, unread);
+    underline_unknown(desk, ui, sentence, area, area.width() - facts_width - remove - ui.px(32));
     list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
     if (roomy)
         draw_text(list, ui.fonts.caption, {area.max.x - remove - ui.px(16), area.min.y + ui.px(12)},

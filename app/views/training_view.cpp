@@ -46,6 +46,8 @@ const TrainingProgress* progress(const Desk& desk) {
 
 int shown_step(const Desk& desk) { return desk.document.experiment().training.step; }
 
+bool is_stack(const Trace& trace) { return trace.experiment.mechanism == MechanismKind::transformer; }
+
 // ---- header and buttons
 
 std::string summary(const Desk& desk) {
@@ -53,6 +55,11 @@ std::string summary(const Desk& desk) {
     std::string text(task.summary);
     const TrainingProgress* known = progress(desk);
     if (known && !known->problem.empty()) return known->problem;
+    // Where the next token is predicted, a sentence's loss counts also what cannot be known.
+    const Trace& trace = *desk.document.trace();
+    const Stage* loss = trace.find("loss"_stage);
+    const bool counts_all = !is_stack(trace) || trace.experiment.transformer.objective == Objective::position;
+    if (loss && counts_all) text += "  ·  loss of this sentence " + short_text(loss->buffer.at(0, 0, 0));
     if (known && known->measured && known->step == shown_step(desk))
         text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences",
                             100 * known->measured->accuracy, k_held_out_sentences);
@@ -119,8 +126,15 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 
 // ---- curves
 
+/// The course of the run whose weights are shown, also with heads that are ablated since.
+const TrainingProgress* course(const Desk& desk) {
+    Experiment whole = desk.document.experiment();
+    whole.transformer.ablated.clear();
+    return desk.document.is_of_run() || desk.document.is_of_run(whole) ? &desk.document.training() : nullptr;
+}
+
 std::vector<Curve> curves_of(const Desk& desk, const Ui& ui) {
-    const TrainingProgress* known = progress(desk);
+    const TrainingProgress* known = course(desk);
     if (!known) return {};
     std::vector<Curve> curves = run_curves(known->records, shown_task(desk), ui.theme);
     if (const Variation* beside = desk.document.beside()) {
@@ -162,7 +176,7 @@ void curves(Desk& desk, const Ui& ui, const Area& area) {
     const std::vector<Curve> shown = curves_of(desk, ui);
     const Area plot{{area.min.x + ui.px(44), area.min.y},
                     {area.max.x - ui.px(44), area.max.y - ui.px(k_scrub + k_ticks)}};
-    const TrainingProgress* known = progress(desk);
+    const TrainingProgress* known = course(desk);
     const int last = known ? static_cast<int>(known->records.size()) : 0;
     draw_curves(ui, plot, shown, shown_step(desk));
     if (shown.empty())
@@ -279,17 +293,21 @@ Grid grid_for(const Ui& ui, const Area& area, int count) {
     return best;
 }
 
+enum class Pressed { no, left, right };
+
 /// A small picture that can be pressed, with a text below, or in its tooltip where there is no room.
-bool tile(Desk& desk, const Ui& ui, const char* kind, int index, const ShownStage& shown, const Grid& grid,
-          const Area& area, bool chosen, const std::string& left, const std::string& right) {
+Pressed tile(Desk& desk, const Ui& ui, const char* kind, int index, const ShownStage& shown, const Grid& grid,
+             const Area& area, bool chosen, const std::string& left, const std::string& right,
+             const std::string& help = {}) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const Area place = grid.place(area, index);
     ImGui::PushID(fmt::format("{} {}", kind, index).c_str());
     ImGui::SetCursorScreenPos(place.min);
     const float below = grid.has_texts() ? grid.under - ui.px(4) : 0;
     const bool clicked = ImGui::InvisibleButton("tile", {place.width(), place.height() + below});
-    const bool hovered = ImGui::IsItemHovered();
-    if (!grid.has_texts()) tooltip(ui, right.empty() ? left : left + ": " + right);
+    const bool hovered = ImGui::IsItemHovered(), clicked_right = ImGui::IsItemClicked(ImGuiMouseButton_Right);
+    const std::string texts = grid.has_texts() ? "" : right.empty() ? left : left + ": " + right;
+    tooltip(ui, texts.empty() || help.empty() ? texts + help : texts + "\n" + help);
     const bool pressed = keyboard_use(ui, ImGui::GetID("tile"), place).pressed;
     ImGui::PopID();
     // Not wider than its cells are high.
@@ -301,14 +319,15 @@ bool tile(Desk& desk, const Ui& ui, const char* kind, int index, const ShownStag
     if (chosen || hovered)
         list->AddRect({picture.min.x - 3, picture.min.y - 3}, {picture.max.x + 3, picture.max.y + 3},
                       ink(chosen ? ui.theme.accent : ui.theme.line), 3, 0, ui.px(1.5f));
-    if (!grid.has_texts()) return clicked || pressed;
+    const Pressed how = clicked || pressed ? Pressed::left : clicked_right ? Pressed::right : Pressed::no;
+    if (!grid.has_texts()) return how;
     draw_text(list, ui.fonts.caption, {picture.min.x, picture.max.y + ui.px(4)},
               ink(chosen ? ui.theme.text : ui.theme.secondary), left, Align::left, picture.width());
     if (text_width(ui.fonts.caption, left) + text_width(ui.fonts.mono_small, right) + ui.px(6) <
         picture.width())
         draw_text(list, ui.fonts.mono_small, {picture.max.x, picture.max.y + ui.px(4)}, ink(ui.theme.faint),
                   right, Align::right);
-    return clicked || pressed;
+    return how;
 }
 
 /// The pattern score of a head at a step; empty where it is not known.
@@ -321,6 +340,15 @@ std::string score_text(const TrainingProgress* known, int step, std::size_t head
     const std::vector<float>& patterns =
         is_measured ? known->measured->patterns : known->records[at].patterns;
     return head < patterns.size() ? fmt::format("{:.2f}", patterns[head]) : "";
+}
+
+/// Sets a head's context to 0, or leaves it again; the weights that were learned stay.
+void toggle_ablation(Desk& desk, const HeadPlace& place) {
+    desk.document.change([&](Session& s) {
+        std::vector<HeadPlace>& ablated = s.experiment.transformer.ablated;
+        if (std::erase(ablated, place) > 0) return;
+        ablated.insert(std::ranges::lower_bound(ablated, place), place);
+    });
 }
 
 /// Layers × heads.
@@ -337,19 +365,23 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area, const Trace& trace,
         if (!shown) continue;
         const bool chosen = is_own && presentation.layer == layer &&
                             presentation.head == HeadChoice{HeadChoice::Kind::one, head};
-        const bool clicked =
+        const std::vector<HeadPlace>& ablated = trace.experiment.transformer.ablated;
+        const bool is_ablated = std::ranges::find(ablated, HeadPlace{layer, head + 1}) != ablated.end();
+        const Pressed pressed =
             tile(desk, ui, is_own ? "head" : "head beside", index, *shown, grid, area, chosen,
-                 fmt::format("layer {}, head {}", layer, head + 1),
-                 score_text(known, trace.experiment.training.step, static_cast<std::size_t>(index)));
-        if (clicked && is_own)
+                 fmt::format("layer {}, head {}{}", layer, head + 1, is_ablated ? ", ablated" : ""),
+                 score_text(known, trace.experiment.training.step, static_cast<std::size_t>(index)),
+                 !is_own      ? ""
+                 : is_ablated ? "Right-click: no longer ablated"
+                              : "Right-click: ablate");
+        if (pressed == Pressed::right && is_own) toggle_ablation(desk, {layer, head + 1});
+        if (pressed == Pressed::left && is_own)
             desk.document.change([&](Session& s) {
                 s.presentation.focus(name_in_layer(layer, "weights"));
                 s.presentation.head = {HeadChoice::Kind::one, head};
             });
     }
 }
-
-bool is_stack(const Trace& trace) { return trace.experiment.mechanism == MechanismKind::transformer; }
 
 /// The chosen head and layer, or the last ones that a trace has.
 struct Place {
@@ -386,9 +418,9 @@ void film(Desk& desk, const Ui& ui, const Area& area) {
     for (int i = 0; i < std::ssize(known->film); ++i) {
         const FilmFrame& frame = known->film[static_cast<std::size_t>(i)];
         const auto shown = film_stage(desk, *frame.trace);
-        if (shown && tile(desk, ui, "frame", i, *shown, grid, body, frame.step == shown_step(desk),
-                          fmt::format("step {}", frame.step),
-                          score_text(known, frame.step, film_head(desk, *frame.trace))))
+        if (shown && Pressed::left == tile(desk, ui, "frame", i, *shown, grid, body,
+                                           frame.step == shown_step(desk), fmt::format("step {}", frame.step),
+                                           score_text(known, frame.step, film_head(desk, *frame.trace))))
             desk.document.go_to_step(frame.step);
     }
 }

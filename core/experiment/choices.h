@@ -83,6 +83,13 @@ constexpr auto choice_names(Norm) {
     return std::to_array<ChoiceName<Norm>>({{none, "none"}, {before, "before"}, {after, "after"}});
 }
 
+/// What the context of an ablated head is set to: 0, or its mean over the positions.
+enum class Ablation { zero, mean };
+constexpr auto choice_names(Ablation) {
+    using enum Ablation;
+    return std::to_array<ChoiceName<Ablation>>({{zero, "zero"}, {mean, "mean"}});
+}
+
 /// The target at each position of a stack: the next token, or the token there of another sentence.
 enum class Objective { next, position };
 constexpr auto choice_names(Objective) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "core/error.h"
 #include "core/experiment/masks.h"
@@ -191,6 +193,35 @@ std::string unprojected_text(const Experiment& e) {
     return two_sides ? "Q = X, K = V = Y" : "Q = K = V = X";
 }
 
+std::vector<HeadPlace> parse_heads(std::string_view text) {
+    std::set<HeadPlace> heads;
+    const auto refuse_text = [&] {
+        refuse(fmt::format("expected LAYER.HEAD, several separated by commas, not \"{}\"", text));
+    };
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::size_t comma = rest.find(',');
+        std::string each(rest.substr(0, comma));
+        std::erase(each, ' ');
+        HeadPlace place{};
+        const char* const end = each.data() + each.size();
+        const auto layer = std::from_chars(each.data(), end, place.layer);
+        if (layer.ec != std::errc{} || layer.ptr == end || *layer.ptr != '.') refuse_text();
+        const auto head = std::from_chars(layer.ptr + 1, end, place.head);
+        if (head.ec != std::errc{} || head.ptr != end || place.layer < 1 || place.head < 1) refuse_text();
+        heads.insert(place);
+        if (comma == rest.npos) break;
+        rest.remove_prefix(comma + 1);
+    }
+    return {heads.begin(), heads.end()};
+}
+
+std::string heads_text(const std::vector<HeadPlace>& heads) {
+    std::string text;
+    for (const HeadPlace& place : heads)
+        text += fmt::format("{}{}.{}", text.empty() ? "" : ", ", place.layer, place.head);
+    return text;
+}
+
 void check(const Experiment& e) {
     check_text("text", e.input.text);
     check_text("text2", e.input.text2);
@@ -206,6 +237,11 @@ void check(const Experiment& e) {
     check_whole("layers", e.transformer.layers, 1, k_max_layers);
     check_whole("feed-forward-size", e.attention.feed_forward_size, 0, 4 * k_max_dim);
     check_seq2seq(e);
+    const bool is_stack = e.mechanism == MechanismKind::transformer;
+    for (const HeadPlace& place : e.transformer.ablated)
+        if (is_stack && (place.layer > e.transformer.layers || place.head > e.attention.heads))
+            refuse(fmt::format("ablate {}.{} does not exist: there are {} layers of {} heads", place.layer,
+                               place.head, e.transformer.layers, e.attention.heads));
     if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
     check_image(e);
     check_mask(e);

@@ -1,6 +1,7 @@
 // An Experiment: everything that determines the numbers, and nothing else.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -141,6 +142,17 @@ struct Seq2seq {
     bool operator==(const Seq2seq&) const = default;
 };
 
+/// A head of a stack, and its layer.
+struct HeadPlace {
+    int layer, head;  ///< from 1
+
+    auto operator<=>(const HeadPlace&) const = default;
+};
+
+/// "2.1, 1.2": layer and head of each. Throws Error(bad_input) for another text.
+std::vector<HeadPlace> parse_heads(std::string_view text);
+std::string heads_text(const std::vector<HeadPlace>& heads);
+
 /// A stack of layers over one sentence (core/mechanism/transformer), with the heads, position, scale,
 /// activation and feed-forward size of the attention, and the weighting.
 struct Transformer {
@@ -148,6 +160,8 @@ struct Transformer {
     Norm norm = Norm::before;
     bool tied = false;  ///< the output matrix is the embedding table
     Objective objective = Objective::next;
+    std::vector<HeadPlace> ablated = {};  ///< in order, each once
+    Ablation ablation = Ablation::zero;
 
     bool operator==(const Transformer&) const = default;
 };

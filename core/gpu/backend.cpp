@@ -172,6 +172,17 @@ public:
         kernels_->cells("sum_open.comp", {}, {{weights}, {masked}, {V, true}}, out(),
                         {.width = static_cast<std::uint32_t>(V.shape.rows)}, V.shape.rows);
     }
+    void operator()(const op::Ablate& ablate) {
+        const GpuMatrices C = input(0);
+        Matrix ablated(C.shape.heads, 1);
+        for (int h = 0; h < C.shape.heads; ++h) ablated(h, 0) = ablate.is_ablated(h) ? 1 : 0;
+        GpuMatrices flags = copied(ablated);
+        flags.shape = {.heads = C.shape.heads, .rows = 1, .columns = 1};
+        const bool mean = ablate.to == Ablation::mean;
+        kernels_->cells("cells.comp", {mean ? "ABLATE_TO_MEAN" : "ABLATE_TO_ZERO"},
+                        {{C}, {flags, true}, {C, true}}, out(),
+                        {.height = static_cast<std::uint32_t>(C.shape.rows)}, mean ? C.shape.rows : 1);
+    }
     void operator()(const op::LayerNorm&) {
         kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out());
     }

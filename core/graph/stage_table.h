@@ -47,6 +47,7 @@ inline constexpr std::array k_stages = {
               StageRole::weights},
     StageInfo{"weights_dropped", "A′", "dropout", query_token, key_token, probability, true, "mask"},
     StageInfo{"context", "C", "A·V", query_token, head_feature, real, true, "", StageRole::context},
+    StageInfo{"ablated", "C̃", "ablated", query_token, head_feature, real, true},
     StageInfo{"concat", "[C]", "joined", query_token, feature, real, false},
     StageInfo{"output", "O", "C·W_oᵀ", query_token, feature, real, false},
     StageInfo{"residual_1", "X+O", "add", query_token, feature, real, false},

@@ -88,6 +88,14 @@ Experiment untrained(Experiment experiment) {
     return experiment;
 }
 
+Experiment learning_from(Experiment experiment, std::string corpus) {
+    experiment = untrained(std::move(experiment));
+    experiment.training.corpus = std::move(corpus);
+    set_first_sentence(experiment);
+    check(experiment);
+    return experiment;
+}
+
 bool can_be_trained(const Experiment& experiment) {
     const TaskKind task = experiment.training.task;
     return task != TaskKind::none && task_of(task).mechanism == experiment.mechanism;

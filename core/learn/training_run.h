@@ -13,6 +13,9 @@ namespace attnscope {
 /// What a run starts from, and all that it depends on but for the experiment's sentence: the step is 0, and
 /// no parameter is custom.
 Experiment untrained(Experiment experiment);
+/// The run of another text, from the beginning, with its words. Throws Error(bad_input) for a text that
+/// cannot be learned from.
+Experiment learning_from(Experiment experiment, std::string corpus);
 /// Whether a task is chosen that its mechanism learns.
 bool can_be_trained(const Experiment& experiment);
 /// Whether two experiments are steps of the same run: they differ in the sentence and the step alone.
@@ -31,10 +34,7 @@ struct StepRecord {
     float best_pattern() const;
 };
 
-/// A head's place among those of all layers, layer by layer.
-struct HeadPlace {
-    int layer, head;  ///< from 1
-};
+/// Of the head that is number `index` from 0 among those of all layers, layer by layer.
 HeadPlace head_place(const Experiment& experiment, std::size_t index);
 
 /// How many sentences a run is measured on: drawn with a seed apart, of a long text from a part that is held

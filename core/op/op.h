@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/op/ablate.h"
 #include "core/op/activate.h"
 #include "core/op/add.h"
 #include "core/op/cosine.h"
@@ -49,7 +50,7 @@ using Any = std::variant<
     RbfScore, Scale,
     // masks and weights
     QueryPlaces, PredictedCenters, Mask, MaskedFill, Softmax, Hardmax, Sparsemax, GaussianWindow, ApplyWindow,
-    Dropout, WeightedSum,
+    Dropout, WeightedSum, Ablate,
     // transformer block, logits and loss
     LayerNorm, Activate, LogSoftmax, Exponential, CrossEntropy, WeightedTotal, ArgMax,
     // sequence to sequence

@@ -1,6 +1,7 @@
 #include "core/recipe/training_recipe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -157,6 +158,14 @@ std::string residual_line(Norm norm, const char* part, const char* norm_name) {
     return fmt::format("        x = self.{}(x + self.{}(x))\n", norm_name, part);
 }
 
+/// "[[0], [0, 1]]": the ablated heads of each layer, from 0.
+std::string ablated_python(const Experiment& e) {
+    std::vector<std::vector<int>> layers(static_cast<std::size_t>(e.transformer.layers));
+    for (const HeadPlace& place : e.transformer.ablated)
+        layers[static_cast<std::size_t>(place.layer - 1)].push_back(place.head - 1);
+    return fmt::format("{}", layers);
+}
+
 std::string layer_module(const TrainingRun& run) {
     const Experiment& e = run.start();
     const int heads = e.attention.heads, d_k = e.input.dim / heads;
@@ -185,6 +194,13 @@ std::string layer_module(const TrainingRun& run) {
         py.line("        scores = scores.masked_fill(closed, -torch.inf)");
     }
     py.line("        context = scores.softmax(dim=-1) @ v");
+    if (!e.transformer.ablated.empty()) {
+        py.line("        if self.ablated:");
+        py.line("            context = context.clone()");
+        py.line("            context[:, self.ablated] = {}",
+                e.transformer.ablation == Ablation::zero ? "0.0"
+                                                         : "context[:, self.ablated].mean(-2, keepdim=True)");
+    }
     py.line("        return self.W_o(context.transpose(1, 2).flatten(2))");
     py.line("");
     const bool has_feed_forward = e.attention.feed_forward_size > 0;
@@ -369,6 +385,8 @@ void write_training(TorchLines& py, const Experiment& e) {
     const Optimizer& optimizer = e.training.optimizer;
     py.line("torch.manual_seed({})", e.weights.seed.text());
     py.line("model = Model()");
+    if (!e.transformer.ablated.empty())
+        py.line("for layer, heads in zip(model.layers, {}):\n    layer.ablated = heads", ablated_python(e));
     write_optimizer(py, optimizer);
     write_schedule(py, optimizer);
     py.line("\nlosses = []");

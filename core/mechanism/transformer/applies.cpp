@@ -76,6 +76,10 @@ std::string no_activation(const Experiment& e) {
     return e.attention.feed_forward_size > 0 ? "" : "there is no feed-forward layer: its size is 0";
 }
 
+std::string no_ablation(const Experiment& e) {
+    return e.transformer.ablated.empty() ? "no head is ablated" : "";
+}
+
 std::string no_objective(const Experiment& e) {
     return e.is_given("targets") ? "the targets are custom" : "";
 }
@@ -104,6 +108,8 @@ constexpr OptionRule k_rules[] = {
     {"feed-forward-size", always},
     {"layers", always},
     {"norm", always},
+    {"ablate", always},
+    {"ablation", no_ablation},
     {"tied", always},
     {"objective", no_objective},
     {"given", always},

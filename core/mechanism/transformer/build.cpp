@@ -201,6 +201,14 @@ Value TransformerBuilder::split(const StageInfo* stage, Value x, bool rotate) {
     return builder_.add(key(stage), split, {x});
 }
 
+/// Of this layer, from 0.
+std::vector<int> TransformerBuilder::ablated_heads() const {
+    std::vector<int> heads;
+    for (const HeadPlace& place : e_.transformer.ablated)
+        if (place.layer == layer_) heads.push_back(place.head - 1);
+    return heads;
+}
+
 Value TransformerBuilder::attend(Value x) {
     const int heads = e_.attention.heads, d_k = e_.input.dim / heads;
     const bool rotate = e_.attention.position == Position::rope;
@@ -222,6 +230,9 @@ Value TransformerBuilder::attend(Value x) {
     const Op normalize = normalizer_of(e_.weighting.normalizer).op(SoftmaxAxis::keys);
     const Value weights = builder_.add(key("weights"_stage), normalize, {masked});
     Value context = builder_.add(key("context"_stage), op::WeightedSum{}, {weights, masked, V});
+    if (const std::vector<int> ablated = ablated_heads(); !ablated.empty())
+        context = builder_.add(key("ablated"_stage), op::Ablate{ablated, heads, e_.transformer.ablation},
+                               {context});
     if (heads > 1 || batch_ > 1)
         context = builder_.add(key("concat"_stage), op::JoinHeads{batch_}, {context});
     return builder_.linear(key("output"_stage), context, parameter("W_o"), {});

@@ -49,6 +49,7 @@ private:
     void add_positions();
     void open_mask();
     void add_layer();
+    std::vector<int> ablated_heads() const;
     Value split(const StageInfo* stage, Value x, bool rotate);
     /// From the input of a layer's attention to its output.
     Value attend(Value x);

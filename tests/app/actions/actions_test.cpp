@@ -10,8 +10,10 @@
 #include "core/export/export.h"
 #include "core/files/file.h"
 #include "core/graph/stage_table.h"
+#include "core/learn/training_run.h"
 #include "core/mechanism/evaluate.h"
 #include "core/recipe/recipe.h"
+#include "core/recipe/training_recipe.h"
 #include "core/session/examples.h"
 #include "tests/temporary_folder.h"
 
@@ -417,6 +419,36 @@ TEST_F(ActionTest, ATextFileBecomesTheSentence) {
     EXPECT_EQ(document.experiment().input.text, "one two three");
     run("edit.undo");
     EXPECT_EQ(document.session(), Session{});
+}
+
+TEST_F(ActionTest, ATextFileIsWhatATaskLearnsFrom) {
+    document.change([](Session& s) { s.experiment = task_experiment(TaskKind::next_word); });
+    write_file(folder.file("a.txt"), "one two\r\none two three");
+    write_file(folder.file("short.txt"), "one");
+    ActionContext c = context();
+    take_opened(c, read_to_open(folder.file("a.txt")));
+    EXPECT_EQ(document.experiment().training.corpus, "one two one two three");
+    EXPECT_EQ(document.experiment().input.words, "one three two");
+    EXPECT_NE(interaction.notice.text.find("to learn from"), std::string::npos) << interaction.notice.text;
+    const Session before = document.session();
+    EXPECT_THROW(take_opened(c, read_to_open(folder.file("short.txt"))), Error);
+    EXPECT_EQ(document.session(), before);
+}
+
+TEST_F(ActionTest, TheCopiedScriptOfARunTrainsTheSameSteps) {
+    document.change([](Session& s) {
+        s.experiment = task_experiment(TaskKind::copy);
+        s.experiment.input.dim = 8;
+        s.experiment.training.batch = 2;
+        s.presentation.view = ViewKind::training;
+    });
+    document.play(4);
+    document.settle();
+    run("edit.copy_recipe");
+    EXPECT_EQ(copied, training_recipe(TrainingRun(untrained(document.experiment())), 4));
+    run("view.pipeline");
+    run("edit.copy_recipe");
+    EXPECT_EQ(copied, recipe(*document.trace())) << "of the trace, where that is in view";
 }
 
 TEST_F(ActionTest, WhatCannotBeOpenedChangesNothing) {

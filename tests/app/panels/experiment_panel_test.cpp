@@ -219,6 +219,8 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"block-seed", {"block-seed", "Seed", "label"}},
         {"layers", {"Layers", "label"}},
         {"norm", {"Norms", "label"}},
+        {"ablate", {"Ablated heads", "label"}},
+        {"ablation", {"Ablated to", "label"}},
         {"tied", {"Tied output", "label"}},
         {"objective", {"Predicts", "label"}},
         {"encoder", {"Encoder", "label"}},

@@ -173,6 +173,31 @@ TEST_F(TrainingViewTest, ARunBesideIsDrawnAndPointedAt) {
     EXPECT_EQ(document().slot(SlotName::b), nullptr);
 }
 
+TEST_F(TrainingViewTest, AHeadIsAblatedByARightClickWithTheWeightsThatWereLearned) {
+    take(30);
+    const Experiment learned = document().experiment();
+    const auto loss = [&] { return document().trace()->find("loss"_stage)->buffer.at(0, 0, 0); };
+    const float before = loss();
+    const ImVec2 place = place_of("attnscope", {"head 2", "tile"});
+    push({MouseMove{place.x, place.y}, MouseButton{.button = 1, .down = true}});
+    step();
+    play({MouseButton{.button = 1, .down = false}});
+    EXPECT_EQ(document().experiment().transformer.ablated, (std::vector<HeadPlace>{{2, 1}}));
+    EXPECT_EQ(document().experiment().weights.given, learned.weights.given);
+    EXPECT_EQ(document().experiment().training.step, 30);
+    EXPECT_NE(loss(), before);
+    const Stage* context = document().trace()->find({"ablated"_stage, 2});
+    ASSERT_NE(context, nullptr);
+    EXPECT_EQ(context->buffer.range(0).magnitude(), 0);
+    EXPECT_GT(context->buffer.range(1).magnitude(), 0);
+    EXPECT_EQ(document().trace()->find({"ablated"_stage, 1}), nullptr);
+    push({MouseMove{place.x, place.y}, MouseButton{.button = 1, .down = true}});
+    step();
+    play({MouseButton{.button = 1, .down = false}});
+    EXPECT_EQ(document().experiment(), learned);
+    EXPECT_EQ(loss(), before);
+}
+
 TEST_F(TrainingViewTest, WithGradientsTheNextStepsChangeIsDrawn) {
     take(3);
     press(Key::g);

@@ -39,7 +39,8 @@ double magnitude_of(const Proof& proof) {
 }
 
 /// The shares of a cell add up to it, to the roundings of a float32 sum of all terms (Higham 2002, §3.1), and
-/// of the values that a gradient's own formula rounds to float32 first.
+/// of the values that a gradient's own formula rounds to float32 first: 64 of them, one after the other in a
+/// decoder.
 void expect_shares(const Trace& trace, const Stage& gradient, int head, int row, int column) {
     const double value = gradient.buffer.at(head, row, column);
     const auto shares = gradient_shares(trace, gradient, head, row, column);
@@ -57,7 +58,8 @@ void expect_shares(const Trace& trace, const Stage& gradient, int head, int row,
     }
     if (gradient.key().stage == "loss"_stage && shares.empty()) sum = 1;
     if (std::isnan(value) || std::isnan(sum) || std::isinf(sum)) return;
-    EXPECT_NEAR(sum, value, static_cast<double>(count) * 0x1p-23 * magnitude + 1e-6 * largest(gradient));
+    EXPECT_NEAR(sum, value,
+                static_cast<double>(count) * 0x1p-23 * magnitude + 64 * 0x1p-24 * largest(gradient));
 }
 
 /// The proof on screen ends in the cell.

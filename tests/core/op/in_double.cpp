@@ -224,6 +224,14 @@ struct InDouble {
             return head(0, h).cwiseProduct(open) * head(2, h);
         });
     }
+    Values operator()(const op::Ablate& ablate) const {
+        return each_head([&](std::size_t h) -> MatrixXd {
+            if (!ablate.is_ablated(static_cast<int>(h))) return head(0, h);
+            const MatrixXd& C = head(0, h);
+            if (ablate.to == Ablation::zero) return MatrixXd::Zero(C.rows(), C.cols());
+            return C.colwise().mean().replicate(C.rows(), 1);
+        });
+    }
     Values operator()(const op::LayerNorm&) const {
         MatrixXd out(head(0).rows(), head(0).cols());
         for (Index i = 0; i < out.rows(); ++i) {

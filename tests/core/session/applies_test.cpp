@@ -133,6 +133,8 @@ std::vector<Base> all_bases() {
                                               {"normalizer", "local-m"},
                                               {"heads", "2"},
                                               {"norm", "none"}})},
+        {"transformer with an ablated head",
+         with({{"mechanism", "transformer"}, {"heads", "2"}, {"ablate", "1.2"}})},
         {"transformer with targets", with({{"mechanism", "transformer"}, {"objective", "position"}})},
         {"seq2seq of given words", with({{"mechanism", "seq2seq"}, {"text2", "three words here"}})},
     };
@@ -166,6 +168,7 @@ std::string turned(const std::string& text) {
 std::vector<std::string> values_of(const Option& option, const Experiment& e) {
     static const std::map<std::string_view, std::vector<std::string>> k_values = {
         {"image", {"none", "drawn"}},
+        {"ablate", {"", "1.1", "2.1"}},
         {"mask", {"none", "causal", "valid:1", "window:1,0"}},
         {"scale", {"none", "sqrt", "0.25"}},
         {"dropout", {"0.3", "0"}},

@@ -62,6 +62,8 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"context-length", {"1", "64", "4096"}},
     {"layers", {"1", "2", "24"}},
     {"norm", {"none", "before", "after"}},
+    {"ablate", {"1.2, 2.1", "2.1", ""}},
+    {"ablation", {"mean", "zero"}},
     {"tied", {"true", "false"}},
     {"objective", {"next", "position"}},
     {"layer", {"1", "24"}},

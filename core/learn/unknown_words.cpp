@@ -1,0 +1,30 @@
+#include "core/learn/unknown_words.h"
+
+#include <algorithm>
+
+#include "core/learn/training_run.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+
+std::vector<TextPart> unknown_words(const Experiment& e, bool in_second) {
+    const bool is_target = in_second && e.mechanism == MechanismKind::seq2seq;
+    const std::string& words = is_target ? e.input.words2 : e.input.words;
+    std::vector<TextPart> unknown;
+    if (!can_be_trained(e) || words.empty()) return unknown;
+    const TokenizerKind listed = e.input.tokenizer == TokenizerKind::characters ? TokenizerKind::characters
+                                                                                : TokenizerKind::whitespace;
+    std::vector<std::string> known = tokenize(words, tokenizer_of(listed));
+    for (std::string& word : known) word = fold(word);
+    const std::string& text = in_second ? e.input.text2 : e.input.text;
+    std::size_t at = 0;
+    for (const std::string& token : tokenize(text, tokenizer_of(e.input.tokenizer))) {
+        const std::size_t found = text.find(token, at);
+        if (found == text.npos) continue;  // normalized by the tokenizer
+        at = found + token.size();
+        if (std::ranges::find(known, fold(token)) == known.end()) unknown.push_back({found, at});
+    }
+    return unknown;
+}
+
+}  // namespace attnscope
