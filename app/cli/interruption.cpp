@@ -3,8 +3,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstddef>
+#include <mutex>
 
 namespace attnscope {
 namespace {
@@ -46,8 +48,11 @@ void Interruption::obey() {
 
 StopOnSignal::StopOnSignal()
     : watch_([source = source_](const std::stop_token& end) mutable {
+          std::mutex mutex;
+          std::condition_variable_any ended;  // notified by the request to end
+          std::unique_lock lock(mutex);
           while (!end.stop_requested() && !Interruption::asked())
-              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              ended.wait_for(lock, end, std::chrono::milliseconds(20), [] { return false; });
           if (Interruption::asked()) source.request_stop();
       }) {}
 

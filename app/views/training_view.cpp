@@ -34,6 +34,7 @@ constexpr float k_least_with_text = 40;                ///< side of a small pict
 constexpr float k_film_share = 0.42f, k_narrow = 700;  ///< units; a narrower view has no film
 constexpr float k_labels = 64;
 constexpr float k_most_cell = 52;
+constexpr float k_least_with_score = 84;
 
 using Run = std::function<void(const Action&)>;
 
@@ -323,8 +324,10 @@ Pressed tile(Desk& desk, const Ui& ui, const char* kind, int index, const ShownS
     if (!grid.has_texts()) return how;
     draw_text(list, ui.fonts.caption, {picture.min.x, picture.max.y + ui.px(4)},
               ink(chosen ? ui.theme.text : ui.theme.secondary), left, Align::left, picture.width());
-    if (text_width(ui.fonts.caption, left) + text_width(ui.fonts.mono_small, right) + ui.px(6) <
-        picture.width())
+    // In all pictures of a grid or in none, but where a long text leaves no room.
+    if (picture.width() >= ui.px(k_least_with_score) &&
+        text_width(ui.fonts.caption, left) + text_width(ui.fonts.mono_small, right) + ui.px(6) <
+            picture.width())
         draw_text(list, ui.fonts.mono_small, {picture.max.x, picture.max.y + ui.px(4)}, ink(ui.theme.faint),
                   right, Align::right);
     return how;
@@ -410,7 +413,8 @@ std::size_t film_head(const Desk& desk, const Trace& trace) {
 
 void film(Desk& desk, const Ui& ui, const Area& area) {
     const TrainingProgress* known = progress(desk);
-    caption(ui, area, "Film", "the same sentence at other steps; click one to go there");
+    caption(ui, area, "Film",
+            known ? "the same sentence at other steps; click one to go there" : "of a run: press Play");
     const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
     if (!known || known->film.size() < 2) return;
     const Grid grid = grid_for(ui, body, static_cast<int>(known->film.size()));

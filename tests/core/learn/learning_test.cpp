@@ -22,7 +22,9 @@ using nlohmann::json;
 
 fs::path cases_folder() {
     const char* given = std::getenv("ATTNSCOPE_LEARNING_DIR");
-    return (given && *given ? fs::path(given) : fs::path(ATTNSCOPE_SOURCE_DIR) / "tests/learning") / "cases";
+    const fs::path folder =
+        given && *given ? fs::path(given) : fs::path(ATTNSCOPE_SOURCE_DIR) / "tests/learning";
+    return fs::exists(folder / "cases") ? folder / "cases" : folder;
 }
 
 /// As a matrix: a vector is one row, heads stand one below the other.
