@@ -32,6 +32,8 @@ Session session_from(const SessionArguments& arguments) {
          {"text", "text2", "words", "words2", "tokenizer", "vocabulary", "table-size", "step"})
         if (arguments.gives(fixed))
             throw UsageError(fmt::format("--{} is set by the task: leave it out", fixed));
+    if (arguments.gives("ablate"))
+        throw UsageError("--ablate is of what is shown: use --train-ablated to train without heads");
     Session session = arguments.with_flags(arguments.start());
     if (session.experiment.training.task == TaskKind::none)
         throw UsageError(fmt::format("name what to learn: --task {}", k_arguments<TaskKind>));
@@ -80,12 +82,18 @@ std::string take_steps(TrainingRun& run, int steps, const std::function<void()>&
     const StopOnSignal stop;
     ProgressLine progress;
     auto next = Clock::now() + k_between;
+    bool warned = false;
     try {
         while (run.step() < steps && !stop.token().stop_requested()) {
             run.advance(stop.token());
             progress.show(run, steps);
             if (Clock::now() < next) continue;
-            keep();
+            try {
+                keep();
+            } catch (const Error& error) {
+                if (!warned) print_error(std::string(error.what()) + "; the training goes on");
+                warned = true;
+            }
             next = Clock::now() + k_between;
         }
     } catch (const Cancelled&) {
@@ -128,14 +136,15 @@ Session learned(Session session, const TrainingRun& run, const Measurement& meas
         session.presentation.layer = layer;
         session.presentation.head = {HeadChoice::Kind::one, head - 1};
     }
-    session.note = fmt::format("Learned in {} steps: {}. {}", run.step(), task.summary, task.look_for);
+    session.note = fmt::format("Learned in {} step{}: {}. {}", run.step(), run.step() == 1 ? "" : "s",
+                               task.summary, task.look_for);
     return session;
 }
 
 std::string sentence_of(const TrainingRun& run, const Measurement& measured) {
-    std::string text =
-        fmt::format("{}: {} steps; on held-out sentences loss {:.4f}, accuracy {:.1f} %",
-                    name_of(run.start().training.task), run.step(), measured.loss, 100 * measured.accuracy);
+    std::string text = fmt::format("{}: {} step{}; on held-out sentences loss {:.4f}, accuracy {:.1f} %",
+                                   name_of(run.start().training.task), run.step(), run.step() == 1 ? "" : "s",
+                                   measured.loss, 100 * measured.accuracy);
     if (measured.patterns.empty()) return text;
     const std::size_t best = measured.best_head();
     const auto [layer, head] = head_place(run.start(), best);
@@ -188,22 +197,40 @@ int train(const TrainArguments& arguments) {
         const Measurement last{.patterns = run.records().back().patterns};
         write_file(arguments.out, session_bytes(learned(session, run, last), arguments.out));
     };
-    const std::string failed = take_steps(run, arguments.steps, keep);
+    std::string failed = take_steps(run, arguments.steps, keep);
+    ErrorKind kind = ErrorKind::bad_input;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (run.step() > 0) {
         const Measurement measured = run.measure();
+        const auto try_to = [&](const std::function<void()>& write) {
+            try {
+                write();
+            } catch (const Error& error) {
+                if (!failed.empty()) print_error(failed);
+                failed = error.what();
+                kind = error.kind();
+            }
+        };
         if (!arguments.out.empty())
-            write_file(arguments.out, session_bytes(learned(session, run, measured), arguments.out));
+            try_to([&] {
+                write_file(arguments.out, session_bytes(learned(session, run, measured), arguments.out));
+            });
         if (curves)
-            write_file(arguments.curves,
-                       curves->bytes(run.start(), run.records(), session.presentation.theme));
+            try_to([&] {
+                write_file(arguments.curves,
+                           curves->bytes(run.start(), run.records(), session.presentation.theme));
+            });
+        const double first = run.records().front().loss;
+        if (measured.loss > 2 * first)
+            print_error(fmt::format("the loss grew from {:.4g} to {:.4g}: use a smaller learning rate", first,
+                                    measured.loss));
         if (arguments.json)
             write_file("-", json_of(run, measured, seconds).dump(1) + "\n");
         else if (arguments.out != "-")
             write_file("-", sentence_of(run, measured) + "\n");
     }
     Interruption::obey();
-    if (!failed.empty()) throw Error(ErrorKind::bad_input, failed);
+    if (!failed.empty()) throw Error(kind, failed);
     return 0;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 /// Clamps the shown head and layer to those that exist.
 void show_existing_parts(Session& session) {
+    drop_missing_heads(session.experiment);
     HeadChoice& head = session.presentation.head;
     head.head = std::clamp(head.head, 0, std::max(0, session.experiment.attention.heads - 1));
     if (session.experiment.mechanism == MechanismKind::transformer)
@@ -132,6 +133,11 @@ void Document::train_beside(const Variation* variation) {
                                      : run_b_->trainer().go_to(step);
 }
 
+const TrainingProgress& Document::training_beside() const {
+    static const TrainingProgress nothing_yet;
+    return b_ && run_b_ && run_b_->has(b_->experiment) ? run_b_->known() : nothing_yet;
+}
+
 /// Slot B becomes the varied session where its run stands.
 void Document::show_beside() {
     const std::optional<Experiment> other = experiment_beside();
@@ -201,6 +207,10 @@ void Document::session_changed() {
     if (follows_run_ && !is_of_run()) leave_run();
     if (is_of_run()) run_.trainer().film(untrained(session_.experiment));
     if (variation_) show_beside();
+    const int step = experiment().training.step;
+    // Back to another step by undo.
+    if (!follows_run_ && beside() && training_beside().parameters && training_beside().step != step)
+        run_b_->trainer().go_to(step);
     worker_.prepare_for(session_.presentation.head, session_.presentation.wants_gradients());
     if (!(session_.experiment == a_.experiment)) ask();
 }

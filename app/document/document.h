@@ -66,8 +66,7 @@ public:
     /// What is known of the run of training.
     const TrainingProgress& training() const { return run_.known(); }
     /// Whether the session is a step of that run.
-    bool is_of_run() const { return is_of_run(experiment()); }
-    bool is_of_run(const Experiment& other) const { return run_.has(other); }
+    bool is_of_run() const { return run_.has(experiment()); }
     /// Takes steps of the session's task from the step that is shown, in a new run unless it is of the one
     /// that is known; the session follows them, as one undo step.
     void play(int to = k_max_training_steps);
@@ -81,7 +80,7 @@ public:
     /// Which one is beside: nullptr also where it changes nothing of the session's task.
     const Variation* beside() const { return b_ ? variation_ : nullptr; }
     /// What is known of the run beside.
-    const TrainingProgress& training_beside() const { return run_b_->known(); }
+    const TrainingProgress& training_beside() const;
     /// The step that the run goes to, or that is shown.
     int wanted_step() const { return going_to_.value_or(experiment().training.step); }
 

@@ -2,11 +2,13 @@
 // numbers or is saved in a session.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/document/highlight.h"
+#include "core/learn/unknown_words.h"
 
 namespace attnscope {
 
@@ -29,6 +31,12 @@ struct Zoom {
 struct Notice {
     std::string text;
     bool problem = false;
+};
+
+/// The words that the task does not know, and of what they were found.
+struct CheckedWords {
+    std::string text, words;
+    std::vector<TextPart> unknown;
 };
 
 enum class Dialog { none, open, save, exporting, giving, keys, about, palette, parity };
@@ -103,9 +111,10 @@ struct Interaction {
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
     MaskStroke stroke;
-    std::optional<Cell> edited_cell;  ///< cell of the focused stage that is being typed into
-    int task_sentences = 0;           ///< how many were asked for
-    std::string control_label;        ///< of the row being drawn
+    std::optional<Cell> edited_cell;            ///< cell of the focused stage that is being typed into
+    std::array<CheckedWords, 2> checked_words;  ///< of the first sentence and the second
+    int task_sentences = 0;                     ///< how many were asked for
+    std::string control_label;                  ///< of the row being drawn
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1

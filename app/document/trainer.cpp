@@ -39,6 +39,13 @@ std::vector<StagePtr> changes_of_weights(const Trace& before, const Trace& after
     return changes;
 }
 
+using AblatedHeads = std::pair<std::vector<HeadPlace>, Ablation>;
+
+AblatedHeads ablation_of(const std::optional<Experiment>& experiment) {
+    if (!experiment) return {};
+    return {experiment->transformer.ablated, experiment->transformer.ablation};
+}
+
 /// How a computation ended: done, canceled, or with a problem.
 struct Outcome {
     bool done = true;
@@ -116,6 +123,8 @@ public:
     void film(Experiment shown) {
         const std::lock_guard lock(mutex_);
         if (shown_ && *shown_ == shown) return;
+        const bool has_other_heads = ablation_of(shown_) != ablation_of(shown);
+        if (has_other_heads) now_.measured.reset();
         shown_ = std::move(shown);
         filmed_.reset();
         changes_known_ = false;
@@ -248,10 +257,12 @@ private:
 
     void measure(std::unique_lock<std::mutex>& lock) {
         Measurement measured;
-        const Outcome outcome =
-            unlocked(lock, [&](const std::stop_token& cancel) { measured = run_->measure(cancel); });
+        const auto [heads, to] = ablation_of(shown_ ? *shown_ : run_->start());
+        const Outcome outcome = unlocked(lock, [&, heads = heads, to = to](const std::stop_token& cancel) {
+            measured = run_->measure_without(heads, to, cancel);
+        });
         if (!outcome.problem.empty()) return fail(outcome.problem);
-        if (!outcome.done) return;
+        if (!outcome.done || ablation_of(shown_ ? *shown_ : run_->start()) != std::pair(heads, to)) return;
         now_.measured = std::move(measured);
         tell();
     }

@@ -27,8 +27,9 @@ struct TrainingProgress {
     std::vector<StepRecord> records = {};
     int step = 0;  ///< where the run stands
     std::shared_ptr<const Parameters> parameters = nullptr;
-    std::optional<Measurement> measured = {};  ///< of the step where the run rests
-    std::vector<FilmFrame> film = {};          ///< some steps, in order, of the sentence that is shown
+    std::optional<Measurement> measured =
+        {};                            ///< of the step where the run rests, with the heads that are shown
+    std::vector<FilmFrame> film = {};  ///< some steps, in order, of the sentence that is shown
     /// Where the run rests: by how much its next step changes each of the film sentence's attention weights.
     /// As stages, of each layer.
     std::vector<StagePtr> changes = {};

@@ -338,6 +338,10 @@ void training_section(Desk& desk, const Ui& ui) {
               logarithmic_fill(training.batch, k_max_batch),
               [&](int steps) { return std::clamp(training.batch + steps, 1, k_max_batch); });
     seed_row(desk, ui, "data-seed", "Data seed", training.data_seed);
+    option_row(desk, ui, "train-ablated", "Without heads", [&](float width) {
+        const DragResult result = drag_field(ui, "text", heads_text(training.ablated), -1, width);
+        if (result.typed) set_option(desk, "train-ablated", *result.typed);
+    });
     step_row(desk, ui);
 }
 

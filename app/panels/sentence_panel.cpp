@@ -151,11 +151,21 @@ std::string count_text(const Desk& desk, const Sentence& sentence) {
     return count ? fmt::format("{}{}", count, count == 1 ? " token" : " tokens") : std::string();
 }
 
+const std::vector<TextPart>& unknown_in(Desk& desk, const Sentence& sentence) {
+    const Experiment& e = desk.document.experiment();
+    CheckedWords& known = desk.state.checked_words[sentence.second ? 1 : 0];
+    const std::string& text = e.input.*sentence.text;
+    const std::string words = fmt::format("{} {} {} {}", e.input.words, e.input.words2, name_of(e.mechanism),
+                                          name_of(e.training.task));
+    if (known.text != text || known.words != words) known = {text, words, unknown_words(e, sentence.second)};
+    return known.unknown;
+}
+
 /// The description at the right of the field.
 std::string facts(Desk& desk, const Sentence& sentence) {
     const Experiment& e = desk.document.experiment();
     if (const std::string reason = why_unread(desk, sentence); !reason.empty()) return reason;
-    if (const auto unknown = unknown_words(e, sentence.second); !unknown.empty()) {
+    if (const auto& unknown = unknown_in(desk, sentence); !unknown.empty()) {
         const auto [begin, end] = unknown.front();
         return fmt::format("not a word of this task: {}",
                            legible((e.input.*sentence.text).substr(begin, end - begin)));
@@ -175,7 +185,7 @@ void underline_unknown(Desk& desk, const Ui& ui, const Sentence& sentence, const
     const std::string& text = e.input.*sentence.text;
     const float left = area.min.x + ui.px(14), y = area.max.y - ui.px(7);
     if (text_width(ui.fonts.sentence, text) > width - ui.px(28)) return;
-    for (const auto& [begin, end] : unknown_words(e, sentence.second)) {
+    for (const auto& [begin, end] : unknown_in(desk, sentence)) {
         const float x = left + text_width(ui.fonts.sentence, text.substr(0, begin));
         ImGui::GetWindowDrawList()->AddLine(
             {x, y}, {x + text_width(ui.fonts.sentence, text.substr(begin, end - begin)), y},

@@ -79,7 +79,7 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     const bool recurrent = trace && mechanism_of(trace->experiment).is_recurrent;
     const bool trains = desk.document.is_of_run() && desk.document.training().moving;
     const std::string reason =
-        trains      ? fmt::format("training: step {}", desk.document.experiment().training.step)
+        trains      ? fmt::format("training on the CPU: step {}", desk.document.experiment().training.step)
         : as_chosen ? report.reason
         : recurrent ? "sequence to sequence runs on the CPU"
                     : "";

@@ -62,8 +62,9 @@ std::string summary(const Desk& desk) {
     const bool counts_all = !is_stack(trace) || trace.experiment.transformer.objective == Objective::position;
     if (loss && counts_all) text += "  ·  loss of this sentence " + short_text(loss->buffer.at(0, 0, 0));
     if (known && known->measured && known->step == shown_step(desk))
-        text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences",
-                            100 * known->measured->accuracy, k_held_out_sentences);
+        text += fmt::format("  ·  accuracy {:.1f} % on {} held-out sentences{}",
+                            100 * known->measured->accuracy, k_held_out_sentences,
+                            trace.experiment.transformer.ablated.empty() ? "" : " without the ablated heads");
     return text;
 }
 
@@ -127,15 +128,8 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 
 // ---- curves
 
-/// The course of the run whose weights are shown, also with heads that are ablated since.
-const TrainingProgress* course(const Desk& desk) {
-    Experiment whole = desk.document.experiment();
-    whole.transformer.ablated.clear();
-    return desk.document.is_of_run() || desk.document.is_of_run(whole) ? &desk.document.training() : nullptr;
-}
-
 std::vector<Curve> curves_of(const Desk& desk, const Ui& ui) {
-    const TrainingProgress* known = course(desk);
+    const TrainingProgress* known = progress(desk);
     if (!known) return {};
     std::vector<Curve> curves = run_curves(known->records, shown_task(desk), ui.theme);
     if (const Variation* beside = desk.document.beside()) {
@@ -177,7 +171,7 @@ void curves(Desk& desk, const Ui& ui, const Area& area) {
     const std::vector<Curve> shown = curves_of(desk, ui);
     const Area plot{{area.min.x + ui.px(44), area.min.y},
                     {area.max.x - ui.px(44), area.max.y - ui.px(k_scrub + k_ticks)}};
-    const TrainingProgress* known = course(desk);
+    const TrainingProgress* known = progress(desk);
     const int last = known ? static_cast<int>(known->records.size()) : 0;
     draw_curves(ui, plot, shown, shown_step(desk));
     if (shown.empty())

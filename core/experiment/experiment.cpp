@@ -222,6 +222,26 @@ std::string heads_text(const std::vector<HeadPlace>& heads) {
     return text;
 }
 
+namespace {
+
+bool has_head(const Experiment& e, const HeadPlace& place) {
+    return place.layer <= e.transformer.layers && place.head <= e.attention.heads;
+}
+
+void check_heads(const Experiment& e, const char* option, const std::vector<HeadPlace>& heads) {
+    for (const HeadPlace& place : heads)
+        if (e.mechanism == MechanismKind::transformer && !has_head(e, place))
+            refuse(fmt::format("{} {}.{} does not exist: the layers are 1 to {}, their heads 1 to {}", option,
+                               place.layer, place.head, e.transformer.layers, e.attention.heads));
+}
+
+}  // namespace
+
+void drop_missing_heads(Experiment& e) {
+    for (std::vector<HeadPlace>* heads : {&e.transformer.ablated, &e.training.ablated})
+        std::erase_if(*heads, [&](const HeadPlace& place) { return !has_head(e, place); });
+}
+
 void check(const Experiment& e) {
     check_text("text", e.input.text);
     check_text("text2", e.input.text2);
@@ -237,11 +257,8 @@ void check(const Experiment& e) {
     check_whole("layers", e.transformer.layers, 1, k_max_layers);
     check_whole("feed-forward-size", e.attention.feed_forward_size, 0, 4 * k_max_dim);
     check_seq2seq(e);
-    const bool is_stack = e.mechanism == MechanismKind::transformer;
-    for (const HeadPlace& place : e.transformer.ablated)
-        if (is_stack && (place.layer > e.transformer.layers || place.head > e.attention.heads))
-            refuse(fmt::format("ablate {}.{} does not exist: there are {} layers of {} heads", place.layer,
-                               place.head, e.transformer.layers, e.attention.heads));
+    check_heads(e, "ablate", e.transformer.ablated);
+    check_heads(e, "train-ablated", e.training.ablated);
     if (const std::string why = why_sizes_do_not_fit(e); !why.empty()) refuse(why);
     check_image(e);
     check_mask(e);

@@ -206,6 +206,9 @@ struct Training {
     int batch = 16;      ///< fresh sentences for each step, 1 … 1024
     Seed data_seed = 1;  ///< of these sentences
     int step = 0;        ///< 0: the parameters as drawn; 0 … 100,000
+    /// Heads of a stack that are ablated while it is trained; those of the transformer are so in what is
+    /// shown.
+    std::vector<HeadPlace> ablated = {};
 
     bool operator==(const Training&) const = default;
 };
@@ -258,6 +261,9 @@ std::string why_sizes_do_not_fit(const Experiment& experiment);
 
 /// Why position rope cannot rotate heads with d_k features; empty if it can.
 std::string why_rope_does_not_fit(int d_k);
+
+/// Forgets ablated heads that the stack does not have.
+void drop_missing_heads(Experiment& experiment);
 
 /// Throws Error(bad_input), one line with the field, its value and the accepted ones, unless evaluate()
 /// accepts the experiment. An empty text is no error here.

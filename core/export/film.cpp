@@ -32,6 +32,18 @@ Session at(const Session& session, const TrainingRun& run) {
 /// The frames of one file, by its name.
 using Films = std::map<std::string, std::vector<Pixels>>;
 
+/// All frames are kept until the file is written.
+void require_room(const Films& films, int frames) {
+    constexpr double k_most_bytes = 1e9;
+    double bytes = 0;
+    for (const auto& [name, pixels] : films) bytes += static_cast<double>(pixels.front().bytes.size());
+    if (bytes * frames > k_most_bytes)
+        throw Error(ErrorKind::too_large,
+                    fmt::format("{} frames as one file need {:.1f} GB and the limit is 1 GB: use "
+                                "fewer frames or a smaller cell size",
+                                frames, bytes * frames / 1e9));
+}
+
 }  // namespace
 
 Trace trace_for(const Session& session, const ExportRequest& request, const EvaluateOptions& options) {
@@ -76,6 +88,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
             const int step =
                 request.frames == 1 ? last : static_cast<int>(std::int64_t{last} * i / (request.frames - 1));
             report([&](double part) { return go_on(i, part); }, 0);
+            if (i > 0 && run.step() == step) continue;  // more frames than steps
             while (run.step() < step) {
                 run.advance(options.cancel);
                 report([&](double part) { return go_on(i, part); }, 0);
@@ -98,6 +111,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
             for (const ExportItem& item : plan_export(trace, drawn)) {
                 const std::string name = std::filesystem::path(item.file_name).stem().string();
                 films[name].push_back(export_pixels(trace, in_range(item), item));
+                require_room(films, request.frames);
             }
         }
         for (const auto& [name, frames] : films)

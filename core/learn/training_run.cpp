@@ -105,6 +105,8 @@ bool are_of_one_run(const Experiment& a, const Experiment& b) {
     const auto without_sentence = [](Experiment e) {
         e = untrained(std::move(e));
         e.input.text = e.input.text2 = "";
+        e.transformer.ablated.clear();
+        if (e.training.ablated.empty()) e.transformer.ablation = Ablation::zero;
         e.seq2seq.decode = Decode::teacher;
         return e;
     };
@@ -129,6 +131,7 @@ TrainingRun::TrainingRun(Experiment experiment, int threads)
     : model_(untrained(std::move(experiment))),
       threads_(threads),
       state_{{}, {}, Generator(model_.training.data_seed)} {
+    model_.transformer.ablated = model_.training.ablated;
     check(model_);
     require_trainable(model_);
     // The sentence may be anything, and custom; the parameters are those of the task's words.
@@ -160,7 +163,15 @@ std::pair<TrainingRun::State, StepRecord> TrainingRun::next(const std::stop_toke
 }
 
 void TrainingRun::advance(const std::stop_token& cancel) {
-    auto [after, record] = next(cancel);
+    std::optional<std::pair<State, StepRecord>> next_one;
+    try {
+        next_one = next(cancel);
+    } catch (const Error& error) {
+        // The step that led here made parameters whose loss is not finite.
+        if (error.kind() == ErrorKind::bad_input && step() > 0) go_to(step() - 1, cancel);
+        throw;
+    }
+    auto& [after, record] = *next_one;
     state_ = std::move(after);
     if (step() > std::ssize(records_)) records_.push_back(std::move(record));
     keep();
@@ -207,7 +218,15 @@ std::size_t TrainingRun::kept_bytes() const {
 }
 
 Measurement TrainingRun::measure(const std::stop_token& cancel) const {
-    const BatchResult result = batch_loss(model_, state_.parameters, held_out_, cancel, threads_);
+    return measure_without(model_.transformer.ablated, model_.transformer.ablation, cancel);
+}
+
+Measurement TrainingRun::measure_without(const std::vector<HeadPlace>& heads, Ablation to,
+                                         const std::stop_token& cancel) const {
+    Experiment shown = model_;
+    shown.transformer.ablated = heads;
+    shown.transformer.ablation = to;
+    const BatchResult result = batch_loss(shown, state_.parameters, held_out_, cancel, threads_);
     return {result.loss, result.accuracy, values_of(result.patterns)};
 }
 
@@ -225,6 +244,8 @@ Experiment with_step(Experiment shown, const Experiment& start, const Parameters
 }
 
 Experiment at_step(const Experiment& experiment, int step, const std::stop_token& cancel) {
+    if (step < 0 || step > k_max_training_steps)
+        refuse(fmt::format("step {} is out of range: use 0 to {}", step, k_max_training_steps));
     TrainingRun run(experiment);
     run.go_to(step, cancel);
     return with_step(experiment, run.start(), run.parameters(), step);

@@ -18,7 +18,8 @@ Experiment untrained(Experiment experiment);
 Experiment learning_from(Experiment experiment, std::string corpus);
 /// Whether a task is chosen that its mechanism learns.
 bool can_be_trained(const Experiment& experiment);
-/// Whether two experiments are steps of the same run: they differ in the sentence and the step alone.
+/// Whether two experiments are steps of the same run: they differ in the sentence, the step and the heads
+/// that are ablated in what is shown alone.
 bool are_of_one_run(const Experiment& a, const Experiment& b);
 
 /// What a step was: all of its batch before the parameters learned from it.
@@ -66,8 +67,8 @@ public:
     const std::vector<StepRecord>& records() const { return records_; }
     const Parameters& parameters() const { return state_.parameters; }
 
-    /// One step. Throws Error(bad_input) where the loss is no longer finite, and Cancelled, which leave the
-    /// run at the step before.
+    /// One step. Throws Error(bad_input) where the loss is no longer finite, which leaves the run at the last
+    /// step whose loss is, and Cancelled, which leaves it at the step before.
     void advance(const std::stop_token& cancel = {});
     /// The parameters that advance() would lead to; the run stays where it is. Throws as advance().
     Parameters next_parameters(const std::stop_token& cancel = {}) const {
@@ -77,6 +78,9 @@ public:
     /// stands at the last step that it reached.
     void go_to(int step, const std::stop_token& cancel = {});
     Measurement measure(const std::stop_token& cancel = {}) const;
+    /// The same with heads ablated.
+    Measurement measure_without(const std::vector<HeadPlace>& heads, Ablation to,
+                                const std::stop_token& cancel = {}) const;
     /// The model of this step, of one of the task's sentences.
     Experiment experiment() const;
     /// The parameters at the last step up to `step` whose state is kept, and which it is.

@@ -26,6 +26,9 @@ constexpr std::array k_variations = {
               [](Experiment& e) { e.transformer.norm = Norm::none; }},
     Variation{"no feed-forward layers", "Attention alone moves information; it computes little from it",
               k_stack, [](Experiment& e) { e.attention.feed_forward_size = 0; }},
+    Variation{"without the ablated heads",
+              "Ablate heads (right-click), then train without them from the beginning", k_stack,
+              [](Experiment& e) { e.training.ablated = e.transformer.ablated; }},
     Variation{"no attention", "The encoder's last state alone has to hold the whole sentence", k_decoder,
               [](Experiment& e) { e.seq2seq.decoder_attention = DecoderAttention::none; }},
     Variation{"no backward reader", "An annotation then knows only the words up to its own", k_decoder,
@@ -50,6 +53,7 @@ std::optional<Experiment> varied(const Experiment& experiment, const Variation& 
     const Experiment before = untrained(experiment);
     Experiment after = before;
     variation.apply(after);
+    drop_missing_heads(after);
     if (after == before || !can_be_trained(after)) return std::nullopt;
     try {
         check(after);

@@ -17,6 +17,8 @@ std::string why_not_trained_with(std::string_view option, const Experiment& e) {
     if (option == "corpus" && !of_text) return "the task draws its own sentences";
     if (option == "momentum" && e.training.optimizer.kind != OptimizerKind::sgd)
         return "only sgd has momentum";
+    if (option == "train-ablated" && e.mechanism != MechanismKind::transformer)
+        return "only the heads of a transformer are ablated";
     return "";
 }
 

@@ -374,6 +374,8 @@ Session session_from_safetensors(std::string_view bytes, std::string_view source
         refuse(source, "experiment.given", "the file's tensors are the custom matrices: leave it out");
     for (NamedTensor& tensor : tensors.tensors) {
         require_given_name(tensor.name, "", source, "tensor");
+        if (session.experiment.training.step > 0 && !tensor.values.allFinite())
+            refuse(source, tensor.name, "a learned parameter is not finite: the file is damaged");
         given.emplace(tensor.name, GivenMatrix(std::move(tensor.values)));
     }
     return checked(std::move(session), source);

@@ -77,7 +77,7 @@ std::string no_activation(const Experiment& e) {
 }
 
 std::string no_ablation(const Experiment& e) {
-    return e.transformer.ablated.empty() ? "no head is ablated" : "";
+    return e.transformer.ablated.empty() && e.training.ablated.empty() ? "no head is ablated" : "";
 }
 
 std::string no_objective(const Experiment& e) {

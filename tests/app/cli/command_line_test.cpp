@@ -732,8 +732,12 @@ TEST_F(CommandLineTest, TrainWritesTensorsThatEveryCommandOpens) {
     expect_both_fail(1, {cut}, {cut, "the file is cut off", "copy it again"});
     // A disk that takes 2000 bytes a file.
     const Start small{.environment = {}, .input = {}, .output = {}, .largest_file = 2000};
-    expect_failure(1, train(path("out/run.safetensors"), small),
-                   {"cannot write " + path("out/run.safetensors"), "too large"});
+    const Outcome full = train(path("out/run.safetensors"), small);
+    EXPECT_EQ(full.code, 1);
+    EXPECT_NE(full.err.find("cannot write " + path("out/run.safetensors")), std::string::npos) << full.err;
+    EXPECT_NE(full.err.find("too large"), std::string::npos) << full.err;
+    EXPECT_NE(full.out.find("reverse: 5 steps"), std::string::npos) << "what was learned is said all the same";
+    EXPECT_EQ(in("out"), Words{});
 }
 
 TEST_F(CommandLineTest, AMatrixThatDoesNotFitIsNamedWithBothShapes) {
@@ -829,17 +833,61 @@ TEST_F(CommandLineTest, TrainRefusesWhatCannotBeTrained) {
                    {"none/x.json"});
 }
 
+/// Of a session file.
+int step_of(const std::string& file) { return load_session(file).experiment.training.step; }
+
 TEST_F(CommandLineTest, WhatWasLearnedBeforeTheLossDivergedIsKept) {
-    const Outcome outcome = run({"train", "--task", "copy", "--optimizer", "sgd", "--learning-rate", "1e30",
-                                 "--out", path("last.json")});
+    const Outcome outcome = run({"train", "--task", "induction", "--optimizer", "sgd", "--learning-rate",
+                                 "100", "--steps", "50", "--out", path("last.json")});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_NE(outcome.err.find("not finite"), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find("learning rate"), std::string::npos) << outcome.err;
-    EXPECT_EQ(run({"trace", path("last.json"), "--stage", "weights"}).code, 0);
+    EXPECT_GT(step_of(path("last.json")), 0);
+    const Outcome weights = run({"trace", path("last.json"), "--stage", "weights"});
+    EXPECT_EQ(weights.code, 0);
+    EXPECT_EQ(weights.out.find("nan"), std::string::npos) << "the last step that is good";
+    // Where the first step leads nowhere, there is nothing to keep.
+    expect_failure(1,
+                   run({"train", "--task", "copy", "--optimizer", "sgd", "--learning-rate", "1e30", "--out",
+                        path("none.json")}),
+                   {"not finite"});
+    EXPECT_FALSE(fs::exists(folder_ / "none.json"));
 }
 
-/// Of a session file.
-int step_of(const std::string& file) { return load_session(file).experiment.training.step; }
+TEST_F(CommandLineTest, AFilmOfAblatedHeadsEndsWithWhatTheSessionShows) {
+    ASSERT_EQ(run({"train", "--task", "induction", "--steps", "6", "--out", path("run.json")}).code, 0);
+    const std::vector<std::string> of_head = {"--ablate", "1.1", "--stage",  "2.weights",
+                                              "--head",   "1",   "--format", "csv"};
+    const auto render = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"render", path("run.json")});
+        arguments.insert(arguments.end(), of_head.begin(), of_head.end());
+        EXPECT_EQ(run(arguments).code, 0);
+    };
+    render({"--out", path("one")});
+    render({"--film", "2", "--out", path("film")});
+    EXPECT_EQ(read(folder_ / "film/frame-0002-2.weights-head1.csv"),
+              read(folder_ / "one/2.weights-head1.csv"));
+    // Trained without it, it is another run.
+    EXPECT_NE(run({"train", "--task", "induction", "--steps", "6", "--train-ablated", "1.1"}).out,
+              run({"train", "--task", "induction", "--steps", "6"}).out);
+    expect_failure(2, run({"train", "--task", "induction", "--ablate", "1.1"}), {"--train-ablated"});
+}
+
+TEST_F(CommandLineTest, AKilledTrainingLeavesWhatItKept) {
+    const std::string out = path("kept.safetensors");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::execl(ATTNSCOPE_EXECUTABLE, "attnscope", "train", "--task", "copy", "--steps", "100000", "--out",
+                out.c_str(), nullptr);
+        ::_exit(98);
+    }
+    for (int i = 0; i < 6000 && !fs::exists(out); ++i) ::poll(nullptr, 0, 10);
+    ASSERT_EQ(::kill(child, SIGKILL), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_GT(step_of(out), 0);
+    EXPECT_EQ(run({"trace", out, "--stage", "weights"}).code, 0);
+}
 
 TEST_F(CommandLineTest, AnInterruptedTrainingKeepsWhatIsLearned) {
     const std::string out = path("kept.json");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "app/document/document.h"
@@ -155,7 +156,69 @@ TEST(DocumentTrainingTest, ARunThatDivergesSaysSoAndStandsAtTheLastGoodStep) {
     EXPECT_NE(document.training().problem.find("learning rate"), std::string::npos);
     document.settle();
     EXPECT_FALSE(document.training().moving);
-    EXPECT_EQ(document.experiment().training.step, std::ssize(document.training().records));
+    // Where the loss is still finite: the first step leads nowhere.
+    EXPECT_EQ(document.training().records.size(), 1u);
+    EXPECT_EQ(document.experiment().training.step, 0);
+    EXPECT_TRUE(std::isfinite(document.trace()->find("loss"_stage)->buffer.at(0, 0, 0)));
+}
+
+TEST(DocumentTrainingTest, AnotherRunBesideDoesNotShowTheCourseOfTheLastOne) {
+    Document document(small(), {}, {});
+    document.train_beside(find_variation("no positions"));
+    document.play(6);
+    document.settle();
+    document.go_to_step(0);
+    document.settle();
+    document.train_beside(find_variation("another seed"));
+    document.settle();
+    EXPECT_TRUE(document.training_beside().records.empty());
+    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment,
+              varied(small().experiment, *find_variation("another seed")).value());
+}
+
+TEST(DocumentTrainingTest, TheRunBesideFollowsUndo) {
+    Document document(small(), {}, {});
+    document.train_beside(find_variation("no positions"));
+    document.play(6);
+    document.settle();
+    document.undo();
+    document.settle();
+    EXPECT_EQ(document.experiment().training.step, 0);
+    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment.training.step, 0);
+}
+
+TEST(DocumentTrainingTest, AblatedHeadsAreOfWhatIsShownAndTheRunStays) {
+    Session session;
+    session.experiment = task_experiment(TaskKind::induction);
+    session.experiment.input.dim = 8;
+    session.experiment.training.batch = 4;
+    Document document(session, {}, {});
+    document.play(20);
+    document.settle();
+    const Experiment learned = document.experiment();
+    const double whole = document.training().measured->loss;
+    document.change([](Session& s) { s.experiment.transformer.ablated = {{2, 1}, {2, 2}}; });
+    document.settle();
+    EXPECT_TRUE(document.is_of_run());
+    EXPECT_EQ(document.training().records.size(), 20u);
+    EXPECT_NE(document.training().measured->loss, whole) << "measured without them";
+    EXPECT_EQ(document.training().film.back().trace->experiment, document.experiment());
+    // Played on, the whole model learns.
+    document.play(25);
+    document.settle();
+    Experiment expected = at_step(learned, 25);
+    expected.transformer.ablated = {{2, 1}, {2, 2}};
+    EXPECT_EQ(document.experiment(), expected);
+    // A run without them is another one.
+    document.train_beside(find_variation("without the ablated heads"));
+    document.settle();
+    const Experiment& beside = document.slot(SlotName::b)->trace->experiment;
+    EXPECT_EQ(beside.training.ablated, expected.transformer.ablated);
+    EXPECT_EQ(beside.training.step, 25);
+    EXPECT_NE(beside.weights.given, expected.weights.given);
+    // Heads that are no longer there are forgotten.
+    document.change([](Session& s) { s.experiment.transformer.layers = 1; });
+    EXPECT_TRUE(document.experiment().transformer.ablated.empty());
 }
 
 TEST(DocumentTrainingTest, WhatCannotBeTrainedSaysWhy) {

@@ -184,6 +184,7 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"decay", {"Decay", "label"}},
         {"batch", {"Batch", "label"}},
         {"data-seed", {"Data seed", "label"}},
+        {"train-ablated", {"Without heads", "label"}},
         {"step", {"Step", "label"}},
         {"table-size", {"Table rows", "label"}},
         {"seed", {"Seed", "label"}},

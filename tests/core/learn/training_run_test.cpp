@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
@@ -360,21 +361,24 @@ TEST(RunTest, AnotherSentenceAndAnotherStepAreOfTheSameRun) {
     EXPECT_FALSE(are_of_one_run(start, other));
 }
 
-TEST(RunTest, ALossThatIsNotFiniteEndsItAndKeepsTheLastParameters) {
+TEST(RunTest, ALossThatIsNotFiniteEndsItAtTheLastParametersWhoseLossIs) {
     Experiment e = task_experiment(TaskKind::copy);
     e.training.optimizer = {.kind = OptimizerKind::sgd, .learning_rate = 1e30};
     TrainingRun run(e);
-    Parameters last;
+    std::vector<Parameters> all;
     EXPECT_THROW(
         {
             for (int i = 0; i < 20; ++i) {
-                last = run.parameters();
+                all.push_back(run.parameters());
                 run.advance();
             }
         },
         Error);
-    EXPECT_LT(run.step(), 20);
-    expect_same_bits(last, run.parameters());
+    ASSERT_GE(all.size(), 2u);
+    // The last step that was taken made parameters whose loss is not finite.
+    EXPECT_EQ(run.step(), std::ssize(all) - 2);
+    expect_same_bits(all[all.size() - 2], run.parameters());
+    EXPECT_TRUE(std::isfinite(run.measure().loss));
 }
 
 TEST(RunTest, AModelThatCannotBeTrainedIsRefused) {

@@ -275,7 +275,7 @@ TEST(AppliesTest, AnOptionOfTrainingAppliesExactlyWhereItChangesARun) {
         {"momentum", "0.5"},  {"weight-decay", "0.5"},
         {"clip", "0.001"},    {"warm-up", "7"},
         {"decay", "7"},       {"batch", "3"},
-        {"data-seed", "9"}};
+        {"data-seed", "9"},   {"train-ablated", "1.1"}};
     std::set<std::string_view> tried = {"step"};  // names a step of the run, and changes none
     for (const TaskKind task : {TaskKind::copy, TaskKind::next_word})
         for (const OptimizerKind optimizer : {OptimizerKind::sgd, OptimizerKind::adamw}) {

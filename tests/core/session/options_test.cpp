@@ -62,6 +62,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"context-length", {"1", "64", "4096"}},
     {"layers", {"1", "2", "24"}},
     {"norm", {"none", "before", "after"}},
+    {"train-ablated", {"1.2, 2.1", "2.1", ""}},
     {"ablate", {"1.2, 2.1", "2.1", ""}},
     {"ablation", {"mean", "zero"}},
     {"tied", {"true", "false"}},
