@@ -736,7 +736,8 @@ TEST_F(CommandLineTest, TrainWritesTensorsThatEveryCommandOpens) {
     EXPECT_EQ(full.code, 1);
     EXPECT_NE(full.err.find("cannot write " + path("out/run.safetensors")), std::string::npos) << full.err;
     EXPECT_NE(full.err.find("too large"), std::string::npos) << full.err;
-    EXPECT_NE(full.out.find("reverse: 5 steps"), std::string::npos) << "what was learned is said all the same";
+    EXPECT_NE(full.out.find("reverse: 5 steps"), std::string::npos)
+        << "what was learned is said all the same";
     EXPECT_EQ(in("out"), Words{});
 }
 
