@@ -17,7 +17,6 @@
 #include "core/picture/shown_matrix.h"
 #include "core/picture/view_figure.h"
 #include "core/recipe/recipe.h"
-#include "core/recipe/training_recipe.h"
 #include "core/session/applies.h"
 
 namespace attnscope {
@@ -64,9 +63,8 @@ void copy_matrix(ActionContext& c) {
 void copy_recipe(ActionContext& c) {
     const Experiment& shown = c.document.trace()->experiment;
     if (is_training_open(c) && can_be_trained(shown) && shown.training.step > 0) {
-        c.copy(training_recipe(TrainingRun(untrained(shown)), shown.training.step));
-        return say(c,
-                   fmt::format("copied a PyTorch script that trains the same {} steps", shown.training.step));
+        c.interaction.to_script = shown;  // written in the background: it holds the sentences of all steps
+        return;
     }
     c.copy(recipe(*c.document.trace()));
     say(c, "copied a PyTorch script that computes and prints every stage");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/learn/training_run.h"
+#include "core/recipe/training_recipe.h"
 
 namespace attnscope {
 
@@ -33,6 +34,10 @@ void watch(ActionContext& c) {
         s.experiment = untrained(s.experiment);
     });
     c.document.play(steps);
+}
+
+std::string training_script(const Experiment& experiment) {
+    return training_recipe(TrainingRun(untrained(experiment)), experiment.training.step);
 }
 
 void new_sentence(ActionContext& c) {

@@ -15,6 +15,8 @@ void play_or_pause(ActionContext& context);
 void train(ActionContext& context, int steps);
 /// Repeats the run from the parameters as they are drawn, up to the shown step.
 void watch(ActionContext& context);
+/// The PyTorch script that trains a run up to this step of it. Takes as long as the run has steps.
+std::string training_script(const Experiment& experiment);
 /// A sentence that the run has not seen: of other seeds than its own.
 void new_sentence(ActionContext& context);
 

@@ -12,11 +12,13 @@
 #include <sstream>
 #include <vector>
 
+#include "app/cli/session_arguments.h"
 #include "app/cli/validators.h"
 #include "app/shell/headless_window.h"
 #include "app/shell/window.h"
 #include "app/shell/workspace.h"
 #include "core/files/file.h"
+#include "core/learn/training_run.h"
 #include "core/session/options.h"
 
 namespace attnscope {
@@ -137,13 +139,20 @@ void change_heads(Stand& stand, int) {
     });
 }
 
+/// Plays a run of the session's task: its steps are the changes, one after the other.
+void train(Stand& stand, int i) {
+    if (i > 0) return;
+    stand.workspace.document().change([](Session& s) { s.presentation.view = ViewKind::training; });
+    stand.workspace.document().play();
+}
+
 struct MeasuredAction {
     const char* name;
     Change change;  ///< nullptr: no changes
 };
 
 constexpr MeasuredAction k_actions[] = {
-    {"idle", nullptr}, {"drag-seed", drag_seed}, {"type", type}, {"heads", change_heads}};
+    {"idle", nullptr}, {"drag-seed", drag_seed}, {"type", type}, {"heads", change_heads}, {"train", train}};
 
 /// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
@@ -210,7 +219,7 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
     command.add_option("--action", request.action, "What to replay")
         ->required()
         ->check(one_of(names))
-        ->option_text("idle|drag-seed|type|heads REQUIRED");
+        ->option_text("idle|drag-seed|type|heads|train REQUIRED");
     command
         .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
         ->check(whole_number(1, 100000))
@@ -219,6 +228,8 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
 
 int measure(const Session& session, const EvaluateOptions& options, std::optional<BackendWish> backend,
             const MeasureRequest& request) {
+    if (request.action == "train" && !can_be_trained(session.experiment))
+        throw UsageError("--action train: name a task of the mechanism, as --task translate");
     Stand stand(session, options, backend == BackendWish::gpu ? BackendWish::gpu : BackendWish::cpu);
     stand.step_until_shown();
     const double first_frame_ms = process_age_ms();
@@ -244,6 +255,7 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
         {"frames", request.frames},
         {"first_frame_ms", first_frame_ms},
         {"frame_ms", median(stand.frame_ms)},
+        {"longest_frame_ms", stand.frame_ms.empty() ? 0 : std::ranges::max(stand.frame_ms)},
         {"change_to_picture_ms", change ? Json(median(changes.milliseconds)) : Json(nullptr)},
         {"frames_to_picture", change ? Json(median(changes.frames)) : Json(nullptr)},
         {"cpu_percent", cpu_percent},

@@ -187,6 +187,9 @@ int train(const TrainArguments& arguments) {
         throw UsageError("--curves: name a file that ends in .csv, .svg, .png or .pdf");
     const Session session = session_from(arguments.model);
     for (const std::string& line : arguments.model.unused(session.experiment)) print_error(line);
+    if (const int at = session.experiment.training.step; at > 0)
+        print_error(
+            fmt::format("the run begins again at step 0, and repeats the {} steps that were taken", at));
     TrainingRun run = as_usage([&] { return TrainingRun(session.experiment); });
     require_writable(arguments.out);
     require_writable(arguments.curves);
@@ -217,13 +220,11 @@ int train(const TrainArguments& arguments) {
             });
         if (curves)
             try_to([&] {
-                write_file(arguments.curves,
-                           curves->bytes(run.start(), run.records(), session.presentation.theme));
+                const Course course{run.start(), run.records()};
+                write_file(arguments.curves, curves->bytes({&course, 1}, session.presentation.theme));
             });
-        const double first = run.records().front().loss;
-        if (measured.loss > 2 * first)
-            print_error(fmt::format("the loss grew from {:.4g} to {:.4g}: use a smaller learning rate", first,
-                                    measured.loss));
+        if (const std::string growing = growing_loss(run.records(), measured); !growing.empty())
+            print_error(growing);
         if (arguments.json)
             write_file("-", json_of(run, measured, seconds).dump(1) + "\n");
         else if (arguments.out != "-")

@@ -107,6 +107,7 @@ struct Interaction {
     ExportForm export_form;
     FileForm file_form;
     std::optional<OpenRequest> to_open;
+    std::optional<Experiment> to_script;  ///< a step of a run, of which the script is to be copied
     GiveForm give_form;
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks

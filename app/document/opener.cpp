@@ -107,5 +107,6 @@ void FileReader<File>::wait() const {
 template class FileReader<OpenedFile>;
 template class FileReader<Matrix>;
 template class FileReader<Session>;
+template class FileReader<std::string>;
 
 }  // namespace attnscope

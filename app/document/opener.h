@@ -61,5 +61,7 @@ private:
 using Opener = FileReader<OpenedFile>;
 using MatrixReader = FileReader<Matrix>;
 using SessionReader = FileReader<Session>;
+/// Of the script of a run, which is written rather than read.
+using ScriptWriter = FileReader<std::string>;
 
 }  // namespace attnscope

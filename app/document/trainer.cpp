@@ -21,20 +21,21 @@ constexpr std::chrono::milliseconds k_longest_end{500};
 constexpr std::chrono::milliseconds k_between_news{10}, k_between_films{300};
 constexpr int k_frames = 9;
 
-/// Of the attention weights alone. They are drawn as gradients are: of any sign, around 0.
-std::vector<StagePtr> changes_of_weights(const Trace& before, const Trace& after) {
-    std::vector<StagePtr> changes;
+std::vector<WeightsChange> changes_of_weights(const Trace& before, const Trace& after) {
+    std::vector<WeightsChange> changes;
     for (const StageRecord& record : before.records) {
         const Stage& stage = *record.stage;
-        const Stage* later = after.find(stage.key());
+        StagePtr later = after.stage(stage.key());
         if (stage.info->role != StageRole::weights || !later || later->shape() != stage.shape()) continue;
         Tensor change(stage.shape());
         std::ranges::transform(later->buffer.host().values(), stage.buffer.host().values(),
                                change.values().begin(), std::minus());
         Buffer buffer(std::move(change));
         for (int head = 0; head < stage.shape().heads; ++head) buffer.range(head);
-        changes.push_back(std::make_shared<const Stage>(
-            StageKey{stage.info, stage.layer, StageKey::Part::gradient}, std::move(buffer)));
+        changes.push_back(
+            {record.stage, std::move(later),
+             std::make_shared<const Stage>(StageKey{stage.info, stage.layer, StageKey::Part::gradient},
+                                           std::move(buffer))});
     }
     return changes;
 }
@@ -222,8 +223,7 @@ private:
         if (to_begin_) return;
         run_ = std::move(begun);
         now_.start = run_->start();
-        take_state();
-        tell();
+        if (take_state(lock)) tell();
     }
 
     /// To the step to start from, or on to the goal: at once where it was taken before, else by one step.
@@ -233,8 +233,7 @@ private:
         const int next = was_taken && (!is_playing() || aim < run_->step()) ? aim : run_->step() + 1;
         const Outcome outcome =
             unlocked(lock, [&](const std::stop_token& cancel) { run_->go_to(next, cancel); });
-        if (to_begin_) return;
-        take_state();
+        if (!take_state(lock)) return;
         if (!outcome.problem.empty()) return fail(outcome.problem);
         if (start_ == run_->step()) start_.reset();
         if (Clock::now() - told_ < k_between_news && moves()) return;
@@ -245,14 +244,22 @@ private:
     /// Each step on the way is to be seen.
     bool is_playing() const { return plays_ && !start_; }
 
-    void take_state() {
+    /// Where the run stands now. Copies what it has learned without the lock; false if another run replaced
+    /// it meanwhile.
+    bool take_state(std::unique_lock<std::mutex>& lock) {
+        std::shared_ptr<const Parameters> parameters;
+        unlocked(lock, [&](const std::stop_token&) {
+            parameters = std::make_shared<const Parameters>(run_->parameters());
+        });
+        if (to_begin_) return false;
         now_.step = run_->step();
-        now_.parameters = std::make_shared<const Parameters>(run_->parameters());
+        now_.parameters = std::move(parameters);
         now_.measured.reset();
         now_.changes.clear();
         changes_known_ = false;
         records_.insert(records_.end(), run_->records().begin() + std::ssize(records_),
                         run_->records().end());
+        return true;
     }
 
     void measure(std::unique_lock<std::mutex>& lock) {
@@ -296,7 +303,7 @@ private:
     /// Of a step that cannot be taken, or a sentence that cannot be computed, there are none.
     void find_changes(std::unique_lock<std::mutex>& lock) {
         const Experiment shown = *shown_;
-        std::vector<StagePtr> changes;
+        std::vector<WeightsChange> changes;
         const Outcome outcome = unlocked(lock, [&](const std::stop_token& cancel) {
             const auto trace_at = [&](const Parameters& parameters, int step) {
                 return evaluate(with_step(shown, run_->start(), parameters, step), {},

@@ -20,6 +20,12 @@ struct FilmFrame {
     std::shared_ptr<const Trace> trace;
 };
 
+/// Attention weights of the film's sentence where the run rests, and after its next step.
+struct WeightsChange {
+    StagePtr before, after;
+    StagePtr change;  ///< after − before, drawn as gradients are: of any sign, around 0
+};
+
 /// What a window knows of a run: a copy of its own.
 struct TrainingProgress {
     int run = 0;            ///< as Trainer::begin() numbers it; 0: none
@@ -30,9 +36,8 @@ struct TrainingProgress {
     std::optional<Measurement> measured =
         {};                            ///< of the step where the run rests, with the heads that are shown
     std::vector<FilmFrame> film = {};  ///< some steps, in order, of the sentence that is shown
-    /// Where the run rests: by how much its next step changes each of the film sentence's attention weights.
-    /// As stages, of each layer.
-    std::vector<StagePtr> changes = {};
+    /// Where the run rests: what its next step makes of the attention weights of each layer.
+    std::vector<WeightsChange> changes = {};
     bool moving = false;       ///< takes steps, or goes to one
     std::string problem = {};  ///< why it stopped
 };

@@ -10,6 +10,7 @@
 #include "core/export/export.h"
 #include "core/export/film.h"
 #include "core/export/run_curves.h"
+#include "core/learn/variations.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
@@ -76,6 +77,19 @@ bool has_curves(const Desk& desk) {
     return desk.document.is_of_run() && !desk.document.training().records.empty();
 }
 
+/// The run and the one beside it, as far as the first one went.
+std::vector<Course> courses_of(const Desk& desk) {
+    const TrainingProgress& run = desk.document.training();
+    std::vector<Course> courses{{run.start, run.records}};
+    if (const Variation* variation = desk.document.beside()) {
+        const TrainingProgress& beside = desk.document.training_beside();
+        Course course{beside.start, beside.records, std::string(variation->name)};
+        course.records.resize(std::min(course.records.size(), run.records.size()));
+        if (!course.records.empty()) courses.push_back(std::move(course));
+    }
+    return courses;
+}
+
 struct FormatRow {
     std::string_view name, summary;
 };
@@ -131,7 +145,7 @@ void what_to_export(Desk& desk, const Ui& ui) {
         if (has_curves(desk)) {
             beside();
             button("curves", What::curves);
-            tooltip(ui, "Loss, accuracy and pattern score of every step");
+            tooltip(ui, "Loss, accuracy and pattern score of every step; of the run beside it, too");
         }
     });
     if (form.what == ExportForm::What::film)
@@ -256,10 +270,10 @@ void start_export(Desk& desk, Session session) {
                 return export_film(session, request, folder, {}, progress);
             });
     if (form.what == What::curves)
-        return desk.exporter.start([run = desk.document.training(), formats = formats_of(form),
+        return desk.exporter.start([courses = courses_of(desk), formats = formats_of(form),
                                     folder = form.folder,
                                     theme = form.presentation.theme](const ExportProgress& progress) {
-            return export_curves(run.start, run.records, theme, formats, folder, progress);
+            return export_curves(courses, theme, formats, folder, progress);
         });
     desk.exporter.start(desk.document.trace(), std::move(session), request_of(desk), form.folder);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/actions/files.h"
+#include "app/actions/training.h"
 #include "app/panels/panels.h"
 #include "app/platform/imgui_compat.h"
 #include "app/views/views.h"
@@ -118,6 +119,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       opener_(wake),
       matrix_reader_(wake),
       first_reader_(wake),
+      script_writer_(wake),
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
@@ -141,9 +143,10 @@ bool Workspace::end_within(std::chrono::milliseconds most) {
     opener_.cancel();
     matrix_reader_.cancel();
     first_reader_.cancel();
+    script_writer_.cancel();
     const auto ended = [&] {
         return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended() &&
-               matrix_reader_.ended() && first_reader_.ended();
+               matrix_reader_.ended() && first_reader_.ended() && script_writer_.ended();
     };
     const auto last = std::chrono::steady_clock::now() + most;
     while (!ended() && std::chrono::steady_clock::now() < last)
@@ -252,6 +255,18 @@ void Workspace::open_what_was_asked_for() {
     if (!asked_in_dialog && !problem.empty()) interaction_.notice = {problem, true};
 }
 
+void Workspace::copy_script_as_asked() {
+    if (auto wanted = std::exchange(interaction_.to_script, std::nullopt))
+        script_writer_.start("the script", [e = std::move(*wanted)] { return training_script(e); });
+    const std::optional<ScriptWriter::Outcome> outcome = script_writer_.take();
+    if (!outcome) return;
+    wants_frame_ = true;
+    if (outcome->file) copy_(*outcome->file);
+    interaction_.notice = {
+        outcome->file ? "copied a PyTorch script that trains the same steps" : outcome->problem,
+        !outcome->file};
+}
+
 void Workspace::offer_card(const GlVersion& version,
                            std::function<std::unique_ptr<GlContext>()> make_context) {
     make_context_ = std::move(make_context);
@@ -314,6 +329,7 @@ bool is_about_to_take_long(const FileReader<File>& reader) {
 void Workspace::draw(FrameInput& frame) {
     wants_frame_ = document_.update();
     open_what_was_asked_for();
+    copy_script_as_asked();
     // A file that is missing or damaged: the session becomes an unnamed one.
     if (auto first = first_reader_.take()) document_.file_was_read(std::move(first->file));
     if (is_about_to_take_long(opener_) || is_about_to_take_long(matrix_reader_)) wants_frame_ = true;

@@ -68,6 +68,7 @@ private:
     void say_why_not(std::string why);
     bool kept_from(const Action& action) const;
     void open_what_was_asked_for();
+    void copy_script_as_asked();
     void on_drop(const std::vector<std::string>& paths);
     ActionContext context() { return {document_, interaction_, saved_, copy_}; }
 
@@ -80,6 +81,7 @@ private:
     Opener opener_;
     MatrixReader matrix_reader_;
     SessionReader first_reader_;
+    ScriptWriter script_writer_;
     SentenceFields sentences_;
     std::function<void(const std::string&)> copy_;
     std::string processor_;

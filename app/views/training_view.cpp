@@ -51,11 +51,18 @@ bool is_stack(const Trace& trace) { return trace.experiment.mechanism == Mechani
 
 // ---- header and buttons
 
+/// What is wrong with the run; empty if nothing is.
+std::string problem(const Desk& desk) {
+    const TrainingProgress* known = progress(desk);
+    if (!known) return "";
+    if (!known->problem.empty()) return known->problem;
+    return known->measured ? capitalized(growing_loss(known->records, *known->measured)) : "";
+}
+
 std::string summary(const Desk& desk) {
     const Task& task = shown_task(desk);
     std::string text(task.summary);
     const TrainingProgress* known = progress(desk);
-    if (known && !known->problem.empty()) return known->problem;
     // Where the next token is predicted, a sentence's loss counts also what cannot be known.
     const Trace& trace = *desk.document.trace();
     const Stage* loss = trace.find("loss"_stage);
@@ -94,12 +101,12 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const std::string title(name_of(desk.document.experiment().training.task));
     const float width = draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text), title);
-    const TrainingProgress* known = progress(desk);
-    const bool problem = known && !known->problem.empty();
+    const std::string wrong = problem(desk);
     draw_text(list, ui.fonts.body, {area.min.x + width + ui.px(16), area.min.y + ui.px(7)},
-              ink(problem ? ui.theme.warning : ui.theme.secondary), summary(desk), Align::left,
-              area.width() - width - ui.px(16));
+              ink(wrong.empty() ? ui.theme.secondary : ui.theme.warning),
+              wrong.empty() ? summary(desk) : wrong, Align::left, area.width() - width - ui.px(16));
 
+    const TrainingProgress* known = progress(desk);
     const bool moving = known && known->moving;
     struct Button {
         const char* action;
@@ -288,6 +295,14 @@ Grid grid_for(const Ui& ui, const Area& area, int count) {
     return best;
 }
 
+/// Where a small picture stands: not wider than its cells are high.
+Area picture_in(const Area& place, const ShownStage& shown) {
+    const float ratio = static_cast<float>(shown.columns()) / static_cast<float>(shown.rows());
+    return {place.min,
+            {place.min.x + place.width() * std::min(1.0f, ratio),
+             place.min.y + place.height() * std::min(1.0f, 1 / ratio)}};
+}
+
 enum class Pressed { no, left, right };
 
 /// A small picture that can be pressed, with a text below, or in its tooltip where there is no room.
@@ -305,11 +320,7 @@ Pressed tile(Desk& desk, const Ui& ui, const char* kind, int index, const ShownS
     tooltip(ui, texts.empty() || help.empty() ? texts + help : texts + "\n" + help);
     const bool pressed = keyboard_use(ui, ImGui::GetID("tile"), place).pressed;
     ImGui::PopID();
-    // Not wider than its cells are high.
-    const float ratio = static_cast<float>(shown.columns()) / static_cast<float>(shown.rows());
-    const Area picture{place.min,
-                       {place.min.x + place.width() * std::min(1.0f, ratio),
-                        place.min.y + place.height() * std::min(1.0f, 1 / ratio)}};
+    const Area picture = picture_in(place, shown);
     paint_matrix(desk, ui, *list, shown, picture, shared_scale(desk, shown));
     if (chosen || hovered)
         list->AddRect({picture.min.x - 3, picture.min.y - 3}, {picture.max.x + 3, picture.max.y + 3},
@@ -461,6 +472,22 @@ void run_beside(Desk& desk, const Ui& ui, const Area& area, const Variation& var
     if (slot.trace) pictures(desk, ui, area, *slot.trace, &known, fmt::format(", {}", variation.name));
 }
 
+/// The weight under the mouse after the next step, now, and their difference; empty off the picture.
+std::string change_text(const ShownStage& shown, const WeightsChange& change, const Area& picture, int step) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    if (!picture.contains(mouse)) return "";
+    const auto at = [](float part, int count) { return cell_at(part * static_cast<float>(count), count); };
+    const int row = at((mouse.y - picture.min.y) / picture.height(), shown.rows()),
+              column = at((mouse.x - picture.min.x) / picture.width(), shown.columns());
+    const int head = std::max(0, shown.head_index());
+    const auto number = [&](const StagePtr& stage) {
+        return exact_text(stage->buffer.at(head, row, column));
+    };
+    return fmt::format("{} → {}\n{}  after step {}\n− {}  now\n= {}",
+                       words_of_rows(shown)[static_cast<std::size_t>(row)], shown.column_label(column),
+                       number(change.after), step + 1, number(change.before), number(change.change));
+}
+
 /// The gradient of the chosen head's weights, and what the next step makes of them.
 void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
     const Trace& trace = *desk.document.trace();
@@ -472,6 +499,7 @@ void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
     struct Picture {
         StagePtr stage;
         std::string text;
+        const WeightsChange* change = nullptr;
     };
     std::vector<Picture> shown;
     if (is_stack(trace)) shown.push_back({now->stage, "weights"});  // else they stand at the left
@@ -479,17 +507,21 @@ void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
     key.part = StageKey::Part::gradient;
     if (StagePtr gradient = trace.stage(key)) shown.push_back({std::move(gradient), "∂ℓ/∂ weights"});
     if (known && known->step == trace.experiment.training.step)
-        for (const StagePtr& change : known->changes)
-            if (change->key() == key && change->shape() == now->stage->shape())
-                shown.push_back({change, fmt::format("step {} adds", known->step + 1)});
+        for (const WeightsChange& each : known->changes)
+            if (each.change->key() == key && each.change->shape() == now->stage->shape())
+                shown.push_back({each.change, fmt::format("step {} adds", known->step + 1), &each});
     const Area body{{area.min.x, area.min.y + ui.px(k_caption)}, area.max};
     const Grid grid = grid_for(ui, body, std::max(2, static_cast<int>(shown.size())));
     for (int i = 0; i < std::ssize(shown); ++i) {
         const Picture& each = shown[static_cast<std::size_t>(i)];
         const ShownStage stage{&trace, each.stage, now->head};
         const float largest = each.stage->buffer.range(std::max(0, stage.head_index())).magnitude();
+        const std::string help =
+            each.change
+                ? change_text(stage, *each.change, picture_in(grid.place(body, i), stage), known->step)
+                : "";
         tile(desk, ui, "change", i, stage, grid, body, false, each.text,
-             each.stage == now->stage ? "" : "± " + short_text(largest));
+             each.stage == now->stage ? "" : "± " + short_text(largest), help);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 
 #include "core/files/file.h"
 #include "core/number_text.h"
@@ -12,34 +13,65 @@
 namespace attnscope {
 namespace {
 
-std::string csv(const Experiment& start, std::span<const StepRecord> records, ThemeKind) {
-    std::string text = "step,loss,accuracy,gradient norm";
-    for (std::size_t i = 0; !records.empty() && i < records.front().patterns.size(); ++i) {
-        const auto [layer, head] = head_place(start, i);
-        text += start.mechanism == MechanismKind::seq2seq
-                    ? "," + std::string(task_of(start.training.task).pattern)
-                    : fmt::format(",layer {} head {}", layer, head);
+/// The names of a run's columns, each behind a comma.
+std::string csv_header(const Course& course) {
+    std::vector<std::string> names{"loss", "accuracy", "gradient norm"};
+    for (std::size_t i = 0; !course.records.empty() && i < course.records.front().patterns.size(); ++i) {
+        const auto [layer, head] = head_place(course.start, i);
+        names.push_back(course.start.mechanism == MechanismKind::seq2seq
+                            ? std::string(task_of(course.start.training.task).pattern)
+                            : fmt::format("layer {} head {}", layer, head));
+    }
+    std::string text;
+    for (const std::string& name : names)
+        text += "," + (course.variation.empty() ? name : course.variation + ": " + name);
+    return text;
+}
+
+/// A step's numbers, each behind a comma; of a step that was not taken only the commas.
+std::string csv_cells(const Course& course, std::size_t step) {
+    if (course.records.empty()) return ",,,";
+    if (step >= course.records.size()) return std::string(3 + course.records.front().patterns.size(), ',');
+    const StepRecord& record = course.records[step];
+    std::string text = fmt::format(",{},{},{}", shortest_text(record.loss), shortest_text(record.accuracy),
+                                   shortest_text(record.norm));
+    for (const float score : record.patterns) text += "," + exact_text(score);
+    return text;
+}
+
+std::string csv(std::span<const Course> courses, ThemeKind) {
+    std::string text = "step";
+    std::size_t steps = 0;
+    for (const Course& course : courses) {
+        text += csv_header(course);
+        steps = std::max(steps, course.records.size());
     }
     text += "\n";
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        const StepRecord& record = records[i];
-        text += fmt::format("{},{},{},{}", i + 1, shortest_text(record.loss), shortest_text(record.accuracy),
-                            shortest_text(record.norm));
-        for (const float score : record.patterns) text += "," + exact_text(score);
+    for (std::size_t i = 0; i < steps; ++i) {
+        text += std::to_string(i + 1);
+        for (const Course& course : courses) text += csv_cells(course, i);
         text += "\n";
     }
     return text;
 }
 
 template <std::string (*render)(const CurvePicture&, const TextFace&)>
-std::string picture(const Experiment& start, std::span<const StepRecord> records, ThemeKind theme) {
-    const Task& task = task_of(start.training.task);
-    return render({.title = fmt::format("Training: {}", name_of(task.choice)),
-                   .subtitle = fmt::format("{}  ·  {} steps of {}, batch {}", task.summary, records.size(),
-                                           name_of(start.training.optimizer.kind), start.training.batch),
-                   .curves = run_curves(records, task, theme_of(theme)),
-                   .theme = theme},
-                  TextFace());
+std::string picture(std::span<const Course> courses, ThemeKind theme) {
+    const Course& run = courses.front();
+    const Training& training = run.start.training;
+    const Task& task = task_of(training.task);
+    CurvePicture drawn{
+        .title = fmt::format("Training: {}", name_of(task.choice)),
+        .subtitle = fmt::format("{}  ·  {} steps of {}, batch {}", task.summary, run.records.size(),
+                                name_of(training.optimizer.kind), training.batch),
+        .curves = run_curves(run.records, task, theme_of(theme)),
+        .theme = theme};
+    for (const Course& beside : courses.subspan(1)) {
+        drawn.subtitle += fmt::format("  ·  dashed: {}", beside.variation);
+        std::ranges::move(run_curves_beside(beside.records, task, theme_of(theme), beside.variation),
+                          std::back_inserter(drawn.curves));
+    }
+    return render(drawn, TextFace());
 }
 
 constexpr std::array k_formats = {CurveFormat{"csv", csv}, CurveFormat{"svg", picture<curve_svg>},
@@ -74,15 +106,15 @@ std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const 
 
 std::span<const CurveFormat> curve_formats() { return k_formats; }
 
-std::vector<std::string> export_curves(const Experiment& start, std::span<const StepRecord> records,
-                                       ThemeKind theme, std::span<const std::string> formats,
-                                       const std::string& folder, const ExportProgress& progress) {
+std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKind theme,
+                                       std::span<const std::string> formats, const std::string& folder,
+                                       const ExportProgress& progress) {
     std::vector<std::string> paths;
     for (const std::string& name : formats) {
         const std::string file = fmt::format("{}.{}", k_curves_file, name);
         if (progress && !progress({.done = paths.size(), .of = formats.size(), .part = 0})) break;
         const std::string path = (std::filesystem::path(folder) / file).string();
-        write_file(path, curve_format_of(file)->bytes(start, records, theme));
+        write_file(path, curve_format_of(file)->bytes(courses, theme));
         paths.push_back(path);
     }
     return paths;

@@ -11,6 +11,13 @@
 
 namespace attnscope {
 
+/// A run, and the steps that it took.
+struct Course {
+    Experiment start;
+    std::vector<StepRecord> records;
+    std::string variation = {};  ///< how it differs from the run that it was trained beside: "no positions"
+};
+
 /// The loss, the share of targets that were right and, where the task has a pattern, the score of the head
 /// that shows it best.
 std::vector<Curve> run_curves(std::span<const StepRecord> records, const Task& task, const Theme& theme);
@@ -18,22 +25,23 @@ std::vector<Curve> run_curves(std::span<const StepRecord> records, const Task& t
 std::vector<Curve> run_curves_beside(std::span<const StepRecord> records, const Task& task,
                                      const Theme& theme, const std::string& name);
 
-/// A file of the course of a run, by its extension.
+/// A file of the course of runs, by its extension: of one, or of one and of those trained beside it.
 struct CurveFormat {
     std::string_view name;
-    std::string (*bytes)(const Experiment& start, std::span<const StepRecord> records, ThemeKind theme);
+    std::string (*bytes)(std::span<const Course> courses, ThemeKind theme);
 };
 
 /// csv, svg, png, pdf. A CSV file has a row for each step: step, loss, accuracy, gradient norm, and the score
-/// of each head ("layer 1 head 2").
+/// of each head ("layer 1 head 2"); then the same of a run beside it, behind its name ("no positions: loss").
+/// A run that took fewer steps leaves the later rows empty.
 std::span<const CurveFormat> curve_formats();
 /// The files' name, without what names the format.
 inline constexpr std::string_view k_curves_file = "training";
-/// Writes the course of a run into an existing folder, in each of the formats; returns the paths. Throws as
+/// Writes the course of runs into an existing folder, in each of the formats; returns the paths. Throws as
 /// write_file.
-std::vector<std::string> export_curves(const Experiment& start, std::span<const StepRecord> records,
-                                       ThemeKind theme, std::span<const std::string> formats,
-                                       const std::string& folder, const ExportProgress& progress = {});
+std::vector<std::string> export_curves(std::span<const Course> courses, ThemeKind theme,
+                                       std::span<const std::string> formats, const std::string& folder,
+                                       const ExportProgress& progress = {});
 /// By the end of a file's name; nullptr for another.
 const CurveFormat* curve_format_of(std::string_view file);
 

@@ -16,7 +16,7 @@ namespace attnscope {
 namespace {
 
 /// Sentences of a part; more parts than this keep more cores busy, fewer make larger products.
-constexpr std::size_t k_part = 16;
+constexpr std::size_t k_part = 8;
 
 /// A model, and how its batches are computed.
 struct Computation {

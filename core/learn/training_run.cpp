@@ -127,6 +127,12 @@ std::size_t Measurement::best_head() const {
     return static_cast<std::size_t>(std::ranges::max_element(patterns) - patterns.begin());
 }
 
+std::string growing_loss(std::span<const StepRecord> records, const Measurement& last) {
+    if (records.empty() || last.loss <= 2 * records.front().loss) return "";
+    return fmt::format("the loss grew from {:.4g} to {:.4g}: use a smaller learning rate",
+                       records.front().loss, last.loss);
+}
+
 TrainingRun::TrainingRun(Experiment experiment, int threads)
     : model_(untrained(std::move(experiment))),
       threads_(threads),

@@ -1,7 +1,9 @@
 // A training run: a task learned step by step.
 #pragma once
 
+#include <span>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,6 +52,9 @@ struct Measurement {
 
     std::size_t best_head() const;  ///< its place in `patterns`, which is not empty
 };
+
+/// What to say of a run whose loss is more than twice that of its first step; empty of any other.
+std::string growing_loss(std::span<const StepRecord> records, const Measurement& last);
 
 /// A run and where it stands. Its records only grow: going back to a step and on again repeats the same bits,
 /// whatever the number of threads. From time to time the state is kept, in about 64 MiB but at least four

@@ -253,7 +253,10 @@ TEST(TrainerTest, AtRestTheNextStepsChangesOfTheWeightsAreKnown) {
     for (int i = 0; i < now.find(key)->shape().rows; ++i)
         for (int j = 0; j < now.find(key)->shape().columns; ++j) {
             const float change = next.find(key)->buffer.at(0, i, j) - now.find(key)->buffer.at(0, i, j);
-            EXPECT_EQ(progress.changes[0]->buffer.at(0, i, j), change);
+            const WeightsChange& of_layer = progress.changes[0];
+            EXPECT_EQ(of_layer.change->buffer.at(0, i, j), change);
+            EXPECT_EQ(of_layer.before->buffer.at(0, i, j), now.find(key)->buffer.at(0, i, j));
+            EXPECT_EQ(of_layer.after->buffer.at(0, i, j), next.find(key)->buffer.at(0, i, j));
             largest = std::max(largest, std::abs(change));
         }
     EXPECT_GT(largest, 1e-4f);

@@ -1,8 +1,12 @@
 // Training in the window.
+#include <chrono>
 #include <set>
+#include <thread>
 
+#include "app/platform/imgui_compat.h"
 #include "core/graph/stage_table.h"
 #include "core/learn/training_run.h"
+#include "core/recipe/training_recipe.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -95,6 +99,18 @@ TEST_F(TrainingViewTest, AHeadIsFocusedByAClick) {
     EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
     EXPECT_EQ(document().presentation().focused(), "2.weights");
     EXPECT_EQ(document().presentation().view, ViewKind::training);
+}
+
+TEST_F(TrainingViewTest, TheScriptOfTheRunIsCopied) {
+    take(4);
+    compat::text_bridge().clipboard.set("");
+    press(Key::c, {.ctrl = true, .shift = true});
+    for (int i = 0; i < 2000 && compat::text_bridge().clipboard.get().empty(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        step();
+    }
+    EXPECT_EQ(compat::text_bridge().clipboard.get(),
+              training_recipe(TrainingRun(untrained(document().experiment())), 4));
 }
 
 TEST_F(TrainingViewTest, AnotherSentenceOfTheTask) {
@@ -207,8 +223,8 @@ TEST_F(TrainingViewTest, WithGradientsTheNextStepsChangeIsDrawn) {
     ASSERT_EQ(changes.size(), 2u);
     std::set<const void*> drawn;
     for (const auto& each : window->host().heatmaps().drawn()) drawn.insert(each.owner.get());
-    EXPECT_TRUE(drawn.contains(changes.front().get())) << "of the layer in view";
-    EXPECT_FALSE(drawn.contains(changes.back().get()));
+    EXPECT_TRUE(drawn.contains(changes.front().change.get())) << "of the layer in view";
+    EXPECT_FALSE(drawn.contains(changes.back().change.get()));
     const Stage* gradient = nullptr;
     for (const StagePtr& each : document().trace()->gradients)
         if (each->name() == "1.grad.weights") gradient = each.get();

@@ -67,12 +67,28 @@ TEST(RunCurvesTest, ARowOfTheTableForEachStep) {
     const Experiment start = task_experiment(TaskKind::induction);
     const std::vector<StepRecord> records = {{2.5, 0.25, 1, {0.5f, 0.25f, 0, 1}},
                                              {1.25, 0.5, 2, {0.5f, 0.25f, 0, 1}}};
-    EXPECT_EQ(curve_format_of("a.csv")->bytes(start, records, ThemeKind::dark),
+    const Course course{start, records};
+    EXPECT_EQ(curve_format_of("a.csv")->bytes({&course, 1}, ThemeKind::dark),
               "step,loss,accuracy,gradient norm,layer 1 head 1,layer 1 head 2,layer 2 head 1,layer 2 head 2\n"
               "1,2.5,0.25,1,0.5,0.25,0,1\n"
               "2,1.25,0.5,2,0.5,0.25,0,1\n");
     EXPECT_EQ(curve_format_of("a.txt"), nullptr);
     EXPECT_EQ(curve_format_of("csv"), nullptr);
+}
+
+TEST(RunCurvesTest, ARunBesideHasColumnsOfItsOwn) {
+    const Experiment start = task_experiment(TaskKind::translate);
+    const std::vector<Course> courses{{start, {{2, 0.25, 1, {0.5f}}, {1, 0.5, 1, {0.75f}}}},
+                                      {start, {{4, 0.125, 2, {}}}, "no attention"}};
+    EXPECT_EQ(curve_format_of("a.csv")->bytes(courses, ThemeKind::dark),
+              "step,loss,accuracy,gradient norm,alignment,no attention: loss,no attention: accuracy,no "
+              "attention: gradient norm\n"
+              "1,2,0.25,1,0.5,4,0.125,2\n"
+              "2,1,0.5,1,0.75,,,\n");
+    const std::string both = curve_format_of("a.svg")->bytes(courses, ThemeKind::dark),
+                      alone = curve_format_of("a.svg")->bytes(std::span(courses).first(1), ThemeKind::dark);
+    EXPECT_NE(both.find("stroke-dasharray"), std::string::npos);
+    EXPECT_EQ(alone.find("stroke-dasharray"), std::string::npos);
 }
 
 TEST(RunCurvesTest, EveryPictureIsAFileOfItsKindAndTheSameEachTime) {
@@ -81,7 +97,8 @@ TEST(RunCurvesTest, EveryPictureIsAFileOfItsKindAndTheSameEachTime) {
     for (const double loss : sudden())
         records.push_back({loss, 1 - loss / 4, 1, {static_cast<float>(1 - loss / 3)}});
     const auto bytes = [&](const char* file) {
-        return curve_format_of(file)->bytes(start, records, ThemeKind::print);
+        const Course course{start, records};
+        return curve_format_of(file)->bytes({&course, 1}, ThemeKind::print);
     };
     EXPECT_TRUE(bytes("a.svg").starts_with("<?xml"));
     EXPECT_NE(bytes("a.svg").find("Training: translate"), std::string::npos);
