@@ -94,6 +94,17 @@ void paint_mask(Document& document, Matrix mask, const std::string& gesture) {
         gesture);
 }
 
+std::vector<std::string> names_to_give(const Trace* trace, const Experiment& experiment) {
+    std::vector<std::string> names;
+    if (trace)
+        for (const Givable& each : trace->givable) names.push_back(each.name);
+    else
+        for (const GivenName& each : given_names()) names.emplace_back(each.name);
+    for (const auto& [name, matrix] : experiment.weights.given)
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    return names;
+}
+
 GivenSize given_size(const Trace& trace, std::string_view name) {
     const auto found = std::ranges::find(trace.givable, name, &Givable::name);
     return found == trace.givable.end() ? GivenSize{1, 1} : GivenSize{found->rows, found->columns};
