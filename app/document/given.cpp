@@ -141,7 +141,7 @@ int head_width(const Trace& trace, StageKey heads, StageKey whole) {
 
 int key_width(const Experiment& experiment, const Trace* trace) {
     const int width = trace ? head_width(*trace, "key_heads"_stage, "key"_stage) : 0;
-    return width > 0 ? width : experiment.key_columns() / std::max(experiment.attention.heads, 1);
+    return width > 0 ? width : experiment.key_width();
 }
 
 void give(Document& document, const std::string& name, Matrix values, const std::string& gesture) {

@@ -19,6 +19,11 @@ const Mechanism& mechanism_of(const Experiment& experiment) {
 
 Graph build(const Experiment& experiment) { return mechanism_of(experiment).build(experiment); }
 
+std::string why_no_sentence_fits(const Experiment& experiment) {
+    const auto why = mechanism_of(experiment).why_no_sentence_fits;
+    return why ? why(experiment) : "";
+}
+
 const Stage& main_stage(const Trace& trace) {
     for (const StageInfo* result : mechanism_of(trace.experiment).results)
         if (const Stage* stage = trace.find_named(result->name)) return *stage;

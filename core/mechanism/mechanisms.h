@@ -11,6 +11,9 @@ const Mechanism& mechanism_of(const Experiment& experiment);
 /// not fit, Error(too_large) for more than k_max_tokens tokens.
 Graph build(const Experiment& experiment);
 
+/// Why no sentence fits sizes that check() accepts, as an odd d_k with RoPE; empty if one may.
+std::string why_no_sentence_fits(const Experiment& experiment);
+
 /// The main result: `weights`; in seq2seq `alignment`, or `decoder_context` without attention.
 const Stage& main_stage(const Trace& trace);
 

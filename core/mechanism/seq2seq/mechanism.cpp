@@ -24,6 +24,7 @@ const Mechanism k_seq2seq_mechanism = {
     .choice = MechanismKind::seq2seq,
     .build = build_seq2seq,
     .why_unused = why_unused_by_seq2seq,
+    .why_no_sentence_fits = nullptr,
     .row_labels = step_labels,
     .is_recurrent = true,
     .results = k_results,

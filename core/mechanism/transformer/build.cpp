@@ -210,7 +210,7 @@ std::vector<int> TransformerBuilder::ablated_heads() const {
 }
 
 Value TransformerBuilder::attend(Value x) {
-    const int heads = e_.attention.heads, d_k = e_.input.dim / heads;
+    const int heads = e_.attention.heads, d_k = e_.key_width();
     const bool rotate = e_.attention.position == Position::rope;
     if (const std::string why = rotate ? why_rope_does_not_fit(d_k) : ""; !why.empty())
         throw Error(ErrorKind::bad_input, why);
