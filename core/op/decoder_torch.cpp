@@ -15,7 +15,7 @@ TorchVariable local(DecoderPart part) {
 
 /// Which source words are open, of those that the rules and the window leave.
 std::string open_words(const DecoderRule& rule, int words) {
-    const std::string near = fmt::format("(torch.arange({}) - p).abs() <= {}", words, rule.window);
+    const std::string near = within_in_python(words, "p", rule.window);
     if (!rule.has_window()) return "mask[i]";
     return rule.has_mask() ? fmt::format("mask[i] & ({})", near) : near;
 }

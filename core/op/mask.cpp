@@ -71,6 +71,16 @@ Matrix Mask::without_window() const {
     return open;
 }
 
+Eigen::RowVectorXf Mask::row(int i, std::optional<double> center) const {
+    Eigen::RowVectorXf open = Eigen::RowVectorXf::Ones(keys);
+    for_each_condition(
+        *this, center.has_value(), [&](int) { return *center; },
+        [&](const auto& closes, const auto&) {
+            close_where({open.data(), 1, open.size()}, i, closes);
+        });
+    return open;
+}
+
 std::vector<std::string> Mask::closing(int i, int j, std::optional<double> center) const {
     std::vector<std::string> names;
     for_each_condition(
@@ -153,8 +163,7 @@ void Mask::torch(TorchLines& py) const {
     }
     if (bias) py.line("{} &= mask_additive != -inf", mask);
     if (!py.inputs.empty())
-        py.line("{0} = {0} & ((torch.arange({1}) - {2}.unsqueeze(-1)).abs() <= {3})", mask, keys, py.in(0),
-                window);
+        py.line("{0} = {0} & ({1})", mask, within_in_python(keys, py.in(0) + ".unsqueeze(-1)", window));
 }
 
 void MaskedFill::torch(TorchLines& py) const {
