@@ -22,7 +22,7 @@ bool opens(int i, int j, bool) {
 }
 
 constexpr std::array k_presets = {
-    MaskPreset{"All open", "Every query may look at every key", [](int, int, bool) { return true; }},
+    MaskPreset{"All open", "Every query may attend to every key", [](int, int, bool) { return true; }},
     MaskPreset{"Causal", "Each token and those before it", opens<MaskForm::causal>},
     MaskPreset{"Window", "Each token and its neighbors", opens<MaskForm::window, 1, 1>},
     MaskPreset{"Checker", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},

@@ -15,7 +15,7 @@ namespace attnscope {
 struct MaskPreset {
     std::string_view name;
     std::string_view help;
-    /// Whether query i may look at key j (both from 0); `now`: whether it may so far.
+    /// Whether query i may attend to key j (both from 0); `now`: whether it may so far.
     bool (*open)(int i, int j, bool now);
 };
 std::span<const MaskPreset> mask_presets();

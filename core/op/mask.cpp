@@ -149,8 +149,8 @@ std::string Mask::caption(const Symbols& in) const {
 void Mask::torch(TorchLines& py) const {
     const std::string& mask = py.out();
     const bool closes = !rules.empty() || custom || bias || !py.inputs.empty();
-    py.section = closes ? "Mask: which query i may look at which key j; closed cells become −∞."
-                        : "Mask: every query may look at every key.";
+    py.section = closes ? "Mask: which query i may attend to which key j; closed cells become −∞."
+                        : "Mask: every query may attend to every key.";
     py.line("{} = torch.ones({}, {}, dtype=torch.bool)", mask, queries, keys);
     if (!rules.empty()) py.line("i, j = torch.arange({})[:, None], torch.arange({})", queries, keys);
     for (const MaskRule& rule : rules) {

@@ -17,7 +17,7 @@
 namespace attnscope::op {
 
 /// Mask::formula() where nothing is closed.
-inline constexpr std::string_view k_all_open = "all open: every query may look at every key";
+inline constexpr std::string_view k_all_open = "all open: every query may attend to every key";
 
 /// Whether key j is at most `window` from a center; no key is near a center that is NaN.
 inline bool is_within(double center, int j, double window) { return std::abs(j - center) <= window; }
