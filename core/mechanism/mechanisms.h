@@ -5,6 +5,8 @@
 
 namespace attnscope {
 
+/// One for each kind.
+std::span<const Mechanism* const> mechanisms();
 const Mechanism& mechanism_of(const Experiment& experiment);
 
 /// The graph of the experiment. Throws Error(bad_input) for an experiment without tokens or whose shapes do

@@ -46,9 +46,11 @@ constexpr std::string_view k_sections[] = {"Input",       "Embedding", "Image", 
 
 const Mechanism k_attention_mechanism = {
     .choice = MechanismKind::attention,
+    .summary = "All queries at once, from Luong's scores to the transformer",
     .build = build_attention,
     .why_unused = why_unused_by_attention,
     .why_no_sentence_fits = why_unfit,
+    .why_not_trained = "attention alone is not trained",
     .row_labels = nullptr,
     .is_recurrent = false,
     .results = k_results,

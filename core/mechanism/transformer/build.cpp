@@ -286,6 +286,8 @@ std::vector<int> TransformerBuilder::targets() const {
 
 /// The mean of −log p over the positions that have a target.
 void TransformerBuilder::add_loss() {
+    builder_.graph.loss_advice = e_.transformer.objective == Objective::position ? "type the targets (text2)"
+                                                                                 : "type a longer sentence";
     builder_.may_give("targets", 1, length());
     const std::vector<int> rows = targets();
     if (std::ranges::all_of(rows, [](int row) { return row < 0; })) return;

@@ -30,9 +30,11 @@ constexpr std::string_view k_sections[] = {"Input",       "Training",       "Emb
 
 const Mechanism k_transformer_mechanism = {
     .choice = MechanismKind::transformer,
+    .summary = "A stack of layers that predicts a token at each position",
     .build = build_transformer,
     .why_unused = why_unused_by_transformer,
     .why_no_sentence_fits = why_unfit,
+    .why_not_trained = "",
     .row_labels = nullptr,
     .is_recurrent = false,
     .results = k_results,
