@@ -22,7 +22,7 @@ bool opens(int i, int j, bool) {
 }
 
 constexpr std::array k_presets = {
-    MaskPreset{"All open", "Every query may look at every key", [](int, int, bool) { return true; }},
+    MaskPreset{"All open", "Every query may attend to every key", [](int, int, bool) { return true; }},
     MaskPreset{"Causal", "Each token and those before it", opens<MaskForm::causal>},
     MaskPreset{"Window", "Each token and its neighbors", opens<MaskForm::window, 1, 1>},
     MaskPreset{"Checker", "Every other key", [](int i, int j, bool) { return (i + j) % 2 == 0; }},
@@ -94,6 +94,17 @@ void paint_mask(Document& document, Matrix mask, const std::string& gesture) {
         gesture);
 }
 
+std::vector<std::string> names_to_give(const Trace* trace, const Experiment& experiment) {
+    std::vector<std::string> names;
+    if (trace)
+        for (const Givable& each : trace->givable) names.push_back(each.name);
+    else
+        for (const GivenName& each : given_names()) names.emplace_back(each.name);
+    for (const auto& [name, matrix] : experiment.weights.given)
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    return names;
+}
+
 GivenSize given_size(const Trace& trace, std::string_view name) {
     const auto found = std::ranges::find(trace.givable, name, &Givable::name);
     return found == trace.givable.end() ? GivenSize{1, 1} : GivenSize{found->rows, found->columns};
@@ -130,7 +141,7 @@ int head_width(const Trace& trace, StageKey heads, StageKey whole) {
 
 int key_width(const Experiment& experiment, const Trace* trace) {
     const int width = trace ? head_width(*trace, "key_heads"_stage, "key"_stage) : 0;
-    return width > 0 ? width : experiment.key_columns() / std::max(experiment.attention.heads, 1);
+    return width > 0 ? width : experiment.key_width();
 }
 
 void give(Document& document, const std::string& name, Matrix values, const std::string& gesture) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/document/document.h"
 
@@ -14,7 +15,7 @@ namespace attnscope {
 struct MaskPreset {
     std::string_view name;
     std::string_view help;
-    /// Whether query i may look at key j (both from 0); `now`: whether it may so far.
+    /// Whether query i may attend to key j (both from 0); `now`: whether it may so far.
     bool (*open)(int i, int j, bool now);
 };
 std::span<const MaskPreset> mask_presets();
@@ -36,6 +37,9 @@ bool may_look(const Experiment& experiment, int queries, int keys, int query, in
 /// Makes `mask` the custom mask and removes the rules, which it already includes.
 void paint_mask(Document& document, Matrix mask, const std::string& gesture = {});
 
+/// The names of the matrices that may be set: those that the graph takes, in its order, then others that the
+/// experiment has set; without a trace all of given_names().
+std::vector<std::string> names_to_give(const Trace* trace, const Experiment& experiment);
 /// Rows and columns that the matrix `name` (of given_names()) must have in this trace; 1 × 1 if it is not
 /// used there.
 struct GivenSize {

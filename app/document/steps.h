@@ -5,8 +5,7 @@
 
 namespace attnscope {
 
-/// Throws Error(bad_input) as check() does, and for sizes that evaluate() would reject for any sentence: an
-/// odd d_k with RoPE, or values that a block cannot add to the embedding.
+/// Throws Error(bad_input) as check() does, and for sizes that fit no sentence.
 void check_edit(const Experiment& experiment);
 
 /// A size that can be dragged.

@@ -35,10 +35,12 @@ std::string derived_shape(Desk& desk, StageKey stage) {
 
 void input_section(Desk& desk, const Ui& ui) {
     if (!section_header(ui, "Input", "")) return;
-    choice_row(desk, ui, "mechanism", "Mechanism",
-               choices_of<MechanismKind>({"All queries at once, from Luong's scores to the transformer",
-                                          "Encoder and decoder, aligned word by word (Bahdanau)",
-                                          "A stack of layers that predicts a token at each position"}));
+    std::vector<Choice> kinds;
+    for (const Mechanism* each : mechanisms()) {
+        const std::string name(name_of(each->choice));
+        kinds.push_back({name, name, std::string(each->summary)});
+    }
+    choice_row(desk, ui, "mechanism", "Mechanism", kinds);
     choice_row(desk, ui, "tokenizer", "Tokens", choices_of(tokenizers()));
     choice_row(desk, ui, "vocabulary", "Vocabulary", choices_of(vocabulary_rules()));
 }

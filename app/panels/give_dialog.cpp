@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "app/document/given.h"
 #include "app/document/steps.h"
 #include "app/panels/dialog_parts.h"
 #include "core/error.h"
+#include "core/experiment/given_names.h"
 #include "core/experiment/given_values.h"
 #include "core/files/read_matrix.h"
 #include "core/mechanism/mechanisms.h"
@@ -63,11 +65,21 @@ void take_file(Desk& desk, GiveForm& form) {
     if (outcome->file) take_values(desk, form, [&] { return *outcome->file; });
 }
 
+std::vector<std::string> names_here(const Desk& desk) {
+    return names_to_give(desk.document.trace().get(), desk.document.experiment());
+}
+
 /// The name `steps` further in the list, wrapping around.
-std::string stepped_name(const std::string& name, int steps) {
-    const auto at = std::ranges::find(given_names(), name, &GivenName::name) - given_names().begin();
-    const auto count = std::ssize(given_names());
-    return std::string(given_names()[static_cast<std::size_t>(((at + steps) % count + count) % count)].name);
+std::string stepped_name(const std::vector<std::string>& names, const std::string& name, int steps) {
+    const auto at = std::ranges::find(names, name) - names.begin(), count = std::ssize(names);
+    return names[static_cast<std::size_t>(((at + steps) % count + count) % count)];
+}
+
+/// The first of `wanted` that is in the list, else the list's first name.
+std::string first_name(const std::vector<std::string>& names, std::initializer_list<std::string> wanted) {
+    for (const std::string& name : wanted)
+        if (std::ranges::find(names, name) != names.end()) return name;
+    return names.front();
 }
 
 void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
@@ -75,16 +87,18 @@ void name_row(Desk& desk, const Ui& ui, GiveForm& form) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const Area area{at, {at.x + ImGui::CalcItemWidth(), at.y + ImGui::GetFrameHeight()}};
         const KeyboardUse keys = keyboard_use(ui, ImGui::GetID("##name"), area);
+        const std::vector<std::string> names = names_here(desk);
         if (const int steps = keys.steps + keys.pressed)
-            start_with(desk, ui, form, stepped_name(form.name, steps));
+            start_with(desk, ui, form, stepped_name(names, form.name, steps));
         if (!ImGui::BeginCombo("##name", form.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
-        for (const GivenName& each : given_names()) {
-            const std::string name(each.name);
+        for (const std::string& name : names) {
+            const std::string_view what = find_given_name(name)->what;
             const std::string mark = desk.document.experiment().is_given(name) ? " · custom" : "";
             if (ImGui::Selectable((name + mark).c_str(), name == form.name)) start_with(desk, ui, form, name);
             ImGui::SameLine(ui.px(130));
-            ImGui::TextDisabled("%.*s", static_cast<int>(each.what.size()), each.what.data());
+            ImGui::TextDisabled("%.*s", static_cast<int>(what.size()), what.data());
         }
+        ImGui::TextDisabled("other matrices are used with other settings");
         ImGui::EndCombo();
     });
     const GivenName* known = find_given_name(form.name);
@@ -282,7 +296,7 @@ void give_dialog(Desk& desk, const Ui& ui) {
         const Trace* trace = desk.document.trace().get();
         const std::string stage = desk.document.presentation().focused();
         const std::string focused = given_name_of(trace ? focused_stage(*trace, stage).name() : stage);
-        start_with(desk, ui, form, focused.empty() ? form.name : focused);
+        start_with(desk, ui, form, first_name(names_here(desk), {focused, form.name}));
         form.applying = false;
     }
     take_file(desk, form);

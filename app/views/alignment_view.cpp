@@ -328,7 +328,7 @@ std::string summary(const AlignmentScene& scene) {
     const float weight = scene.matrix.at(most.row, most.column);
     text += trace.fully_masked(scene.step)
                 ? "  ·  every source word is masked"
-                : "  ·  looks most at “" + scene.word(most.column) + "” " + cell_text(weight);
+                : "  ·  attends most to “" + scene.word(most.column) + "” " + cell_text(weight);
     if (const Stage* center = trace.find("alignment_center"_stage))
         text += "  ·  window around word " + short_text(center->buffer.at(0, scene.step, 0) + 1.0);
     if (trace.experiment.seq2seq.encoder == Encoder::forward)

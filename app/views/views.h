@@ -24,7 +24,7 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
 void image_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 std::string why_no_image(const Desk& desk);
 
-/// Replaces strip and focus: which source words each decoder step looks at, and what the chosen step
+/// Replaces strip and focus: which source words each decoder step attends to, and what the chosen step
 /// computes. why_no_alignment says why it cannot be shown; empty if it can.
 void alignment_view(Desk& desk, const Ui& ui, const Area& area,
                     const std::function<void(const Action&)>& run);

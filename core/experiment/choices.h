@@ -35,7 +35,7 @@ constexpr auto choice_names(Score) {
                                              {rbf, "rbf"}});
 }
 
-/// A rule of which query may look at which key, in mask_kinds().
+/// A rule of which query may attend to which key, in mask_kinds().
 enum class MaskForm { causal, valid, window, dilated, prefix };
 constexpr auto choice_names(MaskForm) {
     using enum MaskForm;

@@ -1,6 +1,7 @@
 // An Experiment: everything that determines the numbers, and nothing else.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -231,14 +232,21 @@ struct Experiment {
         return weighting.normalizer == Normalization::softmax &&
                attention.softmax_axis == SoftmaxAxis::queries;
     }
-    /// Columns of Q and K, and of V, when they are projected.
-    int key_columns() const { return attention.key_size > 0 ? attention.key_size : input.dim; }
-    int value_columns() const { return attention.value_size > 0 ? attention.value_size : input.dim; }
+    /// Columns of Q and K, and of V, when they are projected; those of a stack are as wide as the embedding.
+    int key_columns() const { return projected_columns(attention.key_size); }
+    int value_columns() const { return projected_columns(attention.value_size); }
+    /// Those of Q and K in one head, d_k.
+    int key_width() const { return key_columns() / std::max(attention.heads, 1); }
     int feed_forward_columns() const {
         return attention.feed_forward_size > 0 ? attention.feed_forward_size : 4 * input.dim;
     }
 
     bool operator==(const Experiment&) const = default;
+
+private:
+    int projected_columns(int own) const {
+        return own > 0 && mechanism != MechanismKind::transformer ? own : input.dim;
+    }
 };
 
 inline constexpr int k_max_tokens = 4096;

@@ -16,8 +16,9 @@ namespace attnscope {
 struct GivenName {
     std::string_view name;
     std::string_view what;              ///< its meaning and shape
-    std::string_view zero_or_one = "";  ///< what 1 and 0 mean, where no other value is allowed
+    bool in_layers = false;             ///< each layer of a stack has one, "2.W_q"
     float start = 0;                    ///< its cells where nothing is known yet
+    std::string_view zero_or_one = "";  ///< what 1 and 0 mean, where no other value is allowed
 };
 
 /// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and a Y for the
@@ -42,14 +43,15 @@ inline constexpr std::array k_given_names = {
     GivenName{"key", "K, M × h·d_k"},
     GivenName{"value", "V, M × h·d_v"},
     GivenName{"scores", "N × M"},
-    GivenName{"mask", "N × M, 1 = open, 0 = closed", "a mask holds 1 (open) and 0 (closed)", 1},
+    GivenName{"mask", "N × M, 1 = open, 0 = closed", false, 1, "a mask holds 1 (open) and 0 (closed)"},
     GivenName{"mask_additive", "N × M, added to the scaled scores"},
-    GivenName{"dropout_keep", "h·N × M, 1 = kept, 0 = dropped", "it holds 1 (kept) and 0 (dropped)", 1},
+    GivenName{"dropout_keep", "h·N × M, 1 = kept, 0 = dropped", false, 1,
+              "it holds 1 (kept) and 0 (dropped)"},
     GivenName{"W_patch", "image: d × 3·patch-size²"},
-    GivenName{"W_q", "h·d_k × d"},
-    GivenName{"W_k", "h·d_k × d"},
-    GivenName{"W_v", "h·d_v × d"},
-    GivenName{"W_o", "d × h·d_v"},
+    GivenName{"W_q", "h·d_k × d", true},
+    GivenName{"W_k", "h·d_k × d", true},
+    GivenName{"W_v", "h·d_v × d", true},
+    GivenName{"W_o", "d × h·d_v", true},
     GivenName{"b_q", "1 × h·d_k"},
     GivenName{"b_k", "1 × h·d_k"},
     GivenName{"b_v", "1 × h·d_v"},
@@ -64,17 +66,17 @@ inline constexpr std::array k_given_names = {
     GivenName{"W_loc", "location: M × d_k"},
     GivenName{"W_p", "local-p: hidden × d_k of the queries; seq2seq: hidden × decoder's states"},
     GivenName{"v_p", "local-p: 1 × hidden"},
-    GivenName{"ln1_g", "first layer norm's gain, 1 × d", "", 1},
-    GivenName{"ln1_b", "first layer norm's shift, 1 × d"},
-    GivenName{"W_1", "feed-forward: hidden × d"},
-    GivenName{"b_1", "feed-forward: 1 × hidden"},
-    GivenName{"W_2", "feed-forward: d × hidden"},
-    GivenName{"b_2", "feed-forward: 1 × d"},
-    GivenName{"ln2_g", "second layer norm's gain, 1 × d", "", 1},
-    GivenName{"ln2_b", "second layer norm's shift, 1 × d"},
+    GivenName{"ln1_g", "first layer norm's gain, 1 × d", true, 1},
+    GivenName{"ln1_b", "first layer norm's shift, 1 × d", true},
+    GivenName{"W_1", "feed-forward: hidden × d", true},
+    GivenName{"b_1", "feed-forward: 1 × hidden", true},
+    GivenName{"W_2", "feed-forward: d × hidden", true},
+    GivenName{"b_2", "feed-forward: 1 × d", true},
+    GivenName{"ln2_g", "second layer norm's gain, 1 × d", true, 1},
+    GivenName{"ln2_b", "second layer norm's shift, 1 × d", true},
     GivenName{"E", "transformer: words × d, the embedding table"},
     GivenName{"P", "learned positions: context length × d"},
-    GivenName{"ln_f_g", "transformer: last layer norm's gain, 1 × d", "", 1},
+    GivenName{"ln_f_g", "transformer: last layer norm's gain, 1 × d", false, 1},
     GivenName{"ln_f_b", "transformer: last layer norm's shift, 1 × d"},
     GivenName{"W_out", "words × d, projects to logits; seq2seq: words × (states + d + context)"},
     GivenName{"b_out", "1 × words"},
@@ -103,19 +105,13 @@ inline constexpr std::array k_given_names = {
     GivenName{"dec.b_hh", "decoder: 1 × 3 states"},
 };
 inline std::span<const GivenName> given_names() { return k_given_names; }
-/// Whether each layer of a stack has a matrix of this name, "2.W_q".
-constexpr bool is_in_layers(std::string_view name) {
-    constexpr std::array<std::string_view, 12> k_names{"ln1_g", "ln1_b", "W_q", "W_k", "W_v", "W_o",
-                                                       "ln2_g", "ln2_b", "W_1", "b_1", "W_2", "b_2"};
-    return std::ranges::find(k_names, name) != k_names.end();
-}
 /// Whether the matrix is one row, as `what` says: "1 × N".
 constexpr bool is_row(const GivenName& given) { return given.what.find("1 × ") != given.what.npos; }
 /// nullptr for a name that no matrix has.
 constexpr const GivenName* find_given_name(std::string_view name) {
     const LayerName parts = split_layer(name);
     const auto found = std::ranges::find(k_given_names, parts.name, &GivenName::name);
-    if (found == k_given_names.end() || (parts.layer > 0 && !is_in_layers(parts.name))) return nullptr;
+    if (found == k_given_names.end() || (parts.layer > 0 && !found->in_layers)) return nullptr;
     return &*found;
 }
 

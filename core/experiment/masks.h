@@ -1,4 +1,4 @@
-// Mask rules: which query may look at which key. One small type behind one table.
+// Mask rules: which query may attend to which key. One small type behind one table.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct MaskKind {
     void (*check)(const MaskRule& rule);
     /// Throws Error(bad_input), naming both sizes, unless the rule fits N queries.
     void (*check_fit)(const MaskRule& rule, int queries);
-    /// Whether query i may look at key j, both from 0.
+    /// Whether query i may attend to key j, both from 0.
     bool (*open)(const MaskRule& rule, int i, int j);
     /// The same in words, i and j from 1: "j ≤ i".
     std::string (*condition)(const MaskRule& rule);

@@ -100,20 +100,7 @@ std::vector<StagePtr> gradients(const Trace& trace, const std::stop_token& cance
 
 std::string why_no_gradients(const Trace& trace) {
     if (trace.find("loss"_stage)) return "";
-    const Experiment& e = trace.experiment;
-    const auto with_advice = [](const char* advice) {
-        return fmt::format("this experiment has no loss, so there are no gradients: {}", advice);
-    };
-    switch (e.mechanism) {
-        case MechanismKind::attention: break;
-        case MechanismKind::seq2seq:
-            return with_advice(e.seq2seq.decode == Decode::greedy ? "set decode to teacher"
-                                                                  : "set tgt_out (--given)");
-        case MechanismKind::transformer:
-            return with_advice(e.transformer.objective == Objective::position ? "type the targets (text2)"
-                                                                              : "type a longer sentence");
-    }
-    return with_advice("set W_out and targets, or loss_weights (--given)");
+    return "this experiment has no loss, so there are no gradients: " + trace.loss_advice;
 }
 
 }  // namespace attnscope

@@ -33,6 +33,7 @@ struct Graph {
     std::vector<std::string> rows, columns, table, target_table;  ///< as in Trace
     StageFeatures features;                                       ///< the same
     std::vector<Givable> givable;                                 ///< the same, under these settings
+    std::string loss_advice;                                      ///< the same
 
     const Op& op_of(const GraphValue& value) const { return *nodes[static_cast<std::size_t>(value.node)].op; }
     /// nullptr if there is no such stage.

@@ -24,9 +24,13 @@ struct SentenceRole {
 /// All that is known of a mechanism beside its operations; mechanism_of() has one for each kind.
 struct Mechanism {
     MechanismKind choice;
+    std::string_view summary;  ///< one line
     Graph (*build)(const Experiment& experiment);
     /// Why changing an option changes no number (core/session/applies.h).
     std::string (*why_unused)(std::string_view option, const Experiment& experiment);
+    /// Why no sentence fits its sizes, which check() accepts; empty if one may. nullptr: one always may.
+    std::string (*why_no_sentence_fits)(const Experiment& experiment);
+    std::string_view why_not_trained;  ///< empty: there are tasks that it learns
     /// The labels of the rows, where only the computation shows them; nullptr: those of the graph.
     std::vector<std::string> (*row_labels)(const Trace& trace);
     bool is_recurrent;                          ///< its queries are steps: only the processor computes it

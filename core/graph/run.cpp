@@ -96,6 +96,7 @@ Trace run(const Graph& graph, const Trace& previous, const EvaluateOptions& opti
     trace.target_table = graph.target_table;
     trace.features = graph.features;
     trace.givable = graph.givable;
+    trace.loss_advice = graph.loss_advice;
     trace.records = Run(graph, previous, options).records();
     std::stable_partition(trace.records.begin(), trace.records.end(),
                           [](const StageRecord& record) { return !is_parameter(*record.stage->info); });

@@ -160,6 +160,7 @@ struct Trace {
     std::vector<std::string> target_table;  ///< the words that can be predicted, by row of their table
     StageFeatures features;                 ///< by what stands in the features of these stages
     std::vector<Givable> givable;
+    std::string loss_advice;           ///< what to set for a loss, if there is none
     std::vector<StageRecord> records;  ///< stages, then parameters, each in order of computation
     std::vector<StagePtr> gradients;   ///< of stages and parameters, in their order; empty if not asked for
     double milliseconds = 0;           ///< the time of the whole evaluate()

@@ -1,6 +1,7 @@
 #include "core/mechanism/mechanisms.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/mechanism/attention/mechanism.h"
 #include "core/mechanism/seq2seq/mechanism.h"
@@ -8,16 +9,25 @@
 
 namespace attnscope {
 
+namespace {
+
+constexpr std::array k_mechanisms = {&k_attention_mechanism, &k_seq2seq_mechanism, &k_transformer_mechanism};
+static_assert(k_mechanisms.size() == choices<MechanismKind>().size());
+
+}  // namespace
+
+std::span<const Mechanism* const> mechanisms() { return k_mechanisms; }
+
 const Mechanism& mechanism_of(const Experiment& experiment) {
-    switch (experiment.mechanism) {
-        case MechanismKind::attention: break;
-        case MechanismKind::seq2seq: return k_seq2seq_mechanism;
-        case MechanismKind::transformer: return k_transformer_mechanism;
-    }
-    return k_attention_mechanism;
+    return **std::ranges::find(k_mechanisms, experiment.mechanism, &Mechanism::choice);
 }
 
 Graph build(const Experiment& experiment) { return mechanism_of(experiment).build(experiment); }
+
+std::string why_no_sentence_fits(const Experiment& experiment) {
+    const auto why = mechanism_of(experiment).why_no_sentence_fits;
+    return why ? why(experiment) : "";
+}
 
 const Stage& main_stage(const Trace& trace) {
     for (const StageInfo* result : mechanism_of(trace.experiment).results)

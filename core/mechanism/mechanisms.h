@@ -5,11 +5,16 @@
 
 namespace attnscope {
 
+/// One for each kind.
+std::span<const Mechanism* const> mechanisms();
 const Mechanism& mechanism_of(const Experiment& experiment);
 
 /// The graph of the experiment. Throws Error(bad_input) for an experiment without tokens or whose shapes do
 /// not fit, Error(too_large) for more than k_max_tokens tokens.
 Graph build(const Experiment& experiment);
+
+/// Why no sentence fits sizes that check() accepts, as an odd d_k with RoPE; empty if one may.
+std::string why_no_sentence_fits(const Experiment& experiment);
 
 /// The main result: `weights`; in seq2seq `alignment`, or `decoder_context` without attention.
 const Stage& main_stage(const Trace& trace);

@@ -1,11 +1,11 @@
 #include "core/op/alignment.h"
 
 #include <cmath>
+#include <optional>
 
 #include "core/cpu/kernels.h"
 #include "core/cpu/row_blocks.h"
 #include "core/op/local_window.h"
-#include "core/op/mask.h"
 
 namespace attnscope {
 namespace {
@@ -58,13 +58,12 @@ AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     step.scores = alignment_scores(how.W_a, how.v_a, how.keys, state);
     step.scaled.resize(words);
     scale_rows(view(step.scores), 1, static_cast<float>(how.temperature), cells_of(step.scaled));
-    step.open = Row::Ones(words);
-    if (how.rules.rows() > 0) step.open = how.rules.row(i);
+    std::optional<double> center;
     if (window != Normalizer::Window::none) {
         step.center = window_center(how, i, state);
-        for (Eigen::Index j = 0; j < words; ++j)
-            if (!op::is_within(step.center(0), static_cast<int>(j), how.window)) step.open(j) = 0;
+        center = step.center(0);
     }
+    step.open = how.mask.row(i, center);
     step.masked.resize(words);
     mask_rows(view(step.scaled), view(step.open), cells_of(step.masked));
     step.weights.resize(words);
@@ -72,7 +71,7 @@ AlignmentStep align(const Alignment& how, int i, const RowView& state) {
     if (window == Normalizer::Window::predicted) {
         step.softmax = step.weights;
         step.gauss.resize(words);
-        op::gaussian_windows(view(step.center), how.window, cells_of(step.gauss));
+        op::gaussian_windows(view(step.center), how.mask.window, cells_of(step.gauss));
         op::apply_window(view(step.softmax), view(step.gauss), cells_of(step.weights));
     }
     return step;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/op/gru.h"
+#include "core/op/mask.h"
 #include "core/op/normalizers.h"
 
 namespace attnscope {
@@ -20,13 +21,12 @@ Row weighted_sum(const RowView& weights, const RowView& masked, const ConstMatri
 struct Alignment {
     ConstMatrixView W_a;
     ConstMatrixView v_a;
-    ConstMatrixView keys;   ///< U_a h_j, S × A
-    ConstMatrixView W_p;    ///< A × D, for the center of a predicted window; else empty
-    ConstMatrixView v_p;    ///< 1 × A, for the center of a predicted window; else empty
-    ConstMatrixView rules;  ///< steps × S, 0 where a rule or a custom mask closes; empty: all open
+    ConstMatrixView keys;  ///< U_a h_j, S × A
+    ConstMatrixView W_p;   ///< A × D, for the center of a predicted window; else empty
+    ConstMatrixView v_p;   ///< 1 × A, for the center of a predicted window; else empty
+    op::Mask mask;         ///< of all steps
     const Normalizer* normalizer;
     double temperature;
-    double window;  ///< D of a local normalizer
 };
 
 /// One step's alignment, 1 × S each.
@@ -42,8 +42,8 @@ struct AlignmentStep {
 };
 
 /// The alignment of step i (from 0) to all source words, from state s: the scores are divided by the
-/// temperature, limited to the window of a local normalizer (Luong et al. 2015, §3.2, with the step as the
-/// query), and normalized.
+/// temperature, limited to the mask and the window of a local normalizer (Luong et al. 2015, §3.2, with the
+/// step as the query), and normalized.
 AlignmentStep align(const Alignment& how, int i, const RowView& state);
 
 }  // namespace attnscope

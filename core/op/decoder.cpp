@@ -16,29 +16,27 @@
 namespace attnscope::op {
 namespace {
 
+using enum Decode::Input;
+
 /// Calls `use` with the decoder that an operation's inputs describe.
 template <typename Use>
 void with_decoder(const DecoderRule& rule, const Work& in, const Use& use) {
-    const ConstMatrixView annotations = in.head(1), none(nullptr, 0, 0);
-    const Eigen::Index words = annotations.rows();
-    Matrix mask;
-    if (rule.aligns && rule.has_mask()) mask = rule.alignment_mask(static_cast<int>(words)).without_window();
-    Row last = annotations.row(words - 1);
+    const ConstMatrixView h = in.head(annotations), none(nullptr, 0, 0);
+    Row last = h.row(h.rows() - 1);
     const Eigen::Index states = last.size() / 2;
-    if (rule.encoder == Encoder::bidirectional) last.tail(states) = annotations.row(0).tail(states);
+    if (rule.encoder == Encoder::bidirectional) last.tail(states) = h.row(0).tail(states);
     const bool predicts = rule.aligns && predicts_window(rule.normalizer);
-    const Alignment alignment{.W_a = rule.aligns ? in.head(7) : none,
-                              .v_a = rule.aligns ? in.head(8) : none,
-                              .keys = rule.aligns ? in.head(6) : none,
-                              .W_p = predicts ? in.head(9) : none,
-                              .v_p = predicts ? in.head(10) : none,
-                              .rules = {mask.data(), mask.rows(), mask.cols()},
+    const Alignment alignment{.W_a = rule.aligns ? in.head(W_a) : none,
+                              .v_a = rule.aligns ? in.head(v_a) : none,
+                              .keys = rule.aligns ? in.head(keys) : none,
+                              .W_p = predicts ? in.head(W_p) : none,
+                              .v_p = predicts ? in.head(v_p) : none,
+                              .mask = rule.alignment_mask(static_cast<int>(h.rows())),
                               .normalizer = &normalizer_of(rule.normalizer),
-                              .temperature = rule.temperature,
-                              .window = rule.window};
-    use(Decoder{.gru = {in.head(2), in.head(3), in.head(4), in.head(5)},
-                .initial_state = in.head(0),
-                .annotations = annotations,
+                              .temperature = rule.temperature};
+    use(Decoder{.gru = {in.head(gru), in.head(gru + 1), in.head(gru + 2), in.head(gru + 3)},
+                .initial_state = in.head(initial_state),
+                .annotations = h,
                 .alignment = rule.aligns ? &alignment : nullptr,
                 .fixed_context = last,
                 .align_current = rule.asks == AlignmentState::current});
@@ -83,9 +81,9 @@ std::vector<DecoderPart> DecoderRule::parts() const {
     std::vector<DecoderPart> parts;
     if (aligns) {
         parts = {scores};
-        if (temperature != 1) parts.push_back(scaled);
+        if (open_scores() == scaled) parts.push_back(scaled);
         if (has_window()) parts.push_back(center);
-        if (has_window() || has_mask()) parts.insert(parts.end(), {DecoderPart::mask, masked});
+        if (logits() == masked) parts.insert(parts.end(), {DecoderPart::mask, masked});
         if (predicts_window(normalizer)) parts.insert(parts.end(), {softmax, gauss});
         parts.push_back(weights);
     }
@@ -157,17 +155,11 @@ public:
     Eigen::RowVectorXf row(DecoderPart part) const { return of(part).row(0, cell_.row); }
     /// s of step i; of step −1 the initial state.
     Eigen::RowVectorXf state(int i) const {
-        return i < 0 ? cell_.row_of(0, 0) : of(DecoderPart::state).row(0, i);
+        return i < 0 ? cell_.row_of(initial_state, 0) : of(DecoderPart::state).row(0, i);
     }
     /// The step whose state is the query of the alignment.
     int query_step() const { return cell_.row - (rule_.asks == AlignmentState::current ? 0 : 1); }
-    int words() const { return cell_.shape(1).rows; }
-    /// What the mask closes.
-    DecoderPart scaled() const {
-        return has(DecoderPart::scaled) ? DecoderPart::scaled : DecoderPart::scores;
-    }
-    /// The argument of the softmax.
-    DecoderPart logits() const { return has(DecoderPart::masked) ? DecoderPart::masked : scaled(); }
+    int words() const { return cell_.shape(annotations).rows; }
 
     void explain(Proof& proof) const {
         switch (parts_[cell_.result]) {
@@ -201,7 +193,7 @@ private:
         std::vector<const Buffer*> values;
         for (const Input& input : inputs) values.push_back(input.values);
         CellWords words = cell_.words;
-        words.column_label = [&](std::size_t, int j) { return cell_.words.row_label(1, j); };
+        words.column_label = [&](std::size_t, int j) { return cell_.words.row_label(annotations, j); };
         words.prove = [&](std::size_t input) {
             Proof of_input;
             (this->*inputs[input].explain)(of_input);
@@ -219,9 +211,9 @@ private:
         const Eigen::RowVectorXd s = state(query_step()).cast<double>();
         proof.sum_name = "e";
         proof.terms_title = "v_a · tanh( W_a s + U_a h ), unit by unit";
-        for (int k = 0; k < cell_.shape(8).columns; ++k) {
-            const double sum = cell_.at(6, cell_.column, k) + cell_.row_of(7, k).cast<double>().dot(s);
-            proof.add_term(std::to_string(k + 1), cell_.at(8, 0, k), static_cast<float>(std::tanh(sum)));
+        for (int k = 0; k < cell_.shape(v_a).columns; ++k) {
+            const double sum = cell_.at(keys, cell_.column, k) + cell_.row_of(W_a, k).cast<double>().dot(s);
+            proof.add_term(std::to_string(k + 1), cell_.at(v_a, 0, k), static_cast<float>(std::tanh(sum)));
         }
         proof.terms_result = here(DecoderPart::scores);
     }
@@ -236,8 +228,8 @@ private:
         if (!predicts_window(rule_.normalizer))
             return QueryPlaces{of(DecoderPart::center).shape().rows}.explain(proof, cell_, k_center_words);
         const int step = query_step();
-        const Buffer* const inputs[] = {step < 0 ? cell_.inputs[0] : &of(DecoderPart::state), cell_.inputs[9],
-                                        cell_.inputs[10]};
+        const Buffer* const inputs[] = {step < 0 ? cell_.inputs[initial_state] : &of(DecoderPart::state),
+                                        cell_.inputs[W_p], cell_.inputs[v_p]};
         Cell cell = cell_;
         cell.inputs = inputs;
         cell.row = std::max(step, 0);
@@ -249,21 +241,21 @@ private:
         explain_as(proof, rule_.alignment_mask(words()), DecoderPart::mask, centers);
     }
     void explain_masked(Proof& proof) const {
-        explain_as(
-            proof, MaskedFill{}, DecoderPart::masked,
-            {{&of(scaled()), &StepCell::explain_scaled}, {&of(DecoderPart::mask), &StepCell::explain_mask}});
+        explain_as(proof, MaskedFill{}, DecoderPart::masked,
+                   {{&of(rule_.open_scores()), &StepCell::explain_scaled},
+                    {&of(DecoderPart::mask), &StepCell::explain_mask}});
     }
     void explain_logits(Proof& proof) const {
         if (has(DecoderPart::masked)) return explain_masked(proof);
         explain_scaled(proof);
-        if (here(logits()) == -INFINITY) proof.remark = k_closed_by_score;
+        if (here(rule_.logits()) == -INFINITY) proof.remark = k_closed_by_score;
     }
     /// `part`: softmax, or weights where there is no Gaussian window.
     void explain_normalized(Proof& proof, DecoderPart part) const {
         const Op normalize = normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys);
         std::visit(
             [&](const auto& op) {
-                explain_as(proof, op, part, {{&of(logits()), &StepCell::explain_logits}});
+                explain_as(proof, op, part, {{&of(rule_.logits()), &StepCell::explain_logits}});
             },
             normalize);
     }
@@ -276,13 +268,13 @@ private:
     void explain_context(Proof& proof) const {
         if (!rule_.aligns) {
             const int states =
-                rule_.encoder == Encoder::bidirectional ? cell_.shape(1).columns / 2 : cell_.shape(1).columns;
+                cell_.shape(annotations).columns / (rule_.encoder == Encoder::bidirectional ? 2 : 1);
             proof.remark = cell_.column < states ? "no attention: the forward state at the last word"
                                                  : "no attention: the backward state at the first word";
             return;
         }
         explain_as(proof, WeightedSum{}, DecoderPart::context,
-                   {{&of(DecoderPart::weights)}, {&of(logits())}, {cell_.inputs[1]}});
+                   {{&of(DecoderPart::weights)}, {&of(rule_.logits())}, {cell_.inputs[annotations]}});
         proof.terms_title = "weight × annotation, word by word";
     }
     void explain_unit_part(Proof& proof, UnitPart part) const {
@@ -290,7 +282,7 @@ private:
         input.emplace_back("y", cell_.row_of(cell_.inputs.size() - 1, cell_.row));
         if (rule_.asks == AlignmentState::previous) input.emplace_back("c", row(DecoderPart::context));
         const UnitCell unit{cell_,
-                            2,
+                            gru,
                             std::move(input),
                             state(cell_.row - 1),
                             here(DecoderPart::gate_r),
@@ -355,20 +347,24 @@ std::string center_formula(const DecoderRule& rule) {
                                             : QueryPlaces{}.formula({}, k_center_words);
 }
 
-/// The normalizer's formula over the logits.
-std::string normalized_formula(const DecoderRule& rule) {
-    const bool masked = rule.has_mask() || rule.has_window();
-    const std::string logits =
-        std::string("e") + (rule.temperature == 1 ? "" : " ÷ T") + (masked ? ", masked" : "");
-    const Symbols symbols{
-        .count = 1, .keys = "the source", .formula_of = [&](std::size_t) { return logits; }};
-    const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);
-    return std::visit([&](const auto& op) { return op.formula(symbols); }, normalize);
-}
-
 /// The alignment's mask in words.
 std::string mask_words(const DecoderRule& rule, std::string (Mask::*words)(const Symbols&) const) {
     return (rule.alignment_mask(0).*words)({.count = rule.has_window() ? 1U : 0U});
+}
+
+/// An operation's formula over these inputs.
+template <typename Operation>
+std::string formula_over(const Operation& op, const std::vector<std::string>& inputs) {
+    const auto input = [&](std::size_t i) { return inputs[i]; };
+    return op.formula({.count = inputs.size(), .keys = "the source", .of = input, .formula_of = input});
+}
+
+/// The normalizer's formula over the logits.
+std::string normalized_formula(const DecoderRule& rule) {
+    const std::string scaled = formula_over(rule.scale(), {"e"}),
+                      logits = formula_over(MaskedFill{}, {scaled, mask_words(rule, &Mask::formula)});
+    const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);
+    return std::visit([&](const auto& op) { return formula_over(op, {logits}); }, normalize);
 }
 
 std::string context_formula(const DecoderRule& rule) {
@@ -387,15 +383,16 @@ std::string Decode::formula(const Symbols& in) const {
         case DecoderPart::scores:
             return std::string("e = v_a · tanh( W_a s") + (current ? "" : " of the previous step") +
                    " + U_a h )";
-        case DecoderPart::scaled: return "e ÷ T";
+        case DecoderPart::scaled: return formula_over(rule.scale(), {"e"});
         case DecoderPart::center: return center_formula(rule);
         case DecoderPart::mask: return mask_words(rule, &Mask::formula);
         case DecoderPart::masked: return "the scores before the softmax, −∞ where masked";
         case DecoderPart::softmax: return normalized_formula(rule);
         case DecoderPart::gauss: return GaussianWindow{0, rule.window}.formula({});
         case DecoderPart::weights:
-            return predicts_window(rule.normalizer) ? "α = softmax ∘ gauss"
-                                                    : "α = " + normalized_formula(rule);
+            return "α = " + (predicts_window(rule.normalizer)
+                                 ? formula_over(ApplyWindow{}, {"softmax", "gauss"})
+                                 : normalized_formula(rule));
         case DecoderPart::context: return context_formula(rule);
         case DecoderPart::gate_r: return gate_formula('r', input, state);
         case DecoderPart::gate_z: return gate_formula('z', input, state);

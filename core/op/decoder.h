@@ -53,6 +53,9 @@ struct DecoderRule {
     Mask alignment_mask(int words) const;
     /// The scale of its scores: the temperature alone.
     Scale scale() const { return {{attnscope::Scale::Kind::none}, 1, temperature}; }
+    /// The scores that the mask limits, and those that the normalizer turns into weights.
+    DecoderPart open_scores() const { return temperature == 1 ? DecoderPart::scores : DecoderPart::scaled; }
+    DecoderPart logits() const { return has_window() || has_mask() ? DecoderPart::masked : open_scores(); }
     /// The results of a decoder with these settings, in order.
     std::vector<DecoderPart> parts() const;
     bool operator==(const DecoderRule&) const = default;
@@ -64,6 +67,9 @@ struct DecoderRule {
 /// rule's parts.
 struct Decode {
     DecoderRule rule;
+
+    /// The inputs, by index; those of the GRU are four, and the words the last.
+    enum Input : std::size_t { initial_state, annotations, gru, keys = 6, W_a, v_a, W_p, v_p };
 
     std::vector<Shape> shapes(Shapes in) const;
     std::string formula(const Symbols& in) const;

@@ -12,8 +12,7 @@ using Eigen::ArrayXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-/// The inputs of Decode, by index.
-enum Input : std::size_t { initial_state, annotations, gru, keys = 6, W_a, v_a, W_p, v_p };
+using enum Decode::Input;
 
 ArrayXd without(const ArrayXd& values, const Eigen::Array<bool, Eigen::Dynamic, 1>& closed) {
     return closed.select(0.0, values);
@@ -143,11 +142,8 @@ private:
     }
 
     ArrayXd normalized(Index i, const ArrayXd& dweights) const {
-        const DecoderPart from = has(DecoderPart::masked)   ? DecoderPart::masked
-                                 : has(DecoderPart::scaled) ? DecoderPart::scaled
-                                                            : DecoderPart::scores;
         const DecoderPart to = has(DecoderPart::softmax) ? DecoderPart::softmax : DecoderPart::weights;
-        const Buffer logits(row(value(from, i)));
+        const Buffer logits(row(value(rule_.logits(), i)));
         Tensor dlogits = zeros(dweights.size());
         through(normalizer_of(rule_.normalizer).op(SoftmaxAxis::keys), {&logits}, value(to, i), dweights,
                 {&dlogits});

@@ -14,8 +14,7 @@
 namespace attnscope::op {
 namespace {
 
-/// The inputs of Decode, by index; the last one holds the fed words.
-enum Input : std::size_t { initial_state, annotations, gru, keys = 6, W_a, v_a, W_p, v_p };
+using enum Decode::Input;
 
 /// What the steps of a decoder pass back to a cell, read off their complete gradients.
 class DecoderGradient {
@@ -79,11 +78,6 @@ private:
     std::size_t words() const { return cell_.inputs.size() - 1; }
     int steps() const { return cell_.shape(words()).rows; }
     bool asks_previous() const { return rule_.asks == AlignmentState::previous; }
-    DecoderPart logits() const {
-        return has(DecoderPart::masked)   ? DecoderPart::masked
-               : has(DecoderPart::scaled) ? DecoderPart::scaled
-                                          : DecoderPart::scores;
-    }
 
     static void say_unread(Proof& proof) {
         proof.remark = "nothing in the decoder that has a gradient reads it";
@@ -157,10 +151,10 @@ private:
     }
     /// The context: of the weights (0) or the annotations (2).
     void explain_sum(Proof& proof, std::size_t which) const {
-        explain_with(
-            proof, WeightedSum{}, which,
-            {cell_.results[of(DecoderPart::weights)], cell_.results[of(logits())], cell_.inputs[annotations]},
-            DecoderPart::context);
+        explain_with(proof, WeightedSum{}, which,
+                     {cell_.results[of(DecoderPart::weights)], cell_.results[of(rule_.logits())],
+                      cell_.inputs[annotations]},
+                     DecoderPart::context);
     }
     void explain_gate(Proof& proof, UnitPart gate) const {
         explain_unit_gate(proof, unit_, gate, cell_.row, cell_.column);

@@ -8,14 +8,14 @@ namespace {
 
 /// The variable of a part within the step.
 TorchVariable local(DecoderPart part) {
-    constexpr std::array k_names = {"e",     "scaled", "p", "may_look", "masked", "softmax", "gauss",
-                                    "alpha", "c",      "r", "z",        "n",      "s"};
+    constexpr std::array k_names = {"e",     "scaled", "p", "may_attend", "masked", "softmax", "gauss",
+                                    "alpha", "c",      "r", "z",          "n",      "s"};
     return {.name = k_names[static_cast<std::size_t>(part)], .vector = true};
 }
 
 /// Which source words are open, of those that the rules and the window leave.
 std::string open_words(const DecoderRule& rule, int words) {
-    const std::string near = fmt::format("(torch.arange({}) - p).abs() <= {}", words, rule.window);
+    const std::string near = within_in_python(words, "p", rule.window);
     if (!rule.has_window()) return "mask[i]";
     return rule.has_mask() ? fmt::format("mask[i] & ({})", near) : near;
 }
@@ -39,7 +39,7 @@ void write_alignment(TorchLines& py, const TorchLines& decoder, const DecoderRul
     else if (rule.has_window())
         py.line("p = torch.tensor(float(i))  # near the step's own position");
     if (rule.has_window() || rule.has_mask()) {
-        py.line("may_look = {}", open_words(rule, words));
+        py.line("may_attend = {}", open_words(rule, words));
         logits = py.apply(MaskedFill{}, {logits, at(mask)}, at(masked));
     }
     const Op normalize = normalizer_of(rule.normalizer).op(SoftmaxAxis::keys);

@@ -71,6 +71,16 @@ Matrix Mask::without_window() const {
     return open;
 }
 
+Eigen::RowVectorXf Mask::row(int i, std::optional<double> center) const {
+    Eigen::RowVectorXf open = Eigen::RowVectorXf::Ones(keys);
+    for_each_condition(
+        *this, center.has_value(), [&](int) { return *center; },
+        [&](const auto& closes, const auto&) {
+            close_where({open.data(), 1, open.size()}, i, closes);
+        });
+    return open;
+}
+
 std::vector<std::string> Mask::closing(int i, int j, std::optional<double> center) const {
     std::vector<std::string> names;
     for_each_condition(
@@ -139,8 +149,8 @@ std::string Mask::caption(const Symbols& in) const {
 void Mask::torch(TorchLines& py) const {
     const std::string& mask = py.out();
     const bool closes = !rules.empty() || custom || bias || !py.inputs.empty();
-    py.section = closes ? "Mask: which query i may look at which key j; closed cells become −∞."
-                        : "Mask: every query may look at every key.";
+    py.section = closes ? "Mask: which query i may attend to which key j; closed cells become −∞."
+                        : "Mask: every query may attend to every key.";
     py.line("{} = torch.ones({}, {}, dtype=torch.bool)", mask, queries, keys);
     if (!rules.empty()) py.line("i, j = torch.arange({})[:, None], torch.arange({})", queries, keys);
     for (const MaskRule& rule : rules) {
@@ -153,8 +163,7 @@ void Mask::torch(TorchLines& py) const {
     }
     if (bias) py.line("{} &= mask_additive != -inf", mask);
     if (!py.inputs.empty())
-        py.line("{0} = {0} & ((torch.arange({1}) - {2}.unsqueeze(-1)).abs() <= {3})", mask, keys, py.in(0),
-                window);
+        py.line("{0} = {0} & ({1})", mask, within_in_python(keys, py.in(0) + ".unsqueeze(-1)", window));
 }
 
 void MaskedFill::torch(TorchLines& py) const {

@@ -17,10 +17,15 @@
 namespace attnscope::op {
 
 /// Mask::formula() where nothing is closed.
-inline constexpr std::string_view k_all_open = "all open: every query may look at every key";
+inline constexpr std::string_view k_all_open = "all open: every query may attend to every key";
 
 /// Whether key j is at most `window` from a center; no key is near a center that is NaN.
 inline bool is_within(double center, int j, double window) { return std::abs(j - center) <= window; }
+
+/// The same for the keys 0 … M−1, in Python: "(torch.arange(8) - p).abs() <= 2".
+inline std::string within_in_python(int keys, const std::string& center, double window) {
+    return fmt::format("(torch.arange({}) - {}).abs() <= {}", keys, center, window);
+}
 
 /// The remark on a score of −∞ that the mask leaves open.
 inline constexpr std::string_view k_closed_by_score = "closed: the score is −∞";
@@ -43,6 +48,8 @@ struct Mask {
     std::vector<std::string> closing(int i, int j, std::optional<double> center = {}) const;
     /// 1 where rules, custom matrix and bias allow; N × M.
     Matrix without_window() const;
+    /// The row of query i, from 0; `center`: of its window, if it has one.
+    Eigen::RowVectorXf row(int i, std::optional<double> center) const;
 
     Shape shape(Shapes in) const;
     std::string formula(const Symbols& in) const;

@@ -8,7 +8,7 @@ namespace {
 
 /// Of the options of training, none of which changes a trace.
 std::string why_not_trained_with(std::string_view option, const Experiment& e) {
-    if (e.mechanism == MechanismKind::attention) return "attention alone is not trained";
+    if (const std::string_view why = mechanism_of(e).why_not_trained; !why.empty()) return std::string(why);
     if (option == "task") return "";
     if (e.training.task == TaskKind::none) return "no task is chosen";
     if (task_of(e.training.task).mechanism != e.mechanism) return "another mechanism learns the task";

@@ -49,6 +49,7 @@ Value AttentionBuilder::projected(const std::string& name, const std::string& le
 
 void AttentionBuilder::project() {
     if (is_given("scores")) {
+        builder_.may_give("value", M_, value_columns());
         if (is_given("value")) V_ = custom("value");
         return;
     }

@@ -72,6 +72,7 @@ void AttentionBuilder::add_logits() {
 
 /// The mean of −log p of each row's target, or Σ loss_weights ∘ output.
 void AttentionBuilder::add_loss() {
+    builder_.graph.loss_advice = "set W_out and targets, or loss_weights (--given)";
     if (!output_) return;
     if (is_given("W_out")) builder_.may_give("targets", 1, N_);
     builder_.may_give("loss_weights", N_, builder_.shape(output_).columns);

@@ -22,6 +22,20 @@ std::string title(const Experiment& e) {
     return name + (e.attention.heads > 1 ? fmt::format(" with {} heads", e.attention.heads) : "");
 }
 
+/// An odd d_k with RoPE, or values that a block cannot add to the embedding.
+std::string why_unfit(const Experiment& e) {
+    const bool has_keys = !e.is_given("scores") && !(e.is_given("query") && e.is_given("key"));
+    const bool rotates = e.attention.position == Position::rope && has_keys;
+    if (std::string why = rotates ? why_rope_does_not_fit(e.key_width()) : ""; !why.empty()) return why;
+    const bool as_wide = e.value_columns() == e.input.dim || e.is_given("value");
+    if (e.attention.block == Block::none || as_wide || e.attention.output_projection || e.is_given("W_o"))
+        return "";
+    return fmt::format(
+        "block {} needs an output as wide as the embedding ({} and {}): use value-size 0 or an output "
+        "projection",
+        name_of(e.attention.block), e.value_columns(), e.input.dim);
+}
+
 constexpr const StageInfo* k_results[] = {"weights"_stage};
 
 constexpr std::string_view k_sections[] = {"Input",       "Embedding", "Image", "Position",
@@ -32,8 +46,11 @@ constexpr std::string_view k_sections[] = {"Input",       "Embedding", "Image", 
 
 const Mechanism k_attention_mechanism = {
     .choice = MechanismKind::attention,
+    .summary = "All queries at once, from Luong's scores to the transformer",
     .build = build_attention,
     .why_unused = why_unused_by_attention,
+    .why_no_sentence_fits = why_unfit,
+    .why_not_trained = "attention alone is not trained",
     .row_labels = nullptr,
     .is_recurrent = false,
     .results = k_results,

@@ -204,6 +204,7 @@ void Seq2seqBuilder::predict() {
 
 /// The mean of −log p of each step's target.
 void Seq2seqBuilder::add_loss() {
+    builder_.graph.loss_advice = is_greedy() ? "set decode to teacher" : "set tgt_out (--given)";
     if (targets_.empty()) return;
     const Value targets = builder_.add("target_tokens"_stage, op::TokenRows{targets_});
     builder_.add("loss"_stage, op::CrossEntropy{}, {log_probs_, targets});

@@ -22,8 +22,11 @@ constexpr std::string_view k_sections[] = {
 
 const Mechanism k_seq2seq_mechanism = {
     .choice = MechanismKind::seq2seq,
+    .summary = "Encoder and decoder, aligned word by word (Bahdanau)",
     .build = build_seq2seq,
     .why_unused = why_unused_by_seq2seq,
+    .why_no_sentence_fits = nullptr,
+    .why_not_trained = "",
     .row_labels = step_labels,
     .is_recurrent = true,
     .results = k_results,

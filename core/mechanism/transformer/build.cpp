@@ -210,7 +210,7 @@ std::vector<int> TransformerBuilder::ablated_heads() const {
 }
 
 Value TransformerBuilder::attend(Value x) {
-    const int heads = e_.attention.heads, d_k = e_.input.dim / heads;
+    const int heads = e_.attention.heads, d_k = e_.key_width();
     const bool rotate = e_.attention.position == Position::rope;
     if (const std::string why = rotate ? why_rope_does_not_fit(d_k) : ""; !why.empty())
         throw Error(ErrorKind::bad_input, why);
@@ -286,6 +286,8 @@ std::vector<int> TransformerBuilder::targets() const {
 
 /// The mean of −log p over the positions that have a target.
 void TransformerBuilder::add_loss() {
+    builder_.graph.loss_advice = e_.transformer.objective == Objective::position ? "type the targets (text2)"
+                                                                                 : "type a longer sentence";
     builder_.may_give("targets", 1, length());
     const std::vector<int> rows = targets();
     if (std::ranges::all_of(rows, [](int row) { return row < 0; })) return;

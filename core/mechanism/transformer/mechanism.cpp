@@ -16,6 +16,10 @@ std::string title(const Experiment& e) {
                        heads == 1 ? "" : "s");
 }
 
+std::string why_unfit(const Experiment& e) {
+    return e.attention.position == Position::rope ? why_rope_does_not_fit(e.key_width()) : "";
+}
+
 constexpr const StageInfo* k_results[] = {"weights"_stage};
 
 constexpr std::string_view k_sections[] = {"Input",       "Training",       "Embedding", "Position",
@@ -26,8 +30,11 @@ constexpr std::string_view k_sections[] = {"Input",       "Training",       "Emb
 
 const Mechanism k_transformer_mechanism = {
     .choice = MechanismKind::transformer,
+    .summary = "A stack of layers that predicts a token at each position",
     .build = build_transformer,
     .why_unused = why_unused_by_transformer,
+    .why_no_sentence_fits = why_unfit,
+    .why_not_trained = "",
     .row_labels = nullptr,
     .is_recurrent = false,
     .results = k_results,

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/experiment/experiment.h"
+#include "core/experiment/given_names.h"
 #include "core/graph/trace.h"
 #include "core/random/draws.h"
 
@@ -24,7 +25,6 @@ struct TransformerParameter {
     const StageInfo* stage;
     int (*rows)(const TransformerSizes& sizes);
     int (*columns)(const TransformerSizes& sizes);
-    enum class Place { before_layers, layer, after_layers } place;
     enum class Draw {
         table,      ///< as the experiment draws embeddings; not here where the vocabulary is stable
         positions,  ///< as the experiment draws embeddings
@@ -35,7 +35,12 @@ struct TransformerParameter {
     } draw;
     int (*fan)(const TransformerSizes& sizes) = nullptr;     ///< a bias's number of inputs
     bool (*is_used)(const Experiment& experiment) = always;  ///< whether the settings have it
+    enum class Place { before_layers, layer, after_layers } place = place_of(name, draw);
 
+    static constexpr Place place_of(std::string_view name, Draw draw) {
+        if (find_given_name(name)->in_layers) return Place::layer;
+        return draw == Draw::table ? Place::before_layers : Place::after_layers;
+    }
     static bool always(const Experiment&) { return true; }
 };
 

@@ -3,10 +3,12 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "core/error.h"
+#include "core/experiment/given_names.h"
 #include "core/graph/stage_table.h"
 #include "tests/interface.h"
 #include "tests/sessions.h"
@@ -61,6 +63,29 @@ TEST(GivenTest, GivenScoresKeepTheScaleOfTheGivenKeys) {
     document.settle();
     give(document, "scores", Matrix::Ones(3, 3));
     EXPECT_EQ(document.experiment().attention.scale, (Scale{Scale::Kind::number, 0.5})) << "1/√4";
+}
+
+TEST(GivenTest, WhatMayBeSetIsWhatTheGraphTakesAndWhatIsSet) {
+    Session session;
+    session.experiment.input.text = "one two three";
+    Document document(session, {}, [] {});
+    const auto names = [&] { return names_to_give(document.trace().get(), document.experiment()); };
+    const auto has = [&](const char* name) { return std::ranges::count(names(), name) == 1; };
+    EXPECT_EQ(std::ssize(names()), std::ssize(given_names())) << "nothing is known yet";
+    document.settle();
+    for (const char* name : {"embedding", "query", "W_q", "b_q", "scores", "mask"})
+        EXPECT_TRUE(has(name)) << name;
+    for (const char* name : {"W_1", "dec.W_ih", "tokens", "P", "targets"}) EXPECT_FALSE(has(name)) << name;
+    give(document, "scores", Matrix::Zero(3, 3));
+    document.settle();
+    EXPECT_TRUE(has("scores") && has("value"));
+    EXPECT_FALSE(has("query"));
+    EXPECT_EQ(given_size(*document.trace(), "value"), (GivenSize{3, 16}));
+    document.change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
+    document.settle();
+    ASSERT_EQ(document.problem(), "");
+    for (const char* name : {"tokens", "E", "1.W_q", "2.W_q", "scores"}) EXPECT_TRUE(has(name)) << name;
+    for (const char* name : {"W_q", "embedding", "value"}) EXPECT_FALSE(has(name)) << name;
 }
 
 class PaintingTest : public InterfaceTest {
@@ -542,6 +567,19 @@ TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
     EXPECT_FALSE(document().experiment().is_given("W_q"));
     EXPECT_EQ(document().problem(), "");
     EXPECT_FALSE(document().stale());
+}
+
+TEST_F(GivingTest, TheDialogBeginsWithWhatTheStackTakes) {
+    document().change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
+    show("2.weights");
+    press(Key::g, k_ctrl);
+    const GiveForm& form = interaction().give_form;
+    EXPECT_EQ(form.name, document().trace()->givable.front().name);
+    EXPECT_EQ(form.problem, "");
+    press(Key::escape);
+    show("2.W_q");
+    press(Key::g, k_ctrl);
+    EXPECT_EQ(form.name, "2.W_q");
 }
 
 TEST_F(GivingTest, TheDialogTakesItBack) {

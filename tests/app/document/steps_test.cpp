@@ -101,6 +101,16 @@ TEST(StepsTest, AnEditThatNoSentenceFitsIsRefused) {
     EXPECT_NO_THROW(check_edit(e));
     e.attention.heads = 3;
     EXPECT_THROW(check_edit(e), Error);
+    e = {};
+    e.mechanism = MechanismKind::transformer;
+    e.input.dim = 6;
+    e.attention.heads = 2;
+    e.attention.key_size = 8;
+    EXPECT_EQ(e.key_width(), 3) << "a stack has no key size of its own";
+    e.attention.position = Position::rope;
+    EXPECT_THROW(check_edit(e), Error);
+    e.mechanism = MechanismKind::seq2seq;
+    EXPECT_NO_THROW(check_edit(e));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/graph/backend.h"
 #include "core/graph/formula.h"
+#include "core/graph/gradient.h"
 #include "core/graph/stage_table.h"
 #include "core/random/initializers.h"
 #include "core/session/examples.h"
@@ -738,6 +739,23 @@ TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     test::drawn_linear_bias(generator, e.input.dim, e.input.dim);
     const Matrix expected = test::drawn_linear(generator, e.input.dim, e.input.dim);
     EXPECT_EQ(evaluate(e).find("W_score"_stage)->buffer.host().head(0), expected);
+}
+
+TEST(MechanismsTest, EachKindHasItsRowAndSaysWhatGivesItALoss) {
+    const char* const advice[] = {"set W_out and targets, or loss_weights (--given)", "set decode to teacher",
+                                  "type a longer sentence"};
+    Experiment e;
+    e.input.text = "word";
+    e.seq2seq.decode = Decode::greedy;
+    for (const auto& [kind, name] : choices<MechanismKind>()) {
+        e.mechanism = kind;
+        EXPECT_EQ(mechanism_of(e).choice, kind);
+        EXPECT_EQ(mechanisms()[static_cast<std::size_t>(kind)], &mechanism_of(e)) << "in the enum's order";
+        EXPECT_EQ(why_no_gradients(evaluate(e)),
+                  std::string("this experiment has no loss, so there are no gradients: ") +
+                      advice[static_cast<std::size_t>(kind)])
+            << name;
+    }
 }
 
 }  // namespace

@@ -162,11 +162,8 @@ TEST(TransformerTest, ATokenThatIsNoRowIsRefused) {
 }
 
 TEST(TransformerTest, TheNamesThatLayersHaveAreItsParameters) {
-    for (const TransformerParameter& parameter : transformer_parameters())
-        EXPECT_EQ(is_in_layers(parameter.name), parameter.place == TransformerParameter::Place::layer)
-            << parameter.name;
     for (const GivenName& name : given_names())
-        if (is_in_layers(name.name)) {
+        if (name.in_layers) {
             EXPECT_TRUE(find_transformer_parameter(name.name)) << name.name;
         }
 }

@@ -46,6 +46,12 @@ TEST(MaskTest, WithoutTheWindowItIsOpenWhereNothingElseCloses) {
     EXPECT_EQ(everything().without_window(), (Matrix{{1, 0, 0, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}}));
 }
 
+TEST(MaskTest, ARowIsThatOfTheMaskWithinItsWindow) {
+    EXPECT_EQ(everything().row(1, {}), everything().without_window().row(1));
+    EXPECT_EQ(everything().row(1, 1.5), (Matrix{{0, 1, 0, 0}}));
+    EXPECT_EQ(everything().row(1, NAN).sum(), 0);
+}
+
 TEST(MaskTest, ADecodersClosedWordsAreExplainedAsAnAttentionsKeys) {
     Experiment e;
     e.input.text = "a b c d";
