@@ -91,7 +91,7 @@ unsigned field_id() { return ImGui::GetID("focused cell"); }
 
 bool is_painted(const ShownStage& shown) { return shown.stage->info == mask_stage(shown.trace->experiment); }
 
-bool may_be_given(const ShownStage& shown) { return !given_name_of(shown.stage->name()).empty(); }
+bool may_be_given(const ShownStage& shown) { return !given_name_of(shown.stage->key()).empty(); }
 
 std::string closed_elsewhere(const ShownStage& shown, const Cell& cell) {
     return closed_beyond_mask(*shown.trace, shown.head_index(), cell.row, cell.column);
