@@ -35,17 +35,5 @@ inline constexpr std::string_view k_gradient_prefix = "grad.";
 constexpr bool is_gradient_name(std::string_view name) {
     return split_layer(name).name.starts_with(k_gradient_prefix);
 }
-/// The name of the stage that a gradient is of: "2.scores"; another name itself.
-inline std::string value_name(std::string_view name) {
-    const LayerName parts = split_layer(name);
-    if (!is_gradient_name(name)) return std::string(name);
-    return name_in_layer(parts.layer, parts.name.substr(k_gradient_prefix.size()));
-}
-/// The name of a stage's gradient; that of a gradient itself.
-inline std::string gradient_name(std::string_view name) {
-    const std::string value = value_name(name);
-    const LayerName parts = split_layer(value);
-    return name_in_layer(parts.layer, std::string(k_gradient_prefix) + std::string(parts.name));
-}
 
 }  // namespace attnscope

@@ -231,7 +231,7 @@ protected:
         return seen;
     }
     /// The focused stage, large: drawn after its thumbnail.
-    SeenMatrix focused() { return seen_of(document().presentation().stage, false); }
+    SeenMatrix focused() { return seen_of(stage_name(document().presentation().stage), false); }
     ImVec2 cell_place(int row, int column) {
         return focused().at(static_cast<float>(column) + 0.5f, static_cast<float>(row) + 0.5f);
     }

@@ -55,7 +55,7 @@ void copy_matrix(ActionContext& c) {
     const Presentation& presentation = c.document.presentation();
     c.copy(focused_matrix_text(trace, presentation));
     say(c, fmt::format("copied {} as tab-separated text",
-                       stage_heading(focused_stage(trace, presentation.focused()).key())));
+                       stage_heading(focused_stage(trace, presentation.stage).key())));
 }
 
 /// Copies the recipe of the experiment on screen, as copy_matrix copies the matrix on screen; with the run on
@@ -82,15 +82,15 @@ std::vector<StagePtr> beside(const Trace& trace, const Stage& focused) {
 /// Moves the focus along the strip.
 void focus_step(ActionContext& c, int step) {
     const Trace& trace = *c.document.trace();
-    const Stage& focused = focused_stage(trace, c.document.presentation().focused());
-    std::vector<std::string> names;
+    const Stage& focused = focused_stage(trace, c.document.presentation().stage);
+    std::vector<StageKey> keys;
     for (const StagePtr& stage : beside(trace, focused))
-        if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
-    if (names.empty()) return;
-    const auto at = std::ranges::find(names, focused.name());
-    const auto now = at == names.end() ? 0 : at - names.begin();
-    const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(names) - 1);
-    c.document.change([&](Session& s) { s.presentation.focus(names[std::size_t(next)]); });
+        if (stage->info->unit != Unit::token_id) keys.push_back(stage->key());
+    if (keys.empty()) return;
+    const auto at = std::ranges::find(keys, focused.key());
+    const auto now = at == keys.end() ? 0 : at - keys.begin();
+    const auto next = std::clamp<std::ptrdiff_t>(now + step, 0, std::ssize(keys) - 1);
+    c.document.change([&](Session& s) { s.presentation.focus(keys[std::size_t(next)]); });
     c.interaction.zoom = {};
 }
 
@@ -115,7 +115,8 @@ bool has_layers(const ActionContext& c) { return has_trace(c) && layers_of(*c.do
 void next_layer(ActionContext& c, int step) {
     const int layers = layers_of(*c.document.trace());
     c.document.change([&](Session& s) {
-        s.presentation.layer = std::clamp(std::min(s.presentation.layer, layers) + step, 1, layers);
+        Presentation& p = s.presentation;
+        p.set_layer(std::clamp(std::min(p.layer(), layers) + step, 1, layers));
     });
 }
 
@@ -133,15 +134,15 @@ void show_gradients(ActionContext& c) {
         Presentation& p = s.presentation;
         p.gradients = !p.gradients;
         if (p.gradients) return;
-        p.set_stage(value_name(p.stage));
-        p.locked_in = value_name(p.locked_in);
+        p.stage.part = StageKey::Part::value;
+        if (p.locked_in) p.locked_in->part = StageKey::Part::value;
     });
 }
 
 /// Why the stage in focus has no gradient.
 std::string why_no_stage_gradient(const ActionContext& c) {
     if (const std::string why = why_no_gradients(c); !why.empty()) return why;
-    const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().focused());
+    const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().stage);
     if (may_have_gradient(*focused.info)) return "";
     return stage_heading(*focused.info) + " has no gradient: no small change of it is possible";
 }
@@ -149,9 +150,9 @@ std::string why_no_stage_gradient(const ActionContext& c) {
 bool may_focus_gradient(const ActionContext& c) { return why_no_stage_gradient(c).empty(); }
 
 void focus_gradient(ActionContext& c) {
-    const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().focused());
-    const bool is_gradient = focused.part == StageKey::Part::gradient;
-    const std::string other = is_gradient ? value_name(focused.name()) : gradient_name(focused.name());
+    const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().stage);
+    using enum StageKey::Part;
+    const StageKey other = focused.key().as(focused.part == gradient ? value : gradient);
     c.document.change([&](Session& s) { s.presentation.focus(other); });
 }
 
@@ -620,7 +621,7 @@ const Action* action_for(const KeyPress& press, bool typing) {
 }
 
 std::string focused_matrix_text(const Trace& trace, const Presentation& presentation) {
-    const Stage& stage = focused_stage(trace, presentation.focused());
+    const Stage& stage = focused_stage(trace, presentation.stage);
     const HeadChoice head = head_on_screen(stage, presentation.head);
     if (const std::string why = why_not_shown(stage, head); !why.empty())
         throw Error(ErrorKind::bad_input, why);

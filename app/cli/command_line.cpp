@@ -176,7 +176,7 @@ void require_flags(const SessionArguments& given, const Session& session, const 
     if (given.gives("gradients") && session.presentation.gradients && !no_gradients.empty())
         throw UsageError("--gradients: " + no_gradients);
     const std::optional<Cell>& cell = session.presentation.locked;
-    const Stage* stage = trace.find_named(session.presentation.locked_stage());
+    const Stage* stage = trace.find_chosen(session.presentation.locked_stage());
     if (!given.gives("locked") || !cell || !stage) return;
     const Shape& shape = stage->shape();
     if (cell->row >= shape.rows || cell->column >= shape.columns)
@@ -220,7 +220,7 @@ void report_unused(const SessionArguments& given, const Session& session) {
 
 /// The layer that --layer selects; 0: all. The one in a session only concerns its picture.
 int layer_of(const SessionArguments& given, const Session& session) {
-    return given.gives("layer") ? session.presentation.layer : 0;
+    return given.gives("layer") ? session.presentation.layer() : 0;
 }
 
 /// The names to print: as requested, or with a layer those that an export would write, and its parameters.

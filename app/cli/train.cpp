@@ -133,7 +133,7 @@ Session learned(Session session, const TrainingRun& run, const Measurement& meas
     session.experiment = run.experiment();
     if (!measured.patterns.empty()) {
         const auto [layer, head] = head_place(run.start(), measured.best_head());
-        session.presentation.layer = layer;
+        session.presentation.set_layer(layer);
         session.presentation.head = {HeadChoice::Kind::one, head - 1};
     }
     session.note = fmt::format("Learned in {} step{}: {}. {}", run.step(), run.step() == 1 ? "" : "s",

@@ -15,8 +15,8 @@ void show_existing_parts(Session& session) {
     HeadChoice& head = session.presentation.head;
     head.head = std::clamp(head.head, 0, std::max(0, session.experiment.attention.heads - 1));
     if (session.experiment.mechanism == MechanismKind::transformer)
-        session.presentation.layer =
-            std::clamp(session.presentation.layer, 1, session.experiment.transformer.layers);
+        session.presentation.set_layer(
+            std::clamp(session.presentation.layer(), 1, session.experiment.transformer.layers));
 }
 
 /// What an edit leaves of the parameters that a run has learned: none at step 0, or where others are drawn

@@ -50,10 +50,10 @@ op::Mask rules_and_given(const Experiment& experiment, int queries, int keys) {
 
 const StageInfo* mask_stage(const Experiment& experiment) { return mechanism_of(experiment).mask; }
 
-std::string given_name_of(std::string_view stage) {
-    const StageInfo* info = find_stage_info(stage);
-    if (info && info->role == StageRole::mask) return "mask";
-    return find_given_name(stage) ? std::string(stage) : "";
+std::string given_name_of(const StageKey& stage) {
+    if (info_of(stage).role == StageRole::mask) return "mask";
+    const std::string name = stage_name(stage);
+    return find_given_name(name) ? name : "";
 }
 
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
@@ -135,7 +135,7 @@ Matrix given_start(const Trace* trace, const Experiment& experiment, const std::
 
 int head_width(const Trace& trace, StageKey heads, StageKey whole) {
     for (const StageKey& key : {heads, whole})
-        if (const Stage* found = trace.find_named(key.stage->name)) return found->shape().columns;
+        if (const Stage* found = trace.find_chosen(key)) return found->shape().columns;
     return 0;
 }
 

@@ -24,7 +24,7 @@ std::span<const MaskPreset> mask_presets();
 const StageInfo* mask_stage(const Experiment& experiment);
 /// The custom matrix that determines a stage: "mask" for either mask stage, else the stage's own name; empty
 /// if none can.
-std::string given_name_of(std::string_view stage);
+std::string given_name_of(const StageKey& stage);
 /// What keeps a pair closed whatever the mask says (in every head if `head` is −1): "the local window, D =
 /// 2", "the custom bias of −∞"; empty if nothing does.
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key);

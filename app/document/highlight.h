@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "app/document/slot.h"
 #include "core/graph/trace.h"
@@ -12,7 +11,7 @@ namespace attnscope {
 
 /// A cell of a stage, in one head (from 0) or in the mean over heads (head −1).
 struct PointedCell {
-    std::string stage;
+    StageKey stage;
     int head = 0;
     Cell cell;
     SlotName slot = SlotName::a;

@@ -3,13 +3,13 @@
 namespace attnscope {
 
 UndoPoint undo_point(const Session& session) {
-    return {session.experiment, session.presentation.head, session.presentation.focused()};
+    return {session.experiment, session.presentation.head, session.presentation.stage};
 }
 
 void restore(Session& session, const UndoPoint& point) {
     session.experiment = point.experiment;
     session.presentation.head = point.head;
-    session.presentation.layer = std::max(1, split_layer(point.stage).layer);
+    session.presentation.set_layer(point.stage.layer);
     session.presentation.focus(point.stage);
 }
 
@@ -17,7 +17,7 @@ History::History(UndoPoint present) { points_.push_back(std::move(present)); }
 
 void History::record(UndoPoint point, const std::string& gesture) {
     if (point == present()) return;
-    points_.resize(now_ + 1);
+    points_.erase(points_.begin() + static_cast<std::ptrdiff_t>(now_ + 1), points_.end());
     const bool same_step = !gesture.empty() && gesture == gesture_ && now_ > 0;
     gesture_ = gesture;
     if (same_step && point == points_[now_ - 1]) {

@@ -12,7 +12,7 @@ namespace attnscope {
 struct UndoPoint {
     Experiment experiment;
     HeadChoice head;
-    std::string stage;     ///< with its layer
+    StageKey stage;
     std::size_t home = 0;  ///< index of the document's file that it belongs to
     bool operator==(const UndoPoint&) const = default;
 };

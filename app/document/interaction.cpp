@@ -6,7 +6,7 @@ namespace {
 
 /// The locked cell, in the stage where it was locked.
 std::optional<HeldCell> cell_where_locked(const Presentation& presentation, const Trace& trace) {
-    const Stage* stage = trace.find_named(presentation.locked_stage());
+    const Stage* stage = trace.find_chosen(presentation.locked_stage());
     if (!stage || !presentation.locked) return std::nullopt;
     const auto cell = same_cell(trace, *stage, *presentation.locked, *stage);
     return cell ? std::optional(HeldCell{stage, *cell}) : std::nullopt;
@@ -16,7 +16,7 @@ std::optional<HeldCell> cell_where_locked(const Presentation& presentation, cons
 
 std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* trace) {
     if (!trace) return presentation.locked;
-    const Stage* focused = trace->find_named(presentation.focused());
+    const Stage* focused = trace->find_chosen(presentation.stage);
     const auto locked = cell_where_locked(presentation, *trace);
     if (!focused || !locked) return std::nullopt;
     return same_cell(*trace, *locked->stage, locked->cell, *focused);
@@ -25,16 +25,15 @@ std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* t
 std::optional<HeldCell> held_cell(const Presentation& presentation, const Trace* trace) {
     if (!trace) return std::nullopt;
     if (const auto cell = locked_cell(presentation, trace))
-        return HeldCell{trace->find_named(presentation.focused()), *cell};
+        return HeldCell{trace->find_chosen(presentation.stage), *cell};
     return cell_where_locked(presentation, *trace);
 }
 
 namespace {
 
-Highlight cell_highlight(std::string_view stage, const Cell& cell, const Trace* trace) {
-    const StageInfo* info = find_stage_info(stage);
-    const Stage* found = trace ? trace->find_named(stage) : nullptr;
-    return info ? highlight_cell(*info, cell, found ? found->shape().depth : 1) : Highlight{};
+Highlight cell_highlight(const StageKey& key, const Cell& cell, const Trace* trace) {
+    const Stage* found = trace ? trace->find_chosen(key) : nullptr;
+    return highlight_cell(info_of(key), cell, found ? found->shape().depth : 1);
 }
 
 Highlight pointed_highlight(const Interaction& interaction, const Presentation& presentation,
@@ -46,10 +45,10 @@ Highlight pointed_highlight(const Interaction& interaction, const Presentation& 
     if (interaction.hovered)
         return cell_highlight(interaction.hovered->stage, interaction.hovered->cell, trace);
     if (!trace)
-        return presentation.locked ? cell_highlight(presentation.focused(), *presentation.locked, trace)
+        return presentation.locked ? cell_highlight(presentation.stage, *presentation.locked, trace)
                                    : Highlight{};
     if (const auto locked = cell_where_locked(presentation, *trace))
-        return cell_highlight(locked->stage->name(), locked->cell, trace);
+        return cell_highlight(locked->stage->key(), locked->cell, trace);
     return {};
 }
 

@@ -99,8 +99,8 @@ struct Interaction {
     std::optional<PointedCell> pointing;
     std::optional<PointedToken> pointing_token;
     Zoom zoom;
-    float strip_width = 0;       ///< at that time
-    std::string stage_in_sight;  ///< the stage that the strip has scrolled to
+    float strip_width = 0;                   ///< at that time
+    std::optional<StageKey> stage_in_sight;  ///< the stage that the strip has scrolled to
     Dialog dialog = Dialog::none;
     bool dialog_opens = false;  ///< requested since the last frame
     Notice notice;

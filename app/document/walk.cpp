@@ -9,7 +9,7 @@ namespace {
 
 Cell start_of(const Presentation& presentation, const Stage& stage) {
     const Shape& shape = stage.shape();
-    if (presentation.locked && may_name(presentation.locked_stage(), stage)) return *presentation.locked;
+    if (presentation.locked && may_mean(presentation.locked_stage(), stage)) return *presentation.locked;
     const int row = locked_query(presentation, shape.rows);
     const Eigen::RowVectorXf values = stage.buffer.row(0, row);
     return {row,
@@ -26,7 +26,7 @@ void walk_cells(Document& document, const Stage& stage, const Cell& from, int do
     const Shape& shape = stage.shape();
     const Cell to{std::clamp(from.row + down, 0, shape.rows - 1),
                   std::clamp(from.column + right, 0, shape.columns - 1)};
-    document.change([&](Session& session) { session.presentation.lock(stage.name(), to); });
+    document.change([&](Session& session) { session.presentation.lock(stage.key(), to); });
 }
 
 }  // namespace attnscope

@@ -275,7 +275,7 @@ void task_row(Desk& desk, const Ui& ui) {
         desk.document.change([&](Session& session) {
             session.experiment = task_experiment(*find_choice<TaskKind>(*picked));
             session.presentation.view = ViewKind::training;
-            session.presentation.set_stage("weights");
+            session.presentation.set_stage("weights"_stage);
             session.presentation.locked.reset();
         });
     });

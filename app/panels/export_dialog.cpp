@@ -69,7 +69,7 @@ bool has_picture(const Desk& desk) {
 }
 
 const Stage& focused(const Desk& desk) {
-    return focused_stage(*desk.document.trace(), desk.document.presentation().focused());
+    return focused_stage(*desk.document.trace(), desk.document.presentation().stage);
 }
 
 /// Whether there is a run of training whose course can be written.

@@ -294,8 +294,8 @@ void give_dialog(Desk& desk, const Ui& ui) {
     GiveForm& form = desk.state.give_form;
     if (desk.state.dialog_opens) {
         const Trace* trace = desk.document.trace().get();
-        const std::string stage = desk.document.presentation().focused();
-        const std::string focused = given_name_of(trace ? focused_stage(*trace, stage).name() : stage);
+        const StageKey chosen = desk.document.presentation().stage;
+        const std::string focused = given_name_of(trace ? focused_stage(*trace, chosen).key() : chosen);
         start_with(desk, ui, form, first_name(names_here(desk), {focused, form.name}));
         form.applying = false;
     }

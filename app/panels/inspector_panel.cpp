@@ -52,7 +52,7 @@ std::optional<Inspected> inspected(Desk& desk) {
     const Presentation& p = desk.document.presentation();
     std::optional<Inspected> found;
     if (hovered)
-        found = {slot->trace->find_named(hovered->stage), hovered->head, hovered->cell, hovered->slot};
+        found = {slot->trace->find_chosen(hovered->stage), hovered->head, hovered->cell, hovered->slot};
     else if (const auto held = held_cell(p, slot->trace.get()))
         found = {held->stage, 0, held->cell, held->slot};
     if (!found || !found->stage) return std::nullopt;

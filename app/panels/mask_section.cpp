@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/document/given.h"
 #include "app/panels/setting_rows.h"
@@ -101,14 +102,20 @@ std::string size_text(const GivenMatrix& matrix) {
     return fmt::format("{} × {}", matrix.values().rows(), matrix.values().cols());
 }
 
-void show_stage(Desk& desk, const std::string& name, const std::string& gesture = {}) {
+void show_stage(Desk& desk, const StageKey& key, const std::string& gesture = {}) {
     desk.document.change(
         [&](Session& session) {
-            session.presentation.focus(name);
+            session.presentation.focus(key);
             session.presentation.view = ViewKind::pipeline;
         },
         gesture);
     desk.state.zoom = {};
+}
+
+/// The stage that a custom matrix is; nullopt where it is none, as the rows of words are.
+std::optional<StageKey> find_stage_of(const Desk& desk, const std::string& name) {
+    if (name == "mask") return mask_stage(desk.document.experiment());
+    return find_stage_key(name);
 }
 
 /// A button that focuses the matrix, and one that discards it.
@@ -116,7 +123,7 @@ void given_fields(Desk& desk, const Ui& ui, const std::string& name, const Given
     const float remove = ui.px(26);
     if (small_button(ui, "show", size_text(matrix), "Show it in the focus to edit its cells",
                      width - remove - ui.px(4)))
-        show_stage(desk, name == "mask" ? std::string(mask_stage(desk.document.experiment())->name) : name);
+        show_stage(desk, find_stage_of(desk, name).value_or(desk.document.presentation().stage));
     ImGui::SameLine(0, ui.px(4));
     if (small_button(ui, "remove", "×", "Discard", remove)) discard_custom(desk.document, name);
 }
@@ -132,7 +139,7 @@ void begin_painting(Desk& desk) {
         paint_mask(desk.document, editable_mask(desk.document.experiment(), size.rows, size.columns),
                    gesture);
     }
-    show_stage(desk, std::string(stage->name), gesture);
+    show_stage(desk, stage, gesture);
     desk.document.end_gesture();
 }
 

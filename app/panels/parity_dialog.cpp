@@ -63,8 +63,7 @@ void go_to(Desk& desk, const StageDifference& stage) {
     desk.document.change([&](Session& session) {
         Presentation& presentation = session.presentation;
         presentation.view = ViewKind::pipeline;
-        presentation.lock(stage.key.stage->name,
-                          place ? std::optional(Cell{place->row, place->column}) : std::nullopt);
+        presentation.lock(stage.key, place ? std::optional(Cell{place->row, place->column}) : std::nullopt);
         if (place && stage.shape.heads > 1) presentation.head = {HeadChoice::Kind::one, place->head};
     });
     desk.state.zoom = {};

@@ -263,7 +263,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
 
 /// Locks the token's cell in the focused stage: its row or, for a key, its column, if there is one.
 void lock_token(Desk& desk, int token, bool as_key) {
-    const Stage& stage = focused_stage(*desk.document.trace(), desk.document.presentation().focused());
+    const Stage& stage = focused_stage(*desk.document.trace(), desk.document.presentation().stage);
     const Axis axis = as_key ? Axis::key_token : Axis::query_token;
     const bool rows = stage.info->rows == axis && token < stage.shape().rows;
     const bool columns = as_key && stage.info->columns == axis && token < stage.shape().columns;
@@ -277,7 +277,7 @@ void lock_token(Desk& desk, int token, bool as_key) {
             locked.reset();
         else
             locked = Cell{token, std::min(locked ? locked->column : token, stage.shape().columns - 1)};
-        session.presentation.lock(stage.name(), locked);
+        session.presentation.lock(stage.key(), locked);
     });
 }
 

@@ -41,7 +41,7 @@ std::string fully_masked(const Trace& trace) {
 }
 
 std::string warnings(const Trace& trace, const Presentation& presentation) {
-    return not_finite(focused_stage(trace, presentation.focused())) + fully_masked(trace);
+    return not_finite(focused_stage(trace, presentation.stage)) + fully_masked(trace);
 }
 
 /// The number of queries and keys; of tokens where both are from the same sentence.

@@ -350,7 +350,7 @@ void header(const Ui& ui, const AlignmentScene& scene, const Area& area, bool lo
 /// step.
 int shown_step(const Desk& desk, const ShownStage& matrix) {
     const auto& hovered = desk.state.hovered;
-    const bool chooses = desk.state.hovered_token || !hovered || hovered->stage == matrix.stage->name();
+    const bool chooses = desk.state.hovered_token || !hovered || hovered->stage == matrix.stage->key();
     return chooses ? chosen_query(desk, matrix.rows())
                    : locked_query(desk.document.presentation(), matrix.rows());
 }

@@ -28,16 +28,15 @@ SlotName slot_of(const Desk& desk, const ShownStage& shown) {
 }
 
 void point_at(Desk& desk, const ShownStage& shown, const Cell& cell) {
-    desk.state.pointing =
-        PointedCell{std::string(shown.stage->name()), shown.head_index(), cell, slot_of(desk, shown)};
+    desk.state.pointing = PointedCell{shown.stage->key(), shown.head_index(), cell, slot_of(desk, shown)};
 }
 
 void toggle_lock(Desk& desk, const ShownStage& shown, const Cell& cell) {
-    const std::string stage(shown.stage->name());
     const Presentation& before = desk.document.presentation();
-    const bool locked = before.stage == stage && locked_cell(before, shown.trace) == cell;
+    const bool is_focused = shown.trace->find_chosen(before.stage) == shown.stage.get();
+    const bool locked = is_focused && locked_cell(before, shown.trace) == cell;
     desk.document.change([&](Session& session) {
-        session.presentation.lock(stage, locked ? std::nullopt : std::optional(cell));
+        session.presentation.lock(shown.stage->key(), locked ? std::nullopt : std::optional(cell));
     });
 }
 

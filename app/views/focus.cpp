@@ -242,7 +242,7 @@ void lit_cells(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLay
     outline_row(ui, *list, whole, row, layout.rows.count);
     outline_column(ui, *list, whole, column, layout.columns.count / shown.stage->shape().depth, 0.35f);
     const auto locked = locked_cell(desk.document.presentation(), shown.trace);
-    const std::optional<Cell> cell = desk.state.hovered && desk.state.hovered->stage == shown.stage->name()
+    const std::optional<Cell> cell = desk.state.hovered && desk.state.hovered->stage == shown.stage->key()
                                          ? std::optional(desk.state.hovered->cell)
                                          : locked;
     if (cell && cell->row < layout.rows.count && cell->column < layout.columns.count)
@@ -295,8 +295,8 @@ void value_tooltip(const Ui& ui, const ShownStage& shown, const Cell& cell) {
 }
 
 void focus_on(Desk& desk, const Stage& stage) {
-    const std::string name(stage.name());
-    desk.document.change([&](Session& session) { session.presentation.focus(name); });
+    const StageKey key = stage.key();
+    desk.document.change([&](Session& session) { session.presentation.focus(key); });
     desk.state.zoom = {};
 }
 
@@ -323,7 +323,7 @@ void interact_with_matrix(Desk& desk, const Ui& ui, const ShownStage& shown, con
                            {std::max(1.0f, layout.view.width()), std::max(1.0f, layout.view.height())});
     const bool painting = is_painted(shown) && paint_stroke(desk, shown, layout);
     if (ImGui::IsItemHovered()) {
-        desk.state.pointing = PointedCell{std::string(shown.stage->name()), shown.head_index(), cell};
+        desk.state.pointing = PointedCell{shown.stage->key(), shown.head_index(), cell};
         if (ImGui::GetIO().MouseWheel != 0) zoom_by(desk, layout, ImGui::GetIO().MouseWheel);
         if (!ImGui::IsItemActive()) value_tooltip(ui, shown, cell);
         if (is_painted(shown) && ImGui::IsMouseClicked(1)) ImGui::OpenPopup(k_presets_popup);
@@ -353,7 +353,7 @@ void interact_with_operands(Desk& desk, const ShownStage& shown, const FocusLayo
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     if (!ImGui::IsWindowHovered()) return;
     const auto point = [&](const ShownStage& at, const Area& area, int row, int column) {
-        desk.state.pointing = PointedCell{std::string(at.stage->name()), at.head_index(), {row, column}};
+        desk.state.pointing = PointedCell{at.stage->key(), at.head_index(), {row, column}};
         if (ImGui::IsMouseReleased(0) && was_click() && area.contains(ImGui::GetIO().MouseClickedPos[0]))
             focus_on(desk, *at.stage);
     };
@@ -380,7 +380,7 @@ void interact_with_operands(Desk& desk, const ShownStage& shown, const FocusLayo
 void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run) {
     const Trace& trace = *desk.document.trace();
     const Presentation& presentation = desk.document.presentation();
-    const Stage& stage = focused_stage(trace, presentation.focused());
+    const Stage& stage = focused_stage(trace, presentation.stage);
     const auto shown = shown_stage(trace, stage.key(), presentation);
     header(desk, ui, area, trace, stage, shown ? &*shown : nullptr, run);
     if (!shown) return no_matrix(desk, ui, area, stage);

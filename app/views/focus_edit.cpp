@@ -93,7 +93,7 @@ bool is_painted(const ShownStage& shown) { return shown.stage->info == mask_stag
 
 bool may_be_given(const ShownStage& shown) {
     const std::vector<std::string> names = names_to_give(shown.trace, shown.trace->experiment);
-    return std::ranges::find(names, given_name_of(shown.stage->name())) != names.end();
+    return std::ranges::find(names, given_name_of(shown.stage->key())) != names.end();
 }
 
 std::string closed_elsewhere(const ShownStage& shown, const Cell& cell) {

@@ -68,7 +68,7 @@ int shown_layers(const Desk& desk) { return desk.document.trace() ? layers_of(*d
 
 std::string layer_words(const Desk& desk) {
     const int layers = shown_layers(desk);
-    return fmt::format("layer {} of {} ▾", std::min(desk.document.presentation().layer, layers), layers);
+    return fmt::format("layer {} of {} ▾", std::min(desk.document.presentation().layer(), layers), layers);
 }
 
 void layer_items(Desk& desk) {
@@ -114,13 +114,13 @@ void color_items(Desk& desk) {
 /// The weights and biases, which are not in the strip.
 void parameter_items(Desk& desk) {
     for (const StagePtr& stage : desk.document.trace()->parameters()) {
-        if (stage->layer > 0 && stage->layer != desk.document.presentation().layer) continue;
+        if (stage->layer > 0 && stage->layer != desk.document.presentation().layer()) continue;
         const std::string name(stage->name());
         const std::string shape = fmt::format("{} × {}", stage->shape().rows, stage->shape().columns);
         if (!ImGui::MenuItem(name.c_str(), shape.c_str(),
-                             may_name(desk.document.presentation().focused(), *stage)))
+                             may_mean(desk.document.presentation().stage, *stage)))
             continue;
-        desk.document.change([&](Session& session) { session.presentation.focus(name); });
+        desk.document.change([&](Session& session) { session.presentation.focus(stage->key()); });
         desk.state.zoom = {};
     }
 }

@@ -136,8 +136,8 @@ std::vector<StripItem> lay_out(Desk& desk, const Ui& ui, float width) {
     std::vector<StripItem> items;
     const bool two_sides = has_two_sides(trace);
     const std::vector<std::string>* names = &trace.rows;
-    const int layer = focused_stage(trace, desk.document.presentation().focused()).layer;
-    const int shown_layer = layer > 0 ? layer : desk.document.presentation().layer;
+    const int layer = focused_stage(trace, desk.document.presentation().stage).layer;
+    const int shown_layer = layer > 0 ? layer : desk.document.presentation().layer();
     for (const StagePtr& stage : trace.stages()) {
         if (stage->info->unit == Unit::token_id) continue;
         if (stage->layer > 0 && stage->layer != shown_layer) continue;
@@ -202,18 +202,18 @@ void point_at(Desk& desk, const ShownStage& shown, const Area& picture) {
     const auto index = [](float at, float low, float size, int count) {
         return cell_at((at - low) / size * static_cast<float>(count), count);
     };
-    desk.state.pointing = PointedCell{std::string(shown.stage->name()),
+    desk.state.pointing = PointedCell{shown.stage->key(),
                                       shown.head_index(),
                                       {index(mouse.y, picture.min.y, picture.height(), shown.rows()),
                                        index(mouse.x, picture.min.x, picture.width(), shown.columns())}};
 }
 
 const Stage& focused(const Desk& desk, const StripItem& item) {
-    return focused_stage(*item.trace, desk.document.presentation().focused());
+    return focused_stage(*item.trace, desk.document.presentation().stage);
 }
 
 void focus_on(Desk& desk, const Stage& stage) {
-    desk.document.change([&](Session& session) { session.presentation.focus(stage.name()); });
+    desk.document.change([&](Session& session) { session.presentation.focus(stage.key()); });
     desk.state.zoom = {};
 }
 
@@ -327,11 +327,10 @@ void gradient(Desk& desk, const Ui& ui, const StripItem& item, float origin, con
 
 /// Scrolls to the focused stage when the focus has moved.
 void keep_in_sight(Desk& desk, const Ui& ui, const StripItem& item, float width) {
-    const std::string_view name = item.stage->name();
-    const StageKey in_focus = focused(desk, item).key();
-    const bool is_focused = in_focus.stage == item.stage->info && in_focus.layer == item.stage->layer;
-    if (!is_focused || desk.state.stage_in_sight == name) return;
-    desk.state.stage_in_sight = name;
+    const StageKey key = item.stage->key();
+    const bool is_focused = focused(desk, item).key().as(StageKey::Part::value) == key;
+    if (!is_focused || desk.state.stage_in_sight == key) return;
+    desk.state.stage_in_sight = key;
     const float left = ui.px(item.x), right = ui.px(item.x + item.span + 24);
     if (left < ImGui::GetScrollX() || right > ImGui::GetScrollX() + width)
         ImGui::SetScrollX(std::max(0.0f, (left + right - width) / 2));
@@ -381,7 +380,7 @@ void strip(Desk& desk, const Ui& ui, const Area& whole, float gradients) {
         ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * ui.px(80));
     // If the width or the stages change, the position is computed again.
     if (std::exchange(desk.state.strip_width, width + content) != width + content)
-        desk.state.stage_in_sight.clear();
+        desk.state.stage_in_sight.reset();
     for (const StripItem& item : items) keep_in_sight(desk, ui, item, width);
     const std::size_t first = first_in_sight(ui, items, ImGui::GetScrollX());
     const float scrolled = items.empty() ? 0 : ui.px(items[first].x);

@@ -371,7 +371,7 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area, const Trace& trace,
         const int layer = index / heads + 1, head = index % heads;
         const auto shown = shown_stage(trace, {"weights"_stage, layer}, of_head(desk, head));
         if (!shown) continue;
-        const bool chosen = is_own && presentation.layer == layer &&
+        const bool chosen = is_own && presentation.layer() == layer &&
                             presentation.head == HeadChoice{HeadChoice::Kind::one, head};
         const std::vector<HeadPlace>& ablated = trace.experiment.transformer.ablated;
         const bool is_ablated = std::ranges::find(ablated, HeadPlace{layer, head + 1}) != ablated.end();
@@ -385,7 +385,7 @@ void head_grid(Desk& desk, const Ui& ui, const Area& area, const Trace& trace,
         if (pressed == Pressed::right && is_own) toggle_ablation(desk, {layer, head + 1});
         if (pressed == Pressed::left && is_own)
             desk.document.change([&](Session& s) {
-                s.presentation.focus(name_in_layer(layer, "weights"));
+                s.presentation.focus({"weights"_stage, layer});
                 s.presentation.head = {HeadChoice::Kind::one, head};
             });
     }
@@ -399,7 +399,7 @@ struct Place {
 Place chosen_place(const Desk& desk, const Trace& trace) {
     const Presentation& presentation = desk.document.presentation();
     const int head = presentation.head.kind == HeadChoice::Kind::one ? presentation.head.head : 0;
-    return {is_stack(trace) ? std::min(presentation.layer, layers_of(trace)) : 0,
+    return {is_stack(trace) ? std::min(presentation.layer(), layers_of(trace)) : 0,
             std::min(head, trace.experiment.attention.heads - 1)};
 }
 

@@ -30,7 +30,7 @@ Session session_of(const Session& session, const ExportItem& item) {
         own.presentation.view = item.view->view;
         return own;
     }
-    own.presentation.focus(item.stage->name());
+    own.presentation.focus(item.stage->key());
     return own;
 }
 

@@ -67,7 +67,7 @@ void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) 
     const bool vector = stage.info->columns == Axis::single;
     const bool nested = stage.info->columns == Axis::key_hidden;
     const std::vector<ShownMatrix> matrices = matrices_of(stage, head);
-    out += "\"" + value_name(stage.name()) + "\":{\"shape\":[";
+    out += "\"" + stage_name(stage.key().as(StageKey::Part::value)) + "\":{\"shape\":[";
     if (shape.per_head) out += fmt::format("{},", matrices.size());
     out += fmt::format("{}{}{}],\"data\":", shape.rows,
                        vector ? "" : "," + std::to_string(shape.columns / shape.depth),
@@ -81,20 +81,19 @@ void append_stage(std::string& out, const Stage& stage, const HeadChoice& head) 
     out += '}';
 }
 
-/// A stage's name is that of its gradient, too.
-bool is_named(const Stage& stage, std::span<const std::string> names) {
-    const bool is_gradient = stage.part == StageKey::Part::gradient;
-    return names.empty() || std::ranges::any_of(names, [&](const std::string& name) {
-               return may_name(name, stage) || (is_gradient && may_name(gradient_name(name), stage));
+/// A stage's key chooses its gradient, too; none chooses all.
+bool is_chosen(const Stage& stage, std::span<const StageKey> keys) {
+    return keys.empty() || std::ranges::any_of(keys, [&](const StageKey& key) {
+               return may_mean(key, stage) || may_mean(key.as(StageKey::Part::gradient), stage);
            });
 }
 
-void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const std::string> names,
+void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::span<const StageKey> keys,
                    const HeadChoice& head) {
     bool first = true;
     out += '{';
     for (const StagePtr& stage : stages) {
-        if (!is_named(*stage, names)) continue;
+        if (!is_chosen(*stage, keys)) continue;
         out += first ? "\n" : ",\n";
         first = false;
         append_stage(out, *stage, head);
@@ -103,14 +102,14 @@ void append_stages(std::string& out, const std::vector<StagePtr>& stages, std::s
 }
 
 /// Checks that the text, which is larger than the numbers themselves, fits in memory.
-void require_memory(const Trace& trace, std::span<const std::string> names) {
+void require_memory(const Trace& trace, std::span<const StageKey> keys) {
     // Twice what the text needs, because it is copied as it grows.
     constexpr std::size_t k_bytes_per_number = std::size_t{2} * 16;
     std::size_t numbers = 0;
     for (const StageRecord& record : trace.records)
-        if (is_named(*record.stage, names)) numbers += record.stage->shape().size();
+        if (is_chosen(*record.stage, keys)) numbers += record.stage->shape().size();
     for (const StagePtr& gradient : trace.gradients)
-        if (is_named(*gradient, names)) numbers += gradient->shape().size();
+        if (is_chosen(*gradient, keys)) numbers += gradient->shape().size();
     const std::size_t needed = numbers * k_bytes_per_number, free = available_memory();
     if (needed > free)
         throw Error(
@@ -123,22 +122,26 @@ void require_memory(const Trace& trace, std::span<const std::string> names) {
 }  // namespace
 
 std::string trace_json(const Trace& trace, std::span<const std::string> names, const HeadChoice& head) {
-    for (const std::string& name : names)
-        if (!trace.find_named(name))
+    std::vector<StageKey> keys;
+    for (const std::string& name : names) {
+        const auto key = find_stage_key(name);
+        if (!key || !trace.find_chosen(*key))
             throw Error(ErrorKind::bad_input,
                         "this experiment has no stage " + name + ": see attnscope trace");
-    require_memory(trace, names);
+        keys.push_back(*key);
+    }
+    require_memory(trace, keys);
     const Json session = Json::parse(to_json(Session{trace.experiment, {}, {}}));
     std::string out =
         "{\"format\":\"attnscope-trace\",\"version\":1,\n\"experiment\":" + session["experiment"].dump() +
         ",\n\"backend\":" + Json(name_of(trace.backend)).dump() + ",\n\"rows\":" + Json(trace.rows).dump() +
         ",\n\"columns\":" + Json(trace.columns).dump() + ",\n\"stages\":";
-    append_stages(out, trace.stages(), names, head);
+    append_stages(out, trace.stages(), keys, head);
     out += ",\n\"parameters\":";
-    append_stages(out, trace.parameters(), names, head);
+    append_stages(out, trace.parameters(), keys, head);
     if (!trace.gradients.empty()) {
         out += ",\n\"gradients\":";
-        append_stages(out, trace.gradients, names, head);
+        append_stages(out, trace.gradients, keys, head);
     }
     return out + "}\n";
 }

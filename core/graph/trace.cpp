@@ -74,16 +74,26 @@ std::string stage_heading(const StageInfo& info) {
     return heading;
 }
 
-std::string stage_heading(const StageKey& key) {
-    const bool is_value = key.part == StageKey::Part::value;
-    return stage_heading(is_value ? *key.stage : gradient_info(*key.stage)) +
-           (key.layer > 0 ? fmt::format(" · layer {}", key.layer) : "");
+const StageInfo& info_of(const StageKey& key) {
+    return key.part == StageKey::Part::value ? *key.stage : gradient_info(*key.stage);
 }
 
-bool may_name(std::string_view name, const Stage& stage) {
-    const LayerName parts = split_layer(name);
-    return stage.info->name == parts.name &&
-           (parts.layer == 0 || stage.layer == 0 || stage.layer == parts.layer);
+std::string stage_name(const StageKey& key) { return name_in_layer(key.layer, info_of(key).name); }
+
+std::optional<StageKey> find_stage_key(std::string_view name) {
+    const StageInfo* info = find_stage_info(name);
+    if (!info) return std::nullopt;
+    const auto part = info->value ? StageKey::Part::gradient : StageKey::Part::value;
+    return StageKey{&value_of(*info), split_layer(name).layer, part};
+}
+
+std::string stage_heading(const StageKey& key) {
+    return stage_heading(info_of(key)) + (key.layer > 0 ? fmt::format(" · layer {}", key.layer) : "");
+}
+
+bool may_mean(const StageKey& chosen, const Stage& stage) {
+    return stage.info == &info_of(chosen) &&
+           (chosen.layer == 0 || stage.layer == 0 || stage.layer == chosen.layer);
 }
 
 const StageInfo* mask_of(const StageInfo& info) { return find_in_table(info.mask); }
@@ -106,12 +116,17 @@ const Stage* Trace::find(StageRole role, int layer) const {
     return nullptr;
 }
 
-const Stage* Trace::find_named(std::string_view name) const {
+const Stage* Trace::find_chosen(const StageKey& key) const {
     for (const StageRecord& record : records)
-        if (may_name(name, *record.stage)) return record.stage.get();
+        if (may_mean(key, *record.stage)) return record.stage.get();
     for (const StagePtr& gradient : gradients)
-        if (may_name(name, *gradient)) return gradient.get();
+        if (may_mean(key, *gradient)) return gradient.get();
     return nullptr;
+}
+
+const Stage* Trace::find_named(std::string_view name) const {
+    const auto key = find_stage_key(name);
+    return key ? find_chosen(*key) : nullptr;
 }
 
 std::vector<StagePtr> Trace::stages() const {

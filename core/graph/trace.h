@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,9 +92,18 @@ struct StageKey {
 
     constexpr StageKey(const StageInfo* of, int in_layer = 0, Part which = Part::value)
         : stage(of), layer(in_layer), part(which) {}
+    /// The stage itself, or its gradient.
+    constexpr StageKey as(Part other) const { return {stage, layer, other}; }
     bool operator==(const StageKey&) const = default;
 };
 
+/// The stage that a key is of; of a gradient gradient_info().
+const StageInfo& info_of(const StageKey& key);
+/// As in files and on the command line: "weights", in a layer "2.weights"; of a gradient "grad.weights",
+/// "2.grad.weights".
+std::string stage_name(const StageKey& key);
+/// The key of such a name; nullopt for one that is not in the table.
+std::optional<StageKey> find_stage_key(std::string_view name);
 /// A stage's heading with its layer: "scores · layer 2".
 std::string stage_heading(const StageKey& key);
 
@@ -105,15 +115,14 @@ struct Stage {
     StageKey::Part part;
 
     Stage(StageKey key, Buffer values)
-        : info(key.part == StageKey::Part::value ? key.stage : &gradient_info(*key.stage)),
+        : info(&info_of(key)),
           buffer(std::move(values)),
           layer(key.layer),
           part(key.part),
-          name_(name_in_layer(layer, info->name)) {}
+          name_(stage_name(key)) {}
 
     StageKey key() const { return {info->value ? info->value : info, layer, part}; }
-    /// As in files, on the command line and in a presentation: "weights", in a stack "2.weights"; of a
-    /// gradient "grad.weights", "2.grad.weights".
+    /// That of its key, stage_name().
     std::string_view name() const { return name_; }
     const Shape& shape() const { return buffer.shape(); }
 
@@ -122,9 +131,9 @@ private:
 };
 using StagePtr = std::shared_ptr<const Stage>;
 
-/// Whether a name, "scores" or "2.scores", may mean this stage: without a layer that of any layer, and a
-/// stage outside the layers whatever the layer.
-bool may_name(std::string_view name, const Stage& stage);
+/// Whether a key that a person chose may mean this stage: without a layer that of any layer, and a stage
+/// outside the layers whatever the layer.
+bool may_mean(const StageKey& chosen, const Stage& stage);
 
 struct Op;
 
@@ -173,8 +182,9 @@ struct Trace {
     const Stage* find(StageKey key) const { return stage(key).get(); }
     /// The first of this role, in this layer if it has one.
     const Stage* find(StageRole role, int layer = 0) const;
-    /// By the name that a file, the command line or a presentation holds; a name without a layer is that of
-    /// the first one, and a layer's number is ignored where the stage is outside the layers.
+    /// The first stage that a key may mean (may_mean()): one without a layer the first layer's that has it.
+    const Stage* find_chosen(const StageKey& key) const;
+    /// The same by name, as a file or the command line has it.
     const Stage* find_named(std::string_view name) const;
     /// The stages in order, without parameters and gradients.
     std::vector<StagePtr> stages() const;

@@ -31,7 +31,7 @@ std::string why_no_sentence_fits(const Experiment& experiment) {
 
 const Stage& main_stage(const Trace& trace) {
     for (const StageInfo* result : mechanism_of(trace.experiment).results)
-        if (const Stage* stage = trace.find_named(result->name)) return *stage;
+        if (const Stage* stage = trace.find_chosen(result)) return *stage;
     return *trace.records.front().stage;
 }
 
@@ -41,9 +41,9 @@ int layers_of(const Trace& trace) {
     return layers;
 }
 
-const Stage& focused_stage(const Trace& trace, std::string_view wanted) {
-    const Stage* stage = trace.find_named(wanted);
-    if (!stage) stage = trace.find_named(value_name(wanted));
+const Stage& focused_stage(const Trace& trace, const StageKey& chosen) {
+    const Stage* stage = trace.find_chosen(chosen);
+    if (!stage) stage = trace.find_chosen(chosen.as(StageKey::Part::value));
     return stage ? *stage : main_stage(trace);
 }
 

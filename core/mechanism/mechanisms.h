@@ -19,9 +19,9 @@ std::string why_no_sentence_fits(const Experiment& experiment);
 /// The main result: `weights`; in seq2seq `alignment`, or `decoder_context` without attention.
 const Stage& main_stage(const Trace& trace);
 
-/// The stage in focus: the one named `wanted`; of a gradient that is not there its stage; the main stage if
-/// this experiment does not have it.
-const Stage& focused_stage(const Trace& trace, std::string_view wanted);
+/// The stage in focus: the one chosen; of a gradient that is not there its stage; the main stage if this
+/// experiment does not have it.
+const Stage& focused_stage(const Trace& trace, const StageKey& chosen);
 /// The layers of a stack; 0 for the other mechanisms.
 int layers_of(const Trace& trace);
 

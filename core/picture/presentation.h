@@ -1,13 +1,13 @@
 // A Presentation: everything that determines a picture, and no number in it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/choice.h"
-#include "core/layer_name.h"
+#include "core/graph/stage_table.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 
@@ -58,8 +58,7 @@ constexpr auto choice_names(ViewKind) {
 /// Settings that affect the picture, but no number in it.
 struct Presentation {
     ViewKind view = ViewKind::pipeline;
-    std::string stage = "weights";  ///< in focus; which of a stack's layers it is, `layer` says
-    int layer = 1;                  ///< the layer of a stack that is shown, 1 … 24
+    StageKey stage = "weights"_stage;  ///< in focus; its layer, 2 … 24 or 0 for the first, is the one shown
     HeadChoice head;
     RangeChoice range;
     ColormapKind colormap = ColormapKind::viridis;
@@ -69,35 +68,37 @@ struct Presentation {
     bool values = true;  ///< numbers in the cells where they fit
     std::string title;   ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
-    std::string locked_in;   ///< the stage of the locked cell, with its layer; empty: the stage in focus
-    bool gradients = false;  ///< beside the stages, the loss's gradients with respect to them
+    std::optional<StageKey> locked_in;  ///< the stage of the locked cell; none: the stage in focus
+    bool gradients = false;             ///< beside the stages, the loss's gradients with respect to them
 
-    /// The stage in focus, for Trace::find_named(), to which a name without a layer is one of the first.
-    std::string focused() const { return name_in_layer(layer > 1 ? layer : 0, stage); }
+    /// The layer of a stack that is shown, 1 … 24. It stays where a stage outside the layers is in focus.
+    int layer() const { return std::max(1, stage.layer); }
+    void set_layer(int layer) { stage.layer = layer > 1 ? layer : 0; }
     /// Whether gradients are to be computed: they are shown, or one is in focus or locked.
     bool wants_gradients() const {
-        return gradients || is_gradient_name(stage) || is_gradient_name(locked_in);
+        using enum StageKey::Part;
+        return gradients || stage.part == gradient || (locked_in && locked_in->part == gradient);
     }
-    /// The stage of the locked cell, for the same.
-    std::string locked_stage() const { return locked_in.empty() ? focused() : locked_in; }
-    /// Focuses a stage: "weights", or "2.weights" with its layer. A locked cell stays in the stage where it
-    /// was locked.
-    void focus(std::string_view name) {
-        const std::string home = locked_stage();
-        set_stage(name);
-        locked_in = locked && home != focused() ? home : "";
+    /// The stage of the locked cell, for Trace::find_chosen() as `stage` is.
+    StageKey locked_stage() const { return locked_in.value_or(stage); }
+    /// Focuses a stage, in the layer that is shown if the key has none. A locked cell stays in the stage
+    /// where it was locked.
+    void focus(const StageKey& key) {
+        const StageKey home = locked_stage();
+        set_stage(key);
+        locked_in = locked && home != stage ? std::optional(home) : std::nullopt;
     }
     /// Locks a cell of a stage, which comes into focus, or unlocks.
-    void lock(std::string_view name, const std::optional<Cell>& cell) {
-        set_stage(name);
+    void lock(const StageKey& key, const std::optional<Cell>& cell) {
+        set_stage(key);
         locked = cell;
-        locked_in.clear();
+        locked_in.reset();
     }
 
-    void set_stage(std::string_view name) {
-        const LayerName parts = split_layer(name);
-        stage = parts.name;
-        if (parts.layer > 0) layer = parts.layer;
+    void set_stage(const StageKey& key) {
+        const int shown = key.layer > 0 ? key.layer : layer();
+        stage = key;
+        set_layer(shown);
     }
 
     bool operator==(const Presentation&) const = default;

@@ -17,8 +17,8 @@ namespace {
 
 /// The row of the locked cell, if the rows of its stage are the queries.
 std::optional<int> find_locked_query(const Presentation& presentation) {
-    const StageInfo* info = find_stage_info(presentation.locked_stage());
-    if (!presentation.locked || !info || info->rows != Axis::query_token) return std::nullopt;
+    const StageInfo& info = info_of(presentation.locked_stage());
+    if (!presentation.locked || info.rows != Axis::query_token) return std::nullopt;
     return presentation.locked->row;
 }
 

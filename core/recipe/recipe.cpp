@@ -233,7 +233,9 @@ void Recipe::write(const StageRecord& record) {
 /// Writes `name = dict(stage=stage, …)`, each in the shape that the stage has in files; of gradients
 /// `stage=gradient(stage)`. A name with a dot needs quotes.
 std::string dictionary(const std::string& name, const std::vector<StagePtr>& stages) {
-    const auto key_of = [](const StagePtr& stage) { return value_name(stage->name()); };
+    const auto key_of = [](const StagePtr& stage) {
+        return stage_name(stage->key().as(StageKey::Part::value));
+    };
     const bool quotes = std::ranges::any_of(
         stages, [&](const StagePtr& stage) { return key_of(stage).find('.') != std::string::npos; });
     std::vector<std::string> entries;

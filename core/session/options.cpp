@@ -171,19 +171,20 @@ void set_head(Session& s, const OptionValue& value) {
 
 void set_stage(Session& s, const OptionValue& value) {
     const std::string name = as_text(value);
-    if (!find_stage_info(name)) {
+    const auto key = find_stage_key(name);
+    if (!key) {
         std::vector<std::string> known;
         for (const StageInfo& info : stage_table()) known.emplace_back(info.name);
         refuse(value.quoted() + " is not a stage" + instead_of(name, known));
     }
-    s.presentation.set_stage(name);
+    s.presentation.set_stage(*key);
 }
 
 void set_layer(Session& s, const OptionValue& value) {
     const int layer = as_int(value);
     if (layer < 1 || layer > k_max_layers)
         refuse(fmt::format("{} is out of range: use 1 to {}", layer, k_max_layers));
-    s.presentation.layer = layer;
+    s.presentation.set_layer(layer);
 }
 
 Json cell_size_json(const Session& s) {
@@ -205,22 +206,22 @@ void set_cell_size(Session& s, const OptionValue& value) {
 std::string locked_text(const Session& s) {
     const auto& cell = s.presentation.locked;
     if (!cell) return "none";
-    const std::string& stage = s.presentation.locked_in;
-    return fmt::format("{},{}{}", cell->row + 1, cell->column + 1, stage.empty() ? "" : "," + stage);
+    const auto& stage = s.presentation.locked_in;
+    return fmt::format("{},{}{}", cell->row + 1, cell->column + 1, stage ? "," + stage_name(*stage) : "");
 }
 
 void set_locked(Session& s, const OptionValue& value) {
     const std::string text = as_text(value);
     if (text == "none") {
         s.presentation.locked.reset();
-        s.presentation.locked_in.clear();
+        s.presentation.locked_in.reset();
         return;
     }
     const std::size_t after = text.find(',', text.find(',') + 1);
     const auto pair = parse_pair(text.substr(0, after));
-    const std::string stage = after == text.npos ? "" : text.substr(after + 1);
+    const auto stage = after == text.npos ? std::nullopt : find_stage_key(text.substr(after + 1));
     const auto index = [](double x) { return x >= 1 && x <= 1e9 && x == std::floor(x); };
-    const bool known = after == text.npos || find_stage_info(stage);
+    const bool known = after == text.npos || stage;
     if (!pair || !index(pair->first) || !index(pair->second) || !known)
         refuse("expected none or ROW,COLUMN counted from 1, or ROW,COLUMN,STAGE, not " + value.quoted());
     s.presentation.locked_in = stage;
@@ -505,11 +506,12 @@ const std::array k_options = {
         "", text, CHOICE(presentation, view)},
     Option{"stage", "Presentation", "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write (default: all)", "", text,
-           [](const Session& s) -> Json { return s.presentation.stage; }, set_stage},
+           [](const Session& s) -> Json { return std::string(info_of(s.presentation.stage).name); },
+           set_stage},
     Option{
         "layer", "Presentation", "", "N",
         "The layer of a transformer to show, 1 to 24; for render and trace the layer to write (default: all)",
-        "mechanism is transformer", whole, [](const Session& s) -> Json { return s.presentation.layer; },
+        "mechanism is transformer", whole, [](const Session& s) -> Json { return s.presentation.layer(); },
         set_layer},
     Option{"gradients", "Presentation", "", "",
            "Beside every stage the gradient of the loss with respect to it; stages grad.S", "", boolean,

@@ -164,47 +164,46 @@ TEST_F(ActionTest, UndoIsEnabledWhenThereIsSomethingToUndo) {
 }
 
 TEST_F(ActionTest, ArrowsMoveAlongTheStripAndStopAtItsEnds) {
-    std::vector<std::string> names;
+    std::vector<StageKey> keys;
     for (const StagePtr& stage : document.trace()->stages())
-        if (stage->info->unit != Unit::token_id) names.emplace_back(stage->name());
-    document.change([&](Session& s) { s.presentation.stage = names.front(); });
+        if (stage->info->unit != Unit::token_id) keys.push_back(stage->key());
+    document.change([&](Session& s) { s.presentation.stage = keys.front(); });
     run("view.previous_stage");
-    EXPECT_EQ(document.presentation().stage, names.front());
-    for (std::size_t i = 1; i < names.size(); ++i) {
+    EXPECT_EQ(document.presentation().stage, keys.front());
+    for (std::size_t i = 1; i < keys.size(); ++i) {
         run("view.next_stage");
-        EXPECT_EQ(document.presentation().stage, names[i]);
+        EXPECT_EQ(document.presentation().stage, keys[i]);
     }
     run("view.next_stage");
-    EXPECT_EQ(document.presentation().stage, names.back());
+    EXPECT_EQ(document.presentation().stage, keys.back());
     run("view.previous_stage");
-    EXPECT_EQ(document.presentation().stage, names[names.size() - 2]);
+    EXPECT_EQ(document.presentation().stage, keys[keys.size() - 2]);
 }
 
 TEST_F(ActionTest, ACopiedStageIsNamedByItsHeading) {
     document.change([](Session& s) { s.experiment.attention.score = Score::additive; });
     document.settle();
-    for (const char* stage : {"score_hidden", "weights", "W_aq"}) {
+    for (const StageInfo* stage : {"score_hidden"_stage, "weights"_stage, "W_aq"_stage}) {
         document.change([&](Session& s) { s.presentation.stage = stage; });
         run("edit.copy_matrix");
-        EXPECT_EQ(interaction.notice.text,
-                  "copied " + stage_heading(*find_stage_info(stage)) + " as tab-separated text");
+        EXPECT_EQ(interaction.notice.text, "copied " + stage_heading(*stage) + " as tab-separated text");
     }
 }
 
 TEST_F(ActionTest, WhereTheFocusedStageVanishedTheWeightsAreCopiedAndLeft) {
-    document.change([](Session& s) { s.presentation.stage = "score_hidden"; });
+    document.change([](Session& s) { s.presentation.stage = "score_hidden"_stage; });
     run("edit.copy_matrix");
     EXPECT_EQ(interaction.notice.text, "copied weights as tab-separated text");
     EXPECT_EQ(copied, focused_matrix_text(*document.trace(), Presentation{}));
     run("view.next_stage");
-    EXPECT_EQ(document.presentation().stage, "context");
+    EXPECT_EQ(document.presentation().stage, "context"_stage);
 }
 
 TEST_F(ActionTest, MovingTheFocusKeepsTheLockAndShowsTheWhole) {
     document.change([](Session& s) { s.presentation.locked = Cell{1, 1}; });
     interaction.zoom = {4, 0.2, 0.2};
     run("view.previous_stage");
-    EXPECT_EQ(document.presentation().stage, "masked");
+    EXPECT_EQ(document.presentation().stage, "masked"_stage);
     EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), (Cell{1, 1}));
     EXPECT_EQ(interaction.zoom, Zoom{});
 }

@@ -178,7 +178,7 @@ TEST_F(FilesTest, EscapeClosesAListBeforeItsDialog) {
 
 TEST_F(FilesTest, TheDialogNamesTheStageByItsHeading) {
     Session session = test::four_heads();
-    session.presentation.stage = "query_heads";
+    session.presentation.stage = "query_heads"_stage;
     start(session);
     press(Key::e, k_ctrl);
     EXPECT_NE(place_of("Export##dialog", {"What", "query heads"}).x, -1);

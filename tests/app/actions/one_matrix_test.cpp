@@ -77,7 +77,7 @@ void check(const Trace& trace, const json& whole, const Stage& stage, const Head
     const std::string name(stage.name());
     Presentation presentation;
     presentation.head = head;
-    presentation.focus(name);
+    presentation.focus(stage.key());
     const HeadChoice on_screen = head_on_screen(stage, head);
     if (!why_not_shown(stage, on_screen).empty()) {
         EXPECT_THROW(focused_matrix_text(trace, presentation), Error);
@@ -113,8 +113,9 @@ void check(const Trace& trace, const json& whole, const Stage& stage, const Head
     if (is_mean) return;
     const bool is_gradient = stage.part == StageKey::Part::gradient;
     const char* group = is_gradient ? "gradients" : is_parameter(*stage.info) ? "parameters" : "stages";
-    ASSERT_TRUE(whole.at(group).contains(value_name(name))) << name;
-    const json& all = whole.at(group).at(value_name(name)).at("data");
+    const std::string of_value = stage_name(stage.key().as(StageKey::Part::value));
+    ASSERT_TRUE(whole.at(group).contains(of_value)) << name;
+    const json& all = whole.at(group).at(of_value).at("data");
     const json& data = stage.shape().per_head ? all.at(static_cast<std::size_t>(h)) : all;
     if (stage.shape().depth == 1) expect_same(numbers_of(data, columns), shown, "trace");
 }

@@ -256,7 +256,7 @@ TEST_F(CommandLineTest, ARenderedPictureOpensAsItsSession) {
     EXPECT_EQ(names, (Words{"mask.png", "weights-head1.png", "weights-head2.png", "weights-head3.png",
                             "weights-head4.png"}));
     const Session session = load_session(path("out/weights-head3.png"));
-    EXPECT_EQ(session.presentation.stage, "weights");
+    EXPECT_EQ(session.presentation.stage, "weights"_stage);
     EXPECT_EQ(session.presentation.head.head, 2);
     EXPECT_EQ(trace({path("out/weights-head3.png")}), trace({"--example", "multi-head"}));
 }

@@ -36,7 +36,7 @@ TEST_F(DocumentTest, ChangingTheLookAloneComputesNothing) {
     const auto before = document.trace();
     document.change([](Session& s) {
         s.presentation.theme = ThemeKind::light;
-        s.presentation.stage = "query";
+        s.presentation.stage = "query"_stage;
         s.presentation.locked = Cell{1, 1};
     });
     EXPECT_FALSE(document.busy());
@@ -201,9 +201,9 @@ TEST_F(DocumentTest, AnOlderErrorIsNotTheCurrentExperiments) {
 TEST_F(DocumentTest, UndoTakesBackTheExperimentTheHeadAndTheStage) {
     set([](Experiment& e) { e.attention.heads = 4; });
     document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 3}; });
-    document.change([](Session& s) { s.presentation.stage = "scores"; });
+    document.change([](Session& s) { s.presentation.stage = "scores"_stage; });
     document.undo();
-    EXPECT_EQ(document.presentation().stage, "weights");
+    EXPECT_EQ(document.presentation().stage, "weights"_stage);
     document.undo();
     EXPECT_EQ(document.presentation().head, HeadChoice{});
     document.undo();
@@ -214,7 +214,7 @@ TEST_F(DocumentTest, UndoTakesBackTheExperimentTheHeadAndTheStage) {
     document.redo();
     EXPECT_EQ(document.experiment().attention.heads, 4);
     EXPECT_EQ(document.presentation().head.head, 3);
-    EXPECT_EQ(document.presentation().stage, "scores");
+    EXPECT_EQ(document.presentation().stage, "scores"_stage);
     settle();
     EXPECT_FALSE(document.stale());
 }
@@ -295,11 +295,11 @@ TEST_F(DocumentTest, ALockedCellSurvivesWhatKeepsItsMatrix) {
 
 TEST_F(DocumentTest, UndoOfAStageLeavesItsLockThere) {
     settle();
-    document.change([](Session& s) { s.presentation.stage = "query"; });
+    document.change([](Session& s) { s.presentation.stage = "query"_stage; });
     document.change([](Session& s) { s.presentation.locked = Cell{2, 15}; });
     document.undo();
-    EXPECT_EQ(document.presentation().stage, "weights");
-    EXPECT_EQ(document.presentation().locked_stage(), "query");
+    EXPECT_EQ(document.presentation().stage, "weights"_stage);
+    EXPECT_EQ(document.presentation().locked_stage(), "query"_stage);
     EXPECT_EQ(locked_cell(document.presentation(), document.trace().get()), std::nullopt);
 }
 
@@ -447,14 +447,14 @@ TEST_F(DocumentTest, TheShownLayerIsOneThatExists) {
     document.change([](Session& s) {
         s.experiment.mechanism = MechanismKind::transformer;
         s.experiment.transformer.layers = 4;
-        s.presentation.focus("3.weights");
+        s.presentation.focus({"weights"_stage, 3});
     });
-    EXPECT_EQ(document.presentation().layer, 3);
+    EXPECT_EQ(document.presentation().layer(), 3);
     document.change([](Session& s) { s.experiment.transformer.layers = 2; });
-    EXPECT_EQ(document.presentation().layer, 2);
-    EXPECT_EQ(document.presentation().focused(), "2.weights");
+    EXPECT_EQ(document.presentation().layer(), 2);
+    EXPECT_EQ(document.presentation().stage, (StageKey{"weights"_stage, 2}));
     document.undo();
-    EXPECT_EQ(document.presentation().focused(), "3.weights");
+    EXPECT_EQ(document.presentation().stage, (StageKey{"weights"_stage, 3}));
 }
 
 TEST_F(DocumentTest, RopeKeptFromAttentionDoesNotHinderSequenceToSequence) {

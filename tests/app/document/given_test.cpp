@@ -92,9 +92,9 @@ class PaintingTest : public InterfaceTest {
 protected:
     void SetUp() override {
         InterfaceTest::SetUp();
-        if (window) show("mask");
+        if (window) show("mask"_stage);
     }
-    void show(const char* stage) {
+    void show(const StageKey& stage) {
         document().change([&](Session& s) { s.presentation.stage = stage; });
         settle();
     }
@@ -169,7 +169,7 @@ TEST_F(PaintingTest, AStrokeIsKeptWhenTheFocusLeavesTheMask) {
     step_through_input();
     push({MouseMove{to.x, to.y}});
     step_through_input();
-    show("weights");
+    show("weights"_stage);
     ASSERT_TRUE(painted());
     EXPECT_GT((mask().array() == 0).count(), 290);
     const float open_cells = mask().sum();
@@ -264,7 +264,7 @@ protected:
     void SetUp() override {
         Session session = test::test_session("random-alignment");
         session.presentation.view = ViewKind::pipeline;
-        session.presentation.stage = "alignment_mask";
+        session.presentation.stage = "alignment_mask"_stage;
         session.experiment.weighting.mask = {{MaskForm::causal, {}}};
         start(session);
     }
@@ -309,7 +309,7 @@ TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
     document().change([](Session& s) {
         s.experiment.weighting.mask.clear();
         s.presentation.view = ViewKind::alignment;
-        s.presentation.stage = "alignment";
+        s.presentation.stage = "alignment"_stage;
     });
     settle();
     ASSERT_EQ(document().trace()->find("alignment_mask"_stage), nullptr);
@@ -319,7 +319,7 @@ TEST_F(AlignmentPaintingTest, ThePanelMakesAMaskWhereThereIsNone) {
     EXPECT_EQ(mask().minCoeff(), 1);
     press(Key::z, k_ctrl);
     EXPECT_FALSE(painted());
-    EXPECT_EQ(document().presentation().stage, "alignment") << "one step";
+    EXPECT_EQ(document().presentation().stage, "alignment"_stage) << "one step";
 }
 
 TEST_F(AlignmentPaintingTest, AGreedyDecodersMaskIsForAllOfItsSteps) {
@@ -380,7 +380,7 @@ protected:
     void SetUp() override { InterfaceTest::SetUp(); }
     void give_now(const char* name) {
         give(document(), name, given_start(document().trace().get(), document().experiment(), name));
-        show(name);
+        show(find_stage_key(name).value());
     }
     void type_over(const char* text) {
         push(pressing(Key::a, k_ctrl));
@@ -453,7 +453,7 @@ TEST_F(GivingTest, TheKeyboardTypesIntoACellAndNanIsANumber) {
 }
 
 TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
-    show("query");
+    show("query"_stage);
     press(Key::g, k_ctrl);
     ASSERT_EQ(interaction().dialog, Dialog::giving);
     EXPECT_EQ(interaction().give_form.name, "query");
@@ -476,7 +476,7 @@ TEST_F(GivingTest, TheDialogGivesWhatItsGridHolds) {
 }
 
 TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
-    show("mask");
+    show("mask"_stage);
     press(Key::g, k_ctrl);
     ASSERT_EQ(interaction().give_form.name, "mask");
     for (const char* number : {"nan", "0.5", "-1"}) {
@@ -499,7 +499,7 @@ TEST_F(GivingTest, AMaskTakesNoOtherNumberThan0And1) {
 }
 
 TEST_F(GivingTest, PastedTextAndFilesFillTheGrid) {
-    show("query");
+    show("query"_stage);
     press(Key::g, k_ctrl);
     compat::text_bridge().clipboard.set("1\t2\n3\t4\n");
     click(place_of("Custom matrix##dialog", {"Values", "Paste"}));
@@ -555,7 +555,7 @@ TEST_F(GivingTest, AFileThatHangsNeitherStopsTheWindowNorComesAfterTheDialog) {
 }
 
 TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
-    show("query");
+    show("query"_stage);
     press(Key::g, k_ctrl);
     interaction().give_form.name = "W_q";
     interaction().give_form.values = Matrix::Ones(3, 5);

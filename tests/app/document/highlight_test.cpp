@@ -52,7 +52,7 @@ TEST(HighlightTest, TheChipComesBeforeTheCellAndTheCellBeforeTheLock) {
     EXPECT_EQ(current_highlight(interaction, look, nullptr), Highlight{});
     look.locked = Cell{1, 2};
     EXPECT_EQ(current_highlight(interaction, look, nullptr), highlight_cell(info("weights"), {1, 2}));
-    interaction.hovered = PointedCell{"scores", 0, {3, 4}};
+    interaction.hovered = PointedCell{"scores"_stage, 0, {3, 4}};
     EXPECT_EQ(current_highlight(interaction, look, nullptr), highlight_cell(info("scores"), {3, 4}));
     interaction.hovered_token = PointedToken{5};
     EXPECT_EQ(current_highlight(interaction, look, nullptr), highlight_token(5));
@@ -110,9 +110,9 @@ TEST(HighlightTest, WithOneHeadAColumnOfTheContextIsThatOfTheValues) {
     const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
     Presentation presentation;
     presentation.locked = Cell{1, 5};
-    presentation.stage = "context";
+    presentation.stage = "context"_stage;
     EXPECT_EQ(lit_column(current_highlight({}, presentation, &trace), info("value")), 5);
-    presentation.stage = "value";
+    presentation.stage = "value"_stage;
     EXPECT_EQ(lit_column(current_highlight({}, presentation, &trace), info("context")), 5);
 }
 

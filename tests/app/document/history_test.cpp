@@ -119,12 +119,12 @@ TEST(HistoryTest, UndoCoversTheExperimentTheHeadAndTheStage) {
     Session session;
     session.experiment.attention.heads = 4;
     session.presentation.head = {HeadChoice::Kind::one, 2};
-    session.presentation.stage = "query";
+    session.presentation.stage = "query"_stage;
     const UndoPoint point = undo_point(session);
     for (const auto& change : std::initializer_list<void (*)(Session&)>{
              [](Session& s) { s.experiment.input.text = "other"; },
              [](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; },
-             [](Session& s) { s.presentation.stage = "key"; }}) {
+             [](Session& s) { s.presentation.stage = "key"_stage; }}) {
         Session changed = session;
         change(changed);
         EXPECT_NE(undo_point(changed), point);
@@ -150,13 +150,13 @@ TEST(HistoryTest, UndoLeavesTheRestOfThePresentation) {
 
 TEST(HistoryTest, ALockedCellStaysOneOfItsStage) {
     Session session;
-    session.presentation.stage = "query";
+    session.presentation.stage = "query"_stage;
     const UndoPoint query = undo_point(session);
-    session.presentation.stage = "weights";
+    session.presentation.stage = "weights"_stage;
     session.presentation.locked = Cell{1, 2};
     restore(session, query);
     EXPECT_EQ(session.presentation.locked, (Cell{1, 2}));
-    EXPECT_EQ(session.presentation.locked_stage(), "weights");
+    EXPECT_EQ(session.presentation.locked_stage(), "weights"_stage);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ SavedState some_state() {
     state.session.experiment.weights.seed = Seed::parse("18446744073709551615");
     state.session.experiment.attention.heads = 4;
     state.session.presentation.theme = ThemeKind::light;
-    state.session.presentation.stage = "scores";
+    state.session.presentation.stage = "scores"_stage;
     state.session.presentation.locked = Cell{1, 2};
     state.session.note = "a note";
     state.file = "/somewhere/a b.json";

@@ -31,12 +31,12 @@ TEST(WalkTest, BeginsAtTheLargestOfItsRowAndReadsNoWholeMatrix) {
     EXPECT_EQ(document.presentation().locked, (Cell{3, 0}));
     EXPECT_LT(rows_read, Rows::k_rows / 2);
     document.change([](Session& s) {
-        s.presentation.stage = "scores";
+        s.presentation.stage = "scores"_stage;
         s.presentation.locked = Cell{7, 1};
     });
     walk_cells(document, stage, 0, 1);
     EXPECT_EQ(document.presentation().locked, (Cell{7, 8}));
-    EXPECT_EQ(document.presentation().stage, "weights");
+    EXPECT_EQ(document.presentation().stage, "weights"_stage);
     walk_cells(document, stage, Cell{5, 6}, -10, 10);
     EXPECT_EQ(document.presentation().locked, (Cell{0, 16}));
 }

@@ -62,7 +62,7 @@ TEST_F(ParityDialogTest, AClickOnAStageFocusesItAndLocksTheCellOfItsLargestDiffe
     const StageDifference& weights = report->stages[row];
     click(row_place(row, report->stages.size()));
     EXPECT_EQ(interaction().dialog, Dialog::none);
-    EXPECT_EQ(document().presentation().stage, "weights");
+    EXPECT_EQ(document().presentation().stage, "weights"_stage);
     ASSERT_TRUE(weights.absolute_at) << "sums in another order are hardly equal everywhere";
     EXPECT_EQ(document().presentation().locked,
               (Cell{weights.absolute_at->row, weights.absolute_at->column}));

@@ -63,7 +63,7 @@ TEST_F(SentenceTest, CtrlLTakesTheKeyboardThere) {
 }
 
 TEST_F(SentenceTest, LettersAreNoShortcutsWhileTyping) {
-    document().change([](Session& s) { s.presentation.stage = "query"; });
+    document().change([](Session& s) { s.presentation.stage = "query"_stage; });
     click(sentence_field());
     interaction().zoom = {2, 0.5, 0.5};
     push(pressing(Key::end));
@@ -71,7 +71,7 @@ TEST_F(SentenceTest, LettersAreNoShortcutsWhileTyping) {
     play(pressing(Key::left));
     EXPECT_TRUE(text().ends_with("0"));
     EXPECT_EQ(interaction().zoom.factor, 2);
-    EXPECT_EQ(document().presentation().stage, "query");
+    EXPECT_EQ(document().presentation().stage, "query"_stage);
 }
 
 TEST_F(SentenceTest, EmptyingItKeepsThePictureAndTypingGoesOn) {

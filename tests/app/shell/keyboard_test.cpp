@@ -54,7 +54,7 @@ TEST_F(KeyboardTest, TabGoesThroughEveryControlAndBack) {
 }
 
 TEST_F(KeyboardTest, ArrowsStepTheControlAndElseTheStrip) {
-    const std::string stage = document().presentation().stage;
+    const StageKey stage = document().presentation().stage;
     ASSERT_TRUE(tab_until([&] { return document().experiment().input.dim == 17; }));
     press(Key::left, {.shift = true});
     EXPECT_EQ(document().experiment().input.dim, 7);

@@ -65,7 +65,7 @@ TEST_P(ScreenTest, DialogsFitIntoTheWindow) {
 }
 
 TEST_P(ScreenTest, ThumbnailsAreShownWholeOrNotAtAll) {
-    for (const char* stage : {"embedding", "scores", "weights", "output"}) {
+    for (const StageInfo* stage : {"embedding"_stage, "scores"_stage, "weights"_stage, "output"_stage}) {
         document().change([&](Session& s) { s.presentation.stage = stage; });
         settle();
         step();
@@ -105,19 +105,19 @@ TEST_F(SmallScreenTest, TheFoldedMenuSetsTheRange) {
 }
 
 TEST_F(SmallScreenTest, EightTokensHaveCellsForNumbers) {
-    for (const char* stage : {"weights", "scores", "masked"}) {
+    for (const StageInfo* stage : {"weights"_stage, "scores"_stage, "masked"_stage}) {
         Session session = load_example("scaled-dot-product");
         session.presentation.stage = stage;
         start(session, 1024, 700);
         const float number = text_width(window->host().layer().fonts().mono_small, "-0.000");
-        EXPECT_GE(focused().pitch_x(), number + 3) << stage;
-        EXPECT_GE(focused().pitch_y(), 16) << stage;
+        EXPECT_GE(focused().pitch_x(), number + 3) << stage->name;
+        EXPECT_GE(focused().pitch_y(), 16) << stage->name;
     }
 }
 
 TEST_F(SmallScreenTest, TheFocusedThumbnailStaysInSightWhenStagesComeBeforeIt) {
     for (const int width : {1024, 1280, 1600})
-        for (const char* stage : {"embedding", "scores", "weights", "output"}) {
+        for (const StageInfo* stage : {"embedding"_stage, "scores"_stage, "weights"_stage, "output"_stage}) {
             Session session = test::four_heads();
             session.experiment.attention.heads = 1;
             session.experiment.input.dim = 64;
@@ -129,8 +129,8 @@ TEST_F(SmallScreenTest, TheFocusedThumbnailStaysInSightWhenStagesComeBeforeIt) {
                 for (int frame = 0; frame < 3; ++frame) step();
                 ASSERT_FALSE(document().stale()) << document().problem();
                 int drawn = 0;
-                for (const SeenMatrix& matrix : seen_matrices()) drawn += matrix.stage->name() == stage;
-                EXPECT_EQ(drawn, 2) << stage << " with " << heads << " heads, " << width << " wide";
+                for (const SeenMatrix& matrix : seen_matrices()) drawn += matrix.stage->info == stage;
+                EXPECT_EQ(drawn, 2) << stage->name << " with " << heads << " heads, " << width << " wide";
             }
         }
 }
@@ -170,7 +170,7 @@ protected:
         ASSERT_FALSE(document().stale()) << document().problem();
         for (const StagePtr& stage : document().trace()->stages()) {
             if (stage->info->unit == Unit::token_id) continue;
-            document().change([&](Session& s) { s.presentation.stage = stage->name(); });
+            document().change([&](Session& s) { s.presentation.stage = stage->key(); });
             const gl::Pixels pixels = picture();
             EXPECT_EQ(focused().stage, stage.get());
             EXPECT_EQ(pixels.width, 1600);
@@ -183,7 +183,7 @@ TEST_F(LengthTest, ThreeHundredWordsDraw) {
     for (int i = 0; i < 300; ++i) sentence += "word" + std::to_string(i % 83) + " ";
     show(sentence);
     EXPECT_EQ(document().trace()->rows.size(), 300U);
-    document().change([](Session& s) { s.presentation.stage = "weights"; });
+    document().change([](Session& s) { s.presentation.stage = "weights"_stage; });
     settle();
     move(cell_place(150, 299));
     ASSERT_TRUE(interaction().hovered);
@@ -193,7 +193,7 @@ TEST_F(LengthTest, ThreeHundredWordsDraw) {
 
 TEST_F(LengthTest, OneTokenDraws) {
     show("alone");
-    document().change([](Session& s) { s.presentation.stage = "weights"; });
+    document().change([](Session& s) { s.presentation.stage = "weights"_stage; });
     settle();
     click(cell_place(0, 0));
     EXPECT_EQ(document().presentation().locked, (Cell{0, 0}));

@@ -50,7 +50,7 @@ TEST_F(ShapedTextTest, ASentenceOfManyScriptsIsEditedAndShownEverywhere) {
     for (std::size_t i = 0; i < wide.originals().size(); ++i)
         EXPECT_TRUE(compat::has_glyph(font, WideText::code_of(i))) << wide.originals()[i];
     press(Key::escape);
-    for (const char* stage : {"weights", "scores", "context", "tokens"}) {
+    for (const StageInfo* stage : {"weights"_stage, "scores"_stage, "context"_stage, "tokens"_stage}) {
         document().change([&](Session& s) { s.presentation.focus(stage); });
         settle();
         picture();

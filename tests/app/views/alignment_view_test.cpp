@@ -31,8 +31,8 @@ protected:
         stage("alignment").buffer.host().head(0).row(step).maxCoeff(&at);
         return static_cast<int>(at);
     }
-    void expect_hovered(const char* stage, Cell cell) {
-        ASSERT_TRUE(interaction().hovered) << stage;
+    void expect_hovered(const StageKey& stage, Cell cell) {
+        ASSERT_TRUE(interaction().hovered) << stage_name(stage);
         EXPECT_EQ(interaction().hovered->stage, stage);
         EXPECT_EQ(interaction().hovered->cell, cell);
     }
@@ -69,22 +69,22 @@ TEST_F(AlignmentViewTest, OfAttentionTheTabIsDisabled) {
     EXPECT_EQ(focused().stage->name(), "weights");
     change([](Session& s) { s.experiment.mechanism = MechanismKind::seq2seq; });
     click(matrix_cell(1, 1));
-    EXPECT_EQ(document().presentation().stage, "alignment");
+    EXPECT_EQ(document().presentation().stage, "alignment"_stage);
 }
 
 TEST_F(AlignmentViewTest, ACellOfTheMatrixIsPointedAtAndLocked) {
     move(matrix_cell(7, 3));
-    expect_hovered("alignment", {7, 3});
+    expect_hovered("alignment"_stage, {7, 3});
     click(matrix_cell(7, 3));
     EXPECT_EQ(document().presentation().locked, (Cell{7, 3}));
-    EXPECT_EQ(document().presentation().stage, "alignment");
+    EXPECT_EQ(document().presentation().stage, "alignment"_stage);
     click(matrix_cell(7, 3));
     EXPECT_FALSE(document().presentation().locked);
 }
 
 TEST_F(AlignmentViewTest, AStepsWordStandsForWhereItLooksMost) {
     move(row_of("steps", 9, 13));
-    expect_hovered("alignment", {9, looks_most_at(9)});
+    expect_hovered("alignment"_stage, {9, looks_most_at(9)});
     click(row_of("steps", 9, 13));
     EXPECT_EQ(document().presentation().locked, (Cell{9, looks_most_at(9)}));
 }
@@ -122,39 +122,39 @@ TEST_F(AlignmentViewTest, ArrowsGoThroughTheStepsAndTheWords) {
     EXPECT_EQ(document().presentation().locked, (Cell{1, column}));
     for (int i = 0; i < 20; ++i) press(Key::down);
     EXPECT_EQ(document().presentation().locked, (Cell{12, column}));
-    EXPECT_EQ(document().presentation().stage, "alignment");
+    EXPECT_EQ(document().presentation().stage, "alignment"_stage);
     // In the pipeline they go along the stages.
     press(Key::digit_1);
     press(Key::right);
-    EXPECT_EQ(document().presentation().stage, "decoder_context");
+    EXPECT_EQ(document().presentation().stage, "decoder_context"_stage);
 }
 
 TEST_F(AlignmentViewTest, TheStepsPartsAreCellsOfTheirStages) {
     change([](Session& s) { s.presentation.locked = Cell{5, 2}; });
     move(row_of("scores", 3, 12));
-    expect_hovered("alignment_scores", {5, 3});
+    expect_hovered("alignment_scores"_stage, {5, 3});
     move(row_of("weights", 10, 12));
-    expect_hovered("alignment", {5, 10});
+    expect_hovered("alignment"_stage, {5, 10});
     const auto vector = [&](const char* symbol, int index, int count) {
         const ImRect area = area_of("attnscope", {symbol, "vector"});
         return ImVec2{area.GetCenter().x, area.Min.y + (static_cast<float>(index) + 0.5f) * area.GetHeight() /
                                                            static_cast<float>(count)};
     };
     move(vector("s₅", 1, 8));
-    expect_hovered("decoder_state", {4, 1});
+    expect_hovered("decoder_state"_stage, {4, 1});
     move(vector("s₅", 3, 8));  // the row of another step, and this one stays
-    expect_hovered("decoder_state", {4, 3});
+    expect_hovered("decoder_state"_stage, {4, 3});
     move(vector("c₆", 15, 16));
-    expect_hovered("decoder_context", {5, 15});
+    expect_hovered("decoder_context"_stage, {5, 15});
     move(vector("s₆", 7, 8));
-    expect_hovered("decoder_state", {5, 7});
+    expect_hovered("decoder_state"_stage, {5, 7});
     click(vector("s₆", 7, 8));
-    EXPECT_EQ(document().presentation().stage, "decoder_state");
+    EXPECT_EQ(document().presentation().stage, "decoder_state"_stage);
     EXPECT_EQ(document().presentation().locked, (Cell{5, 7}));
     change([](Session& s) { s.presentation.locked = Cell{0, 0}; });
     move({2, 2});
     move(vector("s₀", 2, 8));
-    expect_hovered("initial_state", {0, 2});
+    expect_hovered("initial_state"_stage, {0, 2});
 }
 
 TEST_F(AlignmentViewTest, TheWordsThatAStepFindsLikelyAreCellsOfTheirProbabilities) {
@@ -166,7 +166,7 @@ TEST_F(AlignmentViewTest, TheWordsThatAStepFindsLikelyAreCellsOfTheirProbabiliti
         const ImRect area = area_of(in, id);
         ASSERT_GT(area.GetWidth(), 0) << each.word;
         move(area.GetCenter());
-        expect_hovered("probabilities", {5, each.word});
+        expect_hovered("probabilities"_stage, {5, each.word});
     }
 }
 
@@ -181,7 +181,7 @@ TEST_F(AlignmentViewTest, WithoutAttentionTheContextStandsInItsPlace) {
     start(test::test_session("random-encoder-decoder"));
     EXPECT_EQ(seen_of("decoder_context", false).stage->name(), "decoder_context");
     click(row_of("steps", 3, 13));
-    EXPECT_EQ(document().presentation().stage, "decoder_context");
+    EXPECT_EQ(document().presentation().stage, "decoder_context"_stage);
     EXPECT_EQ(document().presentation().locked, (Cell{3, 0}));
     click(row_of("sources", 3, 12));
     EXPECT_EQ(document().presentation().locked, (Cell{3, 0})) << "no cell is a step's and a word's";

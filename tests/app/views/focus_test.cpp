@@ -17,7 +17,7 @@ TEST_F(FocusTest, PointingFindsTheCellAndComputesNothing) {
     for (const Cell cell : {Cell{0, 0}, Cell{3, 5}, Cell{7, 7}}) {
         move(cell_place(cell.row, cell.column));
         ASSERT_TRUE(interaction().hovered);
-        EXPECT_EQ(interaction().hovered->stage, "weights");
+        EXPECT_EQ(interaction().hovered->stage, "weights"_stage);
         EXPECT_EQ(interaction().hovered->cell, cell);
     }
     EXPECT_EQ(document().trace(), before);
@@ -46,7 +46,7 @@ TEST_F(FocusTest, EveryMatrixOnScreenTellsItsCell) {
         if (!matrix.sees(place)) continue;
         move(place);
         ASSERT_TRUE(interaction().hovered) << matrix.stage->name();
-        EXPECT_EQ(interaction().hovered->stage, matrix.stage->name());
+        EXPECT_EQ(interaction().hovered->stage, matrix.stage->key());
         const Cell wanted = matrix.drawn.transposed ? Cell{column, row} : Cell{row, column};
         EXPECT_EQ(interaction().hovered->cell, wanted) << matrix.stage->name();
         seen.insert(matrix.stage->name());
@@ -119,9 +119,9 @@ TEST_F(FocusTest, PanningStopsAtTheEdges) {
 }
 
 TEST_F(FocusTest, ArrowsMoveAlongTheStrip) {
-    const std::string before = document().presentation().stage;
+    const StageKey before = document().presentation().stage;
     press(Key::left);
-    const std::string left = document().presentation().stage;
+    const StageKey left = document().presentation().stage;
     EXPECT_NE(left, before);
     press(Key::right);
     EXPECT_EQ(document().presentation().stage, before);
@@ -132,7 +132,7 @@ TEST_F(FocusTest, ArrowsMoveAlongTheStrip) {
 TEST_F(FocusTest, AThumbnailIsFocusedByAClick) {
     const SeenMatrix query = thumbnail("query");
     click(query.at(2.5f, 2.5f));
-    EXPECT_EQ(document().presentation().stage, "query");
+    EXPECT_EQ(document().presentation().stage, "query"_stage);
     EXPECT_EQ(focused().drawn.columns, 16);
 }
 
@@ -141,7 +141,7 @@ TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
     session.experiment.attention.score = Score::additive;
     session.experiment.weights.given.insert_or_assign("mask_additive",
                                                       GivenMatrix(Matrix::Constant(8, 8, NAN)));
-    session.presentation.stage = "score_hidden";
+    session.presentation.stage = "score_hidden"_stage;
     start(std::move(session));
     const SeenMatrix hidden = focused();
     click(hidden.at(0.5f, 0.5f));
@@ -165,7 +165,7 @@ TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
         return count;
     };
     document().change([](Session& s) {
-        s.presentation.stage = "weights";
+        s.presentation.stage = "weights"_stage;
         s.presentation.locked.reset();
     });
     settle();
@@ -176,9 +176,9 @@ TEST_F(FocusTest, AStageThatVanishesLeavesTheWeightsInFocusEverywhere) {
 
     document().undo();
     settle();
-    ASSERT_EQ(document().presentation().stage, "score_hidden");
+    ASSERT_EQ(document().presentation().stage, "score_hidden"_stage);
     click(seen_of("weights", false).at(2.5f, 1.5f));
-    EXPECT_EQ(document().presentation().stage, "weights");
+    EXPECT_EQ(document().presentation().stage, "weights"_stage);
     EXPECT_EQ(document().presentation().locked, (Cell{1, 2}));
 }
 
@@ -224,7 +224,7 @@ TEST_F(FocusTest, AKeyThatIsClosedToAllQueriesIsMarkedWhereTheSoftmaxIsOverThem)
     Session session = load_example("scaled-dot-product");
     session.experiment.input.text2 = "a b c d e f g h i j k";
     session.experiment.weighting.mask = {{MaskForm::window, {1, 0}}};  // closes the keys from the ninth on
-    session.presentation.stage = "weights";
+    session.presentation.stage = "weights"_stage;
     start(session);
     // Pixels in the hue of a warning, which is orange among grays.
     const auto marked = [&](ImVec2 from, ImVec2 to) {

@@ -22,6 +22,7 @@ protected:
         for (const SeenMatrix& seen : seen_matrices()) count += seen.stage->part == StageKey::Part::gradient;
         return count;
     }
+    static StageKey gradient_of(const StageKey& key) { return key.as(StageKey::Part::gradient); }
     const Presentation& shown() { return document().presentation(); }
 };
 
@@ -43,19 +44,19 @@ TEST_F(GradientsTest, GStandsThemBelowTheStagesAndTakesThemAway) {
 TEST_F(GradientsTest, AClickOnAThumbnailFocusesIt) {
     press(Key::g);
     click(thumbnail("grad.weights").at(1.5f, 1.5f));
-    EXPECT_EQ(shown().stage, "grad.weights");
+    EXPECT_EQ(shown().stage, gradient_of("weights"_stage));
     EXPECT_EQ(focused().stage->name(), "grad.weights");
     press(Key::right);
-    EXPECT_EQ(shown().stage, "grad.context");
+    EXPECT_EQ(shown().stage, gradient_of("context"_stage));
     press(Key::g);
-    EXPECT_EQ(shown().stage, "context");
+    EXPECT_EQ(shown().stage, "context"_stage);
 }
 
 TEST_F(GradientsTest, DSwitchesTheFocusBetweenAStageAndItsGradient) {
-    const std::string stage = shown().stage;
+    const StageKey stage = shown().stage;
     press(Key::d);
-    EXPECT_EQ(shown().stage, "grad." + stage);
-    EXPECT_EQ(focused().stage->name(), "grad." + stage) << "it is computed for the focus alone";
+    EXPECT_EQ(shown().stage, gradient_of(stage));
+    EXPECT_EQ(focused().stage->key(), gradient_of(stage)) << "it is computed for the focus alone";
     EXPECT_FALSE(shown().gradients);
     press(Key::d);
     EXPECT_EQ(shown().stage, stage);
@@ -70,7 +71,7 @@ TEST_F(GradientsTest, WithoutALossTheKeysSayWhatToDo) {
         EXPECT_FALSE(interaction().notice.text.empty());
     }
     EXPECT_FALSE(shown().gradients);
-    EXPECT_EQ(shown().stage, "weights");
+    EXPECT_EQ(shown().stage, "weights"_stage);
 }
 
 TEST_F(GradientsTest, FollowEveryChangeOfTheExperiment) {

@@ -38,7 +38,7 @@ TEST_F(ImageViewTest, PointingAtAPatchFindsItsWeight) {
     for (const Cell patch : {Cell{0, 0}, Cell{3, 3}, Cell{6, 2}}) {
         move(patch_place(patch.row, patch.column));
         ASSERT_TRUE(interaction().hovered);
-        EXPECT_EQ(interaction().hovered->stage, "weights");
+        EXPECT_EQ(interaction().hovered->stage, "weights"_stage);
         EXPECT_EQ(interaction().hovered->cell, (Cell{0, patch.row * 7 + patch.column}));
     }
 }
@@ -47,7 +47,7 @@ TEST_F(ImageViewTest, AClickLocksThePatchAndAnotherLetsGo) {
     const ImVec2 place = patch_place(2, 4);
     click(place);
     EXPECT_EQ(document().presentation().locked, (Cell{0, 2 * 7 + 4}));
-    EXPECT_EQ(document().presentation().stage, "weights");
+    EXPECT_EQ(document().presentation().stage, "weights"_stage);
     click(place);
     EXPECT_FALSE(document().presentation().locked);
 }

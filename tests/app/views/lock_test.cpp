@@ -19,15 +19,16 @@ protected:
 TEST_F(LockTest, StaysWhileStagesChange) {
     click(cell_place(2, 4));
     ASSERT_EQ(locked(), (Cell{2, 4}));
-    for (const char* stage : {"scaled", "scores", "masked", "mask", "weights"}) {
-        click(thumbnail(stage).at(0.5f, 0.5f));
+    for (const StageInfo* stage :
+         {"scaled"_stage, "scores"_stage, "masked"_stage, "mask"_stage, "weights"_stage}) {
+        click(thumbnail(std::string(stage->name)).at(0.5f, 0.5f));
         ASSERT_EQ(document().presentation().stage, stage);
         move({2, 2});
-        EXPECT_EQ(locked(), (Cell{2, 4})) << stage;
-        EXPECT_EQ(held_stage(), stage);
+        EXPECT_EQ(locked(), (Cell{2, 4})) << stage->name;
+        EXPECT_EQ(held_stage(), stage->name);
     }
     press(Key::left);
-    EXPECT_EQ(locked(), (Cell{2, 4})) << document().presentation().stage;
+    EXPECT_EQ(locked(), (Cell{2, 4})) << stage_name(document().presentation().stage);
 }
 
 TEST_F(LockTest, ALackingColumnLeavesItWhereItWasAndTheRowLit) {
@@ -64,7 +65,7 @@ TEST_F(LockTest, GoesIntoTheSessionAndBack) {
     click(thumbnail("context").at(0.5f, 0.5f));
     const Session session = document().session();
     EXPECT_EQ(session_from_json(to_json(session), "session"), session);
-    EXPECT_EQ(session.presentation.locked_stage(), "weights");
+    EXPECT_EQ(session.presentation.locked_stage(), "weights"_stage);
 }
 
 TEST(LockedCellTest, ATokenIsNoWordOfTheVocabulary) {

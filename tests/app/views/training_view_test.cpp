@@ -95,9 +95,9 @@ TEST_F(TrainingViewTest, AFrameOfTheFilmGoesToItsStep) {
 
 TEST_F(TrainingViewTest, AHeadIsFocusedByAClick) {
     click(place_of("attnscope", {"head 3", "tile"}));
-    EXPECT_EQ(document().presentation().layer, 2);
+    EXPECT_EQ(document().presentation().layer(), 2);
     EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
-    EXPECT_EQ(document().presentation().focused(), "2.weights");
+    EXPECT_EQ(document().presentation().stage, (StageKey{"weights"_stage, 2}));
     EXPECT_EQ(document().presentation().view, ViewKind::training);
 }
 
@@ -183,7 +183,7 @@ TEST_F(TrainingViewTest, ARunBesideIsDrawnAndPointedAt) {
     step(true);
     ASSERT_TRUE(interaction().hovered);
     EXPECT_EQ(interaction().hovered->slot, SlotName::b);
-    EXPECT_EQ(interaction().hovered->stage, "alignment");
+    EXPECT_EQ(interaction().hovered->stage, "alignment"_stage);
     document().train_beside(nullptr);
     step(true);
     EXPECT_EQ(document().slot(SlotName::b), nullptr);
@@ -262,7 +262,7 @@ TEST_F(TrainingViewTest, ManyHeadsHaveNoRoomForTextsButAreDrawn) {
     session.experiment.transformer.layers = 24;
     start(session);
     click(place_of("attnscope", {"head 575", "tile"}));
-    EXPECT_EQ(document().presentation().layer, 24);
+    EXPECT_EQ(document().presentation().layer(), 24);
     EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 23}));
 }
 

@@ -155,14 +155,15 @@ TEST(ExportTest, APictureCarriesTheLockedCellAndItsStage) {
     Session session = small_session(1);
     session.presentation.locked = Cell{2, 3};
     const Trace trace = evaluate(session.experiment);
-    const auto carried = [&](const char* stage) {
-        const ExportItem item = only(trace, {{stage}, {}, {"png"}});
-        return session_from_json(read_png_session(export_bytes(trace, session, item), stage), stage);
+    const auto carried = [&](const StageInfo* stage) {
+        const std::string name(stage->name);
+        const ExportItem item = only(trace, {{name}, {}, {"png"}});
+        return session_from_json(read_png_session(export_bytes(trace, session, item), name), name);
     };
-    for (const char* stage : {"context", "weights"}) {
+    for (const StageInfo* stage : {"context"_stage, "weights"_stage}) {
         EXPECT_EQ(carried(stage).presentation.stage, stage);
         EXPECT_EQ(carried(stage).presentation.locked, (Cell{2, 3}));
-        EXPECT_EQ(carried(stage).presentation.locked_stage(), session.presentation.focused());
+        EXPECT_EQ(carried(stage).presentation.locked_stage(), session.presentation.stage);
     }
 }
 
@@ -191,7 +192,7 @@ TEST(ExportTest, APictureHoldsItsSessionWithTheStageAndTheHeadOnShow) {
     for (const HeadChoice head : {HeadChoice{Kind::one, 1}, HeadChoice{Kind::mean}}) {
         const std::string bytes = export_bytes(trace, session, only(trace, {{"scores"}, head, {"png"}}));
         Session expected = session;
-        expected.presentation.stage = "scores";
+        expected.presentation.stage = "scores"_stage;
         expected.presentation.head = head;
         EXPECT_EQ(read_png_session(bytes, "picture"), to_json(expected));
         EXPECT_TRUE(session_from_json(read_png_session(bytes, "picture"), "picture") == expected);
@@ -303,7 +304,7 @@ TEST(ExportTest, AnAlignmentLeavesWithItsLines) {
     session.experiment.weighting.mask.clear();
     const Trace trace = evaluate(session.experiment);
     session.presentation.view = ViewKind::alignment;
-    session.presentation.stage = "alignment";
+    session.presentation.stage = "alignment"_stage;
     session.presentation.locked = Cell{1, 1};
     for (const char* format : {"png", "svg", "pdf"}) {
         const ExportItem item = only(trace, {{}, {}, {format}, ViewKind::alignment, true});
@@ -330,7 +331,7 @@ TEST(ExportTest, AViewThatShowsNothingIsRefusedWhereItIsAskedFor) {
 
 TEST(ExportTest, AViewsPictureOpensAsTheViewWithItsWord) {
     Session session = image_session();
-    session.presentation.stage = "scores";
+    session.presentation.stage = "scores"_stage;
     session.presentation.locked = Cell{2, 1};
     const Trace trace = evaluate(session.experiment);
     for (const char* format : {"png", "svg", "pdf"}) {
@@ -385,7 +386,7 @@ TEST_F(ExportFilesTest, APictureOpensAsTheSessionItWasMadeFrom) {
     const Names paths =
         export_files(trace, session, {{"context"}, {Kind::one, 1}, {"png"}}, folder_.string());
     Session expected = session;
-    expected.presentation.stage = "context";
+    expected.presentation.stage = "context"_stage;
     expected.presentation.head = {Kind::one, 1};
     EXPECT_TRUE(load_session(paths.at(0)) == expected);
     // Exported again, it is the same file.
@@ -403,7 +404,7 @@ TEST_F(ExportFilesTest, AnSvgOpensAsItsSessionAndAPdfSaysThatItHasNone) {
         export_files(trace, session, {{"context"}, {Kind::one, 1}, {"svg", "pdf"}}, folder_.string());
     ASSERT_EQ(in_folder(), (Names{"context-head2.pdf", "context-head2.svg"}));
     Session expected = session;
-    expected.presentation.stage = "context";
+    expected.presentation.stage = "context"_stage;
     expected.presentation.head = {Kind::one, 1};
     EXPECT_TRUE(load_session(paths.at(0)) == expected);
     try {

@@ -236,8 +236,11 @@ TEST(GradientStageTest, IsAStageWithANameAnUnitAndAHeadingOfItsOwn) {
     EXPECT_TRUE(is_parameter(*find_stage_info("grad.W_q")));
     EXPECT_EQ(find_stage_info("grad.tokens"), nullptr);
     EXPECT_EQ(find_stage_info("grad.mask"), nullptr);
-    EXPECT_EQ(value_name("2.grad.weights"), "2.weights");
-    EXPECT_EQ(gradient_name("2.weights"), "2.grad.weights");
+    const StageKey key{"weights"_stage, 2, StageKey::Part::gradient};
+    EXPECT_EQ(find_stage_key("2.grad.weights"), key);
+    EXPECT_EQ(stage_name(key), "2.grad.weights");
+    EXPECT_EQ(stage_name(key.as(StageKey::Part::value)), "2.weights");
+    EXPECT_EQ(find_stage_key("2.grad.mask"), std::nullopt);
 }
 
 }  // namespace

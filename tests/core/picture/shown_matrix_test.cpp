@@ -113,7 +113,7 @@ void expect_one_thing(const Trace& trace) {
     for (const StageRecord& record : trace.records) {
         const Stage& stage = *record.stage;
         Presentation presentation;
-        presentation.focus(stage.name());
+        presentation.focus(stage.key());
         for (int h = 0; h <= trace.experiment.attention.heads; ++h) {
             presentation.head =
                 h < trace.experiment.attention.heads ? HeadChoice{Kind::one, h} : HeadChoice{Kind::mean};
@@ -207,7 +207,7 @@ protected:
     void SetUp() override {
         Session session = test::four_heads();
         session.presentation.head = {Kind::mean};
-        session.presentation.stage = "context";
+        session.presentation.stage = "context"_stage;
         start(std::move(session));
     }
     bool is_drawn(const std::string& stage) {

@@ -161,7 +161,7 @@ TEST(AlignmentFigureTest, ItsWordsAreTheSourcesAndThoseThatTheStepsSay) {
     session.presentation.locked = Cell{4, 2};
     EXPECT_EQ(figure_of(ViewKind::alignment, session).lines->row, 4);
     // A locked source word is of no step.
-    session.presentation.stage = "annotations";
+    session.presentation.stage = "annotations"_stage;
     EXPECT_EQ(figure_of(ViewKind::alignment, session).lines->row, -1);
 }
 

@@ -158,7 +158,7 @@ TEST(ExamplesTest, ANoteNamesTheTemperatureThatItsExampleSets) {
 TEST(ExamplesTest, EachOpensOnAStageItHasAndSaysWhatToLookAt) {
     for (const std::string& name : example_names()) {
         const Session session = load_example(name);
-        EXPECT_NE(evaluate(session.experiment).find_named(session.presentation.stage), nullptr) << name;
+        EXPECT_NE(evaluate(session.experiment).find_chosen(session.presentation.stage), nullptr) << name;
         const auto sentences = std::count(session.note.begin(), session.note.end(), '.');
         EXPECT_GE(sentences, 2) << name;
         EXPECT_LE(sentences, 6) << name;

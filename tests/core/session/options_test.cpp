@@ -121,7 +121,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"cell-size", {"1", "48", "512", "auto"}},
     {"values", {"true", "false"}},
     {"title", {"", "Figure 1: “weights”", "none"}},
-    {"locked", {"none", "1,1", "8,16", "2,3,scores"}},
+    {"locked", {"none", "1,1", "8,16", "2,3,1.scores", "2,3,2.grad.scores", "2,3,scores"}},
 };
 
 TEST(OptionsTest, EveryOptionHasValuesHere) {

@@ -46,7 +46,7 @@ TEST(SessionTensorsTest, ASessionComesBackToTheBit) {
     session.experiment.input.text = "Grüße, 你好 😀";
     session.experiment.weights.seed = Seed::parse("18446744073709551615");
     session.experiment.attention.scale = {Scale::Kind::none};
-    session.presentation.stage = "scores";
+    session.presentation.stage = "scores"_stage;
     session.experiment.weights.given.emplace("scores", GivenMatrix(scores));
     session.experiment.weights.given.emplace("b_q", GivenMatrix(Matrix::Random(1, 7)));
     const Session again = read(to_safetensors(session));

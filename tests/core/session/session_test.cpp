@@ -391,7 +391,7 @@ public:
         for (const char* name : {"embedding", "query", "W_o", "b_q"})
             if (whole(0, 3) == 0) e.weights.given.emplace(name, GivenMatrix(matrix()));
         Presentation& p = s.presentation;
-        p.stage = any(stage_table()).name;
+        p.stage = &any(stage_table());
         p.head = {static_cast<HeadChoice::Kind>(whole(0, 2)), whole(0, k_max_heads - 1)};
         const double low = number();
         p.range = {static_cast<RangeChoice::Kind>(whole(0, 3)), low, low + std::abs(number()) + 1};
@@ -533,7 +533,7 @@ TEST(ExampleTest, AllLoadAndEvaluate) {
         const Session session = load_example(name);
         EXPECT_GT(session.note.size(), 40u) << name;
         const Trace trace = evaluate(session.experiment);
-        EXPECT_NE(trace.find_named(session.presentation.stage), nullptr) << name;
+        EXPECT_NE(trace.find_chosen(session.presentation.stage), nullptr) << name;
         EXPECT_TRUE(read(to_json(session)) == session) << name;
     }
 }
