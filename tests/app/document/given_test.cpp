@@ -571,13 +571,13 @@ TEST_F(GivingTest, WhatDoesNotFitIsSaidInTheDialogAndChangesNothing) {
 
 TEST_F(GivingTest, TheDialogBeginsWithWhatTheStackTakes) {
     document().change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
-    show("2.weights");
+    show({"weights"_stage, 2});
     press(Key::g, k_ctrl);
     const GiveForm& form = interaction().give_form;
     EXPECT_EQ(form.name, document().trace()->givable.front().name);
     EXPECT_EQ(form.problem, "");
     press(Key::escape);
-    show("2.W_q");
+    show({"W_q"_stage, 2});
     press(Key::g, k_ctrl);
     EXPECT_EQ(form.name, "2.W_q");
 }
