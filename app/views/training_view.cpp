@@ -492,8 +492,7 @@ std::string change_text(const ShownStage& shown, const WeightsChange& change, co
 void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
     const Trace& trace = *desk.document.trace();
     const TrainingProgress* known = progress(desk);
-    caption(ui, area, "Gradient and next step",
-            "the gradient of this sentence's loss; the step follows a batch");
+    caption(ui, area, "Gradient and next step", "gradient: of this sentence; step: of a batch");
     const auto now = film_stage(desk, trace);
     if (!now) return;
     struct Picture {
