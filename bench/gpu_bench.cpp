@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/gpu/backend.h"
 #include "core/graph/trace.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/graph/backend.h"
+#include "core/op/op.h"
 
 namespace attnscope::test {
 

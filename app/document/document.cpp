@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/graph/graph.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
 

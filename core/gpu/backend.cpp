@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 namespace {

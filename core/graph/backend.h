@@ -6,9 +6,11 @@
 #include <stop_token>
 #include <string>
 
-#include "core/op/op.h"
+#include "core/tensor/buffer.h"
 
 namespace attnscope {
+
+struct Op;
 
 /// Computes operations on a graphics card.
 class Backend {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/graph/trace.h"
-#include "core/op/op.h"
 
 namespace attnscope {
 

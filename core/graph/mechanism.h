@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "core/experiment/experiment.h"
-#include "core/graph/graph.h"
+#include "core/graph/trace.h"
 
 namespace attnscope {
+
+struct Graph;
 
 /// A sentence of the input, and what the mechanism makes of it.
 struct SentenceRole {

@@ -6,6 +6,7 @@
 
 #include "core/graph/backend.h"
 #include "core/graph/trace.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 namespace {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"

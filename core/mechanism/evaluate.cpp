@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/cpu/row_blocks.h"
 #include "core/error.h"
 #include "core/experiment/given_values.h"
 #include "core/graph/backend.h"

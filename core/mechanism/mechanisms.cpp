@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/graph/graph.h"
 #include "core/mechanism/attention/mechanism.h"
 #include "core/mechanism/seq2seq/mechanism.h"
 #include "core/mechanism/transformer/mechanism.h"

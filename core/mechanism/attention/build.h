@@ -8,6 +8,7 @@
 #include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
 #include "core/mechanism/attention/scores.h"
+#include "core/op/op.h"
 #include "core/text/vocabulary.h"
 
 namespace attnscope {

@@ -6,6 +6,7 @@
 
 #include "core/experiment/choices.h"
 #include "core/graph/graph.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/op/normalizers.h"
+#include "core/op/op.h"
 #include "core/op/word_table.h"
 #include "core/text/vocabulary.h"
 

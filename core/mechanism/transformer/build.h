@@ -8,6 +8,7 @@
 #include "core/experiment/experiment.h"
 #include "core/graph/graph.h"
 #include "core/mechanism/transformer/parameters.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 

@@ -6,6 +6,7 @@
 #include <condition_variable>
 
 #include "core/error.h"
+#include "core/op/op.h"
 
 namespace attnscope {
 namespace {

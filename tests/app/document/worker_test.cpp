@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/graph/stage_table.h"
+#include "core/op/op.h"
 #include "tests/fake_backend.h"
 #include "tests/with_loss.h"
 

@@ -1,6 +1,7 @@
 // The window with a backend other than the CPU.
 #include "core/gpu/shaders.h"
 #include "core/graph/stage_table.h"
+#include "core/op/op.h"
 #include "tests/fake_backend.h"
 #include "tests/interface.h"
 

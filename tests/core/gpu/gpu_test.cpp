@@ -12,6 +12,7 @@
 #include "core/mechanism/attention/scores.h"
 #include "core/mechanism/evaluate.h"
 #include "core/op/normalizers.h"
+#include "core/op/op.h"
 #include "core/session/session.h"
 #include "tests/gpu_fixture.h"
 #include "tests/random_attention.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/graph/graph.h"
 #include "core/mechanism/mechanisms.h"
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"

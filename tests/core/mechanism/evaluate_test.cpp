@@ -13,6 +13,7 @@
 #include "core/graph/backend.h"
 #include "core/graph/formula.h"
 #include "core/graph/gradient.h"
+#include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/random/initializers.h"
 #include "core/session/examples.h"

@@ -6,6 +6,7 @@
 #include "core/files/png.h"
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
+#include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/image/patches.h"
 #include "core/mechanism/evaluate.h"

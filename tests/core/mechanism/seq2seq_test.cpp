@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/graph/explain.h"
 #include "core/graph/formula.h"
+#include "core/graph/graph.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
