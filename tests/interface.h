@@ -231,7 +231,12 @@ protected:
         return seen;
     }
     /// The focused stage, large: drawn after its thumbnail.
-    SeenMatrix focused() { return seen_of(stage_name(document().presentation().stage), false); }
+    SeenMatrix focused() {
+        const Trace* trace = document().trace().get();
+        const StageKey chosen = document().presentation().stage;
+        const Stage* stage = trace ? trace->find_chosen(chosen) : nullptr;
+        return seen_of(stage ? std::string(stage->name()) : stage_name(chosen), false);
+    }
     ImVec2 cell_place(int row, int column) {
         return focused().at(static_cast<float>(column) + 0.5f, static_cast<float>(row) + 0.5f);
     }

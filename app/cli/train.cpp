@@ -142,7 +142,7 @@ Session learned(Session session, const TrainingRun& run, const Measurement& meas
 }
 
 std::string sentence_of(const TrainingRun& run, const Measurement& measured) {
-    std::string text = fmt::format("{}: {} step{}; on held-out sentences loss {:.4f}, accuracy {:.1f} %",
+    std::string text = fmt::format("{}: {} step{}; on held-out sentences loss {:.4g}, accuracy {:.1f} %",
                                    name_of(run.start().training.task), run.step(), run.step() == 1 ? "" : "s",
                                    measured.loss, 100 * measured.accuracy);
     if (measured.patterns.empty()) return text;
@@ -188,8 +188,7 @@ int train(const TrainArguments& arguments) {
     const Session session = session_from(arguments.model);
     for (const std::string& line : arguments.model.unused(session.experiment)) print_error(line);
     if (const int at = session.experiment.training.step; at > 0)
-        print_error(
-            fmt::format("the run begins again at step 0, and repeats the {} steps that were taken", at));
+        print_error(fmt::format("the run begins again at step 0; what was opened is at step {}", at));
     TrainingRun run = as_usage([&] { return TrainingRun(session.experiment); });
     require_writable(arguments.out);
     require_writable(arguments.curves);

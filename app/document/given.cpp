@@ -81,7 +81,7 @@ Matrix editable_mask(const Experiment& experiment, int queries, int keys) {
     return rules_and_given(experiment, queries, keys).without_window();
 }
 
-bool may_look(const Experiment& experiment, int queries, int keys, int query, int key) {
+bool may_attend(const Experiment& experiment, int queries, int keys, int query, int key) {
     return rules_and_given(experiment, queries, keys).closing(query, key).empty();
 }
 

@@ -33,7 +33,7 @@ std::string closed_beyond_mask(const Trace& trace, int head, int query, int key)
 /// of another size is ignored. Throws as MaskKind::check_fit.
 Matrix editable_mask(const Experiment& experiment, int queries, int keys);
 /// One cell of that mask, without computing the others.
-bool may_look(const Experiment& experiment, int queries, int keys, int query, int key);
+bool may_attend(const Experiment& experiment, int queries, int keys, int query, int key);
 /// Makes `mask` the custom mask and removes the rules, which it already includes.
 void paint_mask(Document& document, Matrix mask, const std::string& gesture = {});
 

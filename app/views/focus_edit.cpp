@@ -73,7 +73,7 @@ void begin_stroke(Desk& desk, const ShownStage& shown, const Cell& at) {
     desk.state.notice = {};
     try {
         const GivenSize size = given_size(*shown.trace, "mask");
-        const bool open = may_look(desk.document.experiment(), size.rows, size.columns, at.row, at.column);
+        const bool open = may_attend(desk.document.experiment(), size.rows, size.columns, at.row, at.column);
         stroke = {.active = true, .opens = !open, .last = at, .count = stroke.count + 1, .cells = {at}};
     } catch (const std::exception& error) {
         desk.state.notice = {problem_text(error), true};

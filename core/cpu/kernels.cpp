@@ -107,7 +107,7 @@ void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out) 
 
 void mask_rows(ConstMatrixView x, ConstMatrixView open, MatrixView out) {
     std::transform(x.data(), x.data() + x.size(), open.data(), out.data(),
-                   [](float value, float may_look) { return may_look != 0 ? value : -k_infinity; });
+                   [](float value, float may_attend) { return may_attend != 0 ? value : -k_infinity; });
 }
 
 void softmax_rows(ConstMatrixView x, MatrixView out) {

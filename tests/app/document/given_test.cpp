@@ -33,8 +33,8 @@ TEST(GivenTest, RulesAndAGivenMaskAreOneMaskToEdit) {
         << "of another size it counts for nothing";
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
-            EXPECT_EQ(may_look(e, 3, 3, i, j), wanted(i, j) != 0) << i << j;
-            EXPECT_EQ(may_look(e, 2, 3, std::min(i, 1), j), j <= std::min(i, 1)) << i << j;
+            EXPECT_EQ(may_attend(e, 3, 3, i, j), wanted(i, j) != 0) << i << j;
+            EXPECT_EQ(may_attend(e, 2, 3, std::min(i, 1), j), j <= std::min(i, 1)) << i << j;
         }
 }
 

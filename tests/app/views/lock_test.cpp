@@ -60,6 +60,19 @@ TEST_F(LockTest, OfAFeatureItGoesThroughTheStagesThatHaveIt) {
     EXPECT_EQ(held_stage(), "query");
 }
 
+TEST_F(LockTest, ASecondClickUnlocksInEveryLayerOfAStack) {
+    document().change([](Session& s) { s.experiment.mechanism = MechanismKind::transformer; });
+    settle();
+    for (const int layer : {1, 2}) {
+        document().change([&](Session& s) { s.presentation.focus({"weights"_stage, layer}); });
+        settle();
+        click(cell_place(1, 0));
+        EXPECT_EQ(locked(), (Cell{1, 0})) << layer;
+        click(cell_place(1, 0));
+        EXPECT_EQ(locked(), std::nullopt) << layer;
+    }
+}
+
 TEST_F(LockTest, GoesIntoTheSessionAndBack) {
     click(cell_place(2, 4));
     click(thumbnail("context").at(0.5f, 0.5f));
