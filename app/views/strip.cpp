@@ -56,10 +56,11 @@ struct StripItem {
 };
 
 /// Stages computed side by side in one step have no arrow between them.
-bool joins_previous(std::string_view name) {
-    constexpr std::string_view k_names[] = {"embedding_kv", "embedding_v", "positioned_kv", "key",
-                                            "value",        "key_heads",   "value_heads"};
-    return std::ranges::find(k_names, name) != std::end(k_names);
+bool joins_previous(const StageInfo* stage) {
+    constexpr const StageInfo* k_stages[] = {"embedding_kv"_stage, "embedding_v"_stage, "positioned_kv"_stage,
+                                             "key"_stage,          "value"_stage,       "key_heads"_stage,
+                                             "value_heads"_stage};
+    return std::ranges::find(k_stages, stage) != std::end(k_stages);
 }
 
 /// The words of a stage's rows, the keys' words where those are different; nullptr for weights.
@@ -146,7 +147,7 @@ std::vector<StripItem> lay_out(Desk& desk, const Ui& ui, float width) {
         const bool others = !items.empty() && own && own != names;
         if (own) names = own;
         items.push_back({&trace, stage, shown, 0, 0, 0,
-                         items.empty() || joins_previous(stage->info->name) ? "" : "→", names,
+                         items.empty() || joins_previous(stage->info) ? "" : "→", names,
                          others ? label_width(ui, *own) : 0});
     }
     const float available = width / ui.scale;

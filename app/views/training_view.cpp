@@ -528,8 +528,8 @@ void gradient_and_change(Desk& desk, const Ui& ui, const Area& area) {
 
 std::string why_no_training(const Desk& desk) {
     const Experiment& e = desk.document.experiment();
-    if (e.mechanism == MechanismKind::attention)
-        return "Attention alone is not trained: choose seq2seq or transformer";
+    if (const std::string why(mechanism_of(e).why_not_trained); !why.empty())
+        return capitalized(why) + ": choose another mechanism";
     if (e.training.task == TaskKind::none)
         return "No task is chosen: choose one in the panel's section Training";
     return can_be_trained(e) ? "" : "The task is learned by another mechanism: choose another task";

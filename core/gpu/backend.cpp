@@ -188,9 +188,8 @@ public:
         kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out());
     }
     void operator()(const op::Activate& activate) {
-        const bool gelu = activate.activation == Activation::gelu;
-        kernels_->cells("cells.comp", {gelu ? "GELU" : "RELU"}, {{input(0)}}, out(), {},
-                        gelu ? op::k_exponential_work : 1);
+        const op::ActivationFunction& function = op::function_of(activate.activation);
+        kernels_->cells("cells.comp", {function.shader}, {{input(0)}}, out(), {}, function.work);
     }
     void operator()(const op::Exponential&) {
         kernels_->cells("cells.comp", {"EXPONENTIAL"}, {{input(0)}}, out(), {}, op::k_exponential_work);

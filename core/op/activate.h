@@ -26,7 +26,15 @@ struct Activate {
     bool operator==(const Activate&) const = default;
 };
 
-float relu(float x);
-float gelu(float x);
+/// An activation as a function of one number.
+struct ActivationFunction {
+    Activation choice;
+    float (*value)(float x);
+    double (*slope)(double x);  ///< its derivative; of relu at 0: 0
+    const char* shader;         ///< its define in shaders/cells.comp
+    double work;                ///< for each cell, in multiply-adds
+};
+
+const ActivationFunction& function_of(Activation activation);
 
 }  // namespace attnscope::op
