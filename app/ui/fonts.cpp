@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "app/platform/imgui_compat.h"
 #include "app/platform/wide_text.h"
@@ -129,7 +128,12 @@ const FontLibrary::File& FontLibrary::file(const std::string& path) {
     const auto known = files_.find(path);
     if (known != files_.end()) return known->second;
     std::ifstream stream(path, std::ios::binary);
-    File file{.bytes = {std::istreambuf_iterator<char>(stream), {}}};
+    std::error_code unreadable;
+    const auto size = std::filesystem::file_size(path, unreadable);
+    File file;
+    if (!unreadable) file.bytes.resize(size);
+    stream.read(reinterpret_cast<char*>(file.bytes.data()), static_cast<std::streamsize>(file.bytes.size()));
+    file.bytes.resize(static_cast<std::size_t>(stream.gcount()));
     file.line_height = line_height(file.bytes);
     return files_.emplace(path, std::move(file)).first->second;
 }

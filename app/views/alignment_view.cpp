@@ -253,7 +253,7 @@ void steps(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& 
     for (int i = 0; i < scene.steps(); ++i) {
         if (!label_shown(i, stride, chosen)) continue;
         ImFont* font = i == chosen ? ui.fonts.strong : ui.fonts.body;
-        const bool blind = scene.aligned && scene.trace.fully_masked(i);
+        const bool blind = scene.aligned && scene.matrix.row_fully_masked(i);
         const Rgb8 color = blind ? ui.theme.warning : i == chosen ? ui.theme.text : ui.theme.secondary;
         draw_text(list, font, {at.steps_left, at.steps.middle(i) - compat::font_size(*font) / 2}, ink(color),
                   fitted(font, legible(scene.said[std::size_t(i)]), at.steps_right - at.steps_left));
@@ -326,7 +326,7 @@ std::string summary(const AlignmentScene& scene) {
     if (!scene.aligned) return k_no_alignment + ("  ·  " + text);
     const Cell most = step_cell(scene, scene.step);
     const float weight = scene.matrix.at(most.row, most.column);
-    text += trace.fully_masked(scene.step)
+    text += scene.matrix.row_fully_masked(scene.step)
                 ? "  ·  every source word is masked"
                 : "  ·  attends most to “" + scene.word(most.column) + "” " + cell_text(weight);
     if (const Stage* center = trace.find("alignment_center"_stage))

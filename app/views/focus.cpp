@@ -89,13 +89,12 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
 void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, int lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const int stride = label_stride(ui, layout.rows.pitch);
-    const bool tokens = shown.stage->info->rows == Axis::query_token;
     for (int i = layout.rows.first(); i <= layout.rows.last(); ++i) {
         if (!label_shown(i, stride, lit)) continue;
         const float middle = layout.rows.middle(i);
         if (middle < layout.view.min.y || middle > layout.view.max.y) continue;
         ImFont* font = i == lit ? ui.fonts.strong : ui.fonts.body;
-        const bool flagged = tokens && shown.trace->fully_masked(i);
+        const bool flagged = shown.row_fully_masked(i);
         const Rgb8 color = flagged ? ui.theme.warning : i == lit ? ui.theme.text : ui.theme.secondary;
         const std::string text = legible(shown.row_label(i));
         draw_text(list, font, {layout.row_label_right, middle - compat::font_size(*font) / 2}, ink(color),
@@ -116,7 +115,7 @@ void column_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& lay
         const float middle = layout.columns.origin + (static_cast<float>(j) + 0.5f) * pitch;
         if (middle < layout.view.min.x || middle > layout.view.max.x) continue;
         ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
-        const bool flagged = axis == Axis::key_token && shown.trace->fully_masked_column(j);
+        const bool flagged = group == 1 && shown.column_fully_masked(j);
         const ImU32 color = ink(flagged ? ui.theme.warning : j == lit ? ui.theme.text : ui.theme.secondary);
         const std::string text =
             (flagged ? "∅ " : "") + legible(group > 1 ? shown.trace->label(axis, j) : shown.column_label(j));

@@ -24,6 +24,16 @@ struct ShownStage {
     float at(int row, int column) const;
     /// Closed by the mask: drawn hatched.
     bool closed(int row, int column) const;
+    /// Without an open pair in the head shown, or for a mean in every head: the label bears ∅.
+    bool row_fully_masked(int row) const { return trace->fully_masked(*stage, row, head_shown()); }
+    bool column_fully_masked(int column) const {
+        return trace->fully_masked_column(*stage, column, head_shown());
+    }
+
+private:
+    std::optional<int> head_shown() const {
+        return head_index() < 0 ? std::nullopt : std::optional(head_index());
+    }
 };
 
 /// The stage as the presentation shows it. nullopt if the trace lacks it, or has no matrix of it

@@ -182,20 +182,39 @@ std::string Trace::column_label(const Stage& stage, int column, int head) const 
     return name ? *name : label(stage.info->columns, column);
 }
 
-bool Trace::fully_masked(int row) const {
-    const Stage* masked = find(StageRole::masked_scores);
-    if (!masked || row < 0 || row >= masked->shape().rows) return false;
-    for (int h = 0; h < masked->shape().heads; ++h)
-        if (masked->buffer.row_largest(h)[static_cast<std::size_t>(row)] != -INFINITY) return false;
+namespace {
+
+/// Whether `largest` of the masked scores is −∞ at `index`, in one head or in every one.
+bool all_masked(const Stage* masked, const std::vector<float>& (Buffer::*largest)(int) const, int index,
+                std::optional<int> head) {
+    const int heads = masked->shape().heads;
+    const int first = head ? std::min(*head, heads - 1) : 0, end = head ? first + 1 : heads;
+    for (int h = first; h < end; ++h)
+        if ((masked->buffer.*largest)(h)[static_cast<std::size_t>(index)] != -INFINITY) return false;
     return true;
 }
 
-bool Trace::fully_masked_column(int column) const {
-    const Stage* masked = experiment.over_queries() ? find(StageRole::masked_scores) : nullptr;
-    if (!masked || column < 0 || column >= masked->shape().columns) return false;
-    for (int h = 0; h < masked->shape().heads; ++h)
-        if (masked->buffer.column_largest(h)[static_cast<std::size_t>(column)] != -INFINITY) return false;
-    return true;
+}  // namespace
+
+bool Trace::fully_masked(int row, std::optional<int> head, int layer) const {
+    const Stage* masked = find(StageRole::masked_scores, layer);
+    return masked && row >= 0 && row < masked->shape().rows &&
+           all_masked(masked, &Buffer::row_largest, row, head);
+}
+
+bool Trace::fully_masked(const Stage& stage, int row, std::optional<int> head) const {
+    const bool concerned = mask_of(*stage.info) || stage.info->role == StageRole::context;
+    return concerned && fully_masked(row, head, stage.layer);
+}
+
+bool Trace::fully_masked_column(int column, std::optional<int> head, int layer) const {
+    const Stage* masked = experiment.over_queries() ? find(StageRole::masked_scores, layer) : nullptr;
+    return masked && column >= 0 && column < masked->shape().columns &&
+           all_masked(masked, &Buffer::column_largest, column, head);
+}
+
+bool Trace::fully_masked_column(const Stage& stage, int column, std::optional<int> head) const {
+    return mask_of(*stage.info) && fully_masked_column(column, head, stage.layer);
 }
 
 }  // namespace attnscope

@@ -197,11 +197,17 @@ struct Trace {
     /// else as label() says.
     std::string row_label(const Stage& stage, int row) const;
     std::string column_label(const Stage& stage, int column, int head = 0) const;
-    /// Whether a query's keys are all masked in every head: its weights and its context are zeros.
-    bool fully_masked(int row) const;
-    /// Whether, with the softmax over the queries, a key is masked for every query in every head: its weights
-    /// are zeros, which sum to 0 rather than 1.
-    bool fully_masked_column(int column) const;
+    /// Whether all keys of a query are masked, its masked scores −∞, in one head (from 0) or, without one, in
+    /// every head: its weights and its context are zeros.
+    bool fully_masked(int row, std::optional<int> head = {}, int layer = 0) const;
+    /// The same for a row of this stage, which pictures and views flag: false unless it holds weights, or
+    /// what is computed for each pair after the mask, or the context.
+    bool fully_masked(const Stage& stage, int row, std::optional<int> head) const;
+    /// Whether, with the softmax over the queries, a key is masked for every query, in one head or in every
+    /// head: its weights are zeros, which sum to 0 rather than 1.
+    bool fully_masked_column(int column, std::optional<int> head = {}, int layer = 0) const;
+    /// The same for a column of this stage; false unless its columns are keys after the mask.
+    bool fully_masked_column(const Stage& stage, int column, std::optional<int> head) const;
 };
 
 /// The mask whose closed pairs are empty cells of this stage; nullptr for other stages.

@@ -59,13 +59,16 @@ CellMark mark_of(float value) {
     return CellMark::value;
 }
 
-/// The open pairs of this head, or of any head for a mean; empty if the trace's mask does not fit this
-/// picture's rows.
-Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown) {
-    const Stage* mask = stage.info->role == StageRole::context ? trace.find(mask_of(*main_stage(trace).info))
-                                                               : trace.find(mask_of(*stage.info));
+/// The rows of a matrix that a picture is of.
+struct Rows {
+    int first, count;
+};
+
+/// The open pairs of this head, or of any head for a mean, in these rows; empty for a stage without a mask.
+Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& shown, Rows rows) {
+    const Stage* mask = trace.find(mask_of(*stage.info));
     if (!mask || mask->shape().rows != stage.shape().rows) return {};
-    const auto open = [&](int head) { return mask->buffer.rows(head, 0, mask->shape().rows); };
+    const auto open = [&](int head) { return mask->buffer.rows(head, rows.first, rows.count); };
     const int heads = mask->shape().heads;
     if (!shown.mean) return open(std::min(shown.head, heads - 1));
     Matrix any = open(0);
@@ -73,7 +76,7 @@ Matrix open_pairs(const Trace& trace, const Stage& stage, const ShownMatrix& sho
     return any;
 }
 
-void mark_cells(Figure& figure, const Stage& stage, const Matrix& open) {
+void mark_cells(Figure& figure, const Matrix& open) {
     figure.marks.resize(figure.values.size());
     std::transform(figure.values.begin(), figure.values.end(), figure.marks.begin(), mark_of);
     if (figure.unit == Unit::boolean) {
@@ -81,30 +84,19 @@ void mark_cells(Figure& figure, const Stage& stage, const Matrix& open) {
                        [](float cell) { return cell != 0 ? CellMark::open : CellMark::masked; });
         return;
     }
-    if (!mask_of(*stage.info) || open.cols() != figure.columns) return;
+    if (open.cols() != figure.columns) return;
     for (std::size_t i = 0; i < figure.marks.size(); ++i) {
         if (open.data()[i] == 0) figure.marks[i] = CellMark::masked;
     }
 }
 
-/// In such a row the context, a sum over the weights, is zero as well.
-std::vector<bool> fully_masked_rows(const Stage& stage, const Matrix& open) {
-    std::vector<bool> result(static_cast<std::size_t>(stage.shape().rows), false);
-    if (open.size() == 0) return result;
-    for (std::size_t r = 0; r < result.size(); ++r) {
-        result[r] = (open.row(static_cast<Eigen::Index>(r)).array() == 0).all();
-    }
-    return result;
-}
-
-/// Columns are empty only if the softmax is over the queries; the context has no column per key.
-std::vector<bool> fully_masked_columns(const Trace& trace, const Stage& stage, const Matrix& open) {
-    std::vector<bool> result(static_cast<std::size_t>(stage.shape().columns), false);
-    const bool of_keys = stage.info->columns == Axis::key_token && open.cols() == stage.shape().columns;
-    if (!trace.experiment.over_queries() || !of_keys) return result;
-    for (std::size_t c = 0; c < result.size(); ++c)
-        result[c] = (open.col(static_cast<Eigen::Index>(c)).array() == 0).all();
-    return result;
+void flag_fully_masked(Figure& figure, const Trace& trace, const Stage& stage, const ShownMatrix& shown,
+                       Rows rows) {
+    const auto head = shown.mean ? std::nullopt : std::optional(shown.head);
+    for (int r = 0; r < rows.count; ++r)
+        figure.fully_masked.push_back(trace.fully_masked(stage, rows.first + r, head));
+    for (int c = 0; c < figure.columns; ++c)
+        figure.fully_masked_columns.push_back(trace.fully_masked_column(stage, c, head));
 }
 
 void find_clipped(Figure& figure) {
@@ -229,24 +221,27 @@ int cell_size_of(const Presentation& presentation, int rows, int columns) {
     return presentation.cell_size.value_or(static_cast<int>(fitting));
 }
 
-Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
-                   const Presentation& presentation) {
+namespace {
+
+Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                      const Presentation& presentation, Rows rows) {
     const ShownMatrix shown = shown_matrix(stage, head);
-    const int cell_size = cell_size_of(presentation, shown.rows(), shown.columns());
+    const int cell_size = cell_size_of(presentation, rows.count, shown.columns());
     require_cell_size(cell_size);
-    if (stage.shape().head_size() > k_max_cell_shapes)
-        require_drawable(stage.name(), shown.rows(), shown.columns(), cell_size);
-    const Matrix values = shown.values();
+    if (static_cast<std::size_t>(rows.count) * static_cast<std::size_t>(shown.columns()) > k_max_cell_shapes)
+        require_drawable(stage.name(), rows.count, shown.columns(), cell_size);
+    const Matrix values = shown.buffer->rows(shown.head, rows.first, rows.count);
+    std::vector<std::string> labels = row_labels(trace, stage);
     Figure figure{
         .title = {},
         .subtitle = {},
         .range_caption = range_caption_of(stage, shown, presentation.range.kind),
-        .row_labels = row_labels(trace, stage),
+        .row_labels = {labels.begin() + rows.first, labels.begin() + rows.first + rows.count},
         .column_labels = column_labels(trace, stage, shown.head),
         .row_axis = stage.info->rows,
         .column_axis = stage.info->columns,
         .unit = stage.info->unit,
-        .rows = shown.rows(),
+        .rows = rows.count,
         .columns = shown.columns(),
         .values = {values.data(), values.data() + values.size()},
         .marks = {},
@@ -261,12 +256,22 @@ Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& hea
     };
     set_title(figure, trace, presentation, stage_heading(stage.key()),
               subtitle_of(trace, stage, shown, head));
-    const Matrix open = open_pairs(trace, stage, shown);
-    mark_cells(figure, stage, open);
-    figure.fully_masked = fully_masked_rows(stage, open);
-    figure.fully_masked_columns = fully_masked_columns(trace, stage, open);
+    mark_cells(figure, open_pairs(trace, stage, shown, rows));
+    flag_fully_masked(figure, trace, stage, shown, rows);
     find_clipped(figure);
     return figure;
+}
+
+}  // namespace
+
+Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                   const Presentation& presentation) {
+    return figure_of_rows(trace, stage, head, presentation, {0, stage.shape().rows});
+}
+
+Figure make_row_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                       const Presentation& presentation, int row) {
+    return figure_of_rows(trace, stage, head, presentation, {row, 1});
 }
 
 }  // namespace attnscope

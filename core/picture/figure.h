@@ -100,6 +100,9 @@ int cell_size_of(const Presentation& presentation, int rows, int columns);
 /// are so many cells that needs_pixels() holds for a vector image, too.
 Figure make_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
+/// The picture of one row of it, from 0, which the stage must have: only its values are read.
+Figure make_row_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                       const Presentation& presentation, int row);
 
 /// Joins the facts of a subtitle: lines break between facts, and within the first. Empty facts are left out.
 std::string side_by_side(const std::string& first, const std::vector<std::string>& others);

@@ -39,14 +39,8 @@ std::vector<Rgb8> patch_colors(const Image& image, int grid) {
     return colors;
 }
 
-/// Rearranges row `query` of a figure of N queries over grid² patches into `grid` rows.
-void cut_into_patches(Figure& figure, int query, int grid) {
-    const auto cut = [&](auto& cells) {
-        const auto first = cells.begin() + query * figure.columns;
-        cells = {first, first + figure.columns};
-    };
-    cut(figure.values);
-    cut(figure.marks);
+/// Rearranges a figure of one query over grid² patches into `grid` rows.
+void cut_into_patches(Figure& figure, int grid) {
     figure.rows = figure.columns = grid;
     figure.fully_masked.assign(static_cast<std::size_t>(grid), false);
     figure.fully_masked_columns = figure.fully_masked;
@@ -62,12 +56,12 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
     const Experiment& e = trace.experiment;
     const int cell_size = cell_size_of(presentation, e.input.grid, e.input.grid);
     require_drawable("image", e.input.grid, e.input.grid, cell_size);
-    Presentation all = presentation;
-    all.cell_size = 1;  // only one row of this figure is drawn
-    Figure figure = make_figure(trace, stage, head, all);
-    figure.cell_size = cell_size;
     const int query = locked_query(presentation, stage.shape().rows);
-    cut_into_patches(figure, query, e.input.grid);
+    Presentation row = presentation;
+    row.cell_size = 1;  // a row of patches may be longer than a picture is wide
+    Figure figure = make_row_figure(trace, stage, head, row, query);
+    figure.cell_size = cell_size;
+    cut_into_patches(figure, e.input.grid);
     const std::string word = "“" + trace.label(Axis::query_token, query) + "”";
     const std::string side = std::to_string(e.input.grid);
     set_title(figure, trace, presentation, stage_heading(stage.key()) + " of " + word,

@@ -81,8 +81,10 @@ TEST(FigureTest, ClosedPairsAreMaskedInTheStagesAfterTheMaskAndNowhereElse) {
     const StagePtr mask =
         make_stage(k_mask, 1, 3, 3, [](int, int r, int c) { return c <= r && r != 1 ? 1.f : 0.f; });
     const StagePtr scores = make_stage(k_scores, 1, 3, 3, [](int, int, int) { return 2.f; });
-    const StagePtr masked =
-        make_stage(k_masked, 1, 3, 3, [](int, int r, int c) { return c == 0 && r == 2 ? -k_infinity : 1.f; });
+    const StagePtr masked = make_stage(k_masked, 1, 3, 3, [](int, int r, int c) {
+        const bool open = c <= r && r != 1, low = c == 0 && r == 2;
+        return open && !low ? 1.f : -k_infinity;
+    });
     const StagePtr weights = make_stage(k_weights, 1, 3, 3, [](int, int, int) { return 0.f; });
     const StagePtr context = make_stage(k_context, 1, 3, 3, [](int, int, int) { return 0.f; });
     const Trace trace = make_trace(words(3), {scores, mask, masked, weights, context});
@@ -104,11 +106,53 @@ TEST(FigureTest, ClosedPairsAreMaskedInTheStagesAfterTheMaskAndNowhereElse) {
     EXPECT_EQ(figure(context).fully_masked, second);
 }
 
+TEST(FigureTest, ARowWhoseCustomScoresAreAllMinusInfinityIsFlaggedInItsHeadOnly) {
+    const StagePtr mask = make_stage(k_mask, 1, 2, 2, [](int, int, int) { return 1.f; });
+    const StagePtr masked =
+        make_stage(k_masked, 2, 2, 2, [](int h, int r, int) { return h == 0 && r == 1 ? -k_infinity : 1.f; });
+    const StagePtr weights = make_stage(k_weights, 2, 2, 2, [](int, int, int) { return 0.f; });
+    const StagePtr context = make_stage(k_context, 2, 2, 2, [](int, int, int) { return 0.f; });
+    const Trace trace = make_trace(words(2), {mask, masked, weights, context});
+    const auto flagged = [&](const StagePtr& stage, HeadChoice head) {
+        return make_figure(trace, *stage, head, Presentation()).fully_masked;
+    };
+    const std::vector<bool> none(2, false), second{false, true};
+    for (const StagePtr& stage : {masked, weights, context}) {
+        EXPECT_EQ(flagged(stage, k_first), second) << stage->name();
+        EXPECT_EQ(flagged(stage, {HeadChoice::Kind::one, 1}), none) << stage->name();
+    }
+    EXPECT_EQ(flagged(weights, k_mean), none);
+}
+
+TEST(FigureTest, APictureOfOneRowIsThatRowOfTheWhole) {
+    const StagePtr mask = make_stage(k_mask, 1, 3, 3, [](int, int r, int c) { return c < r ? 1.f : 0.f; });
+    const StagePtr masked =
+        make_stage(k_masked, 1, 3, 3, [](int, int r, int c) { return c < r ? 1.f : -k_infinity; });
+    const StagePtr weights =
+        make_stage(k_weights, 1, 3, 3, [](int, int r, int c) { return c < r ? 1.f / float(r) : 0.f; });
+    const Trace trace = make_trace(words(3), {mask, masked, weights});
+    const Figure whole = make_figure(trace, *weights, k_first, Presentation());
+    for (int row = 0; row < 3; ++row) {
+        const Figure one = make_row_figure(trace, *weights, k_first, Presentation(), row);
+        const auto part = [&](const auto& cells) {
+            return std::vector(cells.begin() + 3 * row, cells.begin() + 3 * row + 3);
+        };
+        EXPECT_EQ(one.rows, 1);
+        EXPECT_EQ(one.values, part(whole.values));
+        EXPECT_EQ(one.marks, part(whole.marks));
+        EXPECT_EQ(one.row_labels, std::vector{whole.row_labels[std::size_t(row)]});
+        EXPECT_EQ(one.fully_masked, std::vector<bool>{row == 0});
+        EXPECT_EQ(one.scale.max, whole.scale.max);
+    }
+}
+
 TEST(FigureTest, AKeyThatNoQueryMayLookAtIsMarkedWhereTheSoftmaxIsOverTheQueries) {
     const StagePtr mask = make_stage(k_mask, 1, 2, 3, [](int, int, int c) { return c == 1 ? 0.f : 1.f; });
+    const StagePtr masked =
+        make_stage(k_masked, 2, 2, 3, [](int, int, int c) { return c == 1 ? -k_infinity : 1.f; });
     const StagePtr weights = make_stage(k_weights, 2, 2, 3, [](int, int, int) { return 0.f; });
     const StagePtr context = make_stage(k_context, 2, 2, 3, [](int, int, int) { return 0.f; });
-    Trace trace = make_trace(words(3), {mask, weights, context});
+    Trace trace = make_trace(words(3), {mask, masked, weights, context});
     const std::vector<bool> none(3, false), second{false, true, false};
     const auto figure = [&](const StagePtr& stage) {
         return make_figure(trace, *stage, stage == context ? k_first : k_mean, Presentation());
