@@ -18,6 +18,11 @@ std::string cell_text(double value) {
     return fixed_text(value, decimals);
 }
 
+std::string reading_text(double value) {
+    if (value == 0 || std::abs(value) >= 0.0005 || std::isnan(value)) return cell_text(value);
+    return value > 0 ? "< 0.001" : "> -0.001";
+}
+
 std::string short_text(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "∞" : "-∞";

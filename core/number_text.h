@@ -10,6 +10,10 @@ namespace attnscope {
 /// ("1e-09", "-2e+05"); exactly zero is "0". "nan", "∞", "-∞".
 std::string cell_text(double value);
 
+/// For a person to read beside a word: as cell_text(), but "< 0.001" and "> -0.001" where three decimals
+/// would show zero.
+std::string reading_text(double value);
+
 /// For the end of a scale: at most three significant digits, no trailing zeros.
 std::string short_text(double value);
 

@@ -18,6 +18,7 @@
 #include "core/picture/view_figure.h"
 #include "core/recipe/recipe.h"
 #include "core/session/applies.h"
+#include "core/session/comparisons.h"
 
 namespace attnscope {
 namespace {
@@ -204,6 +205,17 @@ bool is_view(const ActionContext& c) {
     return c.document.presentation().view == view;
 }
 
+bool is_pinned(const ActionContext& c) { return c.document.session().pinned.has_value(); }
+
+/// Freezes what is shown as A, and opens the view that compares it with what is live.
+void pin(ActionContext& c) {
+    c.document.change([](Session& s) {
+        s.pinned = pinned(s);
+        s.presentation.view = ViewKind::compare;
+    });
+    say(c, "A is pinned: change any setting, and B shows it beside A");
+}
+
 bool has_steps(const ActionContext& c) { return mechanism_of(c.document.experiment()).is_recurrent; }
 
 /// The matrix of the alignment view where it is open: the arrows go through its cells then.
@@ -332,6 +344,29 @@ const std::array k_actions = {
            always,
            set_view<ViewKind::pipeline>,
            is_view<ViewKind::pipeline>},
+    Action{"view.compare",
+           "View",
+           "Compare",
+           {Key::digit_4, {}},
+           false,
+           always,
+           set_view<ViewKind::compare>,
+           is_view<ViewKind::compare>},
+    Action{"compare.pin", "View", "Pin as A", {Key::p, {}}, false, has_trace, pin},
+    Action{"compare.exchange",
+           "View",
+           "Exchange A and B",
+           {Key::x, {}},
+           false,
+           is_pinned,
+           [](ActionContext& c) { c.document.change([](Session& s) { s = exchanged(std::move(s)); }); }},
+    Action{"compare.unpin",
+           "View",
+           "Unpin A",
+           {Key::p, {.shift = true}},
+           false,
+           is_pinned,
+           [](ActionContext& c) { c.document.change([](Session& s) { s.pinned.reset(); }); }},
     Action{"view.alignment",
            "View",
            "Alignment",

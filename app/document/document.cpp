@@ -54,11 +54,13 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       homes_{{"", session_}},
       history_(undo_point(session_)),
       worker_(options, wake),
+      comparer_(wake),
       run_(options.threads, wake),
       wake_(wake),
       threads_(options.threads) {
-    worker_.prepare_for(session_.presentation.head, session_.presentation.wants_gradients());
-    ask();
+    prepare();
+    ask(SlotName::live, session_.experiment);
+    show_pinned();
 }
 
 void Document::change(const std::function<void(Session&)>& edit, const std::string& gesture) {
@@ -108,7 +110,7 @@ void Document::follow_run() {
     if (known.moving) return;
     follows_run_ = false;
     going_to_.reset();
-    if (beside() && run_b_->has(b_->experiment)) run_b_->trainer().go_to(known.step);
+    if (beside() && run_b_->has(slot(SlotName::beside)->experiment)) run_b_->trainer().go_to(known.step);
 }
 
 void Document::leave_run() {
@@ -136,18 +138,18 @@ void Document::train_beside(const Variation* variation) {
 
 const TrainingProgress& Document::training_beside() const {
     static const TrainingProgress nothing_yet;
-    return b_ && run_b_ && run_b_->has(b_->experiment) ? run_b_->known() : nothing_yet;
+    const Slot* slot_beside = slot(SlotName::beside);
+    return slot_beside && run_b_ && run_b_->has(slot_beside->experiment) ? run_b_->known() : nothing_yet;
 }
 
-/// Slot B becomes the varied session where its run stands.
+/// The slot becomes the varied session where its run stands.
 void Document::show_beside() {
     const std::optional<Experiment> other = experiment_beside();
     if (!other) {
-        if (b_ && run_b_) close_b();
+        close(SlotName::beside);
         return;
     }
-    Experiment shown = run_b_->at_its_step(*other);
-    if (!b_ || !(b_->experiment == shown)) open_b(std::move(shown));
+    ask(SlotName::beside, run_b_->at_its_step(*other));
 }
 
 void Document::pause() {
@@ -212,14 +214,54 @@ void Document::session_changed() {
     // Back to another step by undo.
     if (!follows_run_ && beside() && training_beside().parameters && training_beside().step != step)
         run_b_->trainer().go_to(step);
-    worker_.prepare_for(session_.presentation.head, session_.presentation.wants_gradients());
-    if (!(session_.experiment == a_.experiment)) ask();
+    prepare();
+    ask(SlotName::live, session_.experiment);
+    show_pinned();
 }
 
-void Document::ask() {
-    a_.experiment = session_.experiment;
-    a_.problem.clear();
-    worker_.request(SlotName::a, a_.experiment);
+/// Makes traces ready to draw as the session presents them.
+void Document::prepare() {
+    const Presentation& shown = session_.presentation;
+    worker_.prepare_for(SlotName::live, shown.head, shown.wants_gradients());
+    worker_.prepare_for(SlotName::beside, shown.head, shown.wants_gradients());
+    if (session_.pinned)
+        worker_.prepare_for(SlotName::pinned, session_.pinned->head, shown.wants_gradients());
+}
+
+/// Gives a slot an experiment, unless it has it already.
+void Document::ask(SlotName name, const Experiment& experiment) {
+    std::optional<Slot>& slot = open_slot(name);
+    if (slot && slot->experiment == experiment) return;
+    if (!slot) slot.emplace();
+    slot->experiment = experiment;
+    slot->problem.clear();
+    worker_.request(name, experiment);
+}
+
+void Document::close(SlotName name) {
+    if (!slot(name)) return;
+    open_slot(name).reset();
+    asked_proof_.reset();
+    worker_.close(name);
+}
+
+void Document::show_pinned() {
+    if (session_.pinned)
+        ask(SlotName::pinned, session_.pinned->experiment);
+    else
+        close(SlotName::pinned);
+    compare();
+}
+
+/// Finds out how what is shown of the two traces differs, where both are there.
+void Document::compare() {
+    const Slot* pinned = slot(SlotName::pinned);
+    if (!pinned) return comparer_.forget();
+    if (!pinned->trace || !trace()) return;
+    const Presentation& shown = session_.presentation;
+    comparer_.request({{pinned->trace, session_.pinned->head, session_.pinned->layer},
+                       {trace(), shown.head, shown.layer()},
+                       focused_stage(*trace(), shown.stage).key()});
 }
 
 bool Document::ready() const {
@@ -227,29 +269,16 @@ bool Document::ready() const {
         const Buffer* mean = stage.buffer.known_mean();
         return !has_mean(stage) || (mean && mean->known_range());
     };
-    return !a_.trace || !shows_means() ||
-           (std::ranges::all_of(a_.trace->records,
+    return !trace() || !shows_means() ||
+           (std::ranges::all_of(trace()->records,
                                 [&](const StageRecord& record) { return has_known_mean(*record.stage); }) &&
-            std::ranges::all_of(a_.trace->gradients,
+            std::ranges::all_of(trace()->gradients,
                                 [&](const StagePtr& stage) { return has_known_mean(*stage); }));
 }
 
 const Slot* Document::slot(SlotName name) const {
-    if (name == SlotName::a) return &a_;
-    return b_ ? &*b_ : nullptr;
-}
-
-void Document::open_b(Experiment experiment) {
-    if (!b_) b_.emplace();
-    b_->experiment = std::move(experiment);
-    b_->problem.clear();
-    worker_.request(SlotName::b, b_->experiment);
-}
-
-void Document::close_b() {
-    b_.reset();
-    asked_proof_.reset();
-    worker_.close(SlotName::b);
+    const std::optional<Slot>& slot = slots_[static_cast<std::size_t>(name)];
+    return slot ? &*slot : nullptr;
 }
 
 bool Document::update() {
@@ -263,12 +292,13 @@ bool Document::update() {
         take(std::move(*result));
         news = true;
     }
-    return news;
+    if (news) compare();
+    return comparer_.update() || news;
 }
 
 void Document::take(WorkResult result) {
     if (!result.notice.empty()) notice_ = std::move(result.notice);
-    Slot& slot = result.slot == SlotName::a ? a_ : b_.value();
+    Slot& slot = open_slot(result.slot).value();
     if (result.trace) {
         slot.trace = std::move(result.trace);
         asked_proof_.reset();  // what it refers to may be large
@@ -289,8 +319,9 @@ const Proof& Document::proof(const Stage& stage, int head, const Cell& cell, Slo
 }
 
 void Document::leave_card(const std::string& why) {
-    a_.trace.reset();
-    if (b_) b_->trace.reset();
+    for (std::optional<Slot>& slot : slots_)
+        if (slot) slot->trace.reset();
+    comparer_.forget();
     asked_proof_.reset();
     notice_ = fallback_notice(why);
     worker_.leave_card(why);
@@ -303,6 +334,8 @@ void Document::settle() {
     if (run_b_) run_b_->trainer().wait();
     update();
     worker_.wait();
+    update();
+    comparer_.wait();
     update();
 }
 

@@ -2,6 +2,7 @@
 // OpenGL: a window, a test and a measurement drive the same document.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/document/comparer.h"
 #include "app/document/followed_run.h"
 #include "app/document/history.h"
 #include "app/document/worker.h"
@@ -24,18 +26,17 @@ public:
     const Session& session() const { return session_; }
     const Experiment& experiment() const { return session_.experiment; }
     const Presentation& presentation() const { return session_.presentation; }
-    /// A slot; nullptr if B is not open.
+    /// A slot; nullptr if it is not open. The pinned one is as long as something is pinned (Session::pinned).
     const Slot* slot(SlotName name) const;
-    /// Opens slot B with an experiment, or gives it another one. It is no part of the session and its
-    /// history.
-    void open_b(Experiment experiment);
-    void close_b();
-
-    /// What slot A holds: see Slot.
-    const std::shared_ptr<const Trace>& trace() const { return a_.trace; }
-    bool stale() const { return a_.stale(); }
-    const std::string& problem() const { return a_.problem; }
-    bool busy(SlotName name = SlotName::a) const { return worker_.busy(name); }
+    /// What the live slot holds: see Slot.
+    const std::shared_ptr<const Trace>& trace() const { return live().trace; }
+    bool stale() const { return live().stale(); }
+    const std::string& problem() const { return live().problem; }
+    bool busy(SlotName name = SlotName::live) const { return worker_.busy(name); }
+    /// How what is pinned (A) and what is live (B) differ, as far as it is known: of the newest traces of
+    /// both, or of those before while that is being found out. nullptr: nothing is pinned, or nothing known.
+    const std::shared_ptr<const Comparison>& comparison() const { return comparer_.known(); }
+    bool comparing() const { return comparer_.busy(); }
     /// Whether the trace can be drawn: means over heads are not known yet when they are first chosen. If they
     /// cannot be computed, problem() says why.
     bool ready() const;
@@ -75,10 +76,10 @@ public:
     /// with the one before if both are of one drag (`is_dragged`).
     void go_to_step(int step, bool is_dragged = false);
     /// Trains the session's task in another run beside this one, varied, which takes the same steps and
-    /// stands in slot B; nullptr: none. It is no part of the session.
+    /// stands in a slot of its own; nullptr: none. It is no part of the session.
     void train_beside(const Variation* variation);
     /// Which one is beside: nullptr also where it changes nothing of the session's task.
-    const Variation* beside() const { return b_ ? variation_ : nullptr; }
+    const Variation* beside() const { return slot(SlotName::beside) ? variation_ : nullptr; }
     /// What is known of the run beside.
     const TrainingProgress& training_beside() const;
     /// The step that the run goes to, or that is shown.
@@ -101,11 +102,12 @@ public:
 
     /// Why a cell of a stage of a slot's newest trace has its value, in one head or in the mean (head −1).
     /// Valid until another cell is requested. Throws as explain().
-    const Proof& proof(const Stage& stage, int head, const Cell& cell, SlotName name = SlotName::a);
+    const Proof& proof(const Stage& stage, int head, const Cell& cell, SlotName name = SlotName::live);
 
     /// See the functions of Worker with these names; for shutting down.
     void stop() {
         worker_.stop();
+        comparer_.forget();
         run_.trainer().stop();
         if (run_b_) run_b_->trainer().stop();
     }
@@ -131,7 +133,13 @@ private:
     void go_to(const UndoPoint& point);
     void session_changed();
     bool shows_means() const { return session_.presentation.head.kind != HeadChoice::Kind::one; }
-    void ask();
+    const Slot& live() const { return *slots_[0]; }
+    std::optional<Slot>& open_slot(SlotName name) { return slots_[static_cast<std::size_t>(name)]; }
+    void ask(SlotName name, const Experiment& experiment);
+    void close(SlotName name);
+    void prepare();
+    void show_pinned();
+    void compare();
     void take(WorkResult result);
     void begin_run();
     void follow_run();
@@ -143,8 +151,7 @@ private:
     std::vector<Home> homes_;  ///< one per opened session
     std::size_t home_ = 0;
     History history_;
-    Slot a_;  ///< its experiment is the session's
-    std::optional<Slot> b_;
+    std::array<std::optional<Slot>, k_slots.size()> slots_;  ///< by SlotName; the live one is always open
     struct AskedProof {
         std::shared_ptr<const Trace> trace;  ///< kept alive, so that no other trace gets its address
         const Stage* stage;
@@ -160,6 +167,7 @@ private:
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
+    Comparer comparer_;
     FollowedRun run_;
     const std::function<void()> wake_;
     const int threads_;

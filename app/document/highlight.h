@@ -14,7 +14,7 @@ struct PointedCell {
     StageKey stage;
     int head = 0;
     Cell cell;
-    SlotName slot = SlotName::a;
+    SlotName slot = SlotName::live;
     bool operator==(const PointedCell&) const = default;
 };
 

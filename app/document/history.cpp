@@ -3,11 +3,12 @@
 namespace attnscope {
 
 UndoPoint undo_point(const Session& session) {
-    return {session.experiment, session.presentation.head, session.presentation.stage};
+    return {session.experiment, session.presentation.head, session.presentation.stage, session.pinned};
 }
 
 void restore(Session& session, const UndoPoint& point) {
     session.experiment = point.experiment;
+    session.pinned = point.pinned;
     session.presentation.head = point.head;
     session.presentation.set_layer(point.stage.layer);
     session.presentation.focus(point.stage);

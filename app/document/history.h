@@ -8,11 +8,13 @@
 
 namespace attnscope {
 
-/// What undo restores: everything that affects the numbers, the head and the focused stage.
+/// What undo restores: everything that affects the numbers, the head, the focused stage, and what is
+/// pinned.
 struct UndoPoint {
     Experiment experiment;
     HeadChoice head;
     StageKey stage;
+    std::optional<Pinned> pinned;
     std::size_t home = 0;  ///< index of the document's file that it belongs to
     bool operator==(const UndoPoint&) const = default;
 };

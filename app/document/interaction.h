@@ -143,7 +143,7 @@ std::optional<Cell> locked_cell(const Presentation& presentation, const Trace* t
 struct HeldCell {
     const Stage* stage;
     Cell cell;
-    SlotName slot = SlotName::a;
+    SlotName slot = SlotName::live;
 };
 /// The cell that the inspector shows: the locked cell as mapped to the focused stage or, where that lacks its
 /// row or column, in the stage where it was locked. nullopt where nothing is locked, or the trace lacks the

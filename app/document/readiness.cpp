@@ -3,11 +3,24 @@
 #include <algorithm>
 
 #include "core/cancelled.h"
-#include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {
+
+void make_ready(const Buffer& buffer, int head) {
+    buffer.range();
+    if (!buffer.is_on_device()) buffer.pooled(head, buffer.levels());
+}
+
 namespace {
+
+/// What Trace::fully_masked() asks of these heads.
+void find_fully_masked(const Trace& trace, const Buffer& masked_scores, int first, int end) {
+    for (int h = first; h < end; ++h) {
+        masked_scores.row_largest(h);
+        if (trace.experiment.over_queries()) masked_scores.column_largest(h);
+    }
+}
 
 /// What costs next to nothing is found out for every head and the mean.
 bool is_cheap(const Trace& trace) {
@@ -21,11 +34,6 @@ bool is_cheap(const Trace& trace) {
 /// Whether it is known what drawing a matrix needs. A card pools its values itself.
 bool is_ready(const Buffer& buffer, int head) {
     return buffer.known_range() && (buffer.is_on_device() || buffer.known_pooled(head, buffer.levels()));
-}
-
-void make_ready(const Buffer& buffer, int head) {
-    buffer.range();
-    if (!buffer.is_on_device()) buffer.pooled(head, buffer.levels());
 }
 
 bool is_ready(const Stage& stage, const HeadChoice& chosen) {
@@ -56,15 +64,18 @@ void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_toke
     const auto make_stage_ready = [&](const Stage& stage) {
         if (cancel.stop_requested()) throw Cancelled{};
         make_ready(stage, head);
+        if (stage.info->role == StageRole::masked_scores) {
+            const HeadChoice shown = head_on_screen(stage, head);
+            const bool one = shown.kind == HeadChoice::Kind::one && !cheap;
+            find_fully_masked(trace, stage.buffer, one ? shown.head : 0,
+                              one ? shown.head + 1 : stage.shape().heads);
+        }
         if (!cheap) return;
         make_ready(stage, {HeadChoice::Kind::mean});
         for (int h = 0; h < stage.shape().heads; ++h) make_ready(stage.buffer, h);
     };
     for (const StageRecord& record : trace.records) make_stage_ready(*record.stage);
     for (const StagePtr& gradient : trace.gradients) make_stage_ready(*gradient);
-    const Shape& shape = main_stage(trace).shape();
-    for (int i = 0; i < shape.rows; ++i) trace.fully_masked(i);
-    for (int j = 0; j < shape.columns; ++j) trace.fully_masked_column(j);
 }
 
 }  // namespace attnscope

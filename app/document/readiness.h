@@ -13,4 +13,7 @@ bool is_ready(const Trace& trace, const HeadChoice& head);
 /// Finds out what these need, and the status bar of the trace. Throws Cancelled.
 void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel);
 
+/// The same of one matrix, a head of a buffer.
+void make_ready(const Buffer& buffer, int head);
+
 }  // namespace attnscope

@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_recent_files = 10;
 constexpr char k_aside[] = ".unreadable";
-constexpr char k_kept[] = "kept";  ///< key in the session file: the values that are stored as parts
+constexpr char k_kept[] = "kept";           ///< key in the session file: the values that are stored as parts
+constexpr char k_kept_pinned[] = "pinned";  ///< in it: those of the pinned experiment
 
 fs::path session_file(const std::string& folder) { return fs::path(folder) / "session.json"; }
 fs::path window_file(const std::string& folder) { return fs::path(folder) / "window.json"; }
@@ -119,16 +120,20 @@ Session read_session(const std::string& folder, const fs::path& file) {
     const Json kept = json.at(k_kept);
     json.erase(k_kept);
     Session session = session_from_json(json.dump(), file.string());
-    Experiment& experiment = session.experiment;
-    const Json given = kept.value("given", Json::object());
-    for (const auto& [name, part] : given.items())
-        experiment.weights.given.insert_or_assign(
-            name, GivenMatrix(matrix_from_npy(read_part(folder, part.get<std::string>()), file.string())));
-    if (kept.contains("image"))
-        experiment.input.image.emplace(
-            decode_image(read_part(folder, kept.at("image").get<std::string>()), file.string()));
-    check(experiment);
-    check_given_cells(experiment);
+    const auto complete = [&](Experiment& experiment, const Json& parts) {
+        const Json given = parts.value("given", Json::object());
+        for (const auto& [name, part] : given.items())
+            experiment.weights.given.insert_or_assign(
+                name,
+                GivenMatrix(matrix_from_npy(read_part(folder, part.get<std::string>()), file.string())));
+        if (parts.contains("image"))
+            experiment.input.image.emplace(
+                decode_image(read_part(folder, parts.at("image").get<std::string>()), file.string()));
+        check(experiment);
+        check_given_cells(experiment);
+    };
+    complete(session.experiment, kept);
+    if (session.pinned) complete(session.pinned->experiment, kept.value(k_kept_pinned, Json::object()));
     return session;
 }
 
@@ -193,16 +198,23 @@ std::string StateWriter::part_of(const std::variant<GivenMatrix, GivenImage>& co
 /// The session as JSON, large matrices and the picture by reference: a matrix of one 0 is the placeholder of
 /// each.
 std::string StateWriter::session_text(Session session) {
-    Json kept = Json::object();
-    for (auto& [name, matrix] : session.experiment.weights.given) {
-        if (matrix.values().size() <= k_most_inline) continue;
-        kept["given"][name] = part_of(matrix);
-        matrix = GivenMatrix(Matrix::Zero(1, 1));
-    }
-    if (auto& image = session.experiment.input.image; image && !(*image == drawn_picture())) {
-        kept["image"] = part_of(*image);
-        image.reset();
-    }
+    const auto parts_of = [&](Experiment& experiment) {
+        Json parts = Json::object();
+        for (auto& [name, matrix] : experiment.weights.given) {
+            if (matrix.values().size() <= k_most_inline) continue;
+            parts["given"][name] = part_of(matrix);
+            matrix = GivenMatrix(Matrix::Zero(1, 1));
+        }
+        if (auto& image = experiment.input.image; image && !(*image == drawn_picture())) {
+            parts["image"] = part_of(*image);
+            image.reset();
+        }
+        return parts;
+    };
+    Json kept = parts_of(session.experiment);
+    if (session.pinned)
+        if (Json pinned = parts_of(session.pinned->experiment); !pinned.empty())
+            kept[k_kept_pinned] = std::move(pinned);
     if (kept.empty()) return to_json(session);
     Json json = Json::parse(to_json(session));
     json[k_kept] = std::move(kept);

@@ -1,6 +1,7 @@
 // The experiments of a document, by name, each with its newest trace.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -8,8 +9,10 @@
 
 namespace attnscope {
 
-/// Slot A is the session's experiment, which the window shows; B, where it is open, one to compare with.
-enum class SlotName { a, b };
+/// What an experiment of the document is: the session's, which the window shows and B of a comparison; A of
+/// it, which is pinned; the one whose run of training is beside the session's.
+enum class SlotName { live, pinned, beside };
+inline constexpr std::array k_slots = {SlotName::live, SlotName::pinned, SlotName::beside};
 
 struct Slot {
     Experiment experiment;                         ///< the newest one requested

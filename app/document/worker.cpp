@@ -114,7 +114,7 @@ public:
     void close(SlotName slot);
     void compute_on(std::function<BackendChoice()> choose, bool at_once);
     void leave_card(const std::string& why);
-    void prepare_for(const Wanted& wanted);
+    void prepare_for(SlotName slot, const Wanted& wanted);
     void compute_again();
     BackendReport backend() const;
     std::shared_ptr<Backend> card() const;
@@ -129,7 +129,8 @@ private:
         std::optional<WorkResult> result = {};
         std::shared_ptr<const Trace> previous = std::make_shared<const Trace>();
         int forgotten = 0;      ///< how often `previous` had to be dropped
-        bool prepares = false;  ///< `previous` is not ready to draw for `wanted_`
+        bool prepares = false;  ///< `previous` is not ready to draw for `wanted`
+        Wanted wanted = {};
     };
 
     Work& work(SlotName slot) { return work_[static_cast<std::size_t>(slot)]; }
@@ -149,14 +150,13 @@ private:
     std::function<void()> wake_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
-    std::array<Work, 2> work_;         ///< by SlotName
-    std::optional<SlotName> running_;  ///< being evaluated
-    SlotName latest_ = SlotName::b;    ///< evaluated last; the other one has precedence
-    std::stop_source cancel_;          ///< of what is running
+    std::array<Work, k_slots.size()> work_;  ///< by SlotName
+    std::optional<SlotName> running_;        ///< being evaluated
+    SlotName latest_ = k_slots.back();       ///< evaluated last; the others have precedence, in turns
+    std::stop_source cancel_;                ///< of what is running
     bool choosing_ = false;
     std::function<BackendChoice()> choose_;
     bool choose_at_once_ = false;
-    Wanted wanted_;
     std::string notice_;             ///< to be added to the next result
     std::shared_ptr<Backend> card_;  ///< nullptr: the processor computes
     BackendReport report_;
@@ -189,7 +189,7 @@ void Worker::Shared::request(SlotName slot, Experiment experiment) {
 
 void Worker::Shared::close(SlotName slot) {
     const std::lock_guard lock(mutex_);
-    work(slot) = {.forgotten = work(slot).forgotten + 1};
+    work(slot) = {.forgotten = work(slot).forgotten + 1, .wanted = work(slot).wanted};
     if (running_ == slot) cancel_.request_stop();
     changed_.notify_all();
 }
@@ -208,10 +208,10 @@ void Worker::Shared::leave_card(const std::string& why) {
     ask_all_again();
 }
 
-void Worker::Shared::prepare_for(const Wanted& wanted) {
+void Worker::Shared::prepare_for(SlotName slot, const Wanted& wanted) {
     const std::lock_guard lock(mutex_);
-    if (std::exchange(wanted_, wanted) == wanted) return;
-    for (Work& each : work_) each.prepares = !is_ready(*each.previous, wanted);
+    if (std::exchange(work(slot).wanted, wanted) == wanted) return;
+    work(slot).prepares = !is_ready(*work(slot).previous, wanted);
     changed_.notify_all();
 }
 
@@ -256,15 +256,17 @@ void Worker::Shared::ask_again(SlotName slot) {
 }
 
 void Worker::Shared::ask_all_again() {
-    for (const SlotName slot : {SlotName::a, SlotName::b})
+    for (const SlotName slot : k_slots)
         if (work(slot).newest) ask_again(slot);
 }
 
 /// The slot to work on next.
 std::optional<SlotName> Worker::Shared::next() const {
-    const SlotName other = latest_ == SlotName::a ? SlotName::b : SlotName::a;
-    for (const SlotName slot : {other, latest_})
+    const auto latest = static_cast<std::size_t>(latest_);
+    for (std::size_t after = 1; after <= k_slots.size(); ++after) {
+        const SlotName slot = k_slots[(latest + after) % k_slots.size()];
         if (work(slot).asked || work(slot).prepares) return slot;
+    }
     return std::nullopt;
 }
 
@@ -335,7 +337,7 @@ bool Worker::Shared::evaluate(std::unique_lock<std::mutex>& lock, SlotName slot)
     if (result.trace) {
         own.previous = result.trace;
         // Something else may be wanted than when it began; what did not fit in memory is not tried again.
-        own.prepares = result.notice.empty() && !is_ready(*own.previous, wanted_);
+        own.prepares = result.notice.empty() && !is_ready(*own.previous, own.wanted);
     }
     if (std::string notice = std::exchange(notice_, {}); !notice.empty()) result.notice = std::move(notice);
     own.result = std::move(result);
@@ -350,7 +352,7 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
     cancel_ = std::stop_source{};
     const std::shared_ptr<const Trace> trace = own.previous;
     std::shared_ptr<const Trace> ready = trace;
-    const Wanted wanted = wanted_;
+    const Wanted wanted = own.wanted;
     std::string notice;
     const std::stop_token cancel = cancel_.get_token();
     lock.unlock();
@@ -386,14 +388,13 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
 WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, SlotName slot) {
     Work& own = work(slot);
     const Experiment experiment = *std::exchange(own.asked, std::nullopt);
-    const SlotName other_slot = slot == SlotName::a ? SlotName::b : SlotName::a;
-    // A slot that has no trace yet reuses what is equal in the other slot.
-    const Work& other = work(other_slot);
-    const std::shared_ptr<const Trace> previous =
-        own.previous->records.empty() ? other.previous : own.previous;
+    // A slot that has no trace yet reuses what is equal in another slot.
+    std::shared_ptr<const Trace> previous = own.previous;
+    for (const Work& other : work_)
+        if (previous->records.empty()) previous = other.previous;
     const std::shared_ptr<Backend> card = card_;
     const int forgotten = own.forgotten;
-    const Wanted wanted = wanted_;
+    const Wanted wanted = own.wanted;
     cancel_ = std::stop_source{};
     EvaluateOptions options = options_;
     options.cancel = cancel_.get_token();
@@ -415,7 +416,8 @@ WorkResult Worker::Shared::evaluate_newest(std::unique_lock<std::mutex>& lock, S
     if (forgotten != own.forgotten) return {.slot = slot};
     if (!lost.empty()) {
         use_processor(lost);
-        if (other.newest) ask_again(other_slot);  // its trace lay there, too
+        for (const SlotName other : k_slots)  // whose traces lay there, too
+            if (other != slot && work(other).newest) ask_again(other);
     }
     // Computes what is on screen again.
     if (!result.words && !own.asked && !own.previous->records.empty()) own.newest = own.previous->experiment;
@@ -442,7 +444,9 @@ void Worker::compute_on(std::function<BackendChoice()> choose, bool at_once) {
     shared_->compute_on(std::move(choose), at_once);
 }
 void Worker::leave_card(const std::string& why) { shared_->leave_card(why); }
-void Worker::prepare_for(const HeadChoice& head, bool gradients) { shared_->prepare_for({head, gradients}); }
+void Worker::prepare_for(SlotName slot, const HeadChoice& head, bool gradients) {
+    shared_->prepare_for(slot, {head, gradients});
+}
 void Worker::compute_again() { shared_->compute_again(); }
 BackendReport Worker::backend() const { return shared_->backend(); }
 std::shared_ptr<Backend> Worker::card() const { return shared_->card(); }

@@ -63,16 +63,16 @@ public:
     /// Tells that the GPU that computed the newest traces was lost, found when reading from it: the newest
     /// experiments are computed again on the processor.
     void leave_card(const std::string& why);
-    /// Which head is shown, or the mean over heads, and whether gradients are. From now on this is what
-    /// results are ready to draw; the newest are delivered again where they were not. A trace without a loss
-    /// has no gradients, and so has one whose gradients do not fit in memory, which a notice says.
-    void prepare_for(const HeadChoice& head, bool gradients = false);
+    /// Which head of a slot is shown, or the mean over heads, and whether gradients are. From now on this is
+    /// what its results are ready to draw; the newest is delivered again where it was not. A trace without a
+    /// loss has no gradients, and so has one whose gradients do not fit in memory, which a notice says.
+    void prepare_for(SlotName slot, const HeadChoice& head, bool gradients = false);
     /// Computes every stage of the newest experiments again, as the shaders have changed.
     void compute_again();
     BackendReport backend() const;
     /// The GPU backend in use; nullptr: the processor computes.
     std::shared_ptr<Backend> card() const;
-    /// The newest result of a slot that was not taken yet, slot A's first.
+    /// The newest result of a slot that was not taken yet, the live one's first.
     std::optional<WorkResult> take();
     /// True from request() of this slot, compute_on() or prepare_for() until their result can be taken.
     bool busy(SlotName slot) const;

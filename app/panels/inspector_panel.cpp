@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "app/panels/inspector_column.h"
+#include "app/panels/inspector_compare.h"
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
 #include "core/graph/explain.h"
@@ -11,30 +13,11 @@
 #include "core/number_text.h"
 #include "core/picture/color_scale.h"
 #include "core/picture/shown_matrix.h"
-#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
 
 constexpr float k_margin = 18;
-
-/// The column of text that the inspector writes, from top to bottom.
-struct Column {
-    const Ui& ui;
-    ImDrawList* list;
-    float left, right;
-
-    float y() const { return ImGui::GetCursorScreenPos().y; }
-    void advance(float units) const { ImGui::Dummy({1, ui.px(units)}); }
-    float width() const { return right - left; }
-};
-
-std::string value_text(double value) {
-    const double magnitude = std::abs(value);
-    if (!std::isfinite(value) || (magnitude != 0 && (magnitude < 1e-3 || magnitude >= 1e5)))
-        return short_text(value);
-    return fixed_text(value, magnitude < 10 ? 4 : 3);
-}
 
 /// A cell of a stage in one head, or in the mean if head is −1.
 struct Inspected {
@@ -47,7 +30,7 @@ struct Inspected {
 /// The hovered cell, else the locked one.
 std::optional<Inspected> inspected(Desk& desk) {
     const std::optional<PointedCell>& hovered = desk.state.hovered;
-    const Slot* slot = desk.document.slot(hovered ? hovered->slot : SlotName::a);
+    const Slot* slot = desk.document.slot(hovered ? hovered->slot : SlotName::live);
     if (!slot || !slot->trace || !desk.document.ready()) return std::nullopt;
     const Presentation& p = desk.document.presentation();
     std::optional<Inspected> found;
@@ -63,58 +46,6 @@ std::optional<Inspected> inspected(Desk& desk) {
     const Shape& shape = found->stage->shape();
     if (found->cell.row >= shape.rows || found->cell.column >= shape.columns) return std::nullopt;
     return found;
-}
-
-void heading(const Column& c, const std::string& title, const std::string& derived) {
-    const float y = c.y() + c.ui.px(12);
-    draw_text(c.list, c.ui.fonts.section, {c.left, y}, ink(c.ui.theme.secondary), title, Align::left,
-              c.width());
-    draw_text(c.list, c.ui.fonts.caption, {c.right, y}, ink(c.ui.theme.faint), derived, Align::right);
-    c.advance(34);
-}
-
-/// A label to the left of a value that is `beside` wide; on its own line if both do not fit on one.
-void put_beside(const Column& c, const std::string& label, float beside, float below) {
-    const bool fits = text_width(c.ui.fonts.body, label) + c.ui.px(10) + beside <= c.width();
-    draw_text(c.list, c.ui.fonts.body, {c.left, c.y() + c.ui.px(below)}, ink(c.ui.theme.secondary), label,
-              Align::left, c.width());
-    if (!fits) c.advance(17);
-}
-
-/// A label and a value that can be selected and copied.
-void line(const Column& c, const std::string& label, double value, bool rule) {
-    const std::string text = value_text(value);
-    put_beside(c, label, text_width(c.ui.fonts.mono, text), 4);
-    const float y = c.y();
-    ImGui::SetCursorScreenPos({c.right - text_width(c.ui.fonts.mono, text) - c.ui.px(8), y});
-    if (ImGui::InvisibleButton(("copy" + label).c_str(),
-                               {text_width(c.ui.fonts.mono, text) + c.ui.px(8), c.ui.px(24)}))
-        c.ui.copy(exact_text(value));
-    tooltip(c.ui, exact_text(value) + " — click to copy");
-    const bool hovered = ImGui::IsItemHovered();
-    draw_text(c.list, c.ui.fonts.mono, {c.right, y + c.ui.px(4)},
-              hovered ? ink(c.ui.theme.accent) : ink(c.ui.theme.text), text, Align::right);
-    ImGui::SetCursorScreenPos({c.left, y + c.ui.px(28)});
-    if (rule) c.list->AddLine({c.left, y + c.ui.px(26)}, {c.right, y + c.ui.px(26)}, ink(c.ui.theme.line));
-}
-
-/// The text with its middle replaced by "…" if it is wider than `width`.
-std::string without_middle(ImFont* font, const std::string& text, float width) {
-    if (text_width(font, text) <= width) return text;
-    std::vector<std::size_t> begins;  // byte offsets of its characters, and the end
-    for (std::size_t i = 0; i < text.size(); i += std::max<std::size_t>(decode_utf8(text.substr(i)).bytes, 1))
-        begins.push_back(i);
-    begins.push_back(text.size());
-    const std::size_t all = begins.size() - 1;
-    const auto shortened = [&](std::size_t kept) {
-        return text.substr(0, begins[(kept + 1) / 2]) + "…" + text.substr(begins[all - kept / 2]);
-    };
-    std::size_t fits = 0, too_many = all;
-    while (too_many - fits > 1) {
-        const std::size_t middle = (fits + too_many) / 2;
-        (text_width(font, shortened(middle)) <= width ? fits : too_many) = middle;
-    }
-    return shortened(fits);
 }
 
 /// "query → key", both shortened in the middle if they do not fit.
@@ -157,15 +88,6 @@ void title(const Column& c, const Trace& trace, const Inspected& at, const Proof
     if (two_lines) c.advance(27);
     draw_text(c.list, c.ui.fonts.mono_large, {c.right, c.y() - c.ui.px(3)}, ink(color), value, Align::right);
     c.advance(30);
-}
-
-void remark(const Column& c, const std::string& text) {
-    if (text.empty()) return;
-    ImGui::SetCursorScreenPos({c.left, c.y()});
-    ImGui::PushStyleColor(ImGuiCol_Text, ink(c.ui.theme.secondary));
-    wrapped_text(text, c.width());
-    ImGui::PopStyleColor();
-    c.advance(6);
 }
 
 /// Bars to the right of a zero line, and to its left if there are negative values.
@@ -337,7 +259,7 @@ void summary(const Column& c, const Proof& proof, const Inspected& at) {
 
 /// The cell at the steps of the run's film, as a line from the first to the last.
 void since_step_0(Desk& desk, const Column& c, const Inspected& at) {
-    if (!desk.document.is_of_run() || at.slot != SlotName::a || at.stage->part == StageKey::Part::gradient)
+    if (!desk.document.is_of_run() || at.slot != SlotName::live || at.stage->part == StageKey::Part::gradient)
         return;
     struct Point {
         int step;
@@ -414,7 +336,9 @@ void inspector_panel(Desk& desk, const Ui& ui, const Area& area) {
                         area.max.x - ui.px(k_margin)};
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
     ImGui::Dummy({1, ui.px(2)});
-    if (const auto at = inspected(desk))
+    if (const auto pair = compared_cells(desk))
+        compare_proofs(desk, column, *pair);
+    else if (const auto at = inspected(desk))
         proof_of(desk, column, *at);
     else
         nothing_pointed_at(column);

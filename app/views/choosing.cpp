@@ -23,8 +23,10 @@ int largest_key(const ShownStage& shown, int query) {
 }
 
 SlotName slot_of(const Desk& desk, const ShownStage& shown) {
-    const Slot* b = desk.document.slot(SlotName::b);
-    return b && b->trace.get() == shown.trace ? SlotName::b : SlotName::a;
+    for (const SlotName name : {SlotName::pinned, SlotName::beside})
+        if (const Slot* slot = desk.document.slot(name); slot && slot->trace.get() == shown.trace)
+            return name;
+    return SlotName::live;
 }
 
 void point_at(Desk& desk, const ShownStage& shown, const Cell& cell) {
@@ -50,7 +52,7 @@ void use_cell(Desk& desk, const Ui& ui, const ShownStage& shown, const Cell& cel
     tooltip(ui, row + (row.empty() ? "" : between) + column + "   " +
                     (shown.closed(cell.row, cell.column) ? std::string(k_closed_by_mask)
                                                          : exact_text(shown.at(cell.row, cell.column))));
-    if (slot_of(desk, shown) == SlotName::a && ImGui::IsMouseReleased(0) && was_click())
+    if (slot_of(desk, shown) == SlotName::live && ImGui::IsMouseReleased(0) && was_click())
         toggle_lock(desk, shown, cell);
 }
 

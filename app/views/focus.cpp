@@ -20,7 +20,6 @@ namespace {
 
 constexpr float k_header_height = 66;
 constexpr float k_low_header_height = 46;
-constexpr double k_zoom_per_notch = 1.2;
 
 /// A clickable word at the right of the header.
 struct HeaderWord {
@@ -92,7 +91,7 @@ void row_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& layout
     for (int i = layout.rows.first(); i <= layout.rows.last(); ++i) {
         if (!label_shown(i, stride, lit)) continue;
         const float middle = layout.rows.middle(i);
-        if (middle < layout.view.min.y || middle > layout.view.max.y) continue;
+        if (middle < layout.view().min.y || middle > layout.view().max.y) continue;
         ImFont* font = i == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = shown.row_fully_masked(i);
         const Rgb8 color = flagged ? ui.theme.warning : i == lit ? ui.theme.text : ui.theme.secondary;
@@ -113,7 +112,7 @@ void column_labels(const Ui& ui, const ShownStage& shown, const FocusLayout& lay
     for (int j = layout.columns.first() / group; j <= layout.columns.last() / group; ++j) {
         if (!label_shown(j, stride, lit)) continue;
         const float middle = layout.columns.origin + (static_cast<float>(j) + 0.5f) * pitch;
-        if (middle < layout.view.min.x || middle > layout.view.max.x) continue;
+        if (middle < layout.view().min.x || middle > layout.view().max.x) continue;
         ImFont* font = j == lit ? ui.fonts.strong : ui.fonts.body;
         const bool flagged = group == 1 && shown.column_fully_masked(j);
         const ImU32 color = ink(flagged ? ui.theme.warning : j == lit ? ui.theme.text : ui.theme.secondary);
@@ -156,12 +155,12 @@ void operands(Desk& desk, const Ui& ui, const FocusLayout& layout, const StageIn
     ImDrawList* list = ImGui::GetWindowDrawList();
     if (layout.left) {
         const Area& area = layout.left_area;
-        list->PushClipRect({area.min.x - 2, layout.view.min.y - 2}, {area.max.x + 2, layout.view.max.y + 2},
-                           true);
+        list->PushClipRect({area.min.x - 2, layout.view().min.y - 2},
+                           {area.max.x + 2, layout.view().max.y + 2}, true);
         paint_matrix(desk, ui, *list, *layout.left, area);
         outline_row(ui, *list, area, lit_row(lit, *layout.left->stage->info), layout.left->rows());
         list->PopClipRect();
-        const float y = layout.view.min.y - ui.px(20);
+        const float y = layout.view().min.y - ui.px(20);
         draw_text(list, ui.fonts.strong, {area.min.x, y}, ink(ui.theme.secondary),
                   std::string(layout.left->stage->info->symbol));
         if (area.width() > ui.px(90))
@@ -171,15 +170,15 @@ void operands(Desk& desk, const Ui& ui, const FocusLayout& layout, const StageIn
     if (layout.above) {
         const Area& area = layout.above_area;
         const bool transposed = layout.above_transposed;
-        list->PushClipRect({layout.view.min.x - 2, area.min.y - 2}, {layout.view.max.x + 2, area.max.y + 2},
-                           true);
+        list->PushClipRect({layout.view().min.x - 2, area.min.y - 2},
+                           {layout.view().max.x + 2, area.max.y + 2}, true);
         paint_matrix(desk, ui, *list, *layout.above, area, transposed);
         const int column = transposed ? lit_row(lit, *layout.above->stage->info)
                                       : lit_column(lit, *layout.above->stage->info);
         outline_column(ui, *list, area, info.columns == Axis::key_token ? lit.key : column,
                        transposed ? layout.above->rows() : layout.above->columns());
         list->PopClipRect();
-        const float x = layout.view.min.x - ui.px(12);
+        const float x = layout.view().min.x - ui.px(12);
         const int rows = transposed ? layout.above->columns() : layout.above->rows();
         const int columns = transposed ? layout.above->rows() : layout.above->columns();
         draw_text(list, ui.fonts.strong, {x, area.min.y + ui.px(4)}, ink(ui.theme.secondary),
@@ -234,9 +233,9 @@ void color_bar(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLay
 void lit_cells(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout,
                const Highlight& lit) {
     ImDrawList* list = ImGui::GetWindowDrawList();
-    const Area whole{{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}};
-    list->PushClipRect({layout.view.min.x - 3, layout.view.min.y - 3},
-                       {layout.view.max.x + 3, layout.view.max.y + 3}, true);
+    const Area whole = layout.whole();
+    list->PushClipRect({layout.view().min.x - 3, layout.view().min.y - 3},
+                       {layout.view().max.x + 3, layout.view().max.y + 3}, true);
     const int row = lit_row(lit, *shown.stage->info), column = lit_column(lit, *shown.stage->info);
     outline_row(ui, *list, whole, row, layout.rows.count);
     outline_column(ui, *list, whole, column, layout.columns.count / shown.stage->shape().depth, 0.35f);
@@ -245,36 +244,8 @@ void lit_cells(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLay
                                          ? std::optional(desk.state.hovered->cell)
                                          : locked;
     if (cell && cell->row < layout.rows.count && cell->column < layout.columns.count)
-        list->AddRect({layout.columns.begin(cell->column) - 1, layout.rows.begin(cell->row) - 1},
-                      {layout.columns.begin(cell->column + 1) + 1, layout.rows.begin(cell->row + 1) + 1},
-                      ink(ui.theme.text), 2, 0, ui.px(1.8f));
+        outline_cell(ui, *list, layout.cell(*cell));
     list->PopClipRect();
-}
-
-void zoom_by(Desk& desk, const FocusLayout& layout, float notches) {
-    Zoom& zoom = desk.state.zoom;
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const auto fraction = [](const AxisPlace& axis, float at) {
-        return (at - axis.origin) / (axis.end() - axis.origin);
-    };
-    const double x = fraction(layout.columns, mouse.x), y = fraction(layout.rows, mouse.y);
-    const double factor =
-        std::clamp(zoom.factor * std::pow(k_zoom_per_notch, notches), 1.0, largest_zoom(layout));
-    // The point under the mouse stays in place.
-    const double kept = zoom.factor / factor;
-    zoom = {factor, x + (zoom.x - x) * kept, y + (zoom.y - y) * kept};
-    if (factor == 1) zoom = {};
-}
-
-void pan(Desk& desk, const FocusLayout& layout) {
-    Zoom& zoom = desk.state.zoom;
-    const ImVec2 moved = ImGui::GetIO().MouseDelta;
-    const auto step = [](double center, float pixels, const AxisPlace& axis) {
-        const double total = axis.end() - axis.origin, half = (axis.view_max - axis.view_min) / 2 / total;
-        return std::clamp(center - pixels / total, half, std::max(half, 1 - half));
-    };
-    zoom.x = step(zoom.x, moved.x, layout.columns);
-    zoom.y = step(zoom.y, moved.y, layout.rows);
 }
 
 void value_tooltip(const Ui& ui, const ShownStage& shown, const Cell& cell) {
@@ -317,23 +288,23 @@ void use_keys(Desk& desk, const Ui& ui, const ShownStage& shown, const KeyboardU
 void interact_with_matrix(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout) {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const Cell cell{layout.rows.at(mouse.y), layout.columns.at(mouse.x)};
-    ImGui::SetCursorScreenPos(layout.view.min);
+    ImGui::SetCursorScreenPos(layout.view().min);
     ImGui::InvisibleButton("matrix",
-                           {std::max(1.0f, layout.view.width()), std::max(1.0f, layout.view.height())});
+                           {std::max(1.0f, layout.view().width()), std::max(1.0f, layout.view().height())});
     const bool painting = is_painted(shown) && paint_stroke(desk, shown, layout);
     if (ImGui::IsItemHovered()) {
         desk.state.pointing = PointedCell{shown.stage->key(), shown.head_index(), cell};
-        if (ImGui::GetIO().MouseWheel != 0) zoom_by(desk, layout, ImGui::GetIO().MouseWheel);
+        if (ImGui::GetIO().MouseWheel != 0) zoom_by(desk.state.zoom, layout, ImGui::GetIO().MouseWheel);
         if (!ImGui::IsItemActive()) value_tooltip(ui, shown, cell);
         if (is_painted(shown) && ImGui::IsMouseClicked(1)) ImGui::OpenPopup(k_presets_popup);
-        if (ImGui::IsMouseDragging(2)) pan(desk, layout);
+        if (ImGui::IsMouseDragging(2)) pan(desk.state.zoom, layout);
     }
-    if (!painting && ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(desk, layout);
+    if (!painting && ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(desk.state.zoom, layout);
     const bool typed = is_typed_into(shown) && ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0);
     if (typed) begin_cell(desk, ui, shown, cell);
     if (!painting && !typed && ImGui::IsItemDeactivated() && ImGui::IsItemHovered() && was_click())
         toggle_lock(desk, shown, cell);
-    use_keys(desk, ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view));
+    use_keys(desk, ui, shown, grid_keyboard_use(ui, ImGui::GetID("matrix"), layout.view()));
 }
 
 /// Shown instead of the matrix where a mean over heads is meaningless.
@@ -359,12 +330,12 @@ void interact_with_operands(Desk& desk, const ShownStage& shown, const FocusLayo
     const auto index = [](float at, float low, float size, int count) {
         return cell_at((at - low) / size * static_cast<float>(count), count);
     };
-    if (layout.left && layout.left_area.contains(mouse) && mouse.y < layout.view.max.y &&
-        mouse.y >= layout.view.min.y)
+    if (layout.left && layout.left_area.contains(mouse) && mouse.y < layout.view().max.y &&
+        mouse.y >= layout.view().min.y)
         point(*layout.left, layout.left_area, layout.rows.at(mouse.y),
               index(mouse.x, layout.left_area.min.x, layout.left_area.width(), layout.left->columns()));
-    if (layout.above && layout.above_area.contains(mouse) && mouse.x < layout.view.max.x &&
-        mouse.x >= layout.view.min.x) {
+    if (layout.above && layout.above_area.contains(mouse) && mouse.x < layout.view().max.x &&
+        mouse.x >= layout.view().min.x) {
         const bool transposed = layout.above_transposed;
         const int inner = index(mouse.y, layout.above_area.min.y, layout.above_area.height(),
                                 transposed ? layout.above->columns() : layout.above->rows());
@@ -399,9 +370,8 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     const Highlight lit = current_highlight(desk.state, desk.document.presentation(), &trace);
     const ColorScale scale = scale_of(*shown, desk.document.presentation());
     operands(desk, ui, layout, *shown->stage->info, lit);
-    list->PushClipRect(layout.view.min, layout.view.max, true);
-    paint_matrix(desk, ui, *list, *shown,
-                 {{layout.columns.origin, layout.rows.origin}, {layout.columns.end(), layout.rows.end()}});
+    list->PushClipRect(layout.view().min, layout.view().max, true);
+    paint_matrix(desk, ui, *list, *shown, layout.whole());
     cell_values(desk, ui, *shown, layout, scale);
     is_painted(*shown) ? stroke_cells(desk, ui, layout) : end_stroke(desk);
     list->PopClipRect();

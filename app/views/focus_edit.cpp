@@ -188,8 +188,8 @@ void cell_field(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLa
     }
     const Cell cell = *desk.state.edited_cell;
     const float width = std::max(layout.columns.pitch, ui.px(92));
-    const float right = std::max(layout.view.min.x, layout.view.max.x + ui.px(80) - width);
-    ImGui::SetCursorScreenPos({std::clamp(layout.columns.begin(cell.column), layout.view.min.x, right),
+    const float right = std::max(layout.view().min.x, layout.view().max.x + ui.px(80) - width);
+    ImGui::SetCursorScreenPos({std::clamp(layout.columns.begin(cell.column), layout.view().min.x, right),
                                layout.rows.middle(cell.row) - ui.px(13)});
     const auto typed = typing_field(ui, field_id(), width);
     if (!typed) return;

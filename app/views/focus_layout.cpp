@@ -57,16 +57,6 @@ std::optional<ShownStage> operand_shown(const ShownStage& shown, const Stage* op
     return shown_stage(*shown.trace, operand->key(), presentation);
 }
 
-/// Fits `count` cells of at most `cell` pixels into the room, zoomed around `center`.
-AxisPlace place(int count, float cell, float low, float high, double factor, double center, bool centered) {
-    const float room = high - low;
-    const float total = cell * static_cast<float>(count) * static_cast<float>(factor);
-    const float view = std::min(total, room);
-    const float start = centered ? low + (room - view) / 2 : low;
-    const float offset = std::clamp(static_cast<float>(center) * total - view / 2, 0.0f, total - view);
-    return {count, start, start + view, start - offset, total / static_cast<float>(count)};
-}
-
 struct Rooms {
     float left, top, width, height;  ///< area available to the matrix
 };
@@ -93,16 +83,8 @@ ColumnLabels column_labels(const Ui& ui, float pitch, float longest) {
 
 }  // namespace
 
-int AxisPlace::first() const { return cell_at((view_min - origin) / pitch, count); }
-int AxisPlace::last() const { return cell_at(std::ceil((view_max - origin) / pitch) - 1, count); }
-int AxisPlace::at(float position) const { return cell_at((position - origin) / pitch, count); }
-
 bool is_narrow(const Ui& ui, const Area& area) { return area.width() < ui.px(k_narrow); }
 bool is_low(const Ui& ui, const Area& area) { return area.height() < ui.px(k_low); }
-
-double largest_zoom(const FocusLayout& layout) {
-    return std::max({1.0, double(layout.rows.count), double(layout.columns.count)});
-}
 
 FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, const Area& body) {
     const Spacing space = spacing(ui, body);
@@ -155,34 +137,32 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
     }
 
     const Zoom& zoom = desk.state.zoom;
-    layout.rows = place(shown.rows(), cell.y, room.top, room.top + room.height, zoom.factor, zoom.y, false);
+    layout.rows = place_axis(shown.rows(), cell.y, room.top, room.top + room.height, zoom.factor, zoom.y);
     layout.columns =
-        place(shown.columns(), cell.x, room.left, room.left + room.width, zoom.factor, zoom.x, false);
+        place_axis(shown.columns(), cell.x, room.left, room.left + room.width, zoom.factor, zoom.x);
     // A matrix narrower than the area is centered.
     const float shift =
         std::floor(std::max(0.0f, (room.width - (layout.columns.view_max - layout.columns.view_min)) / 2));
     layout.columns.origin += shift;
     layout.columns.view_min += shift;
     layout.columns.view_max += shift;
-    layout.view = {{layout.columns.view_min, layout.rows.view_min},
-                   {layout.columns.view_max, layout.rows.view_max}};
+    const Area view = layout.view();
 
     layout.column_label_bottom = room.top - ui.px(5);
     layout.column_label_room = layout.column_label_bottom - (level_top - ui.px(24 + 4));
     if (layout.left) {
-        const float right = layout.view.min.x - space.operand_gap;
+        const float right = view.min.x - space.operand_gap;
         layout.left_area = {{right - left_width, layout.rows.origin}, {right, layout.rows.end()}};
         layout.row_label_right = layout.left_area.min.x - ui.px(10);
     } else {
-        layout.row_label_right = layout.view.min.x - ui.px(10);
+        layout.row_label_right = view.min.x - ui.px(10);
     }
     if (layout.above)
         layout.above_area = {{layout.columns.origin, body.min.y},
                              {layout.columns.end(), body.min.y + above_height}};
-    const float bar_left = layout.view.max.x + space.bar_gap;
-    layout.bar = {
-        {bar_left, layout.view.min.y},
-        {bar_left + ui.px(k_bar_width), std::max(layout.view.max.y, layout.view.min.y + ui.px(80))}};
+    const float bar_left = view.max.x + space.bar_gap;
+    layout.bar = {{bar_left, view.min.y},
+                  {bar_left + ui.px(k_bar_width), std::max(view.max.y, view.min.y + ui.px(80))}};
     return layout;
 }
 

@@ -60,6 +60,17 @@ constexpr float k_behind = 0.3f;
 
 int table_index(const Colormap& map) { return static_cast<int>(&map - colormaps().data()); }
 
+HeatmapLook look_on(const Desk& desk, const Ui& ui, const ColorScale& scale) {
+    HeatmapLook look;
+    look.style = HeatmapLook::Style::colors;
+    look.table = table_index(*scale.map);
+    look.min = scale.min;
+    look.max = scale.max;
+    look.scale = ui.scale;
+    look.opacity = is_behind(desk) ? k_behind : 1;
+    return look;
+}
+
 }  // namespace
 
 ShownMatrix ShownStage::matrix() const {
@@ -100,15 +111,26 @@ void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& 
 
 void paint_matrix(Desk& desk, const Ui& ui, ImDrawList& list, const ShownStage& shown, const Area& area,
                   const ColorScale& scale, bool transposed) {
-    HeatmapLook look;
-    look.style =
-        shown.stage->info->unit == Unit::boolean ? HeatmapLook::Style::dots : HeatmapLook::Style::colors;
-    look.table = table_index(*scale.map);
-    look.min = scale.min;
-    look.max = scale.max;
-    look.scale = ui.scale;
-    look.opacity = is_behind(desk) ? k_behind : 1;
+    HeatmapLook look = look_on(desk, ui, scale);
+    if (shown.stage->info->unit == Unit::boolean) look.style = HeatmapLook::Style::dots;
     ui.heatmaps.draw(list, source_of(shown, transposed), area.min, area.max, look);
+}
+
+void paint_difference(Desk& desk, const Ui& ui, ImDrawList& list,
+                      const std::shared_ptr<const Difference>& difference, const Area& area,
+                      const ColorScale& scale) {
+    const Buffer& values = *difference->values;
+    HeatmapSource source;
+    source.rows = values.shape().rows;
+    source.columns = values.shape().columns;
+    source.values = levels_of(values, 0);
+    source.levels = values.levels() + 1;
+    source.owner = difference;
+    if (difference->open->range().min == 0) {
+        source.open = levels_of(*difference->open, 0);
+        source.mask_owner = difference;
+    }
+    ui.heatmaps.draw(list, source, area.min, area.max, look_on(desk, ui, scale));
 }
 
 void paint_scale(const Ui& ui, const ColorScale& scale, const Area& bar) {
@@ -138,6 +160,11 @@ void outline_column(const Ui& ui, ImDrawList& list, const Area& area, int column
     const float left = area.min.x + static_cast<float>(column) * pitch;
     list.AddRect({left - 1, area.min.y - 1}, {std::max(left + pitch, left + 2) + 1, area.max.y + 1},
                  ink(ui.theme.accent, alpha), 2, 0, ui.px(1.2f));
+}
+
+void outline_cell(const Ui& ui, ImDrawList& list, const Area& cell) {
+    list.AddRect({cell.min.x - 1, cell.min.y - 1}, {cell.max.x + 1, cell.max.y + 1}, ink(ui.theme.text), 2, 0,
+                 ui.px(1.8f));
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include "app/document/desk.h"
 #include "app/ui/ui.h"
 #include "core/picture/color_scale.h"
+#include "core/picture/difference.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {
@@ -61,5 +62,11 @@ void paint_scale(const Ui& ui, const ColorScale& scale, const Area& bar);
 void outline_row(const Ui& ui, ImDrawList& list, const Area& area, int row, int rows, float alpha = 0.9f);
 void outline_column(const Ui& ui, ImDrawList& list, const Area& area, int column, int columns,
                     float alpha = 0.9f);
+void outline_cell(const Ui& ui, ImDrawList& list, const Area& cell);
+
+/// B − A, hatched where nothing is compared.
+void paint_difference(Desk& desk, const Ui& ui, ImDrawList& list,
+                      const std::shared_ptr<const Difference>& difference, const Area& area,
+                      const ColorScale& scale);
 
 }  // namespace attnscope

@@ -134,7 +134,10 @@ struct View {
     bool beside_strip;
 };
 
+std::string always_shown(const Desk&) { return ""; }
+
 constexpr std::array k_views = {
+    View{ViewKind::compare, "Compare", always_shown, compare_view, false},
     View{ViewKind::alignment, "Alignment", why_no_alignment, alignment_view, false},
     View{ViewKind::image, "Image", why_no_image, image_view, true},
     View{ViewKind::training, "Training", why_no_training, training_view, false},

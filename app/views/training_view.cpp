@@ -466,7 +466,7 @@ void pictures(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, co
 /// The run beside, where it stands.
 void run_beside(Desk& desk, const Ui& ui, const Area& area, const Variation& variation) {
     const TrainingProgress& known = desk.document.training_beside();
-    const Slot& slot = *desk.document.slot(SlotName::b);
+    const Slot& slot = *desk.document.slot(SlotName::beside);
     const std::string& problem = known.problem.empty() ? slot.problem : known.problem;
     if (!problem.empty()) return caption(ui, area, capitalized(std::string(variation.name)), problem);
     if (slot.trace) pictures(desk, ui, area, *slot.trace, &known, fmt::format(", {}", variation.name));

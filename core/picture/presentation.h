@@ -48,11 +48,14 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, alignment, image, training };
+enum class ViewKind { pipeline, compare, alignment, image, training };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
-    return std::to_array<ChoiceName<ViewKind>>(
-        {{pipeline, "pipeline"}, {alignment, "alignment"}, {image, "image"}, {training, "training"}});
+    return std::to_array<ChoiceName<ViewKind>>({{pipeline, "pipeline"},
+                                                {compare, "compare"},
+                                                {alignment, "alignment"},
+                                                {image, "image"},
+                                                {training, "training"}});
 }
 
 /// Settings that affect the picture, but no number in it.

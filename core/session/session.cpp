@@ -116,29 +116,28 @@ void require_given_name(const std::string& name, const std::string& path, std::s
     refuse_unknown(source, path, name, known, what);
 }
 
-void read_given(Session& session, const Json& json, std::string_view source) {
-    require_object(json, source, "experiment.given");
+void read_given(Session& session, const Json& json, const std::string& path, std::string_view source) {
+    require_object(json, source, path);
     for (const auto& [name, value] : json.items()) {
-        require_given_name(name, "experiment.given.", source);
-        session.experiment.weights.given.emplace(
-            name, GivenMatrix(matrix_from(value, source, "experiment.given." + name)));
+        require_given_name(name, path + ".", source);
+        session.experiment.weights.given.emplace(name,
+                                                 GivenMatrix(matrix_from(value, source, path + "." + name)));
     }
 }
 
 /// The number texts of a session, by path, because JSON keeps large numbers only as floating point.
 using TypedNumbers = std::map<std::string, std::string>;
 
-/// Reads one object of options: the experiment's or the presentation's.
-void read_options(Session& session, const Json& json, bool experiment, const TypedNumbers& typed,
-                  std::string_view source) {
-    const std::string path = experiment ? "experiment" : "presentation";
+/// Reads one object of options, the experiment's or the presentation's, that stands at a path of the file.
+void read_options(Session& session, const Json& json, bool experiment, const std::string& path,
+                  const TypedNumbers& typed, std::string_view source) {
     require_object(json, source, path);
     std::vector<std::string> known;
     for (const Option& option : options())
         if (option.in_experiment() == experiment) known.push_back(option.json_name());
     for (const auto& [name, value] : json.items()) {
         if (experiment && name == "given") {
-            read_given(session, value, source);
+            read_given(session, value, path + ".given", source);
             continue;
         }
         std::string flag = name;
@@ -154,6 +153,27 @@ void read_options(Session& session, const Json& json, bool experiment, const Typ
             refuse(source, where, error.what());
         }
     }
+}
+
+constexpr std::string_view k_head = "head", k_layer = "layer";
+
+/// Reads what is pinned: an experiment, and which head and layer of it are shown.
+Pinned read_pinned(const Json& json, const TypedNumbers& typed, std::string_view source) {
+    require_object(json, source, "pinned");
+    Session session;
+    Json shown = Json::object();
+    for (const auto& [name, value] : json.items()) {
+        if (name == "experiment")
+            read_options(session, value, true, "pinned.experiment", typed, source);
+        else if (name == k_head || name == k_layer)
+            shown[name] = value;
+        else
+            refuse_unknown(source, "pinned.", name,
+                           std::vector<std::string>{"experiment", std::string(k_head), std::string(k_layer)});
+    }
+    read_options(session, shown, false, "pinned", typed, source);
+    const Presentation& p = session.presentation;
+    return {std::move(session.experiment), p.head, p.layer()};
 }
 
 /// The position of a byte counted from 1; columns count characters.
@@ -185,7 +205,7 @@ public:
         return true;
     }
     bool number_float(double number, const std::string& text) override {
-        if (lists_.empty() && objects_.size() == k_depth_of_options) typed[path()] = text;
+        if (lists_.empty() && objects_.size() <= k_most_depth_of_options) typed[path()] = text;
         // JSON keeps a whole number of more than 64 bits as floating point.
         const auto value = static_cast<float>(number);
         if (!lists_.empty() && is_rounded_whole(text, value)) refuse_rounded(source_, path(), text, value);
@@ -221,7 +241,7 @@ public:
     bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
 
 private:
-    static constexpr std::size_t k_depth_of_options = 2;
+    static constexpr std::size_t k_most_depth_of_options = 3;  ///< in "pinned.experiment"
     struct Object {
         std::set<std::string> names;
         std::string key;  ///< the latest key
@@ -260,8 +280,12 @@ private:
 
 void require_readable_again(const Session& session) {
     std::size_t numbers = 0;
-    for (const auto& [name, matrix] : session.experiment.weights.given)
-        numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
+    const auto count = [&](const Experiment& experiment) {
+        for (const auto& [name, matrix] : experiment.weights.given)
+            numbers += static_cast<std::size_t>(matrix.values().size() + matrix.values().rows());
+    };
+    count(session.experiment);
+    if (session.pinned) count(session.pinned->experiment);
     if (numbers + k_max_json_fields > k_max_json_elements)
         throw Error(
             ErrorKind::too_large,
@@ -282,16 +306,36 @@ Json parse(std::string_view text, std::string_view source) {
     }
 }
 
+/// The options of the experiment or of the presentation, but for custom matrices.
+Json options_json(const Session& session, bool experiment) {
+    Json json = Json::object();
+    for (const Option& option : options())
+        if (option.in_experiment() == experiment && option.type != OptionType::matrices)
+            json[option.json_name()] = option.get(session);
+    return json;
+}
+
+/// What is pinned, as a session that shows it.
+Session session_of(const Pinned& pinned) {
+    Session session{pinned.experiment, {}, {}};
+    session.presentation.head = pinned.head;
+    session.presentation.set_layer(pinned.layer);
+    return session;
+}
+
 /// All but the custom matrices.
 Json settings_json(const Session& session) {
-    Json experiment = Json::object(), presentation = Json::object();
-    for (const Option& option : options())
-        if (option.type != OptionType::matrices)
-            (option.in_experiment() ? experiment : presentation)[option.json_name()] = option.get(session);
-    return {{"version", k_version},
-            {"experiment", std::move(experiment)},
-            {"presentation", std::move(presentation)},
-            {"note", session.note}};
+    Json json = {{"version", k_version},
+                 {"experiment", options_json(session, true)},
+                 {"presentation", options_json(session, false)},
+                 {"note", session.note}};
+    if (!session.pinned) return json;
+    const Session pinned = session_of(*session.pinned);
+    const auto shown = [&](std::string_view name) { return find_option(name)->get(pinned); };
+    json["pinned"] = {{"experiment", options_json(pinned, true)},
+                      {std::string(k_head), shown(k_head)},
+                      {std::string(k_layer), shown(k_layer)}};
+    return json;
 }
 
 /// The session without a check of its experiment as a whole.
@@ -301,7 +345,7 @@ Session unchecked_session(std::string_view text, std::string_view source, std::s
     const Json json = parse(text, source);
     require_object(json, source, "");
     Session session;
-    const std::vector<std::string> known = {"version", "experiment", "presentation", "note"};
+    const std::vector<std::string> known = {"version", "experiment", "presentation", "note", "pinned"};
     for (const auto& [name, value] : json.items()) {
         if (name == "version") {
             if (value != k_version)
@@ -309,12 +353,14 @@ Session unchecked_session(std::string_view text, std::string_view source, std::s
                        fmt::format("{} is not supported: this attnscope reads version {}",
                                    quoted_value(value), k_version));
         } else if (name == "experiment") {
-            read_options(session, value, true, scan.typed, source);
+            read_options(session, value, true, "experiment", scan.typed, source);
         } else if (name == "presentation") {
-            read_options(session, value, false, scan.typed, source);
+            read_options(session, value, false, "presentation", scan.typed, source);
         } else if (name == "note") {
             if (!value.is_string()) refuse(source, "note", "expected a string, not " + quoted_value(value));
             session.note = value.get<std::string>();
+        } else if (name == "pinned") {
+            session.pinned = read_pinned(value, scan.typed, source);
         } else {
             refuse_unknown(source, "", name, known);
         }
@@ -322,14 +368,34 @@ Session unchecked_session(std::string_view text, std::string_view source, std::s
     return session;
 }
 
-Session checked(Session session, std::string_view source) {
+void require_valid(const Experiment& experiment, std::string_view source, const char* path) {
     try {
-        check(session.experiment);
-        check_given_cells(session.experiment);
+        check(experiment);
+        check_given_cells(experiment);
     } catch (const Error& error) {
-        refuse(source, "experiment", error.what());
+        refuse(source, path, error.what());
     }
+}
+
+Session checked(Session session, std::string_view source) {
+    require_valid(session.experiment, source, "experiment");
+    if (session.pinned) require_valid(session.pinned->experiment, source, "pinned.experiment");
     return session;
+}
+
+Json given_json(const Experiment& experiment) {
+    Json given = Json::object();
+    for (const auto& [name, matrix] : experiment.weights.given) given[name] = matrix_json(matrix.values());
+    return given;
+}
+
+/// Before the name of a custom matrix that what is pinned has, in a safetensors file.
+constexpr std::string_view k_pinned_prefix = "pinned.";
+
+void add_tensors(Tensors& tensors, const Experiment& experiment, std::string_view prefix) {
+    for (const auto& [name, matrix] : experiment.weights.given)
+        tensors.tensors.push_back({std::string(prefix) + name, matrix.values(),
+                                   is_row(*find_given_name(name)) && matrix.values().rows() == 1});
 }
 
 /// In lower case, with its point.
@@ -346,9 +412,8 @@ constexpr std::string_view k_safetensors_extension = ".safetensors";
 std::string to_json(const Session& session) {
     require_readable_again(session);
     Json json = settings_json(session);
-    Json& given = json["experiment"]["given"] = Json::object();
-    for (const auto& [name, matrix] : session.experiment.weights.given)
-        given[name] = matrix_json(matrix.values());
+    json["experiment"]["given"] = given_json(session.experiment);
+    if (session.pinned) json["pinned"]["experiment"]["given"] = given_json(session.pinned->experiment);
     return json.dump(2) + "\n";
 }
 
@@ -359,9 +424,8 @@ Session session_from_json(std::string_view text, std::string_view source, std::s
 std::string to_safetensors(const Session& session) {
     Tensors tensors;
     tensors.metadata[std::string(k_safetensors_session_key)] = settings_json(session).dump();
-    for (const auto& [name, matrix] : session.experiment.weights.given)
-        tensors.tensors.push_back(
-            {name, matrix.values(), is_row(*find_given_name(name)) && matrix.values().rows() == 1});
+    add_tensors(tensors, session.experiment, "");
+    if (session.pinned) add_tensors(tensors, session.pinned->experiment, k_pinned_prefix);
     return to_safetensors(tensors);
 }
 
@@ -369,14 +433,18 @@ Session session_from_safetensors(std::string_view bytes, std::string_view source
     Tensors tensors = tensors_from_safetensors(bytes, source, k_safetensors_session_key);
     const std::string& settings = tensors.metadata.at(std::string(k_safetensors_session_key));
     Session session = unchecked_session(settings, source, k_max_json_fields);
-    auto& given = session.experiment.weights.given;
-    if (!given.empty())
-        refuse(source, "experiment.given", "the file's tensors are the custom matrices: leave it out");
+    const char* const leave_it_out = "the file's tensors are the custom matrices: leave it out";
+    if (!session.experiment.weights.given.empty()) refuse(source, "experiment.given", leave_it_out);
+    if (session.pinned && !session.pinned->experiment.weights.given.empty())
+        refuse(source, "pinned.experiment.given", leave_it_out);
     for (NamedTensor& tensor : tensors.tensors) {
-        require_given_name(tensor.name, "", source, "tensor");
-        if (session.experiment.training.step > 0 && !tensor.values.allFinite())
+        const bool pinned = session.pinned && tensor.name.starts_with(k_pinned_prefix);
+        Experiment& experiment = pinned ? session.pinned->experiment : session.experiment;
+        const std::string name = tensor.name.substr(pinned ? k_pinned_prefix.size() : 0);
+        require_given_name(name, pinned ? std::string(k_pinned_prefix) : "", source, "tensor");
+        if (experiment.training.step > 0 && !tensor.values.allFinite())
             refuse(source, tensor.name, "a learned parameter is not finite: the file is damaged");
-        given.emplace(tensor.name, GivenMatrix(std::move(tensor.values)));
+        experiment.weights.given.emplace(name, GivenMatrix(std::move(tensor.values)));
     }
     return checked(std::move(session), source);
 }

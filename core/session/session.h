@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,15 +12,25 @@
 
 namespace attnscope {
 
+/// What is frozen to be compared with: A. B is the session's experiment as it is shown.
+struct Pinned {
+    Experiment experiment;
+    HeadChoice head;
+    int layer = 1;  ///< of a stack, 1 … 24
+    bool operator==(const Pinned&) const = default;
+};
+
 struct Session {
     Experiment experiment;
     Presentation presentation;
     std::string note;  ///< free text: what to look at
+    std::optional<Pinned> pinned = {};
 
     bool operator==(const Session&) const = default;
 };
 
-/// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, indented, keys in the table's
+/// `{"version": 1, "experiment": {…}, "presentation": {…}, "note": "…"}`, and what is pinned
+/// as `"pinned": {"experiment": {…}, "head": "1", "layer": 1}`, indented, keys in the table's
 /// order, a final newline. Every option is written, so that a file keeps its meaning when defaults change.
 /// Throws Error(too_large) for more custom numbers than session_from_json accepts.
 std::string to_json(const Session& session);

@@ -14,6 +14,9 @@ protected:
     void set(const std::function<void(Experiment&)>& edit, const std::string& gesture = {}) {
         document.change([&](Session& session) { edit(session.experiment); }, gesture);
     }
+    void pin(const Experiment& experiment) {
+        document.change([&](Session& session) { session.pinned = Pinned{experiment, {}, 1}; });
+    }
     void settle() { document.settle(); }
 
     Document document{Session{}, {}, {}};
@@ -382,65 +385,93 @@ TEST_F(DocumentTest, AFirstFileThatIsReadLateDoesNotConcernAnotherSession) {
     EXPECT_EQ(document.file(), "") << "a file that cannot be read is none";
 }
 
-TEST_F(DocumentTest, SlotAIsTheSessionsAndBIsOpenedAndClosedBesideIt) {
+TEST_F(DocumentTest, WhatIsPinnedHasASlotOfItsOwnAndStaysWhileTheSessionChanges) {
     settle();
-    EXPECT_EQ(document.slot(SlotName::a)->trace, document.trace());
-    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    EXPECT_EQ(document.slot(SlotName::live)->trace, document.trace());
+    EXPECT_EQ(document.slot(SlotName::pinned), nullptr);
     Experiment other = document.experiment();
     other.input.text += " again";
-    document.open_b(other);
-    ASSERT_NE(document.slot(SlotName::b), nullptr);
-    EXPECT_TRUE(document.slot(SlotName::b)->stale());
+    pin(other);
+    ASSERT_NE(document.slot(SlotName::pinned), nullptr);
+    EXPECT_TRUE(document.slot(SlotName::pinned)->stale());
     EXPECT_FALSE(document.stale());
     settle();
-    const Slot& b = *document.slot(SlotName::b);
-    ASSERT_TRUE(b.trace);
-    EXPECT_FALSE(b.stale());
-    EXPECT_EQ(b.trace->experiment, other);
+    const Slot& pinned = *document.slot(SlotName::pinned);
+    ASSERT_TRUE(pinned.trace);
+    EXPECT_FALSE(pinned.stale());
+    EXPECT_EQ(pinned.trace->experiment, other);
     EXPECT_EQ(document.trace()->experiment, document.experiment());
-    EXPECT_FALSE(document.modified()) << "B is no part of the session";
-    EXPECT_FALSE(document.can_undo());
+    EXPECT_TRUE(document.modified()) << "what is pinned is saved";
 
-    const Stage& weights = *b.trace->find("weights"_stage);
-    EXPECT_EQ(document.proof(weights, 0, {1, 2}, SlotName::b).value, weights.buffer.at(0, 1, 2));
+    const Stage& weights = *pinned.trace->find("weights"_stage);
+    EXPECT_EQ(document.proof(weights, 0, {1, 2}, SlotName::pinned).value, weights.buffer.at(0, 1, 2));
 
     set([](Experiment& e) { e.weights.seed = 7; });
     settle();
     EXPECT_EQ(document.trace()->experiment.weights.seed, Seed(7));
-    EXPECT_EQ(b.trace->experiment, other);
+    EXPECT_EQ(pinned.trace->experiment, other);
 
-    document.close_b();
-    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    document.undo();
+    document.undo();
+    EXPECT_EQ(document.slot(SlotName::pinned), nullptr) << "pinning is a step of undo";
+    EXPECT_EQ(document.comparison(), nullptr);
+    document.redo();
     settle();
-    EXPECT_EQ(document.trace()->experiment.weights.seed, Seed(7));
+    EXPECT_EQ(document.slot(SlotName::pinned)->trace->experiment, other);
+}
+
+TEST_F(DocumentTest, TheComparisonFollowsWhatIsShown) {
+    set([](Experiment& e) { e.attention.heads = 2; });
+    settle();
+    EXPECT_EQ(document.comparison(), nullptr);
+    pin(document.experiment());
+    settle();
+    ASSERT_TRUE(document.comparison());
+    EXPECT_EQ(document.comparison()->first_difference(), nullptr) << "nothing has changed yet";
+    set([](Experiment& e) { e.weighting.temperature = 2; });
+    settle();
+    ASSERT_TRUE(document.comparison()->first_difference());
+    EXPECT_EQ(document.comparison()->first_difference()->key, "scaled"_stage);
+    EXPECT_EQ(document.comparison()->of.b.trace, document.trace());
+    document.change([](Session& s) { s.presentation.focus("context"_stage); });
+    settle();
+    EXPECT_EQ(document.comparison()->of.key, "context"_stage);
+    EXPECT_EQ(document.comparison()->difference->facts.key, "context"_stage);
+    document.undo();
+    document.change([](Session& s) { s.presentation.head = {HeadChoice::Kind::one, 1}; });
+    settle();
+    EXPECT_EQ(document.comparison()->first_difference()->key, "query_heads"_stage)
+        << "two heads of one trace";
+    document.change([](Session& s) { s.pinned.reset(); });
+    EXPECT_EQ(document.comparison(), nullptr);
 }
 
 TEST_F(DocumentTest, WhatIsWrongWithASlotIsSaidOfItAlone) {
     settle();
     Experiment wrong = document.experiment();
     wrong.input.table_size = -7;
-    document.open_b(wrong);
+    pin(wrong);
     settle();
-    EXPECT_NE(document.slot(SlotName::b)->problem, "");
+    EXPECT_NE(document.slot(SlotName::pinned)->problem, "");
     EXPECT_EQ(document.problem(), "");
     EXPECT_FALSE(document.stale());
-    document.open_b(document.experiment());
-    EXPECT_EQ(document.slot(SlotName::b)->problem, "");
+    pin(document.experiment());
+    EXPECT_EQ(document.slot(SlotName::pinned)->problem, "");
     settle();
-    EXPECT_EQ(document.slot(SlotName::b)->trace->find("weights"_stage),
+    EXPECT_EQ(document.slot(SlotName::pinned)->trace->find("weights"_stage),
               document.trace()->find("weights"_stage))
         << "what is equal is computed once";
 }
 
 TEST_F(DocumentTest, ACardThatIsLostLeavesNoSlotATrace) {
-    document.open_b(document.experiment());
+    pin(document.experiment());
     settle();
     document.leave_card("the card is lost");
-    EXPECT_FALSE(document.slot(SlotName::a)->trace);
-    EXPECT_FALSE(document.slot(SlotName::b)->trace);
+    EXPECT_FALSE(document.slot(SlotName::live)->trace);
+    EXPECT_FALSE(document.slot(SlotName::pinned)->trace);
     settle();
-    EXPECT_TRUE(document.slot(SlotName::a)->trace);
-    EXPECT_TRUE(document.slot(SlotName::b)->trace);
+    EXPECT_TRUE(document.slot(SlotName::live)->trace);
+    EXPECT_TRUE(document.slot(SlotName::pinned)->trace);
 }
 
 TEST_F(DocumentTest, TheShownLayerIsOneThatExists) {

@@ -172,7 +172,7 @@ TEST(DocumentTrainingTest, AnotherRunBesideDoesNotShowTheCourseOfTheLastOne) {
     document.train_beside(find_variation("another seed"));
     document.settle();
     EXPECT_TRUE(document.training_beside().records.empty());
-    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment,
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment,
               varied(small().experiment, *find_variation("another seed")).value());
 }
 
@@ -184,7 +184,7 @@ TEST(DocumentTrainingTest, TheRunBesideFollowsUndo) {
     document.undo();
     document.settle();
     EXPECT_EQ(document.experiment().training.step, 0);
-    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment.training.step, 0);
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment.training.step, 0);
 }
 
 TEST(DocumentTrainingTest, AblatedHeadsAreOfWhatIsShownAndTheRunStays) {
@@ -212,7 +212,7 @@ TEST(DocumentTrainingTest, AblatedHeadsAreOfWhatIsShownAndTheRunStays) {
     // A run without them is another one.
     document.train_beside(find_variation("without the ablated heads"));
     document.settle();
-    const Experiment& beside = document.slot(SlotName::b)->trace->experiment;
+    const Experiment& beside = document.slot(SlotName::beside)->trace->experiment;
     EXPECT_EQ(beside.training.ablated, expected.transformer.ablated);
     EXPECT_EQ(beside.training.step, 25);
     EXPECT_NE(beside.weights.given, expected.weights.given);
@@ -272,27 +272,27 @@ TEST(DocumentTrainingTest, ARunBesideTakesTheSameSteps) {
     ASSERT_EQ(document.beside(), &variation);
     document.settle();
     const Experiment other = varied(small().experiment, variation).value();
-    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment, other) << "before any step, as it is drawn";
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment, other) << "before any step, as it is drawn";
     document.play(12);
     document.settle();
     EXPECT_EQ(document.experiment(), at_step(small().experiment, 12));
-    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment, at_step(other, 12));
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment, at_step(other, 12));
     EXPECT_EQ(document.training_beside().records.size(), 12u);
     document.go_to_step(5);
     document.settle();
-    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment, at_step(other, 5));
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment, at_step(other, 5));
     // Another sentence is looked at in both.
     document.change([](Session& s) { s.experiment.input.text = s.experiment.input.text2 = "b a c"; });
     document.settle();
-    EXPECT_EQ(document.slot(SlotName::b)->trace->rows.size(), 3u);
-    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment.training.step, 5);
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->rows.size(), 3u);
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment.training.step, 5);
     // Chosen late, it catches up.
     document.train_beside(find_variation("another seed"));
     document.settle();
-    EXPECT_EQ(document.slot(SlotName::b)->trace->experiment.training.step, 5);
+    EXPECT_EQ(document.slot(SlotName::beside)->trace->experiment.training.step, 5);
     document.train_beside(nullptr);
     document.settle();
-    EXPECT_EQ(document.slot(SlotName::b), nullptr);
+    EXPECT_EQ(document.slot(SlotName::beside), nullptr);
     EXPECT_EQ(document.beside(), nullptr);
 }
 

@@ -37,7 +37,7 @@ Experiment slow(std::int64_t seed) {
 
 TEST(WorkerTest, GivesTheTraceThatEvaluateGives) {
     Worker worker({}, {});
-    worker.request(SlotName::a, with_seed(5));
+    worker.request(SlotName::live, with_seed(5));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace) << (result ? result->error : "no result");
@@ -65,23 +65,23 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
     worker.compute_on([&] { return BackendChoice{card, ""}; });
     Experiment e = with_seed(1);
     e.attention.heads = 2;
-    worker.request(SlotName::a, e);
+    worker.request(SlotName::live, e);
     worker.wait();
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
     EXPECT_FALSE(before->trace->find("weights"_stage)->buffer.known_mean());
     const int steps = card->operations;
-    worker.prepare_for({HeadChoice::Kind::mean});
+    worker.prepare_for(SlotName::live, {HeadChoice::Kind::mean});
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after && after->trace);
     EXPECT_TRUE(after->trace->find("weights"_stage)->buffer.known_mean());
     EXPECT_EQ(card->operations, steps);
     EXPECT_EQ(after->trace->find("weights"_stage), before->trace->find("weights"_stage));
-    worker.prepare_for({HeadChoice::Kind::mean});
-    EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
-    worker.prepare_for({});
-    EXPECT_FALSE(worker.busy(SlotName::a));
+    worker.prepare_for(SlotName::live, {HeadChoice::Kind::mean});
+    EXPECT_FALSE(worker.busy(SlotName::live)) << "they are there";
+    worker.prepare_for(SlotName::live, {});
+    EXPECT_FALSE(worker.busy(SlotName::live));
 }
 
 /// Large enough that only what is shown is found out.
@@ -100,8 +100,8 @@ bool knows_levels(const Trace& trace, int head) {
 
 TEST(WorkerTest, AResultIsReadyToDrawForTheHeadThatIsShown) {
     Worker worker({}, {});
-    worker.prepare_for({HeadChoice::Kind::one, 2});
-    worker.request(SlotName::a, large());
+    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 2});
+    worker.request(SlotName::live, large());
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace) << (result ? result->error : "no result");
@@ -118,21 +118,21 @@ TEST(WorkerTest, AResultIsReadyToDrawForTheHeadThatIsShown) {
 TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
     std::atomic<int> wakes = 0;
     Worker worker({}, [&] { ++wakes; });
-    worker.request(SlotName::a, large());
+    worker.request(SlotName::live, large());
     worker.wait();
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
     EXPECT_FALSE(knows_levels(*before->trace, 3));
-    worker.prepare_for({HeadChoice::Kind::one, 3});
-    EXPECT_FALSE(worker.busy(SlotName::b));
+    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 3});
+    EXPECT_FALSE(worker.busy(SlotName::beside));
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after);
     EXPECT_EQ(after->trace, before->trace) << "nothing is computed again";
     EXPECT_TRUE(knows_levels(*after->trace, 3));
-    worker.prepare_for({});
-    worker.prepare_for({HeadChoice::Kind::one, 3});
-    EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
+    worker.prepare_for(SlotName::live, {});
+    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 3});
+    EXPECT_FALSE(worker.busy(SlotName::live)) << "they are there";
     while (wakes < 2) std::this_thread::yield();
 }
 
@@ -144,8 +144,8 @@ Experiment with_two_heads_and_a_loss() {
 
 TEST(WorkerTest, GradientsThatAreWantedComeWithTheTrace) {
     Worker worker({}, {});
-    worker.prepare_for({}, true);
-    worker.request(SlotName::a, with_two_heads_and_a_loss());
+    worker.prepare_for(SlotName::live, {}, true);
+    worker.request(SlotName::live, with_two_heads_and_a_loss());
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
@@ -153,7 +153,7 @@ TEST(WorkerTest, GradientsThatAreWantedComeWithTheTrace) {
     ASSERT_NE(gradient, nullptr);
     EXPECT_TRUE(gradient->buffer.known_range());
     EXPECT_TRUE(gradient->buffer.known_mean());
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     worker.wait();
     const auto without_loss = worker.take();
     ASSERT_TRUE(without_loss && without_loss->trace) << "a trace without a loss is none without gradients";
@@ -162,32 +162,32 @@ TEST(WorkerTest, GradientsThatAreWantedComeWithTheTrace) {
 
 TEST(WorkerTest, GradientsThatAreWantedLaterAreDeliveredWithTheSameStages) {
     Worker worker({}, {});
-    worker.request(SlotName::a, with_two_heads_and_a_loss());
+    worker.request(SlotName::live, with_two_heads_and_a_loss());
     worker.wait();
     const auto before = worker.take();
     ASSERT_TRUE(before && before->trace);
     EXPECT_TRUE(before->trace->gradients.empty());
-    worker.prepare_for({}, true);
+    worker.prepare_for(SlotName::live, {}, true);
     worker.wait();
     const auto after = worker.take();
     ASSERT_TRUE(after && after->trace);
     EXPECT_FALSE(after->trace->gradients.empty());
     EXPECT_EQ(after->trace->find("weights"_stage), before->trace->find("weights"_stage));
-    worker.prepare_for({}, false);
-    worker.prepare_for({}, true);
-    EXPECT_FALSE(worker.busy(SlotName::a)) << "they are there";
+    worker.prepare_for(SlotName::live, {}, false);
+    worker.prepare_for(SlotName::live, {}, true);
+    EXPECT_FALSE(worker.busy(SlotName::live)) << "they are there";
 }
 
 TEST(WorkerTest, OfSmallTracesEveryHeadIsReady) {
     Worker worker({}, {});
     Experiment e = with_seed(1);
     e.attention.heads = 2;
-    worker.request(SlotName::a, e);
+    worker.request(SlotName::live, e);
     worker.wait();
     ASSERT_TRUE(worker.take());
     for (const HeadChoice head : {HeadChoice{HeadChoice::Kind::mean}, HeadChoice{HeadChoice::Kind::one, 1}}) {
-        worker.prepare_for(head);
-        EXPECT_FALSE(worker.busy(SlotName::a));
+        worker.prepare_for(SlotName::live, head);
+        EXPECT_FALSE(worker.busy(SlotName::live));
     }
 }
 
@@ -205,14 +205,14 @@ TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {
     EXPECT_FALSE(worker.stopped());
     allowed.set_value();
     while (!worker.stopped()) std::this_thread::yield();
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     EXPECT_FALSE(worker.take()) << "nothing is computed any more";
 }
 
 TEST(WorkerTest, AResultIsTakenOnce) {
     Worker worker({}, {});
     EXPECT_FALSE(worker.take());
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     worker.wait();
     EXPECT_TRUE(worker.take());
     EXPECT_FALSE(worker.take());
@@ -220,7 +220,7 @@ TEST(WorkerTest, AResultIsTakenOnce) {
 
 TEST(WorkerTest, TheNewestRequestWins) {
     Worker worker({}, {});
-    for (int seed = 0; seed < 200; ++seed) worker.request(SlotName::a, with_seed(seed));
+    for (int seed = 0; seed < 200; ++seed) worker.request(SlotName::live, with_seed(seed));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
@@ -234,9 +234,9 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
     {
         Worker worker({}, [&] { ++wakes; });
         for (int i = 0; i < k_rounds; ++i) {
-            worker.request(SlotName::a, slow(i));
+            worker.request(SlotName::live, slow(i));
             std::this_thread::sleep_for(10ms);  // it has begun, and is far from its end
-            worker.request(SlotName::a, with_seed(i));
+            worker.request(SlotName::live, with_seed(i));
             worker.wait();
             const auto result = worker.take();
             ASSERT_TRUE(result && result->trace);
@@ -252,7 +252,7 @@ TEST(WorkerTest, AnErrorIsAResult) {
     Worker worker({}, {});
     Experiment wrong = with_seed(1);
     wrong.input.table_size = -7;
-    worker.request(SlotName::a, wrong);
+    worker.request(SlotName::live, wrong);
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result);
@@ -265,9 +265,9 @@ TEST(WorkerTest, GoesOnAfterAnError) {
     Worker worker({}, {});
     Experiment wrong;
     wrong.input.text.clear();
-    worker.request(SlotName::a, wrong);
+    worker.request(SlotName::live, wrong);
     worker.wait();
-    worker.request(SlotName::a, with_seed(2));
+    worker.request(SlotName::live, with_seed(2));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
@@ -276,7 +276,7 @@ TEST(WorkerTest, GoesOnAfterAnError) {
 
 TEST(WorkerTest, WhatIsTooLargeIsAnError) {
     Worker worker({.threads = 0, .memory_limit = 1000, .cancel = {}}, {});
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result);
@@ -287,7 +287,7 @@ TEST(WorkerTest, WhatIsTooLargeIsAnError) {
 TEST(WorkerTest, AResultWakes) {
     std::promise<void> woken;
     Worker worker({}, [&] { woken.set_value(); });
-    worker.request(SlotName::a, with_seed(3));
+    worker.request(SlotName::live, with_seed(3));
     EXPECT_EQ(woken.get_future().wait_for(60s), std::future_status::ready);
     EXPECT_TRUE(worker.take());
 }
@@ -297,7 +297,7 @@ TEST(WorkerTest, TheWakeMayAskTheWorker) {
     std::promise<bool> there;
     Worker worker({}, [&] { there.set_value(asked->take().has_value()); });
     asked = &worker;
-    worker.request(SlotName::a, with_seed(3));
+    worker.request(SlotName::live, with_seed(3));
     auto answer = there.get_future();
     ASSERT_EQ(answer.wait_for(60s), std::future_status::ready);
     EXPECT_TRUE(answer.get());
@@ -305,11 +305,11 @@ TEST(WorkerTest, TheWakeMayAskTheWorker) {
 
 TEST(WorkerTest, IsBusyUntilTheResultIsThere) {
     Worker worker({}, {});
-    EXPECT_FALSE(worker.busy(SlotName::a));
-    worker.request(SlotName::a, slow(1));
-    EXPECT_TRUE(worker.busy(SlotName::a));
+    EXPECT_FALSE(worker.busy(SlotName::live));
+    worker.request(SlotName::live, slow(1));
+    EXPECT_TRUE(worker.busy(SlotName::live));
     worker.wait();
-    EXPECT_FALSE(worker.busy(SlotName::a));
+    EXPECT_FALSE(worker.busy(SlotName::live));
 }
 
 TEST(WorkerTest, WaitingForNothingReturns) { Worker({}, {}).wait(); }
@@ -317,19 +317,19 @@ TEST(WorkerTest, WaitingForNothingReturns) { Worker({}, {}).wait(); }
 TEST(WorkerTest, EndsInTheMiddleOfAnEvaluation) {
     for (int i = 0; i < 5; ++i) {
         Worker worker({}, {});
-        worker.request(SlotName::a, slow(i));
+        worker.request(SlotName::live, slow(i));
         std::this_thread::sleep_for(std::chrono::milliseconds(i));
     }
 }
 
 TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
     Worker worker({}, {});
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     worker.wait();
     const auto first = worker.take();
     Experiment hotter = with_seed(1);
     hotter.weighting.temperature = 2;
-    worker.request(SlotName::a, hotter);
+    worker.request(SlotName::live, hotter);
     worker.wait();
     const auto second = worker.take();
     ASSERT_TRUE(first && first->trace && second && second->trace);
@@ -339,15 +339,15 @@ TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
 
 TEST(WorkerSlotTest, EachSlotHasItsOwnResult) {
     Worker worker({}, {});
-    worker.request(SlotName::b, with_seed(2));
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::beside, with_seed(2));
+    worker.request(SlotName::live, with_seed(1));
     worker.wait();
     const auto first = worker.take(), second = worker.take();
     ASSERT_TRUE(first && first->trace && second && second->trace);
     EXPECT_FALSE(worker.take());
-    EXPECT_EQ(first->slot, SlotName::a);
+    EXPECT_EQ(first->slot, SlotName::live);
     EXPECT_EQ(first->trace->experiment, with_seed(1));
-    EXPECT_EQ(second->slot, SlotName::b);
+    EXPECT_EQ(second->slot, SlotName::beside);
     EXPECT_EQ(second->trace->experiment, with_seed(2));
 }
 
@@ -376,11 +376,11 @@ TEST(WorkerSlotTest, ARequestDoesNotCancelTheOtherSlots) {
     const auto card = std::make_shared<HeldCard>();
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
-    worker.request(SlotName::b, with_seed(2));
+    worker.request(SlotName::beside, with_seed(2));
     card->begun.get_future().wait();
-    for (int seed = 10; seed < 15; ++seed) worker.request(SlotName::a, with_seed(seed));
-    EXPECT_TRUE(worker.busy(SlotName::a));
-    EXPECT_TRUE(worker.busy(SlotName::b));
+    for (int seed = 10; seed < 15; ++seed) worker.request(SlotName::live, with_seed(seed));
+    EXPECT_TRUE(worker.busy(SlotName::live));
+    EXPECT_TRUE(worker.busy(SlotName::beside));
     card->allowed = true;
     worker.wait();
     const auto a = worker.take(), b = worker.take();
@@ -394,9 +394,9 @@ TEST(WorkerSlotTest, ANewRequestCancelsItsOwnSlots) {
     const auto card = std::make_shared<HeldCard>();
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
-    worker.request(SlotName::b, with_seed(2));
+    worker.request(SlotName::beside, with_seed(2));
     card->begun.get_future().wait();
-    worker.request(SlotName::b, with_seed(3));
+    worker.request(SlotName::beside, with_seed(3));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
@@ -408,19 +408,19 @@ TEST(WorkerSlotTest, AClosedSlotIsCanceledAndItsResultDropped) {
     const auto card = std::make_shared<HeldCard>();
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
-    worker.request(SlotName::b, with_seed(2));
+    worker.request(SlotName::beside, with_seed(2));
     card->begun.get_future().wait();
-    worker.request(SlotName::a, with_seed(1));
-    worker.close(SlotName::b);
+    worker.request(SlotName::live, with_seed(1));
+    worker.close(SlotName::beside);
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
-    EXPECT_EQ(result->slot, SlotName::a);
+    EXPECT_EQ(result->slot, SlotName::live);
     EXPECT_FALSE(worker.take());
 
-    worker.request(SlotName::b, with_seed(2));
+    worker.request(SlotName::beside, with_seed(2));
     worker.wait();
-    worker.close(SlotName::b);
+    worker.close(SlotName::beside);
     EXPECT_FALSE(worker.take());
     worker.compute_again();
     worker.wait();
@@ -430,11 +430,11 @@ TEST(WorkerSlotTest, AClosedSlotIsCanceledAndItsResultDropped) {
 
 TEST(WorkerSlotTest, ASlotTakesOverWhatEqualsTheOthers) {
     Worker worker({}, {});
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     worker.wait();
     Experiment hotter = with_seed(1);
     hotter.weighting.temperature = 2;
-    worker.request(SlotName::b, hotter);
+    worker.request(SlotName::beside, hotter);
     worker.wait();
     const auto a = worker.take(), b = worker.take();
     ASSERT_TRUE(a && a->trace && b && b->trace);
@@ -460,7 +460,7 @@ void expect_the_processor(const WorkResult& result, const std::string& notice) {
 TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     worker.wait();
     EXPECT_FALSE(worker.backend().on_card);
     std::promise<void> seen;
@@ -468,7 +468,7 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
         seen.get_future().wait();
         return BackendChoice{card, "as the test asked"};
     });
-    EXPECT_TRUE(worker.busy(SlotName::a));
+    EXPECT_TRUE(worker.busy(SlotName::live));
     seen.set_value();
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
@@ -486,7 +486,7 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
 TEST(WorkerBackendTest, WhereThereIsNoneTheProcessorComputesAndTheReasonIsKnown) {
     Worker worker({}, {});
     worker.compute_on([]() -> BackendChoice { throw Error(ErrorKind::backend, "no OpenGL 4.3"); });
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     EXPECT_EQ(result_of(worker).trace->backend, BackendKind::cpu);
     EXPECT_EQ(worker.backend().reason, "no OpenGL 4.3");
 }
@@ -499,11 +499,11 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     Worker worker({}, {});
     worker.compute_on(choosing(card));
     worker.wait();
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     expect_the_processor(result_of(worker), "the card is lost (computing on the CPU)");
     EXPECT_FALSE(worker.backend().on_card);
     const int steps = card->operations;
-    worker.request(SlotName::a, with_seed(2));
+    worker.request(SlotName::live, with_seed(2));
     EXPECT_EQ(result_of(worker).notice, "");
     EXPECT_EQ(card->operations, steps) << "a lost card is asked again";
 }
@@ -523,7 +523,7 @@ TEST(WorkerBackendTest, ACardThatHangsIsLeftBehind) {
     {
         Worker worker({}, {});
         worker.compute_on([&] { return BackendChoice{card, ""}; });
-        worker.request(SlotName::a, with_seed(1));
+        worker.request(SlotName::live, with_seed(1));
         begun.get_future().wait();
         start = std::chrono::steady_clock::now();
     }
@@ -542,10 +542,10 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     Worker worker({}, {});
     worker.compute_on(choosing(card));
     worker.wait();
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     expect_the_processor(result_of(worker), "the card is full (computing on the CPU)");
     full = false;
-    worker.request(SlotName::a, with_seed(2));
+    worker.request(SlotName::live, with_seed(2));
     EXPECT_EQ(result_of(worker).trace->backend, BackendKind::gpu);
 }
 
@@ -557,7 +557,7 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
         });
     Worker worker({}, {});
     worker.compute_on(choosing(card));
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace && result.trace->backend == BackendKind::gpu) << result.error;
     worker.leave_card("the card is lost");
@@ -571,12 +571,12 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
 TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
-    worker.request(SlotName::a, with_seed(1));
-    worker.request(SlotName::b, with_seed(2));
+    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::beside, with_seed(2));
     worker.wait();
     const auto take_both = [&](BackendKind backend) {
         worker.wait();
-        for (const SlotName slot : {SlotName::a, SlotName::b}) {
+        for (const SlotName slot : {SlotName::live, SlotName::beside}) {
             const auto result = worker.take();
             ASSERT_TRUE(result && result->trace);
             EXPECT_EQ(result->slot, slot);
@@ -599,13 +599,13 @@ TEST(WorkerBackendTest, ACardThatFailsForOneSlotIsLeftByBoth) {
         });
     Worker worker({}, {});
     worker.compute_on(choosing(card));
-    worker.request(SlotName::a, with_seed(1));
-    worker.request(SlotName::b, with_seed(2));
+    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::beside, with_seed(2));
     worker.wait();
     while (worker.take()) {
     }
     lost = true;
-    worker.request(SlotName::a, with_seed(3));
+    worker.request(SlotName::live, with_seed(3));
     worker.wait();
     const auto a = worker.take(), b = worker.take();
     ASSERT_TRUE(a && a->trace && b && b->trace);
@@ -617,18 +617,18 @@ TEST(WorkerBackendTest, ACardThatFailsForOneSlotIsLeftByBoth) {
 TEST(WorkerBackendTest, WhatIsWantedAtOnceDoesNotWaitForTheProcessor) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
-    worker.request(SlotName::a, slow(1));
+    worker.request(SlotName::live, slow(1));
     worker.compute_on(choosing(card), true);
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
     EXPECT_EQ(result.trace->backend, BackendKind::gpu);
     EXPECT_EQ(result.experiment, slow(1));
-    EXPECT_FALSE(worker.busy(SlotName::a));
+    EXPECT_FALSE(worker.busy(SlotName::live));
 }
 
 TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
     Worker worker({}, {});
-    worker.request(SlotName::a, with_seed(1));
+    worker.request(SlotName::live, with_seed(1));
     const auto first = result_of(worker).trace;
     worker.compute_again();
     const auto second = result_of(worker).trace;

@@ -166,12 +166,12 @@ TEST_F(TrainingViewTest, ARunBesideIsDrawnAndPointedAt) {
     settle();
     ASSERT_NE(document().beside(), nullptr);
     EXPECT_EQ(document().beside()->name, "no positions");
-    EXPECT_EQ(document().slot(SlotName::b)->trace->experiment.training.step, 3);
+    EXPECT_EQ(document().slot(SlotName::beside)->trace->experiment.training.step, 3);
     step(true);
     std::set<const void*> drawn;
     for (const auto& each : window->host().heatmaps().drawn()) drawn.insert(each.owner.get());
     for (int layer = 1; layer <= 2; ++layer)
-        for (const SlotName name : {SlotName::a, SlotName::b})
+        for (const SlotName name : {SlotName::live, SlotName::beside})
             EXPECT_TRUE(drawn.contains(document().slot(name)->trace->find({"weights"_stage, layer})))
                 << layer;
     // The encoder and decoder show their alignment, whose cells are proved.
@@ -182,11 +182,11 @@ TEST_F(TrainingViewTest, ARunBesideIsDrawnAndPointedAt) {
     push({MouseMove{beside.Min.x + 3, beside.Min.y + 3}});
     step(true);
     ASSERT_TRUE(interaction().hovered);
-    EXPECT_EQ(interaction().hovered->slot, SlotName::b);
+    EXPECT_EQ(interaction().hovered->slot, SlotName::beside);
     EXPECT_EQ(interaction().hovered->stage, "alignment"_stage);
     document().train_beside(nullptr);
     step(true);
-    EXPECT_EQ(document().slot(SlotName::b), nullptr);
+    EXPECT_EQ(document().slot(SlotName::beside), nullptr);
 }
 
 TEST_F(TrainingViewTest, AHeadIsAblatedByARightClickWithTheWeightsThatWereLearned) {

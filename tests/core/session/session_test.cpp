@@ -582,5 +582,38 @@ TEST(ExampleTest, MhaDrawsItsWeightsInTheOrderOfMultiheadAttention) {
     EXPECT_EQ(values("W_v"), rows(2));
 }
 
+Session with_something_pinned() {
+    Session session = load_example("multi-head");
+    session.pinned = Pinned{session.experiment, {HeadChoice::Kind::one, 1}, 3};
+    session.pinned->experiment.weights.seed = Seed::from_unsigned(18446744073709551615ULL);
+    session.pinned->experiment.weights.given.emplace("scores", GivenMatrix(Matrix::Constant(8, 8, 0.1f)));
+    return session;
+}
+
+TEST(SessionTest, WhatIsPinnedIsReadBackFromBothKindsOfFile) {
+    const Session session = with_something_pinned();
+    EXPECT_EQ(session_from_json(to_json(session), "file.json"), session);
+    EXPECT_EQ(session_from_safetensors(to_safetensors(session), "file.safetensors"), session);
+    Session both = session;
+    both.experiment.weights.given.emplace("scores", GivenMatrix(Matrix::Constant(8, 8, 0.7f)));
+    EXPECT_EQ(session_from_safetensors(to_safetensors(both), "file.safetensors"), both);
+    EXPECT_EQ(to_json(Session{}).find("pinned"), std::string::npos);
+}
+
+TEST(SessionTest, WhatIsWrongWithWhatIsPinnedIsNamedByItsPath) {
+    expect_refusal(R"({"pinned": 3})", "file.json: pinned: expected an object");
+    expect_refusal(R"({"pinned": {"experiment": {"dim": "x"}}})",
+                   "file.json: pinned.experiment.dim: expected");
+    expect_refusal(R"({"pinned": {"experiment": {"dmi": 3}}})",
+                   "file.json: the field \"pinned.experiment.dmi\" is unknown; did you mean \"dim\"?");
+    expect_refusal(R"({"pinned": {"haed": 3}})",
+                   "file.json: the field \"pinned.haed\" is unknown; did you mean \"head\"?");
+    expect_refusal(R"({"pinned": {"theme": "dark"}})", "file.json: the field \"pinned.theme\" is unknown");
+    expect_refusal(R"({"pinned": {"head": "x"}})", "file.json: pinned.head: ");
+    expect_refusal(R"({"pinned": {"experiment": {"heads": 3}}})", "file.json: pinned.experiment: ");
+    expect_refusal(R"({"pinned": {"experiment": {"given": {"scores": [[1], [1, 2]]}}}})",
+                   "file.json: pinned.experiment.given.scores row 2");
+}
+
 }  // namespace
 }  // namespace attnscope

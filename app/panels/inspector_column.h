@@ -1,0 +1,35 @@
+// The column of text that the inspector writes, from top to bottom.
+#pragma once
+
+#include <string>
+
+#include "app/ui/ui.h"
+
+namespace attnscope {
+
+struct Column {
+    const Ui& ui;
+    ImDrawList* list;
+    float left, right;
+
+    float y() const { return ImGui::GetCursorScreenPos().y; }
+    void advance(float units) const { ImGui::Dummy({1, ui.px(units)}); }
+    float width() const { return right - left; }
+};
+
+/// A number of a proof: four decimals, or three significant digits where these would hide it.
+std::string value_text(double value);
+
+/// A section's title in small capitals, with a derived figure at the right.
+void heading(const Column& c, const std::string& title, const std::string& derived);
+/// A label to the left of a value that is `beside` pixels wide, `below` units lower than the line; on a line
+/// of its own if both do not fit on one.
+void put_beside(const Column& c, const std::string& label, float beside, float below);
+/// A label and a value that can be selected and copied, with a rule below.
+void line(const Column& c, const std::string& label, double value, bool rule);
+/// Wrapped text; nothing if it is empty.
+void remark(const Column& c, const std::string& text);
+/// The text with its middle replaced by "…" if it is wider than `width`.
+std::string without_middle(ImFont* font, const std::string& text, float width);
+
+}  // namespace attnscope

@@ -1,0 +1,52 @@
+#include "app/views/axis_place.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+constexpr double k_zoom_per_notch = 1.2;
+
+}  // namespace
+
+int AxisPlace::first() const { return cell_at((view_min - origin) / pitch, count); }
+int AxisPlace::last() const { return cell_at(std::ceil((view_max - origin) / pitch) - 1, count); }
+int AxisPlace::at(float position) const { return cell_at((position - origin) / pitch, count); }
+
+AxisPlace place_axis(int count, float cell, float low, float high, double factor, double center) {
+    const float room = high - low;
+    const float total = cell * static_cast<float>(count) * static_cast<float>(factor);
+    const float view = std::min(total, room);
+    const float offset = std::clamp(static_cast<float>(center) * total - view / 2, 0.0f, total - view);
+    return {count, low, low + view, low - offset, total / static_cast<float>(count)};
+}
+
+double largest_zoom(const MatrixPlace& place) {
+    return std::max({1.0, double(place.rows.count), double(place.columns.count)});
+}
+
+void zoom_by(Zoom& zoom, const MatrixPlace& place, float notches) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const auto fraction = [](const AxisPlace& axis, float at) {
+        return (at - axis.origin) / (axis.end() - axis.origin);
+    };
+    const double x = fraction(place.columns, mouse.x), y = fraction(place.rows, mouse.y);
+    const double factor =
+        std::clamp(zoom.factor * std::pow(k_zoom_per_notch, notches), 1.0, largest_zoom(place));
+    const double kept = zoom.factor / factor;
+    zoom = {factor, x + (zoom.x - x) * kept, y + (zoom.y - y) * kept};
+    if (factor == 1) zoom = {};
+}
+
+void pan(Zoom& zoom, const MatrixPlace& place) {
+    const ImVec2 moved = ImGui::GetIO().MouseDelta;
+    const auto step = [](double center, float pixels, const AxisPlace& axis) {
+        const double total = axis.end() - axis.origin, half = (axis.view_max - axis.view_min) / 2 / total;
+        return std::clamp(center - pixels / total, half, std::max(half, 1 - half));
+    };
+    zoom.x = step(zoom.x, moved.x, place.columns);
+    zoom.y = step(zoom.y, moved.y, place.rows);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,49 @@
+// Where the rows or columns of a matrix stand on screen, whole or zoomed.
+#pragma once
+
+#include "app/document/interaction.h"
+#include "app/ui/ui.h"
+
+namespace attnscope {
+
+/// One axis of a matrix on screen: `count` cells, of which `view` shows a part when zoomed in.
+struct AxisPlace {
+    int count;
+    float view_min, view_max;  ///< the pixel range available to the matrix
+    float origin;              ///< the start of cell 0; may be less than view_min
+    float pitch;               ///< pixels per cell
+
+    float begin(int i) const { return origin + static_cast<float>(i) * pitch; }
+    float middle(int i) const { return origin + (static_cast<float>(i) + 0.5f) * pitch; }
+    float end() const { return begin(count); }
+    int first() const;  ///< the first and the last visible cell
+    int last() const;
+    int at(float position) const;  ///< the cell at a position, clamped to 0 … count − 1
+};
+
+/// Fits `count` cells of at most `cell` pixels between two pixels, magnified by `factor` around `center`, a
+/// fraction of the whole.
+AxisPlace place_axis(int count, float cell, float low, float high, double factor, double center);
+
+/// Both axes of a matrix.
+struct MatrixPlace {
+    AxisPlace rows, columns;
+
+    Area view() const { return {{columns.view_min, rows.view_min}, {columns.view_max, rows.view_max}}; }
+    /// The whole matrix, of which view() may show a part.
+    Area whole() const { return {{columns.origin, rows.origin}, {columns.end(), rows.end()}}; }
+    Area cell(const Cell& at) const {
+        return {{columns.begin(at.column), rows.begin(at.row)},
+                {columns.begin(at.column + 1), rows.begin(at.row + 1)}};
+    }
+    Cell at(ImVec2 position) const { return {rows.at(position.y), columns.at(position.x)}; }
+};
+
+/// From the whole matrix to one cell.
+double largest_zoom(const MatrixPlace& place);
+/// By notches of the wheel; the point under the mouse stays in place.
+void zoom_by(Zoom& zoom, const MatrixPlace& place, float notches);
+/// By how far the mouse has moved.
+void pan(Zoom& zoom, const MatrixPlace& place);
+
+}  // namespace attnscope

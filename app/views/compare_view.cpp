@@ -1,0 +1,706 @@
+// What is pinned (A), what is live (B), and their difference, for any stage.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "app/ui/widgets.h"
+#include "app/views/axis_place.h"
+#include "app/views/choosing.h"
+#include "app/views/labels.h"
+#include "app/views/views.h"
+#include "core/graph/explain.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/number_text.h"
+#include "core/session/comparisons.h"
+
+namespace attnscope {
+namespace {
+
+using Run = std::function<void(const Action&)>;
+
+constexpr float k_margin = 18;
+constexpr float k_header = 68;  ///< buttons, and in what the two differ
+constexpr float k_card_width = 92, k_card_height = 66, k_card_gap = 8;
+constexpr float k_caption = 46;  ///< above each matrix: its name, and formula or range
+constexpr float k_panel_gap = 26, k_most_labels = 110;
+constexpr float k_largest_cell = 56;
+constexpr float k_rows_share = 0.34f;  ///< of the height, for the row as bars
+constexpr float k_bar_pitch = 22, k_least_rows_height = 96;
+constexpr int k_measured = 128;
+
+/// A, B and B − A in the order in which they stand.
+enum Panel { panel_a, panel_b, panel_difference, k_panels };
+
+/// What is drawn: a comparison and the two matrices of the stage asked for, all of the same traces.
+struct Scene {
+    const std::shared_ptr<const Comparison>& comparison;
+    std::optional<ShownStage> a, b;
+    std::shared_ptr<const Difference> difference;
+
+    const ShownStage& any() const { return b ? *b : *a; }
+    /// The row or column of B that one of A is the counterpart of, or −1.
+    int row_in_b(int row) const { return place_of(difference->rows, row); }
+    int column_in_b(int column) const { return place_of(difference->columns, column); }
+
+private:
+    static int place_of(const std::vector<int>& same, int of_a) {
+        const auto found = std::ranges::find(same, of_a);
+        return found == same.end() ? -1 : static_cast<int>(found - same.begin());
+    }
+};
+
+std::optional<ShownStage> shown_of(const ComparedSide& side, const StageKey& key) {
+    const Stage* stage = side.find(key);
+    if (!stage) return std::nullopt;
+    const HeadChoice head = head_on_screen(*stage, side.head);
+    if (!why_not_shown(*stage, head).empty()) return std::nullopt;
+    return ShownStage{side.trace.get(), side.trace->stage(stage->key()), head};
+}
+
+// ---- header
+
+/// "head 2 · layer 1", where there are several.
+std::string part_text(const Trace& trace, const HeadChoice& head, int layer) {
+    const int heads = trace.experiment.attention.heads, layers = layers_of(trace);
+    std::string text;
+    if (heads > 1)
+        text = head.kind == HeadChoice::Kind::one ? fmt::format("head {}", std::min(head.head, heads - 1) + 1)
+                                                  : "mean of the heads";
+    if (layers > 1) text += (text.empty() ? "" : " · ") + fmt::format("layer {}", std::min(layer, layers));
+    return text;
+}
+
+std::string differences_text(const Session& session) {
+    std::string text;
+    for (const SettingDifference& each : setting_differences(session)) {
+        if (!text.empty()) text += "  ·  ";
+        text += each.a == each.b ? fmt::format("custom {}", each.a)
+                                 : fmt::format("{} {} → {}", each.option, each.a.empty() ? "none" : each.a,
+                                               each.b.empty() ? "none" : each.b);
+    }
+    return text;
+}
+
+void apply(Desk& desk, const ComparisonPreset& preset) {
+    if (std::optional<Session> changed = with_preset(desk.document.session(), preset))
+        desk.document.change([&](Session& session) { session = std::move(*changed); });
+}
+
+/// The presets that would change something, as a menu.
+void preset_items(Desk& desk, const Ui& ui, const Run& run) {
+    for (const ComparisonPreset& preset : comparison_presets()) {
+        if (!with_preset(desk.document.session(), preset)) continue;
+        if (ImGui::MenuItem(std::string(preset.name).c_str())) apply(desk, preset);
+        tooltip(ui, std::string(preset.help));
+    }
+    const Action& parity = *find_action("compute.parity");
+    if (ImGui::MenuItem("processor and graphics card…")) run(parity);
+}
+
+float button(Desk& desk, const Ui& ui, ImVec2 at, const char* action, const char* label, const Run& run) {
+    static_cast<void>(desk);
+    const Action& found = *find_action(action);
+    const float width = text_width(ui.fonts.body, label) + ui.px(24);
+    ImGui::SetCursorScreenPos(at);
+    const std::string keys = shortcut_text(found.shortcut);
+    const std::string help = std::string(found.title) + (keys.empty() ? "" : " (" + keys + ")");
+    if (small_button(ui, action, label, help.c_str(), width)) run(found);
+    return width + ui.px(8);
+}
+
+void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    float x = area.min.x;
+    const float y = area.min.y;
+    const bool pinned = desk.document.session().pinned.has_value();
+    x += button(desk, ui, {x, y}, "compare.pin", pinned ? "Pin again" : "Pin as A", run);
+    const char* const with = "Compare with ▾";
+    ImGui::SetCursorScreenPos({x, y});
+    const float width = text_width(ui.fonts.body, with) + ui.px(24);
+    if (small_button(ui, "compare with", with, "Pins what is shown as A, and changes one thing", width))
+        ImGui::OpenPopup("presets");
+    if (ImGui::IsPopupOpen("presets")) ImGui::SetNextWindowPos({x, y + ui.px(28)});
+    if (ImGui::BeginPopup("presets")) {
+        preset_items(desk, ui, run);
+        ImGui::EndPopup();
+    }
+    x += width + ui.px(8);
+    if (pinned) {
+        x += button(desk, ui, {x, y}, "compare.exchange", "Exchange A and B", run);
+        x += button(desk, ui, {x, y}, "compare.unpin", "Unpin", run);
+    }
+    const std::string differ = pinned ? differences_text(desk.document.session()) : "";
+    const float below = y + ui.px(38);
+    if (!pinned) return;
+    const float label = draw_text(list, ui.fonts.strong, {area.min.x, below}, ink(ui.theme.text),
+                                  differ.empty() ? "A and B are the same" : "A → B");
+    draw_text(list, ui.fonts.body, {area.min.x + label + ui.px(12), below}, ink(ui.theme.secondary),
+              differ.empty() ? "Change any setting: B follows, A stays" : differ, Align::left,
+              area.width() - label - ui.px(12));
+}
+
+/// The presets as buttons with the question that each answers, while nothing is pinned.
+void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    float y = area.min.y + ui.px(6);
+    draw_text(list, ui.fonts.title, {area.min.x, y}, ink(ui.theme.text), "Compare what is shown with …",
+              Align::left, area.width());
+    y += ui.px(30);
+    draw_text(list, ui.fonts.body, {area.min.x, y}, ink(ui.theme.secondary),
+              "A choice pins what is shown as A and changes one thing. Or pin it (P) and change any setting.",
+              Align::left, area.width());
+    y += ui.px(34);
+    const float width = ui.px(190);
+    for (const ComparisonPreset& preset : comparison_presets()) {
+        if (!with_preset(desk.document.session(), preset)) continue;
+        if (y + ui.px(26) > area.max.y) return;
+        ImGui::SetCursorScreenPos({area.min.x, y});
+        const std::string name(preset.name), help(preset.help);
+        if (small_button(ui, name.c_str(), name, help.c_str(), width)) apply(desk, preset);
+        draw_text(list, ui.fonts.body, {area.min.x + width + ui.px(16), y + ui.px(4)},
+                  ink(ui.theme.secondary), help, Align::left, area.width() - width - ui.px(16));
+        y += ui.px(32);
+    }
+    static_cast<void>(run);
+}
+
+// ---- where the two part
+
+std::string largest_text(const StageComparison& stage) {
+    if (const std::string why = why_not_compared(stage); !why.empty()) return why;
+    if (!stage.differs()) return "same";
+    if (stage.largest == 0) return fmt::format("{} cells", stage.other_kind);
+    return short_text(stage.largest);
+}
+
+std::string card_help(const Scene& scene, const StageComparison& stage) {
+    if (const std::string why = why_not_compared(stage); !why.empty()) return why;
+    std::string text = stage.differs() ? fmt::format("largest |B − A| {}, {:.3g} of A's largest value",
+                                                     exact_text(stage.largest), stage.relative)
+                                       : "equal to the bit";
+    if (stage.at)
+        if (const auto shown = shown_of(scene.comparison->of.b, stage.key))
+            text += fmt::format("\nat {} · {}", legible(shown->row_label(stage.at->row)),
+                                legible(shown->column_label(stage.at->column)));
+    if (stage.other_kind)
+        text += fmt::format("\n{} cells are NaN or infinite in one of them", stage.other_kind);
+    if (!stage.complete) text += "\nonly rows and columns that both have are compared";
+    return text;
+}
+
+void card(Desk& desk, const Ui& ui, const Scene& scene, const StageComparison& stage, const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const std::string heading = stage_heading(*stage.key.stage);
+    ImGui::SetCursorScreenPos(area.min);
+    const std::string id = "card " + stage_name(stage.key);
+    const bool clicked = ImGui::InvisibleButton(id.c_str(), {area.width(), area.height()});
+    const bool hovered = ImGui::IsItemHovered();
+    tooltip(ui, card_help(scene, stage));
+    const bool pressed = keyboard_use(ui, ImGui::GetID(id.c_str()), area).pressed;
+    const bool chosen = scene.comparison->of.key.stage == stage.key.stage;
+    list->AddRectFilled(area.min, area.max, ink(ui.theme.panel), ui.px(4));
+    list->AddRect(area.min, area.max,
+                  ink(chosen    ? ui.theme.accent
+                      : hovered ? ui.theme.secondary
+                                : ui.theme.line),
+                  ui.px(4), 0, ui.px(chosen ? 1.6f : 1));
+    const float left = area.min.x + ui.px(8), room = area.width() - ui.px(16);
+    const Rgb8 color = stage.differs() ? ui.theme.warning : ui.theme.faint;
+    draw_text(list, ui.fonts.strong, {left, area.min.y + ui.px(7)}, ink(ui.theme.text), heading, Align::left,
+              room);
+    draw_text(list, ui.fonts.mono_small, {left, area.min.y + ui.px(28)},
+              ink(stage.differs() ? ui.theme.warning : ui.theme.secondary), largest_text(stage), Align::left,
+              room);
+    const float y = area.max.y - ui.px(13), full = static_cast<float>(std::clamp(stage.relative, 0.0, 1.0));
+    list->AddRectFilled({left, y}, {left + room, y + ui.px(5)}, ink(ui.theme.raised), ui.px(2));
+    if (stage.differs())
+        list->AddRectFilled({left, y}, {left + std::max(ui.px(3), room * full), y + ui.px(5)}, ink(color),
+                            ui.px(2));
+    if (clicked || pressed) desk.document.change([&](Session& s) { s.presentation.focus(stage.key); });
+}
+
+/// Scrolls to the card of the stage in focus when another one comes into focus.
+void bring_into_sight(const Scene& scene, float pitch, float room) {
+    const auto& stages = scene.comparison->stages;
+    const auto found = std::ranges::find_if(stages, [&](const StageComparison& each) {
+        return each.key.stage == scene.comparison->of.key.stage;
+    });
+    const int index = static_cast<int>(found - stages.begin());
+    int& before = *ImGui::GetStateStorage()->GetIntRef(ImGui::GetID("in sight"), -1);
+    if (std::exchange(before, index) == index) return;
+    const float left = static_cast<float>(index) * pitch, scroll = ImGui::GetScrollX();
+    ImGui::SetScrollX(std::clamp(scroll, left + pitch - room, std::max(left, left + pitch - room)));
+}
+
+/// Every stage as a card; the mouse wheel moves them sideways where they have no room. Returns the height.
+float cards(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const StageComparison* first = scene.comparison->first_difference();
+    const float title =
+        draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
+                  first ? "The two part at " + stage_heading(*first->key.stage) : "No stage differs");
+    draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
+              ink(ui.theme.secondary), "largest |B − A| of each stage, and as a share of A's largest value",
+              Align::left, area.width() - title - ui.px(12));
+    const auto count = static_cast<float>(scene.comparison->stages.size());
+    const float gap = ui.px(k_card_gap), least = ui.px(k_card_width);
+    const float width = std::max(least, std::min(ui.px(120), (area.width() + gap) / count - gap));
+    const bool scrolls = count * (width + gap) - gap > area.width();
+    const float height = ui.px(k_card_height) + (scrolls ? ui.px(12) : 0), top = area.min.y + ui.px(26);
+    ImGui::SetCursorScreenPos({area.min.x, top});
+    ImGui::BeginChild("cards", {area.width(), height}, false,
+                      scrolls ? ImGuiWindowFlags_HorizontalScrollbar : ImGuiWindowFlags_NoScrollbar);
+    if (scrolls && ImGui::IsWindowHovered() && ImGui::GetIO().MouseWheel != 0)
+        ImGui::SetScrollX(ImGui::GetScrollX() - ImGui::GetIO().MouseWheel * (width + gap));
+    bring_into_sight(scene, width + gap, area.width());
+    float x = ImGui::GetCursorScreenPos().x;
+    for (const StageComparison& stage : scene.comparison->stages) {
+        card(desk, ui, scene, stage, {{x, top}, {x + width, top + ui.px(k_card_height)}});
+        x += width + gap;
+    }
+    ImGui::EndChild();
+    return ui.px(26) + height;
+}
+
+// ---- the three matrices
+
+float longest_label(const Ui& ui, int count, const std::function<std::string(int)>& label) {
+    float longest = 0;
+    for (int i = 0; i < count; i += std::max(1, count / k_measured))
+        longest = std::max(longest, text_width(ui.fonts.strong, legible(label(i))));
+    return longest;
+}
+
+/// Where the three stand; those that there are not are empty.
+struct Places {
+    std::array<std::optional<MatrixPlace>, k_panels> panels;
+    std::array<float, k_panels> left{};  ///< of each panel with its labels
+    float labels_a = 0, labels_b = 0;    ///< widths of the row labels
+    float column_labels = 0;             ///< height of upright ones; 0: level
+    float top = 0;                       ///< of the matrices
+    float bottom = 0;
+};
+
+Places places(const Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+    const ShownStage& any = scene.any();
+    const auto labels = [&](const std::optional<ShownStage>& shown) {
+        if (!shown) return 0.0f;
+        const float longest = longest_label(ui, shown->rows(), [&](int i) { return shown->row_label(i); });
+        return std::min(longest, ui.px(k_most_labels)) + ui.px(10);
+    };
+    Places at;
+    at.labels_a = labels(scene.a);
+    const bool same_rows = scene.difference && scene.difference->facts.complete;
+    at.labels_b = same_rows ? 0 : labels(scene.b);
+    const float gap = ui.px(k_panel_gap);
+    const float labels_in_all = at.labels_a + at.labels_b * 2;
+    const float room = (area.width() - labels_in_all - gap * 2) / 3;
+    const int columns = std::max(scene.a ? scene.a->columns() : 1, scene.b ? scene.b->columns() : 1);
+    const int rows = std::max(scene.a ? scene.a->rows() : 1, scene.b ? scene.b->rows() : 1);
+    const float longest = std::max(
+        scene.a ? longest_label(ui, scene.a->columns(), [&](int j) { return scene.a->column_label(j); }) : 0,
+        scene.b ? longest_label(ui, scene.b->columns(), [&](int j) { return scene.b->column_label(j); }) : 0);
+    const Zoom& zoom = desk.state.zoom;
+    float width = std::min(room / static_cast<float>(columns), ui.px(k_largest_cell));
+    const bool level = width * static_cast<float>(zoom.factor) >= longest + ui.px(4);
+    at.column_labels = level ? ui.px(18) : std::min(longest, ui.px(86)) + ui.px(8);
+    at.top = area.min.y + ui.px(k_caption) + at.column_labels;
+    float height = std::min((area.max.y - at.top) / static_cast<float>(rows), ui.px(k_largest_cell));
+    // Between tokens cells are nearly square; a little wider, so that a number fits.
+    if (any.stage->info->columns == Axis::key_token) {
+        width = std::min(width, std::max(height * 1.4f, ui.px(40)));
+        height = std::min(height, width);
+    }
+    if (height <= 0 || width <= 0) return at;
+    float left = area.min.x;
+    const auto add = [&](Panel panel, const ShownStage& shown, float label) {
+        at.left[panel] = left + label;
+        at.panels[panel] = MatrixPlace{
+            place_axis(shown.rows(), height, at.top, at.top + height * static_cast<float>(rows), zoom.factor,
+                       zoom.y),
+            place_axis(shown.columns(), width, left + label, left + label + room, zoom.factor, zoom.x)};
+        at.bottom = std::max(at.bottom, at.panels[panel]->rows.view_max);
+        // The panels stand close to each other, and wide captions have their room.
+        left += label +
+                std::max(at.panels[panel]->columns.view_max - at.panels[panel]->columns.view_min,
+                         std::min(room, ui.px(230))) +
+                gap;
+    };
+    if (scene.a) add(panel_a, *scene.a, at.labels_a);
+    if (scene.b) add(panel_b, *scene.b, scene.a ? at.labels_b : labels(scene.b));
+    if (scene.difference) add(panel_difference, *scene.b, at.labels_b);
+    return at;
+}
+
+/// What is lit: a cell of B, and its counterpart in A; −1 where there is none.
+struct Lit {
+    int row_a = -1, column_a = -1, row_b = -1, column_b = -1;
+};
+
+Lit lit_cells(const Desk& desk, const Scene& scene) {
+    Lit lit;
+    const auto from = [&](Cell cell, bool of_a) {
+        const auto at = [](const std::vector<int>& same, int i) {
+            return i >= 0 && i < std::ssize(same) ? same[static_cast<std::size_t>(i)] : -1;
+        };
+        if (!scene.difference) {
+            (of_a ? lit.row_a : lit.row_b) = cell.row;
+            (of_a ? lit.column_a : lit.column_b) = cell.column;
+            return;
+        }
+        if (of_a)
+            lit = {cell.row, cell.column, scene.row_in_b(cell.row), scene.column_in_b(cell.column)};
+        else
+            lit = {at(scene.difference->rows, cell.row), at(scene.difference->columns, cell.column), cell.row,
+                   cell.column};
+    };
+    const std::optional<PointedCell>& hovered = desk.state.hovered;
+    if (hovered && info_of(hovered->stage).name == scene.any().stage->info->name) {
+        from(hovered->cell, hovered->slot == SlotName::pinned);
+        return lit;
+    }
+    if (!scene.b) return lit;
+    const Highlight highlight = current_highlight(desk.state, desk.document.presentation(), scene.b->trace);
+    from({lit_row(highlight, *scene.b->stage->info), lit_column(highlight, *scene.b->stage->info)}, false);
+    return lit;
+}
+
+/// The locked cell of B, from which the row below is chosen, else the first row.
+int chosen_row(const Scene& scene, const Lit& lit) {
+    if (lit.row_b >= 0) return lit.row_b;
+    return scene.difference && scene.difference->facts.at ? scene.difference->facts.at->row : 0;
+}
+
+void labels_of(const Ui& ui, const ShownStage& shown, const MatrixPlace& place, bool rows, float width,
+               int lit_row, int lit_column, float column_room) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int row_stride = label_stride(ui, place.rows.pitch);
+    for (int i = place.rows.first(); rows && i <= place.rows.last(); ++i) {
+        if (!label_shown(i, row_stride, lit_row)) continue;
+        const bool lit = i == lit_row;
+        draw_text(list, lit ? ui.fonts.strong : ui.fonts.body,
+                  {place.columns.view_min - ui.px(8), place.rows.middle(i) - ui.px(8)},
+                  ink(lit ? ui.theme.text : ui.theme.secondary), legible(shown.row_label(i)), Align::right,
+                  width - ui.px(8));
+    }
+    const bool level = column_room <= ui.px(20);
+    const int column_stride = label_stride(ui, place.columns.pitch);
+    const float y = place.rows.view_min - ui.px(5);
+    for (int j = place.columns.first(); j <= place.columns.last(); ++j) {
+        if (!label_shown(j, column_stride, lit_column)) continue;
+        const float x = place.columns.middle(j);
+        if (x < place.columns.view_min || x > place.columns.view_max) continue;
+        const bool lit = j == lit_column;
+        ImFont* font = lit ? ui.fonts.strong : ui.fonts.body;
+        const ImU32 color = ink(lit ? ui.theme.text : ui.theme.secondary);
+        const std::string text = legible(shown.column_label(j));
+        if (level)
+            draw_text(list, font, {x, y - compat::font_size(*font)}, color, text, Align::center);
+        else
+            upright_text(list, font, {x, y}, color, fitted(font, text, column_room - ui.px(8)));
+    }
+}
+
+/// A number for each visible cell that has room for it; nullopt leaves a cell empty.
+void numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const ColorScale& scale, bool signs,
+             const std::function<std::optional<float>(int, int)>& value) {
+    if (!desk.document.presentation().values || is_behind(desk)) return;
+    ImFont* font = ui.fonts.mono_small;
+    if (place.columns.pitch < text_width(font, signs ? "+0.00" : "0.00") + ui.px(3) ||
+        place.rows.pitch < compat::font_size(*font) + ui.px(2))
+        return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (int i = place.rows.first(); i <= place.rows.last(); ++i)
+        for (int j = place.columns.first(); j <= place.columns.last(); ++j) {
+            const std::optional<float> number = value(i, j);
+            if (!number || !std::isfinite(*number)) continue;
+            const Rgb8 color = contrasting(scale.color(*number), ui.theme.on_light, ui.theme.on_dark);
+            const double rounded = std::round(*number * 100) / 100;
+            const std::string text = std::abs(*number) >= 100 ? short_text(*number)
+                                     : signs && rounded > 0   ? fmt::format("+{:.2f}", rounded)
+                                                              : fmt::format("{:.2f}", rounded + 0.0);
+            draw_text(list, font,
+                      {place.columns.middle(j), place.rows.middle(i) - compat::font_size(*font) / 2},
+                      ink(color), text, Align::center);
+        }
+}
+
+std::string range_text(const ColorScale& scale) {
+    return fmt::format("{} … {}", short_text(scale.min), short_text(scale.max));
+}
+
+/// One scale for both: from the smaller minimum to the larger maximum.
+ColorScale shared_scale(const Desk& desk, const Scene& scene) {
+    const Presentation& presentation = desk.document.presentation();
+    std::optional<ColorScale> scale;
+    for (const auto* shown : {&scene.a, &scene.b})
+        if (*shown) {
+            const ColorScale own = scale_of(**shown, presentation);
+            scale = scale ? ColorScale{own.map, std::min(scale->min, own.min), std::max(scale->max, own.max)}
+                          : own;
+        }
+    return *scale;
+}
+
+ColorScale difference_scale(const Difference& difference) {
+    const double magnitude = difference.values->range(0).magnitude();
+    return {&diverging_colormap(), magnitude > 0 ? -magnitude : -1, magnitude > 0 ? magnitude : 1};
+}
+
+void caption(const Ui& ui, float left, float top, float width, const std::string& name,
+             const std::string& facts, const std::string& below) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float title = draw_text(list, ui.fonts.title, {left, top}, ink(ui.theme.text), name);
+    draw_text(list, ui.fonts.body, {left + title + ui.px(10), top + ui.px(6)}, ink(ui.theme.secondary), facts,
+              Align::left, std::max(ui.px(20), width - title - ui.px(10)));
+    draw_text(list, ui.fonts.caption, {left, top + ui.px(26)}, ink(ui.theme.secondary), below, Align::left,
+              width);
+}
+
+/// Wheel, drag, hover and click on one of the three; hovering or locking a cell does so in the other two.
+void interact(Desk& desk, const Ui& ui, const Scene& scene, Panel panel, const MatrixPlace& place) {
+    const ShownStage& shown = panel == panel_a ? *scene.a : *scene.b;
+    const Area view = place.view();
+    ImGui::SetCursorScreenPos(view.min);
+    constexpr std::array k_ids = {"compare a", "compare b", "compare difference"};
+    ImGui::InvisibleButton(k_ids[panel], {std::max(1.0f, view.width()), std::max(1.0f, view.height())});
+    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0)) pan(desk.state.zoom, place);
+    if (!ImGui::IsItemHovered()) return;
+    const Cell cell = place.at(ImGui::GetIO().MousePos);
+    if (ImGui::GetIO().MouseWheel != 0) zoom_by(desk.state.zoom, place, ImGui::GetIO().MouseWheel);
+    desk.state.pointing = PointedCell{shown.stage->key(), shown.head_index(), cell,
+                                      panel == panel_a ? SlotName::pinned : SlotName::live};
+    const std::string row = legible(shown.row_label(cell.row)),
+                      column = legible(shown.column_label(cell.column));
+    const std::string between = row.empty() || column.empty()                   ? ""
+                                : shown.stage->info->columns == Axis::key_token ? " → "
+                                                                                : " · ";
+    std::string text = row + between + column;
+    const auto add = [&](const char* name, const std::optional<ShownStage>& side, int i, int j) {
+        if (!side || i < 0 || j < 0) return;
+        text += fmt::format("\n{}  {}", name,
+                            side->closed(i, j) ? std::string(k_closed_by_mask) : exact_text(side->at(i, j)));
+    };
+    const Lit lit = lit_cells(desk, scene);
+    add("A", scene.a, lit.row_a, lit.column_a);
+    add("B", scene.b, lit.row_b, lit.column_b);
+    if (scene.difference && lit.row_b >= 0 && lit.column_b >= 0) {
+        const bool open = scene.difference->open->at(0, lit.row_b, lit.column_b) != 0;
+        text += open ? "\nB − A  " + exact_text(scene.difference->values->at(0, lit.row_b, lit.column_b))
+                     : std::string("\nnot compared");
+    }
+    if (!ImGui::IsItemActive()) tooltip(ui, text);
+    if (!ImGui::IsMouseReleased(0) || !was_click()) return;
+    if (scene.b && lit.row_b >= 0 && lit.column_b >= 0)
+        toggle_lock(desk, *scene.b, {lit.row_b, lit.column_b});
+}
+
+void matrices(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, const Places& at) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const ColorScale scale = shared_scale(desk, scene);
+    const Lit lit = lit_cells(desk, scene);
+    const auto locked = locked_cell(desk.document.presentation(), scene.any().trace);
+    const auto outlines = [&](const MatrixPlace& place, int row, int column) {
+        const Area view = place.view();
+        list->PushClipRect({view.min.x - 3, view.min.y - 3}, {view.max.x + 3, view.max.y + 3}, true);
+        outline_row(ui, *list, place.whole(), row, place.rows.count);
+        outline_column(ui, *list, place.whole(), column, place.columns.count, 0.35f);
+        const bool is_cell =
+            row >= 0 && column >= 0 && row < place.rows.count && column < place.columns.count;
+        if (is_cell && (locked || desk.state.hovered)) outline_cell(ui, *list, place.cell({row, column}));
+        list->PopClipRect();
+    };
+    for (const Panel panel : {panel_a, panel_b, panel_difference}) {
+        if (!at.panels[panel]) continue;
+        const MatrixPlace& place = *at.panels[panel];
+        interact(desk, ui, scene, panel, place);
+        const bool of_a = panel == panel_a;
+        const ShownStage& shown = of_a ? *scene.a : *scene.b;
+        const int row = of_a ? lit.row_a : lit.row_b, column = of_a ? lit.column_a : lit.column_b;
+        const Area view = place.view();
+        const ColorScale own = panel == panel_difference ? difference_scale(*scene.difference) : scale;
+        list->PushClipRect(view.min, view.max, true);
+        if (panel == panel_difference) {
+            paint_difference(desk, ui, *list, scene.difference, place.whole(), own);
+            numbers(desk, ui, place, own, true, [&](int i, int j) -> std::optional<float> {
+                if (scene.difference->open->at(0, i, j) == 0) return std::nullopt;
+                return scene.difference->values->at(0, i, j);
+            });
+        } else {
+            paint_matrix(desk, ui, *list, shown, place.whole(), own);
+            if (shown.stage->info->unit != Unit::boolean)
+                numbers(desk, ui, place, own, false, [&](int i, int j) -> std::optional<float> {
+                    if (shown.closed(i, j)) return std::nullopt;
+                    return shown.at(i, j);
+                });
+        }
+        list->PopClipRect();
+        outlines(place, row, column);
+        const float label = of_a ? at.labels_a : at.labels_b;
+        labels_of(ui, shown, place, label > 0, label, row, column, at.column_labels);
+        const float next = panel < panel_difference && at.panels[panel + 1]
+                               ? at.left[panel + 1] - (of_a ? at.labels_b : at.labels_b) - ui.px(12)
+                               : area.max.x;
+        const auto& compared = scene.comparison->of;
+        const ComparedSide& side = of_a ? compared.a : compared.b;
+        const std::string part = part_text(*side.trace, side.head, side.layer);
+        if (panel == panel_difference)
+            caption(ui, view.min.x, area.min.y, next - view.min.x, "B − A",
+                    scene.difference->facts.differs() ? "" : "no cell differs", "range " + range_text(own));
+        else
+            caption(ui, view.min.x, area.min.y, next - view.min.x, of_a ? "A" : "B",
+                    formula_shown(*shown.trace, *shown.stage, shown.head),
+                    (of_a ? "pinned" : "live") + (part.empty() ? "" : ", " + part) + "  ·  range " +
+                        range_text(own));
+    }
+}
+
+// ---- the row as bars
+
+struct BarOfKey {
+    int column_a, column_b;
+    std::optional<float> a, b;
+
+    double largest() const {
+        return std::max(std::abs(static_cast<double>(a.value_or(0))),
+                        std::abs(static_cast<double>(b.value_or(0))));
+    }
+};
+
+/// The open cells of a row of both, each beside its counterpart; the largest ones if there is not room for
+/// all.
+std::vector<BarOfKey> bars_of(const Scene& scene, int row_a, int row_b, std::size_t most) {
+    std::vector<BarOfKey> bars;
+    for (int j = 0; j < scene.b->columns(); ++j) {
+        const int column = scene.difference->columns[static_cast<std::size_t>(j)];
+        BarOfKey bar{column, j, std::nullopt, std::nullopt};
+        if (row_a >= 0 && column >= 0 && !scene.a->closed(row_a, column)) bar.a = scene.a->at(row_a, column);
+        if (!scene.b->closed(row_b, j)) bar.b = scene.b->at(row_b, j);
+        bars.push_back(bar);
+    }
+    if (bars.size() <= most) return bars;
+    std::ranges::stable_sort(bars, std::greater{}, &BarOfKey::largest);
+    bars.resize(most);
+    std::ranges::sort(bars, {}, &BarOfKey::column_b);
+    return bars;
+}
+
+/// "entropy 0.430 nat, 1.54 effective tokens of 8", of a row of weights.
+std::string entropy_text(const ShownStage& shown, int row) {
+    double entropy = 0;
+    for (int j = 0; j < shown.columns(); ++j)
+        if (const double w = shown.at(row, j); w > 0) entropy -= w * std::log(w);
+    return fmt::format("entropy {:.3f} nat, {:.2f} effective tokens of {}", entropy, std::exp(entropy),
+                       shown.columns());
+}
+
+void row_as_bars(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+    const int row_b = chosen_row(scene, lit_cells(desk, scene));
+    if (row_b >= scene.b->rows()) return;
+    const int row_a = scene.difference->rows[static_cast<std::size_t>(row_b)];
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const auto most =
+        static_cast<std::size_t>(std::max(1.0f, (area.max.y - area.min.y - ui.px(30)) / ui.px(k_bar_pitch)));
+    const std::vector<BarOfKey> bars = bars_of(scene, row_a, row_b, most);
+    const bool weights = scene.b->stage->info->unit == Unit::probability;
+    const std::string name = legible(scene.b->row_label(row_b));
+    const float title = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text),
+                                  fmt::format("Row “{}”", name), Align::left, area.width());
+    std::string facts = "A above, B below";
+    if (bars.size() < static_cast<std::size_t>(scene.b->columns()))
+        facts += fmt::format("  ·  the {} largest of {}", bars.size(), scene.b->columns());
+    if (weights && row_a >= 0)
+        facts +=
+            fmt::format("  ·  A: {}  ·  B: {}", entropy_text(*scene.a, row_a), entropy_text(*scene.b, row_b));
+    draw_text(list, ui.fonts.caption, {area.min.x + title + ui.px(12), area.min.y + ui.px(2)},
+              ink(ui.theme.secondary), facts, Align::left, area.width() - title - ui.px(12));
+    double low = 0, high = weights ? 1 : 0;
+    for (const BarOfKey& bar : bars)
+        for (const auto& value : {bar.a, bar.b})
+            if (value && std::isfinite(*value)) {
+                low = std::min<double>(low, *value);
+                high = std::max<double>(high, *value);
+            }
+    const float labels = ui.px(k_most_labels),
+                values = text_width(ui.fonts.mono_small, "-00.0000") + ui.px(10);
+    const float left = area.min.x + labels + ui.px(10), right = area.max.x - 2 * values - ui.px(8);
+    if (right - left < ui.px(40) || !(high > low)) return;
+    const auto x_of = [&](double value) {
+        return left + static_cast<float>((value - low) / (high - low)) * (right - left);
+    };
+    const ColorScale scale = shared_scale(desk, scene);
+    float y = area.min.y + ui.px(26);
+    for (const BarOfKey& each : bars) {
+        draw_text(list, ui.fonts.body, {area.min.x + labels, y + ui.px(2)}, ink(ui.theme.secondary),
+                  legible(scene.b->column_label(each.column_b)), Align::right, labels);
+        const auto bar = [&](const std::optional<float>& value, float top, float number_right,
+                             const Rgb8& text) {
+            if (!value) return;
+            if (std::isfinite(*value)) {
+                const float from = x_of(std::min<double>(0, *value)), to = x_of(std::max<double>(0, *value));
+                list->AddRectFilled({from, top}, {std::max(to, from + 1), top + ui.px(8)},
+                                    ink(scale.color(*value)), 1);
+            }
+            draw_text(list, ui.fonts.mono_small, {number_right, y + ui.px(3)}, ink(text),
+                      reading_text(*value), Align::right);
+        };
+        bar(each.a, y + ui.px(1), area.max.x - values, ui.theme.text);
+        bar(each.b, y + ui.px(10), area.max.x, ui.theme.secondary);
+        y += ui.px(k_bar_pitch);
+    }
+}
+
+}  // namespace
+
+void compare_view(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
+    const float margin = ui.px(k_margin);
+    const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
+                      {area.max.x - margin, area.max.y - ui.px(8)}};
+    header(desk, ui, inside, run);
+    const Area body{{inside.min.x, inside.min.y + ui.px(k_header)}, inside.max};
+    if (!desk.document.session().pinned)
+        return invitation(desk, ui, {{inside.min.x, inside.min.y + ui.px(44)}, inside.max}, run);
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const std::shared_ptr<const Comparison> comparison = desk.document.comparison();
+    const Slot* pinned = desk.document.slot(SlotName::pinned);
+    const std::string problem = pinned && !pinned->problem.empty()
+                                    ? "A cannot be computed: " + pinned->problem
+                                : comparison ? comparison->problem
+                                             : "";
+    if (!comparison || !problem.empty()) {
+        draw_text(list, ui.fonts.body, body.min, ink(ui.theme.secondary),
+                  problem.empty() ? "Comparing…" : problem, Align::left, body.width());
+        return;
+    }
+    const StageKey& key = comparison->of.key;
+    const Scene scene{comparison, shown_of(comparison->of.a, key), shown_of(comparison->of.b, key),
+                      comparison->difference};
+    const float below = body.min.y + cards(desk, ui, scene, body) + ui.px(14);
+    list->AddLine({area.min.x, below}, {area.max.x, below}, ink(ui.theme.line));
+    const float top = below + ui.px(12);
+    if (!scene.a && !scene.b) {
+        draw_text(list, ui.fonts.body, {body.min.x, top}, ink(ui.theme.secondary),
+                  stage_heading(*key.stage) + " has no mean over heads: choose a head", Align::left,
+                  body.width());
+        return;
+    }
+    const float rows_height = k_rows_share * (body.max.y - top);
+    const bool has_rows = scene.difference && rows_height >= ui.px(k_least_rows_height);
+    const Area upper{{body.min.x, top}, {body.max.x, has_rows ? body.max.y - rows_height : body.max.y}};
+    const Places at = places(desk, ui, scene, upper);
+    matrices(desk, ui, scene, upper, at);
+    if (!scene.difference)
+        draw_text(list, ui.fonts.caption, {body.min.x, body.max.y - ui.px(16)}, ink(ui.theme.warning),
+                  fmt::format("{}: only {} has it", stage_heading(*key.stage), scene.a ? "A" : "B"),
+                  Align::left, body.width());
+    if (has_rows) {
+        const float line = std::max(at.bottom + ui.px(14), body.max.y - rows_height);
+        list->AddLine({area.min.x, line}, {area.max.x, line}, ink(ui.theme.line));
+        row_as_bars(desk, ui, scene, {{body.min.x, line + ui.px(12)}, body.max});
+    }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,236 @@
+#include "core/picture/difference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "core/cancelled.h"
+#include "core/picture/axis_labels.h"
+#include "core/picture/shown_matrix.h"
+
+namespace attnscope {
+namespace {
+
+/// Texts of more pairs than these are matched by their common beginning and end alone.
+constexpr std::size_t k_most_pairs = std::size_t{1} << 24;
+
+bool is_of_tokens(Axis axis) {
+    return axis == Axis::query_token || axis == Axis::key_token || axis == Axis::key_hidden;
+}
+
+std::vector<int> by_number(int count, int available) {
+    std::vector<int> same(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) same[static_cast<std::size_t>(i)] = i < available ? i : -1;
+    return same;
+}
+
+/// Words of a table stand in it once.
+std::vector<int> by_word(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    std::unordered_map<std::string_view, int> place;
+    for (std::size_t i = 0; i < a.size(); ++i) place.emplace(a[i], static_cast<int>(i));
+    std::vector<int> same;
+    for (const std::string& word : b) {
+        const auto found = place.find(word);
+        same.push_back(found == place.end() ? -1 : found->second);
+    }
+    return same;
+}
+
+/// The longest common subsequence, as the index in `a` of each text of `b`.
+std::vector<int> in_order(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    std::vector<int> same(b.size(), -1);
+    std::size_t first = 0, end_a = a.size(), end_b = b.size();
+    for (; first < end_a && first < end_b && a[first] == b[first]; ++first)
+        same[first] = static_cast<int>(first);
+    while (end_a > first && end_b > first && a[end_a - 1] == b[end_b - 1])
+        same[--end_b] = static_cast<int>(--end_a);
+    const std::size_t n = end_a - first, m = end_b - first;
+    if (n == 0 || m == 0 || n > k_most_pairs / m) return same;
+    // lengths[i][j]: of the longest common subsequence of what follows i in a and j in b
+    std::vector<std::uint32_t> lengths((n + 1) * (m + 1), 0);
+    const auto length = [&](std::size_t i, std::size_t j) -> std::uint32_t& {
+        return lengths[i * (m + 1) + j];
+    };
+    for (std::size_t i = n; i-- > 0;)
+        for (std::size_t j = m; j-- > 0;)
+            length(i, j) = a[first + i] == b[first + j] ? length(i + 1, j + 1) + 1
+                                                        : std::max(length(i + 1, j), length(i, j + 1));
+    for (std::size_t i = 0, j = 0; i < n && j < m;) {
+        if (a[first + i] == b[first + j])
+            same[first + j++] = static_cast<int>(first + i++);
+        else
+            length(i + 1, j) >= length(i, j + 1) ? ++i : ++j;
+    }
+    return same;
+}
+
+std::vector<std::string> tokens(const Trace& trace, Axis axis, int count) {
+    return axis_labels(trace, axis == Axis::key_hidden ? Axis::key_token : axis, count);
+}
+
+std::vector<int> same_indices(const Trace& a, int of_a, const Trace& b, int of_b, Axis axis) {
+    if (is_of_tokens(axis)) return in_order(tokens(a, axis, of_a), tokens(b, axis, of_b));
+    if (axis == Axis::table_row || axis == Axis::target_row)
+        return by_word(axis_labels(a, axis, of_a), axis_labels(b, axis, of_b));
+    return by_number(of_b, of_a);
+}
+
+/// Those of the columns of hidden units, `depth` of which belong to each key.
+std::vector<int> in_groups(const std::vector<int>& keys, int depth_a, int depth_b) {
+    std::vector<int> same;
+    for (const int key : keys)
+        for (int unit = 0; unit < depth_b; ++unit)
+            same.push_back(key < 0 || unit >= depth_a ? -1 : key * depth_a + unit);
+    return same;
+}
+
+bool is_identity(const std::vector<int>& same) {
+    for (std::size_t i = 0; i < same.size(); ++i)
+        if (same[i] != static_cast<int>(i)) return false;
+    return true;
+}
+
+/// The shown matrix, and which of its cells the mask leaves open; `open` is empty where it closes none.
+struct Side {
+    Matrix values, open;
+
+    bool is_open(int row, int column) const { return open.size() == 0 || open(row, column) != 0; }
+};
+
+Side read(const Trace& trace, const Stage& stage, const HeadChoice& choice) {
+    const ShownMatrix shown = shown_matrix(stage, choice);
+    Side side{shown.values(), {}};
+    const StageInfo* info = mask_of(*stage.info);
+    const Stage* mask = info && info != stage.info ? trace.find(info) : nullptr;
+    if (!mask || mask->shape().rows != stage.shape().rows || mask->shape().columns != stage.shape().columns)
+        return side;
+    const int heads = mask->shape().heads;
+    const int first = shown.mean ? 0 : std::min(shown.head, heads - 1), end = shown.mean ? heads : first + 1;
+    side.open = mask->buffer.rows(first, 0, mask->shape().rows);
+    for (int h = first + 1; h < end; ++h)
+        side.open = side.open.cwiseMax(mask->buffer.rows(h, 0, mask->shape().rows));
+    return side;
+}
+
+bool same_kind(float a, float b) {
+    if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
+    return std::isnan(a) == std::isnan(b) && (std::isnan(a) || a == b);
+}
+
+HeadChoice choice_of(const ComparedSide& side, const Stage& stage) {
+    return head_on_screen(stage, side.head);
+}
+
+}  // namespace
+
+const Stage* ComparedSide::find(const StageKey& key) const {
+    if (const Stage* outside_layers = trace->find(StageKey{key.stage, 0, key.part})) return outside_layers;
+    return trace->find(StageKey{key.stage, layer, key.part});
+}
+
+Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b) {
+    const Shape &sa = of_a.shape(), &sb = of_b.shape();
+    Counterparts same;
+    same.rows = same_indices(a, sa.rows, b, sb.rows, of_b.info->rows);
+    const int keys_a = sa.columns / sa.depth, keys_b = sb.columns / sb.depth;
+    same.columns = same_indices(a, keys_a, b, keys_b, of_b.info->columns);
+    if (sa.depth > 1 || sb.depth > 1) same.columns = in_groups(same.columns, sa.depth, sb.depth);
+    same.complete =
+        sa.rows == sb.rows && sa.columns == sb.columns && is_identity(same.rows) && is_identity(same.columns);
+    return same;
+}
+
+std::string why_not_compared(const StageComparison& stage) {
+    switch (stage.state) {
+        case StageComparison::State::compared:
+            return stage.cells ? "" : "no row and column of one is in the other";
+        case StageComparison::State::only_in_a: return "only A has it";
+        case StageComparison::State::only_in_b: return "only B has it";
+        case StageComparison::State::not_shown: return "has no mean over heads: choose a head";
+    }
+    return "";
+}
+
+namespace {
+
+/// The facts of a stage that cannot be compared; nullopt for one that can.
+std::optional<StageComparison> without_comparison(const ComparedSide& a, const ComparedSide& b,
+                                                  const StageKey& key) {
+    using enum StageComparison::State;
+    const Stage *of_a = a.find(key), *of_b = b.find(key);
+    if (!of_b) return StageComparison{.key = of_a ? of_a->key() : key, .state = only_in_a};
+    if (!of_a) return StageComparison{.key = of_b->key(), .state = only_in_b};
+    if (why_not_shown(*of_a, choice_of(a, *of_a)).empty() &&
+        why_not_shown(*of_b, choice_of(b, *of_b)).empty())
+        return std::nullopt;
+    return StageComparison{.key = of_b->key(), .state = not_shown};
+}
+
+}  // namespace
+
+std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& b, const StageKey& key,
+                                     const std::stop_token& cancel) {
+    if (without_comparison(a, b, key)) return std::nullopt;
+    const Stage &of_a = *a.find(key), &of_b = *b.find(key);
+    Counterparts same = counterparts(*a.trace, of_a, *b.trace, of_b);
+    if (cancel.stop_requested()) throw Cancelled{};
+    const Side left = read(*a.trace, of_a, choice_of(a, of_a)),
+               right = read(*b.trace, of_b, choice_of(b, of_b));
+    const int rows = of_b.shape().rows, columns = of_b.shape().columns;
+    Tensor values({.rows = rows, .columns = columns}), open({.rows = rows, .columns = columns});
+    StageComparison facts{.key = of_b.key(), .complete = same.complete};
+    double largest_a = 0;
+    for (int i = 0; i < rows; ++i) {
+        if (cancel.stop_requested()) throw Cancelled{};
+        const int row = same.rows[static_cast<std::size_t>(i)];
+        for (int j = 0; j < columns; ++j) {
+            const int column = same.columns[static_cast<std::size_t>(j)];
+            float &value = values.head(0)(i, j) = 0, &is_open = open.head(0)(i, j) = 0;
+            if (row < 0 || column < 0 || (!left.is_open(row, column) && !right.is_open(i, j))) continue;
+            is_open = 1;
+            ++facts.cells;
+            const float x = left.values(row, column), y = right.values(i, j);
+            if (!same_kind(x, y)) {
+                ++facts.other_kind;
+                value = y - x;
+                continue;
+            }
+            if (!std::isfinite(x)) continue;
+            value = y - x;
+            const double magnitude = std::abs(static_cast<double>(y) - x);
+            largest_a = std::max(largest_a, std::abs(static_cast<double>(x)));
+            if (magnitude <= facts.largest) continue;
+            facts.largest = magnitude;
+            facts.at = Cell{i, j};
+        }
+    }
+    if (largest_a > 0) facts.relative = facts.largest / largest_a;
+    return Difference{facts, std::make_shared<const Buffer>(std::move(values)),
+                      std::make_shared<const Buffer>(std::move(open)), std::move(same.rows),
+                      std::move(same.columns)};
+}
+
+std::vector<StageComparison> compare_stages(const ComparedSide& a, const ComparedSide& b,
+                                            const std::stop_token& cancel) {
+    std::vector<StageComparison> stages;
+    const auto add = [&](const StageKey& key) {
+        if (const auto without = without_comparison(a, b, key))
+            stages.push_back(*without);
+        else
+            stages.push_back(difference(a, b, key, cancel)->facts);
+    };
+    const auto of_side = [](const ComparedSide& side) {
+        std::vector<StagePtr> found = side.trace->stages();
+        std::erase_if(found, [&](const StagePtr& stage) {
+            return stage->info->unit == Unit::token_id || (stage->layer > 0 && stage->layer != side.layer);
+        });
+        return found;
+    };
+    for (const StagePtr& stage : of_side(b)) add(stage->key());
+    for (const StagePtr& stage : of_side(a))
+        if (!b.find(stage->key())) add(stage->key());
+    return stages;
+}
+
+}  // namespace attnscope

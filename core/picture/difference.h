@@ -1,0 +1,77 @@
+// How two shown matrices differ: those of two experiments, of two heads or layers of one, of any two traces.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/graph/trace.h"
+#include "core/picture/presentation.h"
+
+namespace attnscope {
+
+/// One of the two things compared: a trace, and which of the matrices of its stages is shown.
+struct ComparedSide {
+    std::shared_ptr<const Trace> trace;
+    HeadChoice head;
+    int layer = 1;  ///< of a stack, from 1
+
+    /// The stage of a key, in this side's layer if it is of a layer; nullptr if the trace has none.
+    const Stage* find(const StageKey& key) const;
+    bool operator==(const ComparedSide&) const = default;
+};
+
+/// For each row and column of a stage of B, that of A which is the same: of tokens and words the one with the
+/// same text, in the same order (their longest common subsequence); of features, heads and positions the one
+/// with the same number. −1 where A has none.
+struct Counterparts {
+    std::vector<int> rows, columns;
+    /// Whether every row and column has one, in a matrix of the same size.
+    bool complete = false;
+};
+Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b);
+
+/// How far one stage differs. Cells that both masks close are left out, and so are those without counterpart.
+struct StageComparison {
+    enum class State {
+        compared,
+        only_in_a,
+        only_in_b,
+        not_shown,  ///< one side has no single matrix of it: a mean of features, a missing head
+    };
+    StageKey key;  ///< of B; of A where only A has it
+    State state = State::compared;
+    std::size_t cells = 0;        ///< compared
+    std::size_t other_kind = 0;   ///< of these, NaN, +∞ or −∞ on one side alone
+    double largest = 0;           ///< |B − A| over the others
+    double relative = 0;          ///< `largest` ÷ the largest magnitude in A; 0 if that is 0
+    std::optional<Cell> at = {};  ///< the first cell of B with that difference; nullopt if there is none
+    bool complete = true;         ///< both have the same rows and columns
+
+    bool differs() const { return largest > 0 || other_kind > 0; }
+};
+
+/// B − A of one stage, in B's rows and columns.
+struct Difference {
+    StageComparison facts;
+    std::shared_ptr<const Buffer> values;  ///< 0 where nothing is compared; ±∞ or NaN for another kind
+    std::shared_ptr<const Buffer> open;    ///< 1 where a cell is compared, else 0: drawn hatched
+    std::vector<int> rows, columns;        ///< see Counterparts
+};
+
+/// Why a stage is not compared, in one line: "only A has it"; empty if it is.
+std::string why_not_compared(const StageComparison& stage);
+
+/// Reads both matrices whole. nullopt if they cannot be compared (why_not_compared). Throws Cancelled;
+/// Error(backend) if a card is lost.
+std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& b, const StageKey& key,
+                                     const std::stop_token& cancel = {});
+
+/// Every stage of B without its parameters, in the order of the computation, then those that only A has.
+std::vector<StageComparison> compare_stages(const ComparedSide& a, const ComparedSide& b,
+                                            const std::stop_token& cancel = {});
+
+}  // namespace attnscope

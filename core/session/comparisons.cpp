@@ -1,0 +1,188 @@
+#include "core/session/comparisons.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/error.h"
+#include "core/learn/training_run.h"
+#include "core/session/applies.h"
+#include "core/session/options.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+namespace {
+
+void set(Session& session, std::string_view option, const std::string& value) {
+    const Option& found = *find_option(option);
+    if (why_unused(found, session.experiment).empty()) set_from_text(session, found, value);
+}
+
+template <const char* option, const char* value>
+void set_to(Session& session) {
+    set(session, option, value);
+}
+
+void mask(Session& session, const std::string& rule) {
+    const Option& found = *find_option("mask");
+    if (!why_unused(found, session.experiment).empty()) return;
+    add_from_text(session, found, "none");
+    add_from_text(session, found, rule);
+}
+
+void another_seed(Session& session) {
+    if (!why_unused(*find_option("seed"), session.experiment).empty()) return;
+    Seed& seed = session.experiment.weights.seed;
+    const std::optional<Seed> next = Seed::read(std::to_string(seed.bits() + 1));
+    seed = next.value_or(Seed(0));
+}
+
+void another_head(Session& session) {
+    const int heads = session.experiment.attention.heads;
+    HeadChoice& head = session.presentation.head;
+    const bool applies = why_unused(*find_option("heads"), session.experiment).empty() && heads > 1;
+    if (applies)
+        head = {HeadChoice::Kind::one, head.kind == HeadChoice::Kind::one ? (head.head + 1) % heads : 0};
+}
+
+void mean_of_heads(Session& session) {
+    if (why_unused(*find_option("heads"), session.experiment).empty() &&
+        session.experiment.attention.heads > 1)
+        session.presentation.head = {HeadChoice::Kind::mean};
+}
+
+void another_layer(Session& session) {
+    if (!why_unused(*find_option("layers"), session.experiment).empty()) return;
+    const int layers = session.experiment.transformer.layers;
+    session.presentation.set_layer(session.presentation.layer() % layers + 1);
+}
+
+/// Closes the second half of the keys, as if they were padding.
+void padding(Session& session) {
+    const Input& input = session.experiment.input;
+    const std::string& keys = input.text2.empty() ? input.text : input.text2;
+    const auto count = static_cast<int>(tokenize(keys, tokenizer_of(input.tokenizer)).size());
+    if (count > 1) mask(session, "valid:" + std::to_string((count + 1) / 2));
+}
+
+void twice_the_temperature(Session& session) {
+    set(session, "temperature", std::to_string(session.experiment.weighting.temperature * 2));
+}
+
+/// The head that is shown, or of a mean the first one.
+void without_head(Session& session) {
+    const Presentation& p = session.presentation;
+    const int head = p.head.kind == HeadChoice::Kind::one ? p.head.head : 0;
+    set(session, "ablate", std::to_string(p.layer()) + "." + std::to_string(head + 1));
+}
+
+void before_training(Session& session) {
+    if (session.experiment.training.step > 0) session.experiment = untrained(std::move(session.experiment));
+}
+
+constexpr char k_position[] = "position", k_sinusoidal[] = "sinusoidal", k_none[] = "none",
+               k_score[] = "score", k_additive[] = "additive", k_dot[] = "dot", k_scale[] = "scale",
+               k_normalizer[] = "normalizer", k_hard[] = "hard", k_local[] = "local-m",
+               k_sparsemax[] = "sparsemax", k_attention[] = "decoder-attention";
+
+constexpr std::array k_presets = {
+    ComparisonPreset{"another seed", "Is this pattern real, or an artifact of the seed?", "seed",
+                     another_seed},
+    ComparisonPreset{"with positions", "What do sinusoidal positions change?", "position",
+                     set_to<k_position, k_sinusoidal>},
+    ComparisonPreset{"no positions", "What does attention know of the order of the words without them?",
+                     "position", set_to<k_position, k_none>},
+    ComparisonPreset{"another head", "How do two heads differ?", "head", another_head},
+    ComparisonPreset{"mean of the heads", "What does this head do that the others do not?", "head",
+                     mean_of_heads},
+    ComparisonPreset{"another layer", "What changes from layer to layer?", "layer", another_layer},
+    ComparisonPreset{"additive score", "How do dot-product and additive scores differ?", "score",
+                     set_to<k_score, k_additive>},
+    ComparisonPreset{"dot-product score", "How do dot-product and other scores differ?", "score",
+                     set_to<k_score, k_dot>},
+    ComparisonPreset{"no scaling", "What does dividing by √d_k do?", "scale", set_to<k_scale, k_none>},
+    ComparisonPreset{"causal mask", "What changes when a token may not see the future?", "mask",
+                     [](Session& s) { mask(s, "causal"); }},
+    ComparisonPreset{"padding mask", "What does padding do? The second half of the keys is closed", "mask",
+                     padding},
+    ComparisonPreset{"no mask", "What does the mask change?", "mask", [](Session& s) { mask(s, "none"); }},
+    ComparisonPreset{"twice the temperature", "What does a softer softmax do?", "temperature",
+                     twice_the_temperature},
+    ComparisonPreset{"hard attention", "What does hard attention do differently?", "normalizer",
+                     set_to<k_normalizer, k_hard>},
+    ComparisonPreset{"local attention", "How do global and local attention differ?", "normalizer",
+                     set_to<k_normalizer, k_local>},
+    ComparisonPreset{"sparsemax", "What does sparsemax set to exactly 0?", "normalizer",
+                     set_to<k_normalizer, k_sparsemax>},
+    ComparisonPreset{"no attention", "What does the decoder know without attention?", "decoder-attention",
+                     set_to<k_attention, k_none>},
+    ComparisonPreset{"without this head", "What does this head contribute?", "ablate", without_head},
+    ComparisonPreset{"before training", "What did training change? Play, and it learns again", "step",
+                     before_training},
+};
+
+}  // namespace
+
+std::span<const ComparisonPreset> comparison_presets() { return k_presets; }
+
+const ComparisonPreset* find_comparison_preset(std::string_view name) {
+    const auto found = std::ranges::find(k_presets, name, &ComparisonPreset::name);
+    return found == k_presets.end() ? nullptr : &*found;
+}
+
+Pinned pinned(const Session& session) {
+    return {session.experiment, session.presentation.head, session.presentation.layer()};
+}
+
+std::optional<Session> with_preset(const Session& session, const ComparisonPreset& preset) {
+    Session changed = session;
+    try {
+        preset.change(changed);
+        check(changed.experiment);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    const Pinned before = pinned(session);
+    if (pinned(changed) == before) return std::nullopt;
+    changed.pinned = before;
+    return changed;
+}
+
+Session exchanged(Session session) {
+    if (!session.pinned) return session;
+    Pinned before = std::exchange(*session.pinned, pinned(session));
+    session.experiment = std::move(before.experiment);
+    session.presentation.head = before.head;
+    session.presentation.set_layer(before.layer);
+    return session;
+}
+
+std::vector<SettingDifference> setting_differences(const Session& session) {
+    std::vector<SettingDifference> differences;
+    if (!session.pinned) return differences;
+    const Session a = exchanged(session);
+    for (const Option& option : options()) {
+        if (!option.in_experiment() && option.name != "head" && option.name != "layer") continue;
+        if (option.type == OptionType::matrices) continue;
+        const bool used =
+            why_unused(option, a.experiment).empty() || why_unused(option, session.experiment).empty();
+        std::string of_a = text_of(a, option), of_b = text_of(session, option);
+        if (!used || of_a == of_b) continue;
+        const bool picture = option.type == OptionType::picture;
+        differences.push_back(
+            {option.name, picture ? "a picture" : of_a, picture ? "another picture" : of_b});
+    }
+    const auto &given_a = a.experiment.weights.given, &given_b = session.experiment.weights.given;
+    std::string names;
+    for (const GivenName& each : given_names()) {
+        const std::string name(each.name);
+        const auto in_a = given_a.find(name), in_b = given_b.find(name);
+        const bool has_a = in_a != given_a.end(), has_b = in_b != given_b.end();
+        if (has_a != has_b || (has_a && !(in_a->second == in_b->second)))
+            names += (names.empty() ? "" : ", ") + name;
+    }
+    if (!names.empty()) differences.push_back({"given", names, names});
+    return differences;
+}
+
+}  // namespace attnscope

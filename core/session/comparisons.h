@@ -1,0 +1,43 @@
+// Changes that are worth a comparison with what was shown before.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/session/session.h"
+
+namespace attnscope {
+
+/// One change, and the question that the comparison answers.
+struct ComparisonPreset {
+    std::string_view name;    ///< "no scaling"
+    std::string_view help;    ///< one line: what to look at
+    std::string_view option;  ///< whose value it changes; "" if several
+    /// Changes a session. It may leave it as it is, or throw Error(bad_input), where it does not apply.
+    void (*change)(Session& session);
+};
+
+/// In the order of the computation.
+std::span<const ComparisonPreset> comparison_presets();
+/// nullptr for an unknown name.
+const ComparisonPreset* find_comparison_preset(std::string_view name);
+
+/// What a session shows, to be pinned.
+Pinned pinned(const Session& session);
+/// The session after the change, with what it showed before pinned; nullopt if nothing of what is shown would
+/// change.
+std::optional<Session> with_preset(const Session& session, const ComparisonPreset& preset);
+/// The session with what is pinned and what is live exchanged; unchanged if nothing is pinned.
+Session exchanged(Session session);
+
+/// A setting in which two experiments differ, with both values as text.
+struct SettingDifference {
+    std::string_view option;
+    std::string a, b;
+};
+/// Those of the experiment, the head and the layer that differ, in the order of the table of settings; of
+/// custom matrices, the names of those that differ.
+std::vector<SettingDifference> setting_differences(const Session& session);
+
+}  // namespace attnscope

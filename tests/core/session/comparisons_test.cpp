@@ -1,0 +1,98 @@
+// What may be compared: the presets, and in which settings two experiments differ.
+#include "core/session/comparisons.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/mechanism/evaluate.h"
+#include "core/session/applies.h"
+#include "core/session/examples.h"
+#include "core/session/options.h"
+
+namespace attnscope {
+namespace {
+
+Session example(const char* name) { return load_example(name); }
+
+std::vector<std::string> names_for(const Session& session) {
+    std::vector<std::string> names;
+    for (const ComparisonPreset& preset : comparison_presets())
+        if (with_preset(session, preset)) names.emplace_back(preset.name);
+    return names;
+}
+
+bool offers(const Session& session, const char* name) {
+    return std::ranges::count(names_for(session), name) == 1;
+}
+
+TEST(ComparisonsTest, EveryPresetPinsWhatIsShownAndChangesTheOptionThatItNames) {
+    std::vector<std::string> ever;
+    for (const auto& [name, before] : all_examples()) {
+        for (const ComparisonPreset& preset : comparison_presets()) {
+            const auto after = with_preset(before, preset);
+            if (!after) continue;
+            ever.emplace_back(preset.name);
+            EXPECT_EQ(after->pinned, pinned(before)) << name << ": " << preset.name;
+            const auto differences = setting_differences(*after);
+            EXPECT_TRUE(std::ranges::any_of(differences,
+                                            [&](const SettingDifference& each) {
+                                                return each.option == preset.option && each.a != each.b;
+                                            }))
+                << name << ": " << preset.name;
+            const Trace trace = evaluate(after->experiment);
+            EXPECT_FALSE(trace.records.empty()) << name << ": " << preset.name;
+        }
+    }
+    for (const ComparisonPreset& preset : comparison_presets())
+        EXPECT_TRUE(std::ranges::count(ever, preset.name)) << preset.name << " is offered by no example";
+}
+
+TEST(ComparisonsTest, WhatWouldChangeNothingIsNotOffered) {
+    const Session plain = example("scaled-dot-product");
+    EXPECT_TRUE(offers(plain, "another seed"));
+    EXPECT_TRUE(offers(plain, "no scaling"));
+    EXPECT_TRUE(offers(plain, "causal mask"));
+    EXPECT_FALSE(offers(plain, "no mask"));
+    EXPECT_FALSE(offers(plain, "another head")) << "it has one";
+    EXPECT_FALSE(offers(plain, "another layer"));
+    EXPECT_FALSE(offers(plain, "before training"));
+    EXPECT_FALSE(offers(plain, "no attention")) << "that is a decoder's";
+    EXPECT_TRUE(offers(example("multi-head"), "another head"));
+    EXPECT_TRUE(offers(example("learned-induction"), "another layer"));
+    EXPECT_TRUE(offers(example("learned-induction"), "before training"));
+    EXPECT_TRUE(offers(example("learned-induction"), "without this head"));
+    EXPECT_TRUE(offers(example("bahdanau-alignment"), "no attention"));
+    EXPECT_TRUE(offers(example("causal"), "no mask"));
+    EXPECT_FALSE(offers(example("causal"), "causal mask"));
+}
+
+TEST(ComparisonsTest, ExchangingTwiceGivesTheSameSession) {
+    const Session session = *with_preset(example("multi-head"), *find_comparison_preset("another head"));
+    const Session other = exchanged(session);
+    EXPECT_EQ(other.presentation.head, session.pinned->head);
+    EXPECT_EQ(other.pinned->head, session.presentation.head);
+    EXPECT_EQ(exchanged(other), session);
+    EXPECT_EQ(exchanged(example("causal")), example("causal")) << "nothing is pinned";
+}
+
+TEST(ComparisonsTest, DifferencesAreNamedWithBothValues) {
+    const Session session =
+        *with_preset(example("scaled-dot-product"), *find_comparison_preset("no scaling"));
+    const auto differences = setting_differences(session);
+    ASSERT_EQ(differences.size(), 1u);
+    EXPECT_EQ(differences.front().option, "scale");
+    EXPECT_EQ(differences.front().a, "sqrt");
+    EXPECT_EQ(differences.front().b, "none");
+    EXPECT_TRUE(setting_differences(example("causal")).empty());
+
+    Session custom = example("scaled-dot-product");
+    custom.pinned = pinned(custom);
+    custom.experiment.weights.given.emplace("scores", GivenMatrix(Matrix::Zero(8, 8)));
+    custom.experiment.attention.score = Score::additive;
+    EXPECT_EQ(setting_differences(custom).back().option, "given");
+    EXPECT_EQ(setting_differences(custom).back().a, "scores");
+}
+
+}  // namespace
+}  // namespace attnscope
