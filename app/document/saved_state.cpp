@@ -122,8 +122,8 @@ Session read_session(const std::string& folder, const fs::path& file) {
     Experiment& experiment = session.experiment;
     const Json given = kept.value("given", Json::object());
     for (const auto& [name, part] : given.items())
-        experiment.weights.given.insert_or_assign(
-            name, GivenMatrix(matrix_from_npy(read_part(folder, part.get<std::string>()), file.string())));
+        experiment.weights.give(name,
+                                matrix_from_npy(read_part(folder, part.get<std::string>()), file.string()));
     if (kept.contains("image"))
         experiment.input.image.emplace(
             decode_image(read_part(folder, kept.at("image").get<std::string>()), file.string()));

@@ -145,10 +145,9 @@ void begin_painting(Desk& desk) {
 
 /// The custom mask, or a button that starts painting one.
 void painted_row(Desk& desk, const Ui& ui) {
-    const auto& given = desk.document.experiment().weights.given;
-    const auto mask = given.find("mask");
+    const GivenMatrix* mask = desk.document.experiment().weights.find_given("mask");
     const auto control = [&](float width) {
-        if (mask != given.end()) return given_fields(desk, ui, "mask", GivenMatrix(mask->second), width);
+        if (mask) return given_fields(desk, ui, "mask", GivenMatrix(*mask), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };

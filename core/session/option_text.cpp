@@ -153,7 +153,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
             return;
         }
         if (option.type == list) {
-            session.experiment.weights.given.erase("mask");
+            session.experiment.weights.discard("mask");
             option.set(session, {Json::array()});
             return add_from_text(session, option, argument);
         }
@@ -165,7 +165,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
 
 void add_from_text(Session& session, const Option& option, std::string_view argument) {
     if (argument == "none") {
-        session.experiment.weights.given.erase("mask");
+        session.experiment.weights.discard("mask");
         return option.set(session, {Json::array()});
     }
     if (argument.starts_with(k_file_rule)) {

@@ -361,7 +361,7 @@ std::string to_safetensors(const Session& session) {
     tensors.metadata[std::string(k_safetensors_session_key)] = settings_json(session).dump();
     for (const auto& [name, matrix] : session.experiment.weights.given)
         tensors.tensors.push_back(
-            {name, matrix.values(), is_row(*find_given_name(name)) && matrix.values().rows() == 1});
+            {name, matrix.values(), find_given_name(name)->is_row && matrix.values().rows() == 1});
     return to_safetensors(tensors);
 }
 

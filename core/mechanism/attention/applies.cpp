@@ -205,9 +205,10 @@ std::string no_seed(const Experiment& e) {
 
 /// Columns of Q, K or V, all heads together.
 int columns_of(const Experiment& e, const ProjectedInput& input, int projected) {
-    if (e.is_given(input.stage)) return static_cast<int>(e.weights.given.at(input.stage).values().cols());
-    if (e.is_given(input.W)) return static_cast<int>(e.weights.given.at(input.W).values().rows());
-    return projected;
+    if (const GivenMatrix* given = e.weights.find_given(input.stage))
+        return static_cast<int>(given->values().cols());
+    const GivenMatrix* W = e.weights.find_given(input.W);
+    return W ? static_cast<int>(W->values().rows()) : projected;
 }
 
 std::string no_heads(const Experiment& e) {

@@ -43,9 +43,9 @@ void AttentionBuilder::name_features() {
     }
     for (const StageInfo* W : {"W_q"_stage, "W_k"_stage, "W_v"_stage}) features[W].columns = words;
     const auto read_by = [&](CustomName name) {
-        if (!is_given(name) || patches_differ) return Names();
-        const Matrix& W = e_.weights.given.at(std::string(name.text())).values();
-        return W.cols() == e_.input.dim ? read_by_rows(W, words) : Names();
+        const GivenMatrix* W = e_.weights.find_given(name);
+        const bool reads = W && !patches_differ && W->values().cols() == e_.input.dim;
+        return reads ? read_by_rows(W->values(), words) : Names();
     };
     const auto name = [&](const Names& names, std::initializer_list<const StageInfo*> stages,
                           const StageInfo* W) {
