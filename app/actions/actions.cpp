@@ -204,7 +204,9 @@ bool is_view(const ActionContext& c) {
     return c.document.presentation().view == view;
 }
 
-bool has_steps(const ActionContext& c) { return mechanism_of(c.document.experiment()).is_recurrent; }
+bool has_steps(const ActionContext& c) {
+    return mechanism_rule(c.document.experiment().mechanism).is_recurrent;
+}
 
 /// The matrix of the alignment view where it is open: the arrows go through its cells then.
 const Stage* open_alignment(const ActionContext& c) {

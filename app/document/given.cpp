@@ -61,7 +61,7 @@ std::string closed_beyond_mask(const Trace& trace, int head, int query, int key)
     const Experiment& e = trace.experiment;
     op::Mask beyond{.queries = query + 1, .keys = key + 1, .rules = {}, .window = e.weighting.local_window};
     const GivenMatrix* bias = e.weights.find_given("mask_additive");
-    if (bias && !mechanism_of(e).is_recurrent) beyond.bias = bias->shared();
+    if (bias && !mechanism_rule(e.mechanism).is_recurrent) beyond.bias = bias->shared();
     std::vector<std::string> closing = beyond.closing(query, key);
     const Stage* center = trace.find(mechanism_of(e).center);
     if (closing.empty() && center) {

@@ -16,6 +16,7 @@
 
 #include "core/experiment/choices.h"
 #include "core/experiment/given_names.h"
+#include "core/experiment/mechanism_rules.h"
 #include "core/image/image.h"
 #include "core/random/initializers.h"
 #include "core/random/seed.h"
@@ -260,7 +261,7 @@ struct Experiment {
 
 private:
     int projected_columns(int own) const {
-        return own > 0 && mechanism != MechanismKind::transformer ? own : input.dim;
+        return own > 0 && !mechanism_rule(mechanism).has_layers ? own : input.dim;
     }
 };
 

@@ -35,7 +35,6 @@ struct Mechanism {
     std::string_view why_not_trained;  ///< empty: there are tasks that it learns
     /// The labels of the rows, where only the computation shows them; nullptr: those of the graph.
     std::vector<std::string> (*row_labels)(const Trace& trace);
-    bool is_recurrent;                          ///< its queries are steps: only the processor computes it
     std::span<const StageInfo* const> results;  ///< the first of them that a trace has is its main stage
     const StageInfo* mask;
     const StageInfo* center;  ///< the centers of local windows

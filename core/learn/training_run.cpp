@@ -120,7 +120,7 @@ float StepRecord::best_pattern() const {
 
 HeadPlace head_place(const Experiment& experiment, std::size_t index) {
     const auto heads = static_cast<std::size_t>(
-        experiment.mechanism == MechanismKind::seq2seq ? 1 : experiment.attention.heads);
+        mechanism_rule(experiment.mechanism).has_heads ? experiment.attention.heads : 1);
     return {static_cast<int>(index / heads) + 1, static_cast<int>(index % heads) + 1};
 }
 

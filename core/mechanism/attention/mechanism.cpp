@@ -52,7 +52,6 @@ const Mechanism k_attention_mechanism = {
     .why_no_sentence_fits = why_unfit,
     .why_not_trained = "attention alone is not trained",
     .row_labels = nullptr,
-    .is_recurrent = false,
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,

@@ -28,7 +28,6 @@ const Mechanism k_seq2seq_mechanism = {
     .why_no_sentence_fits = nullptr,
     .why_not_trained = "",
     .row_labels = step_labels,
-    .is_recurrent = true,
     .results = k_results,
     .mask = "alignment_mask"_stage,
     .center = "alignment_center"_stage,
