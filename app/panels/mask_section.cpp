@@ -164,7 +164,7 @@ std::string label_of(const MaskKind& kind) {
 
 /// One row per kind of rule, and another for each further rule of the same kind.
 void mask_section(Desk& desk, const Ui& ui) {
-    if (!section_header(ui, "Mask", open_cells(desk))) return;
+    if (!section_header(ui, OptionSection::mask, open_cells(desk))) return;
     for (const MaskKind& kind : mask_kinds()) {
         const std::string name = label_of(kind);
         const std::vector<MaskRule> rules = desk.document.experiment().weighting.mask;
@@ -183,7 +183,7 @@ void mask_section(Desk& desk, const Ui& ui) {
 void given_section(Desk& desk, const Ui& ui) {
     const auto given = desk.document.experiment().weights.given;  // copied, as a button changes it
     const auto others = given.size() - given.count("mask");
-    if (!section_header(ui, "Custom matrices", others ? std::to_string(others) : "")) return;
+    if (!section_header(ui, OptionSection::custom, others ? std::to_string(others) : "")) return;
     for (const auto& [name, matrix] : given)
         if (name != "mask")
             option_row(

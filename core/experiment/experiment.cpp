@@ -184,8 +184,7 @@ std::string why_rope_does_not_fit(int d_k) {
 }
 
 bool is_designed(const Experiment& e) {
-    return e.input.vocabulary == VocabularyOrder::lexicon && !e.is_given("embedding") && !e.is_given("E") &&
-           !e.is_given("E_src");
+    return e.input.uses_lexicon() && !e.is_given("embedding") && !e.is_given("E") && !e.is_given("E_src");
 }
 
 std::string unprojected_text(const Experiment& e) {

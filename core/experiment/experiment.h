@@ -91,6 +91,8 @@ struct Input {
 
     /// Numbers per patch.
     int patch_columns() const { return 3 * patch_size * patch_size; }
+    /// Whether a word's vector is its features.
+    bool uses_lexicon() const { return vocabulary == VocabularyOrder::lexicon; }
     bool operator==(const Input&) const = default;
 };
 

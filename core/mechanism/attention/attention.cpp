@@ -137,9 +137,8 @@ void AttentionBuilder::add_biases() {
 
 /// The center of each query's local window: N × 1 for local-m, h × N × 1 for local-p; absent otherwise.
 Value AttentionBuilder::window_centers() {
-    const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
-    if (window == Normalizer::Window::none) return {};
-    if (window == Normalizer::Window::at_query) return builder_.add("center"_stage, op::QueryPlaces{N_});
+    if (!has_window(e_.weighting.normalizer)) return {};
+    if (!predicts_window(e_.weighting.normalizer)) return builder_.add("center"_stage, op::QueryPlaces{N_});
     if (!Q_)
         throw Error(
             ErrorKind::bad_input,
@@ -181,7 +180,7 @@ void AttentionBuilder::weigh() {
     masked_ = builder_.add("masked"_stage, op::MaskedFill{}, {scaled_, mask_});
     const Normalizer& rule = normalizer_of(e_.weighting.normalizer);
     const Op normalize = rule.op(e_.over_queries() ? SoftmaxAxis::queries : SoftmaxAxis::keys);
-    if (rule.window != Normalizer::Window::predicted) {
+    if (!predicts_window(rule.choice)) {
         weights_ = builder_.add("weights"_stage, normalize, {masked_});
         return;
     }

@@ -30,7 +30,7 @@ Names read_by_rows(const Matrix& W, const Names& features) {
 /// and V: what a custom W_k or W_v reads for them.
 void AttentionBuilder::name_features() {
     const bool custom = is_given("embedding") || is_given("embedding_kv") || is_given("embedding_v");
-    if (e_.input.vocabulary != VocabularyOrder::lexicon || !table_ || custom) return;
+    if (!e_.input.uses_lexicon() || !table_ || custom) return;
     const Names words = lexicon_columns(e_.input.dim);
     StageFeatures& features = builder_.graph.features;
     const bool patches_differ = pictured_ && !is_given("W_patch");
