@@ -95,10 +95,10 @@ float formula(uint head, uint row, uint column) {
     return sum;
 #elif defined(ROTARY)  // a: heads × rows × width, b: sin and cos of each row's pairs (Su et al. 2021, eq. 15)
     uint pairs = u_width / 2u;
-#ifdef HALF
+#if defined(HALF)
     uint pair = column % pairs, mate = column < pairs ? column + pairs : column - pairs;
     bool first = column < pairs;
-#else
+#elif defined(INTERLEAVED)
     uint pair = column / 2u, mate = column ^ 1u;
     bool first = column % 2u == 0u;
 #endif

@@ -216,7 +216,9 @@ void pin(ActionContext& c) {
     say(c, "A is pinned: change any setting, and B shows it beside A");
 }
 
-bool has_steps(const ActionContext& c) { return mechanism_of(c.document.experiment()).is_recurrent; }
+bool has_steps(const ActionContext& c) {
+    return mechanism_rule(c.document.experiment().mechanism).is_recurrent;
+}
 
 /// The matrix of the alignment view where it is open: the arrows go through its cells then.
 const Stage* open_alignment(const ActionContext& c) {

@@ -68,7 +68,7 @@ struct HowArguments {
     /// saves, so `auto` is the processor.
     EvaluateOptions options(const Session& session) {
         EvaluateOptions options = window_options();
-        const bool recurrent = mechanism_of(session.experiment).is_recurrent;
+        const bool recurrent = mechanism_rule(session.experiment.mechanism).is_recurrent;
         const bool on_card = backend == BackendWish::gpu;
         if (on_card && recurrent)
             print_error("--backend gpu: sequence to sequence runs on the CPU: leave the flag out");

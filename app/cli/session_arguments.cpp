@@ -40,14 +40,15 @@ Session example_named(const std::string& name) {
 
 /// " (for: mechanism is attention and position is rope)", or "" for an option that always applies.
 std::string condition(const Option& option) {
-    return option.applies.empty() ? "" : " (for: " + std::string(option.applies) + ")";
+    const std::string when = when_used(option);
+    return when.empty() ? "" : " (for: " + when + ")";
 }
 
 /// Adds the pair "--values" and "--no-values".
 void add_switch(CLI::App& command, const Option& option, const std::string& help,
                 const std::function<void(const char*)>& keep) {
     const std::string name(option.name);
-    const std::string section(option.section);
+    const std::string section(name_of(option.section));
     command
         .add_flag_callback(
             "--" + name, [keep] { keep("true"); }, help)
@@ -90,7 +91,7 @@ void SessionArguments::add_to(CLI::App& command) {
             ->allow_extra_args(false)
             ->multi_option_policy(repeatable ? CLI::MultiOptionPolicy::TakeAll
                                              : CLI::MultiOptionPolicy::Throw)
-            ->group(std::string(option.section));
+            ->group(std::string(name_of(option.section)));
     }
 }
 

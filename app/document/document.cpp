@@ -15,7 +15,7 @@ void show_existing_parts(Session& session) {
     drop_missing_heads(session.experiment);
     HeadChoice& head = session.presentation.head;
     head.head = std::clamp(head.head, 0, std::max(0, session.experiment.attention.heads - 1));
-    if (session.experiment.mechanism == MechanismKind::transformer)
+    if (mechanism_rule(session.experiment.mechanism).has_layers)
         session.presentation.set_layer(
             std::clamp(session.presentation.layer(), 1, session.experiment.transformer.layers));
 }

@@ -32,9 +32,9 @@ constexpr std::array k_presets = {
 
 /// The custom mask, if it has this size.
 const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) {
-    const auto given = experiment.weights.given.find("mask");
-    if (given == experiment.weights.given.end()) return nullptr;
-    const Matrix& values = given->second.values();
+    const GivenMatrix* given = experiment.weights.find_given("mask");
+    if (!given) return nullptr;
+    const Matrix& values = given->values();
     return values.rows() == queries && values.cols() == keys ? &values : nullptr;
 }
 
@@ -42,7 +42,8 @@ const Matrix* fitting_mask(const Experiment& experiment, int queries, int keys) 
 op::Mask rules_and_given(const Experiment& experiment, int queries, int keys) {
     op::Mask mask{.queries = queries, .keys = keys, .rules = experiment.weighting.mask};
     for (const MaskRule& rule : mask.rules) mask_kind(rule.kind).check_fit(rule, queries);
-    if (fitting_mask(experiment, queries, keys)) mask.custom = experiment.weights.given.at("mask").shared();
+    if (fitting_mask(experiment, queries, keys))
+        mask.custom = experiment.weights.find_given("mask")->shared();
     return mask;
 }
 
@@ -59,8 +60,8 @@ std::string given_name_of(const StageKey& stage) {
 std::string closed_beyond_mask(const Trace& trace, int head, int query, int key) {
     const Experiment& e = trace.experiment;
     op::Mask beyond{.queries = query + 1, .keys = key + 1, .rules = {}, .window = e.weighting.local_window};
-    const auto bias = e.weights.given.find("mask_additive");
-    if (bias != e.weights.given.end() && !mechanism_of(e).is_recurrent) beyond.bias = bias->second.shared();
+    const GivenMatrix* bias = e.weights.find_given("mask_additive");
+    if (bias && !mechanism_rule(e.mechanism).is_recurrent) beyond.bias = bias->shared();
     std::vector<std::string> closing = beyond.closing(query, key);
     const Stage* center = trace.find(mechanism_of(e).center);
     if (closing.empty() && center) {
@@ -88,7 +89,7 @@ bool may_attend(const Experiment& experiment, int queries, int keys, int query, 
 void paint_mask(Document& document, Matrix mask, const std::string& gesture) {
     document.change(
         [&](Session& session) {
-            session.experiment.weights.given.insert_or_assign("mask", GivenMatrix(std::move(mask)));
+            session.experiment.weights.give("mask", std::move(mask));
             session.experiment.weighting.mask.clear();
         },
         gesture);
@@ -111,8 +112,7 @@ GivenSize given_size(const Trace& trace, std::string_view name) {
 }
 
 Matrix given_start(const Trace* trace, const Experiment& experiment, const std::string& name) {
-    const auto given = experiment.weights.given.find(name);
-    if (given != experiment.weights.given.end()) return given->second.values();
+    if (const GivenMatrix* given = experiment.weights.find_given(name)) return given->values();
     if (!trace) return Matrix::Zero(1, 1);
     const Stage* stage = trace->find_named(name);
     // The mask stage includes the local window and a closing bias, which are not part of the custom mask.
@@ -151,13 +151,13 @@ void give(Document& document, const std::string& name, Matrix values, const std:
             if (name == "scores" && e.attention.scale.kind == Scale::Kind::sqrt)
                 e.attention.scale = {Scale::Kind::number,
                                      e.attention.scale.factor(key_width(e, document.trace().get()))};
-            e.weights.given.insert_or_assign(name, GivenMatrix(std::move(values)));
+            e.weights.give(name, std::move(values));
         },
         gesture);
 }
 
 void discard_custom(Document& document, const std::string& name) {
-    document.change([&](Session& session) { session.experiment.weights.given.erase(name); });
+    document.change([&](Session& session) { session.experiment.weights.discard(name); });
 }
 
 float parse_cell(const std::string& text) {

@@ -71,7 +71,7 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
 }
 
 void ParityRun::compare_both(ParityReport& report, const Experiment& experiment, std::stop_token cancel) {
-    if (mechanism_of(experiment).is_recurrent)
+    if (mechanism_rule(experiment.mechanism).is_recurrent)
         throw Error(ErrorKind::backend,
                     "sequence to sequence always runs on the CPU: there is nothing to compare");
     const std::shared_ptr<Backend> backend = give_backend_();

@@ -123,9 +123,8 @@ Session read_session(const std::string& folder, const fs::path& file) {
     const auto complete = [&](Experiment& experiment, const Json& parts) {
         const Json given = parts.value("given", Json::object());
         for (const auto& [name, part] : given.items())
-            experiment.weights.given.insert_or_assign(
-                name,
-                GivenMatrix(matrix_from_npy(read_part(folder, part.get<std::string>()), file.string())));
+            experiment.weights.give(
+                name, matrix_from_npy(read_part(folder, part.get<std::string>()), file.string()));
         if (parts.contains("image"))
             experiment.input.image.emplace(
                 decode_image(read_part(folder, parts.at("image").get<std::string>()), file.string()));

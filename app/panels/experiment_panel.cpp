@@ -34,7 +34,7 @@ std::string derived_shape(Desk& desk, StageKey stage) {
 }
 
 void input_section(Desk& desk, const Ui& ui) {
-    if (!section_header(ui, "Input", "")) return;
+    if (!section_header(ui, OptionSection::input, "")) return;
     std::vector<Choice> kinds;
     for (const Mechanism* each : mechanisms()) {
         const std::string name(name_of(each->choice));
@@ -47,7 +47,7 @@ void input_section(Desk& desk, const Ui& ui) {
 
 void embedding_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Embedding", derived_shape(desk, "table"_stage))) return;
+    if (!section_header(ui, OptionSection::embedding, derived_shape(desk, "table"_stage))) return;
     seed_row(desk, ui, "seed", "Seed", e.weights.seed);
     whole_row(desk, ui, "dim", "Dimension", std::to_string(e.input.dim),
               logarithmic_fill(e.input.dim, k_max_dim),
@@ -60,7 +60,8 @@ void embedding_section(Desk& desk, const Ui& ui) {
 void position_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool biases = e.attention.position == Position::alibi;
-    if (!section_header(ui, "Position", derived_shape(desk, biases ? "bias"_stage : "position"_stage)))
+    if (!section_header(ui, OptionSection::position,
+                        derived_shape(desk, biases ? "bias"_stage : "position"_stage)))
         return;
     choice_row(desk, ui, "position", "Encoding",
                choices_of<Position>({"No position: reordered tokens give the same rows",
@@ -92,7 +93,7 @@ void projections_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool none = e.attention.projection == Projection::none;
     if (!section_header(
-            ui, "Projections",
+            ui, OptionSection::projections,
             none && applies(desk, "projection") ? unprojected_text(e) : derived_shape(desk, "W_q"_stage)))
         return;
     std::vector<Choice> rules = choices_of(projection_rules());
@@ -116,7 +117,7 @@ std::string head_widths(Desk& desk) {
 
 void heads_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Heads", head_widths(desk))) return;
+    if (!section_header(ui, OptionSection::heads, head_widths(desk))) return;
     const int most = std::min(e.input.dim, k_max_heads);
     whole_row(desk, ui, "heads", "Heads", std::to_string(e.attention.heads),
               static_cast<float>(e.attention.heads) / static_cast<float>(most),
@@ -144,7 +145,8 @@ void score_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const int d_k = key_width(e, desk.document.trace().get());
     const double factor = e.attention.scale.factor(d_k);
-    if (!section_header(ui, "Score", applies(desk, "scale") ? "× " + short_text(factor) : "")) return;
+    if (!section_header(ui, OptionSection::score, applies(desk, "scale") ? "× " + short_text(factor) : ""))
+        return;
     choice_row(desk, ui, "score", "Function", choices_of(score_functions()));
     whole_row(desk, ui, "hidden", "Hidden", std::to_string(e.weighting.hidden),
               logarithmic_fill(e.weighting.hidden, k_max_dim),
@@ -165,7 +167,7 @@ void dropout_rows(Desk& desk, const Ui& ui) {
 void softmax_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool queries = e.over_queries();
-    if (!section_header(ui, "Softmax", queries ? "over queries" : "over keys")) return;
+    if (!section_header(ui, OptionSection::softmax, queries ? "over queries" : "over keys")) return;
     choice_row(desk, ui, "normalizer", "Normalization", choices_of(normalizers()));
     choice_row(desk, ui, "softmax-axis", "Over",
                choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}));
@@ -179,7 +181,8 @@ void softmax_section(Desk& desk, const Ui& ui) {
 
 void output_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Output", e.attention.output_projection ? derived_shape(desk, "W_o"_stage) : ""))
+    if (!section_header(ui, OptionSection::output,
+                        e.attention.output_projection ? derived_shape(desk, "W_o"_stage) : ""))
         return;
     switch_row(desk, ui, "output-projection", "Projection", e.attention.output_projection);
 }
@@ -192,7 +195,7 @@ void activation_row(Desk& desk, const Ui& ui) {
 void block_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool on = e.attention.block != Block::none;
-    if (!section_header(ui, "Block", on ? derived_shape(desk, "W_1"_stage) : "")) return;
+    if (!section_header(ui, OptionSection::block, on ? derived_shape(desk, "W_1"_stage) : "")) return;
     choice_row(desk, ui, "block", "Norms",
                choices_of<Block>({"Attention alone", "Each layer norm after adding (Vaswani et al. 2017)",
                                   "Each layer norm before attention and before the feed-forward layer"}));
@@ -207,7 +210,7 @@ void block_section(Desk& desk, const Ui& ui) {
 
 void translation_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
-    if (!section_header(ui, "Sequence to sequence", "")) return;
+    if (!section_header(ui, OptionSection::seq2seq, "")) return;
     choice_row(desk, ui, "encoder", "Encoder",
                choices_of<Encoder>(
                    {"Reads the source in both directions", "Reads the source from first to last word"}));
@@ -233,7 +236,7 @@ void translation_section(Desk& desk, const Ui& ui) {
 void transformer_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     if (!section_header(
-            ui, "Transformer",
+            ui, OptionSection::transformer,
             fmt::format("{} layer{}", e.transformer.layers, e.transformer.layers == 1 ? "" : "s")))
         return;
     whole_row(desk, ui, "layers", "Layers", std::to_string(e.transformer.layers),
@@ -314,7 +317,7 @@ void learn_from(Desk& desk, const std::string& text) {
 void training_section(Desk& desk, const Ui& ui) {
     const Training& training = desk.document.experiment().training;
     const bool on = training.task != TaskKind::none;
-    if (!section_header(ui, "Training", on ? fmt::format("step {}", training.step) : "")) return;
+    if (!section_header(ui, OptionSection::training, on ? fmt::format("step {}", training.step) : "")) return;
     task_row(desk, ui);
     if (!on) return;
     option_row(desk, ui, "corpus", "Text", [&](float width) {
@@ -348,26 +351,27 @@ void training_section(Desk& desk, const Ui& ui) {
 }
 
 struct Section {
-    std::string_view name;  ///< as in options() and Mechanism::sections
+    OptionSection section;
     void (*draw)(Desk&, const Ui&);
 };
 constexpr std::array k_sections = {
-    Section{"Input", input_section},
-    Section{"Training", training_section},
-    Section{"Embedding", embedding_section},
-    Section{"Image", image_section},
-    Section{"Position", position_section},
-    Section{"Projections", projections_section},
-    Section{"Heads", heads_section},
-    Section{"Score", score_section},
-    Section{"Mask", mask_section},
-    Section{"Softmax", softmax_section},
-    Section{"Output", output_section},
-    Section{"Block", block_section},
-    Section{"Transformer", transformer_section},
-    Section{"Sequence to sequence", translation_section},
-    Section{"Custom matrices", given_section},
+    Section{OptionSection::input, input_section},
+    Section{OptionSection::training, training_section},
+    Section{OptionSection::embedding, embedding_section},
+    Section{OptionSection::image, image_section},
+    Section{OptionSection::position, position_section},
+    Section{OptionSection::projections, projections_section},
+    Section{OptionSection::heads, heads_section},
+    Section{OptionSection::score, score_section},
+    Section{OptionSection::mask, mask_section},
+    Section{OptionSection::softmax, softmax_section},
+    Section{OptionSection::output, output_section},
+    Section{OptionSection::block, block_section},
+    Section{OptionSection::transformer, transformer_section},
+    Section{OptionSection::seq2seq, translation_section},
+    Section{OptionSection::custom, given_section},
 };
+static_assert(k_sections.size() == choices<OptionSection>().size() - 1, "all but the presentation");
 
 }  // namespace
 
@@ -376,9 +380,9 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
-    const std::span<const std::string_view> shown = mechanism_of(desk.document.experiment()).sections;
-    for (const Section& section : k_sections)
-        if (std::ranges::find(shown, section.name) != shown.end()) section.draw(desk, ui);
+    const std::span<const OptionSection> shown = mechanism_of(desk.document.experiment()).sections;
+    for (const Section& each : k_sections)
+        if (std::ranges::find(shown, each.section) != shown.end()) each.draw(desk, ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
 }

@@ -258,7 +258,7 @@ void grid(Desk& desk, const Ui& ui, GiveForm& form) {
 void apply(Desk& desk, GiveForm& form) {
     form.problem.clear();
     Experiment trial = desk.document.experiment();
-    trial.weights.given.insert_or_assign(form.name, GivenMatrix(form.values));
+    trial.weights.give(form.name, form.values);
     try {
         check_edit(trial);
         check_given_cells(trial);

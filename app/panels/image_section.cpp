@@ -36,7 +36,9 @@ void number_row(Desk& desk, const Ui& ui, std::string_view option, const char* l
 void image_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const std::string side = std::to_string(e.input.grid * e.input.patch_size);
-    if (!section_header(ui, "Image", applies(desk, "grid") ? side + " × " + side + " pixels" : "")) return;
+    if (!section_header(ui, OptionSection::image,
+                        applies(desk, "grid") ? side + " × " + side + " pixels" : ""))
+        return;
     picture_row(desk, ui);
     number_row(desk, ui, "grid", "Grid", e.input.grid, k_max_grid);
     number_row(desk, ui, "patch-size", "Patch size", e.input.patch_size, k_max_patch_size);

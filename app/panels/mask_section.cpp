@@ -145,10 +145,9 @@ void begin_painting(Desk& desk) {
 
 /// The custom mask, or a button that starts painting one.
 void painted_row(Desk& desk, const Ui& ui) {
-    const auto& given = desk.document.experiment().weights.given;
-    const auto mask = given.find("mask");
+    const GivenMatrix* mask = desk.document.experiment().weights.find_given("mask");
     const auto control = [&](float width) {
-        if (mask != given.end()) return given_fields(desk, ui, "mask", GivenMatrix(mask->second), width);
+        if (mask) return given_fields(desk, ui, "mask", GivenMatrix(*mask), width);
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };
@@ -165,7 +164,7 @@ std::string label_of(const MaskKind& kind) {
 
 /// One row per kind of rule, and another for each further rule of the same kind.
 void mask_section(Desk& desk, const Ui& ui) {
-    if (!section_header(ui, "Mask", open_cells(desk))) return;
+    if (!section_header(ui, OptionSection::mask, open_cells(desk))) return;
     for (const MaskKind& kind : mask_kinds()) {
         const std::string name = label_of(kind);
         const std::vector<MaskRule> rules = desk.document.experiment().weighting.mask;
@@ -184,7 +183,7 @@ void mask_section(Desk& desk, const Ui& ui) {
 void given_section(Desk& desk, const Ui& ui) {
     const auto given = desk.document.experiment().weights.given;  // copied, as a button changes it
     const auto others = given.size() - given.count("mask");
-    if (!section_header(ui, "Custom matrices", others ? std::to_string(others) : "")) return;
+    if (!section_header(ui, OptionSection::custom, others ? std::to_string(others) : "")) return;
     for (const auto& [name, matrix] : given)
         if (name != "mask")
             option_row(

@@ -8,6 +8,7 @@
 
 #include "app/document/desk.h"
 #include "app/ui/widgets.h"
+#include "core/experiment/option_section.h"
 
 namespace attnscope {
 
@@ -30,6 +31,11 @@ std::vector<Choice> choices_of(const char* const (&help)[N]) {
     for (const auto& [value, name] : choices<E>())
         rows.push_back({std::string(name), std::string(name), help[rows.size()]});
     return rows;
+}
+
+/// The header of a section: section_header() of app/ui.
+inline bool section_header(const Ui& ui, OptionSection section, const std::string& derived) {
+    return section_header(ui, name_of(section), derived);
 }
 
 /// Whether the option currently affects anything.

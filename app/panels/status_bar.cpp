@@ -48,9 +48,9 @@ std::string warnings(const Trace& trace, const Presentation& presentation) {
 std::string row_counts(const Trace& trace) {
     const int N = main_stage(trace).shape().rows;
     const Mechanism& mechanism = mechanism_of(trace.experiment);
-    if (!mechanism.is_recurrent && !has_two_sides(trace) && !trace.rows.empty()) return counted(N, "token");
-    const int M =
-        mechanism.is_recurrent ? static_cast<int>(trace.columns.size()) : main_stage(trace).shape().columns;
+    const bool recurrent = mechanism_rule(mechanism.choice).is_recurrent;
+    if (!recurrent && !has_two_sides(trace) && !trace.rows.empty()) return counted(N, "token");
+    const int M = recurrent ? static_cast<int>(trace.columns.size()) : main_stage(trace).shape().columns;
     return fmt::format("{} {} · {} {}", N, N == 1 ? mechanism.query : mechanism.queries, M,
                        M == 1 ? mechanism.key : mechanism.keys);
 }
@@ -76,7 +76,7 @@ std::string backend_text(const Desk& desk, const Ui& ui, float room) {
     // The trace may have been computed elsewhere than chosen: sequence to sequence, or a trace
     // that is not yet replaced.
     const bool as_chosen = report.on_card == on_card;
-    const bool recurrent = trace && mechanism_of(trace->experiment).is_recurrent;
+    const bool recurrent = trace && mechanism_rule(trace->experiment.mechanism).is_recurrent;
     const bool trains = desk.document.is_of_run() && desk.document.training().moving;
     const std::string reason =
         trains      ? fmt::format("training on the CPU: step {}", desk.document.experiment().training.step)
@@ -171,7 +171,7 @@ std::string sizes_text(const Trace& trace) {
     std::string text = row_counts(trace);
     for (const StageInfo* each : {"embedding"_stage, "source_embedding"_stage})
         if (const Stage* stage = trace.find(each)) text += fmt::format(" · d {}", stage->shape().columns);
-    const bool heads = !mechanism_of(trace.experiment).is_recurrent;
+    const bool heads = mechanism_rule(trace.experiment.mechanism).has_heads;
     return text + (heads ? " · " + counted(trace.experiment.attention.heads, "head") : "");
 }
 

@@ -372,7 +372,7 @@ AlignmentScene scene_of(Desk& desk) {
 
 std::string why_no_alignment(const Desk& desk) {
     const Trace* trace = desk.document.trace().get();
-    if (!mechanism_of(desk.document.experiment()).is_recurrent)
+    if (!mechanism_rule(desk.document.experiment().mechanism).is_recurrent)
         return "Alignment needs a decoder: choose the mechanism seq2seq";
     return trace && find_view_figure(ViewKind::alignment)->stage(*trace) ? "" : "Nothing is decoded yet";
 }

@@ -47,7 +47,7 @@ const TrainingProgress* progress(const Desk& desk) {
 
 int shown_step(const Desk& desk) { return desk.document.experiment().training.step; }
 
-bool is_stack(const Trace& trace) { return trace.experiment.mechanism == MechanismKind::transformer; }
+bool is_stack(const Trace& trace) { return mechanism_rule(trace.experiment.mechanism).has_layers; }
 
 // ---- header and buttons
 

@@ -42,10 +42,11 @@ void check_seq2seq(const Experiment& e) {
     check_whole("max-steps", e.seq2seq.max_steps, 1, k_max_tokens);
     check_whole("encoder-size", e.seq2seq.encoder_size, 1, k_max_dim);
     check_whole("decoder-size", e.seq2seq.decoder_size, 1, k_max_dim);
-    if (e.mechanism == MechanismKind::seq2seq && e.attention.softmax_axis == SoftmaxAxis::queries)
+    if (mechanism_rule(e.mechanism).is_recurrent && e.attention.softmax_axis == SoftmaxAxis::queries)
         refuse(
-            "softmax-axis queries needs all queries at once and mechanism seq2seq decodes step by "
-            "step: use keys");
+            fmt::format("softmax-axis queries needs all queries at once and mechanism {} decodes step by "
+                        "step: use keys",
+                        name_of(e.mechanism)));
 }
 
 void check_numbers(const Experiment& e) {
@@ -98,7 +99,7 @@ void check_image(const Experiment& e) {
             3 * static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
         refuse(fmt::format("image is {} × {} pixels of {} bytes: use three bytes a pixel", image.width,
                            image.height, image.rgb.size()));
-    if (!e.input.text2.empty() && e.mechanism == MechanismKind::attention)
+    if (!e.input.text2.empty() && mechanism_rule(e.mechanism).reads_image)
         refuse("text2 and image both define the keys: leave text2 empty or use image none");
 }
 
@@ -156,12 +157,12 @@ bool GivenMatrix::operator==(const GivenMatrix& other) const {
 }
 
 std::string why_sizes_do_not_fit(const Experiment& e) {
-    if (e.mechanism == MechanismKind::seq2seq) return "";
+    const MechanismRule& rule = mechanism_rule(e.mechanism);
+    if (!rule.has_heads) return "";
     const auto undivided = [&](const char* field, int size) {
         return fmt::format("heads {} does not divide {} {}: use a divisor", e.attention.heads, field, size);
     };
-    if (e.mechanism == MechanismKind::transformer)
-        return e.input.dim % e.attention.heads == 0 ? "" : undivided("dim", e.input.dim);
+    if (rule.has_layers) return e.input.dim % e.attention.heads == 0 ? "" : undivided("dim", e.input.dim);
     if (e.key_columns() % e.attention.heads != 0 && !e.is_given("query"))
         return undivided(e.attention.key_size > 0 ? "key-size" : "dim", e.key_columns());
     if (e.value_columns() % e.attention.heads != 0 && !e.is_given("value"))
@@ -183,8 +184,7 @@ std::string why_rope_does_not_fit(int d_k) {
 }
 
 bool is_designed(const Experiment& e) {
-    return e.input.vocabulary == VocabularyOrder::lexicon && !e.is_given("embedding") && !e.is_given("E") &&
-           !e.is_given("E_src");
+    return e.input.uses_lexicon() && !e.is_given("embedding") && !e.is_given("E") && !e.is_given("E_src");
 }
 
 std::string unprojected_text(const Experiment& e) {
@@ -230,7 +230,7 @@ bool has_head(const Experiment& e, const HeadPlace& place) {
 
 void check_heads(const Experiment& e, const char* option, const std::vector<HeadPlace>& heads) {
     for (const HeadPlace& place : heads)
-        if (e.mechanism == MechanismKind::transformer && !has_head(e, place))
+        if (mechanism_rule(e.mechanism).has_layers && !has_head(e, place))
             refuse(fmt::format("{} {}.{} does not exist: the layers are 1 to {}, their heads 1 to {}", option,
                                place.layer, place.head, e.transformer.layers, e.attention.heads));
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +16,7 @@
 
 #include "core/experiment/choices.h"
 #include "core/experiment/given_names.h"
+#include "core/experiment/mechanism_rules.h"
 #include "core/image/image.h"
 #include "core/random/initializers.h"
 #include "core/random/seed.h"
@@ -88,6 +91,8 @@ struct Input {
 
     /// Numbers per patch.
     int patch_columns() const { return 3 * patch_size * patch_size; }
+    /// Whether a word's vector is its features.
+    bool uses_lexicon() const { return vocabulary == VocabularyOrder::lexicon; }
     bool operator==(const Input&) const = default;
 };
 
@@ -177,7 +182,17 @@ struct Weights {
         score_seed;  ///< for the weights of the score and of local-p; the previous draw is the projections
     ProjectionSeed block_seed;  ///< for the block's weights; the previous draw is the score's weights
     /// Custom matrices, by their names in given_names().
-    std::map<std::string, GivenMatrix> given;
+    std::map<std::string, GivenMatrix, std::less<>> given;
+
+    /// nullptr if it is not custom.
+    const GivenMatrix* find_given(CustomName name) const {
+        const auto found = given.find(name.text());
+        return found == given.end() ? nullptr : &found->second;
+    }
+    void give(CustomName name, Matrix values) {
+        given.insert_or_assign(std::string(name.text()), GivenMatrix(std::move(values)));
+    }
+    void discard(CustomName name) { given.erase(std::string(name.text())); }
 
     bool operator==(const Weights&) const = default;
 };
@@ -226,7 +241,10 @@ struct Experiment {
     Weights weights;
     Training training;
 
-    bool is_given(CustomName name) const { return weights.given.contains(std::string(name.text())); }
+    bool is_given(CustomName name) const { return weights.find_given(name) != nullptr; }
+    bool are_given(std::initializer_list<CustomName> names) const {
+        return std::ranges::all_of(names, [&](const CustomName& name) { return is_given(name); });
+    }
     /// Whether the weights of each key sum to 1 over the queries.
     bool over_queries() const {
         return weighting.normalizer == Normalization::softmax &&
@@ -245,7 +263,7 @@ struct Experiment {
 
 private:
     int projected_columns(int own) const {
-        return own > 0 && mechanism != MechanismKind::transformer ? own : input.dim;
+        return own > 0 && !mechanism_rule(mechanism).has_layers ? own : input.dim;
     }
 };
 

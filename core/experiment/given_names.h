@@ -19,7 +19,13 @@ struct GivenName {
     bool in_layers = false;             ///< each layer of a stack has one, "2.W_q"
     float start = 0;                    ///< its cells where nothing is known yet
     std::string_view zero_or_one = "";  ///< what 1 and 0 mean, where no other value is allowed
+    bool is_row = false;                ///< it has one row, "1 × N"
 };
+
+constexpr GivenName row(GivenName given) {
+    given.is_row = true;
+    return given;
+}
 
 /// - Stages, which are then not computed: `embedding`, `embedding_kv`, `embedding_v` (X, Y, and a Y for the
 ///   values alone), `query`, `key`, `value`, `scores`.
@@ -35,7 +41,7 @@ struct GivenName {
 ///   sentences' words, and every parameter of core/mechanism/seq2seq/parameters.h. Row 0 of E_tgt is
 ///   `<bos>`, row 1 `<eos>`.
 inline constexpr std::array k_given_names = {
-    GivenName{"tokens", "transformer: 1 × N, rows of E"},
+    row({"tokens", "transformer: 1 × N, rows of E"}),
     GivenName{"embedding", "X, N × d"},
     GivenName{"embedding_kv", "Y, the embedding of keys and values, M × d"},
     GivenName{"embedding_v", "the embedding of the values, M × d"},
@@ -52,61 +58,59 @@ inline constexpr std::array k_given_names = {
     GivenName{"W_k", "h·d_k × d", true},
     GivenName{"W_v", "h·d_v × d", true},
     GivenName{"W_o", "d × h·d_v", true},
-    GivenName{"b_q", "1 × h·d_k"},
-    GivenName{"b_k", "1 × h·d_k"},
-    GivenName{"b_v", "1 × h·d_v"},
-    GivenName{"b_o", "1 × d"},
+    row({"b_q", "1 × h·d_k"}),
+    row({"b_k", "1 × h·d_k"}),
+    row({"b_v", "1 × h·d_v"}),
+    row({"b_o", "1 × d"}),
     GivenName{"W_score", "general: d_k of the queries × d_k of the keys"},
     GivenName{"W_aq", "additive: hidden × d_k of the queries"},
     GivenName{"W_ak", "additive: hidden × d_k of the keys"},
-    GivenName{"b_a", "additive: 1 × hidden"},
-    GivenName{"v_a", "additive, seq2seq: 1 × hidden"},
+    row({"b_a", "additive: 1 × hidden"}),
+    row({"v_a", "additive, seq2seq: 1 × hidden"}),
     GivenName{"W_c", "concat: hidden × d_k of both"},
-    GivenName{"v_c", "concat: 1 × hidden"},
+    row({"v_c", "concat: 1 × hidden"}),
     GivenName{"W_loc", "location: M × d_k"},
     GivenName{"W_p", "local-p: hidden × d_k of the queries; seq2seq: hidden × decoder's states"},
-    GivenName{"v_p", "local-p: 1 × hidden"},
-    GivenName{"ln1_g", "first layer norm's gain, 1 × d", true, 1},
-    GivenName{"ln1_b", "first layer norm's shift, 1 × d", true},
+    row({"v_p", "local-p: 1 × hidden"}),
+    row({"ln1_g", "first layer norm's gain, 1 × d", true, 1}),
+    row({"ln1_b", "first layer norm's shift, 1 × d", true}),
     GivenName{"W_1", "feed-forward: hidden × d", true},
-    GivenName{"b_1", "feed-forward: 1 × hidden", true},
+    row({"b_1", "feed-forward: 1 × hidden", true}),
     GivenName{"W_2", "feed-forward: d × hidden", true},
-    GivenName{"b_2", "feed-forward: 1 × d", true},
-    GivenName{"ln2_g", "second layer norm's gain, 1 × d", true, 1},
-    GivenName{"ln2_b", "second layer norm's shift, 1 × d", true},
+    row({"b_2", "feed-forward: 1 × d", true}),
+    row({"ln2_g", "second layer norm's gain, 1 × d", true, 1}),
+    row({"ln2_b", "second layer norm's shift, 1 × d", true}),
     GivenName{"E", "transformer: words × d, the embedding table"},
     GivenName{"P", "learned positions: context length × d"},
-    GivenName{"ln_f_g", "transformer: last layer norm's gain, 1 × d", false, 1},
-    GivenName{"ln_f_b", "transformer: last layer norm's shift, 1 × d"},
+    row({"ln_f_g", "transformer: last layer norm's gain, 1 × d", false, 1}),
+    row({"ln_f_b", "transformer: last layer norm's shift, 1 × d"}),
     GivenName{"W_out", "words × d, projects to logits; seq2seq: words × (states + d + context)"},
-    GivenName{"b_out", "1 × words"},
-    GivenName{"targets", "1 × N, the target words of the loss"},
+    row({"b_out", "1 × words"}),
+    row({"targets", "1 × N, the target words of the loss"}),
     GivenName{"loss_weights", "N × d, the loss is Σ loss_weights ∘ output"},
-    GivenName{"src", "seq2seq: 1 × S, rows of E_src"},
-    GivenName{"tgt_in", "seq2seq: 1 × N, the rows of E_tgt that the decoder is fed"},
-    GivenName{"tgt_out", "seq2seq: 1 × N, the rows of E_tgt that are the targets"},
+    row({"src", "seq2seq: 1 × S, rows of E_src"}),
+    row({"tgt_in", "seq2seq: 1 × N, the rows of E_tgt that the decoder is fed"}),
+    row({"tgt_out", "seq2seq: 1 × N, the rows of E_tgt that are the targets"}),
     GivenName{"E_src", "seq2seq: source words × d"},
     GivenName{"E_tgt", "seq2seq: target words × d, <bos> and <eos> first"},
     GivenName{"enc_fwd.W_ih", "forward encoder: 3 states × d, gates in the order r, z, n"},
     GivenName{"enc_fwd.W_hh", "forward encoder: 3 states × states"},
-    GivenName{"enc_fwd.b_ih", "forward encoder: 1 × 3 states"},
-    GivenName{"enc_fwd.b_hh", "forward encoder: 1 × 3 states"},
+    row({"enc_fwd.b_ih", "forward encoder: 1 × 3 states"}),
+    row({"enc_fwd.b_hh", "forward encoder: 1 × 3 states"}),
     GivenName{"enc_bwd.W_ih", "backward encoder: 3 states × d"},
     GivenName{"enc_bwd.W_hh", "backward encoder: 3 states × states"},
-    GivenName{"enc_bwd.b_ih", "backward encoder: 1 × 3 states"},
-    GivenName{"enc_bwd.b_hh", "backward encoder: 1 × 3 states"},
+    row({"enc_bwd.b_ih", "backward encoder: 1 × 3 states"}),
+    row({"enc_bwd.b_hh", "backward encoder: 1 × 3 states"}),
     GivenName{"W_init", "seq2seq: decoder's states × encoder's"},
-    GivenName{"b_init", "seq2seq: 1 × decoder's states"},
+    row({"b_init", "seq2seq: 1 × decoder's states"}),
     GivenName{"W_a", "seq2seq: hidden × decoder's states"},
     GivenName{"U_a", "seq2seq: hidden × annotation"},
     GivenName{"dec.W_ih", "decoder: 3 states × (d + annotation), or d for the current state"},
     GivenName{"dec.W_hh", "decoder: 3 states × states"},
-    GivenName{"dec.b_ih", "decoder: 1 × 3 states"},
-    GivenName{"dec.b_hh", "decoder: 1 × 3 states"},
+    row({"dec.b_ih", "decoder: 1 × 3 states"}),
+    row({"dec.b_hh", "decoder: 1 × 3 states"}),
 };
 inline std::span<const GivenName> given_names() { return k_given_names; }
-/// Whether the matrix is one row, as `what` says: "1 × N".
-constexpr bool is_row(const GivenName& given) { return given.what.find("1 × ") != given.what.npos; }
 /// nullptr for a name that no matrix has.
 constexpr const GivenName* find_given_name(std::string_view name) {
     const LayerName parts = split_layer(name);

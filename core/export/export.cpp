@@ -108,12 +108,11 @@ std::vector<StagePtr> stages_named(const Trace& trace, const std::string& name, 
     if (!found.empty()) return found;
     if (const std::string why = why_no_gradients(trace); is_gradient_name(name) && !why.empty()) refuse(why);
     const StageInfo* info = find_stage_info(name);
-    const bool is_elsewhere =
-        info && is_of_seq2seq(*info) && trace.experiment.mechanism != MechanismKind::seq2seq;
     refuse("this experiment has no stage " + name +
-           (is_elsewhere ? ": it is a stage of sequence to sequence: choose mechanism seq2seq"
-            : info       ? ": its settings leave it out"
-                         : ": see the names that trace prints"));
+           (!info ? ": see the names that trace prints"
+            : info->mechanisms.contains(trace.experiment.mechanism)
+                ? ": its settings leave it out"
+                : ": choose mechanism " + info->mechanisms.names(" or ")));
 }
 
 /// Each name once, in the order of first mention.

@@ -18,9 +18,9 @@ std::string csv_header(const Course& course) {
     std::vector<std::string> names{"loss", "accuracy", "gradient norm"};
     for (std::size_t i = 0; !course.records.empty() && i < course.records.front().patterns.size(); ++i) {
         const auto [layer, head] = head_place(course.start, i);
-        names.push_back(course.start.mechanism == MechanismKind::seq2seq
-                            ? std::string(task_of(course.start.training.task).pattern)
-                            : fmt::format("layer {} head {}", layer, head));
+        names.push_back(mechanism_rule(course.start.mechanism).has_layers
+                            ? fmt::format("layer {} head {}", layer, head)
+                            : std::string(task_of(course.start.training.task).pattern));
     }
     std::string text;
     for (const std::string& name : names)

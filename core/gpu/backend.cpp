@@ -64,10 +64,8 @@ public:
         const GpuMatrices straight = scratch(shape);
         kernels_->split(input(0), straight);
         const GpuMatrices angles = copied(sinusoidal_positions(shape.rows, shape.columns));
-        std::vector<std::string> kind{"ROTARY"};
-        if (*split.rotary == RopeLayout::half) kind.emplace_back("HALF");
-        kernels_->cells("cells.comp", kind, {{straight}, {angles}}, out(),
-                        {.width = static_cast<std::uint32_t>(shape.columns)});
+        kernels_->cells("cells.comp", {"ROTARY", op::pairs_of(*split.rotary).shader}, {{straight}, {angles}},
+                        out(), {.width = static_cast<std::uint32_t>(shape.columns)});
     }
     void operator()(const op::JoinHeads&) { kernels_->join(input(0), out()); }
     void operator()(const op::DotProduct&) { kernels_->product(input(0), input(1), true, nullptr, out()); }
@@ -179,10 +177,10 @@ public:
         for (int h = 0; h < C.shape.heads; ++h) ablated(h, 0) = ablate.is_ablated(h) ? 1 : 0;
         GpuMatrices flags = copied(ablated);
         flags.shape = {.heads = C.shape.heads, .rows = 1, .columns = 1};
-        const bool mean = ablate.to == Ablation::mean;
-        kernels_->cells("cells.comp", {mean ? "ABLATE_TO_MEAN" : "ABLATE_TO_ZERO"},
-                        {{C}, {flags, true}, {C, true}}, out(),
-                        {.height = static_cast<std::uint32_t>(C.shape.rows)}, mean ? C.shape.rows : 1);
+        const op::AblationRule& rule = op::rule_of(ablate.to);
+        kernels_->cells("cells.comp", {rule.shader}, {{C}, {flags, true}, {C, true}}, out(),
+                        {.height = static_cast<std::uint32_t>(C.shape.rows)},
+                        rule.reads_all ? C.shape.rows : 1);
     }
     void operator()(const op::LayerNorm&) {
         kernels_->rows("LAYER_NORM", {{input(0)}, {input(1), true}, {input(2), true}}, out());

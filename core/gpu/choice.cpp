@@ -15,7 +15,7 @@ Experiment trial() {
     Experiment e;
     Matrix X(k_tokens, k_features);
     for (Eigen::Index i = 0; i < X.size(); ++i) X.data()[i] = static_cast<float>(i % 251) / 251 - 0.5f;
-    e.weights.given.emplace("embedding", GivenMatrix(std::move(X)));
+    e.weights.give("embedding", std::move(X));
     e.input.dim = k_features;
     e.attention.heads = 4;
     e.attention.projection = Projection::linear;

@@ -13,6 +13,14 @@ namespace stage_table_rows {
 using enum Axis;
 using enum Unit;
 
+/// A stage of some mechanisms alone.
+constexpr StageInfo only(MechanismSet mechanisms, StageInfo stage) {
+    stage.mechanisms = mechanisms;
+    return stage;
+}
+constexpr StageInfo seq2seq(StageInfo stage) { return only({MechanismKind::seq2seq}, stage); }
+constexpr StageInfo transformer(StageInfo stage) { return only({MechanismKind::transformer}, stage); }
+
 // name, symbol, caption, rows, columns, unit, per head, mask, role
 inline constexpr std::array k_stages = {
     StageInfo{"tokens", "", "table row", query_token, single, token_id, false},
@@ -47,7 +55,7 @@ inline constexpr std::array k_stages = {
               StageRole::weights},
     StageInfo{"weights_dropped", "A′", "dropout", query_token, key_token, probability, true, "mask"},
     StageInfo{"context", "C", "A·V", query_token, head_feature, real, true, "", StageRole::context},
-    StageInfo{"ablated", "C̃", "ablated", query_token, head_feature, real, true},
+    transformer({"ablated", "C̃", "ablated", query_token, head_feature, real, true}),
     StageInfo{"concat", "[C]", "joined", query_token, feature, real, false},
     StageInfo{"output", "O", "C·W_oᵀ", query_token, feature, real, false},
     StageInfo{"residual_1", "X+O", "add", query_token, feature, real, false},
@@ -57,47 +65,48 @@ inline constexpr std::array k_stages = {
     StageInfo{"feed_forward", "F", "F₂·W_2ᵀ", query_token, feature, real, false},
     StageInfo{"residual_2", "N₁+F", "add", query_token, feature, real, false},
     StageInfo{"norm_2", "N₂", "layer norm", query_token, feature, real, false},
-    StageInfo{"norm_final", "N_f", "layer norm", query_token, feature, real, false},
+    transformer({"norm_final", "N_f", "layer norm", query_token, feature, real, false}),
     StageInfo{"logits", "L", "word scores", query_token, target_row, real, false},
     StageInfo{"log_probs", "log p", "log softmax", query_token, target_row, real, false},
     StageInfo{"probabilities", "p(w)", "of words", query_token, target_row, probability, false},
     StageInfo{"loss", "ℓ", "loss", single, single, real, false},
     // sequence to sequence
-    StageInfo{"source", "x", "source word", key_token, single, token_id, false},
-    StageInfo{"source_embedding", "X", "E_src[x]", key_token, feature, real, false},
-    StageInfo{"encoder_r_fwd", "r→", "reset", key_token, feature, probability, false},
-    StageInfo{"encoder_z_fwd", "z→", "update", key_token, feature, probability, false},
-    StageInfo{"encoder_n_fwd", "n→", "candidate", key_token, feature, real, false},
-    StageInfo{"h_fwd", "h→", "read forward", key_token, feature, real, false},
-    StageInfo{"encoder_r_bwd", "r←", "reset", key_token, feature, probability, false},
-    StageInfo{"encoder_z_bwd", "z←", "update", key_token, feature, probability, false},
-    StageInfo{"encoder_n_bwd", "n←", "candidate", key_token, feature, real, false},
-    StageInfo{"h_bwd", "h←", "read backward", key_token, feature, real, false},
-    StageInfo{"annotations", "h", "[h→; h←]", key_token, feature, real, false},
-    StageInfo{"initial_state", "s₀", "tanh", single, feature, real, false},
-    StageInfo{"keys_projected", "U_a·h", "h·U_aᵀ", key_token, feature, real, false},
-    StageInfo{"fed_tokens", "y", "fed", query_token, single, token_id, false},
-    StageInfo{"target_embedding", "Y", "E_tgt[y]", query_token, feature, real, false},
-    StageInfo{"alignment_scores", "e", "additive", query_token, key_token, real, false, "",
-              StageRole::scores},
-    StageInfo{"alignment_scaled", "e′", "÷T", query_token, key_token, real, false, "", StageRole::scores},
-    StageInfo{"alignment_center", "p", "center", query_token, single, real, false},
-    StageInfo{"alignment_mask", "M", "open", query_token, key_token, boolean, false, "alignment_mask",
-              StageRole::mask},
-    StageInfo{"alignment_masked", "e″", "−∞", query_token, key_token, real, false, "alignment_mask",
-              StageRole::masked_scores},
-    StageInfo{"alignment_softmax", "α₀", "softmax", query_token, key_token, probability, false,
-              "alignment_mask", StageRole::weights},
-    StageInfo{"alignment_gauss", "G", "Gaussian", query_token, key_token, probability, false},
-    StageInfo{"alignment", "α", "softmax", query_token, key_token, probability, false, "alignment_mask",
-              StageRole::weights},
-    StageInfo{"decoder_context", "c", "α·h", query_token, feature, real, false, "", StageRole::context},
-    StageInfo{"gate_r", "r", "reset", query_token, feature, probability, false},
-    StageInfo{"gate_z", "z", "update", query_token, feature, probability, false},
-    StageInfo{"gate_n", "n", "candidate", query_token, feature, real, false},
-    StageInfo{"decoder_state", "s", "(1−z)∘n + z∘s", query_token, feature, real, false},
-    StageInfo{"picked_tokens", "ŷ", "most likely", query_token, single, token_id, false},
-    StageInfo{"target_tokens", "y*", "target", query_token, single, token_id, false},
+    seq2seq({"source", "x", "source word", key_token, single, token_id, false}),
+    seq2seq({"source_embedding", "X", "E_src[x]", key_token, feature, real, false}),
+    seq2seq({"encoder_r_fwd", "r→", "reset", key_token, feature, probability, false}),
+    seq2seq({"encoder_z_fwd", "z→", "update", key_token, feature, probability, false}),
+    seq2seq({"encoder_n_fwd", "n→", "candidate", key_token, feature, real, false}),
+    seq2seq({"h_fwd", "h→", "read forward", key_token, feature, real, false}),
+    seq2seq({"encoder_r_bwd", "r←", "reset", key_token, feature, probability, false}),
+    seq2seq({"encoder_z_bwd", "z←", "update", key_token, feature, probability, false}),
+    seq2seq({"encoder_n_bwd", "n←", "candidate", key_token, feature, real, false}),
+    seq2seq({"h_bwd", "h←", "read backward", key_token, feature, real, false}),
+    seq2seq({"annotations", "h", "[h→; h←]", key_token, feature, real, false}),
+    seq2seq({"initial_state", "s₀", "tanh", single, feature, real, false}),
+    seq2seq({"keys_projected", "U_a·h", "h·U_aᵀ", key_token, feature, real, false}),
+    seq2seq({"fed_tokens", "y", "fed", query_token, single, token_id, false}),
+    seq2seq({"target_embedding", "Y", "E_tgt[y]", query_token, feature, real, false}),
+    seq2seq(
+        {"alignment_scores", "e", "additive", query_token, key_token, real, false, "", StageRole::scores}),
+    seq2seq({"alignment_scaled", "e′", "÷T", query_token, key_token, real, false, "", StageRole::scores}),
+    seq2seq({"alignment_center", "p", "center", query_token, single, real, false}),
+    seq2seq({"alignment_mask", "M", "open", query_token, key_token, boolean, false, "alignment_mask",
+             StageRole::mask}),
+    seq2seq({"alignment_masked", "e″", "−∞", query_token, key_token, real, false, "alignment_mask",
+             StageRole::masked_scores}),
+    seq2seq({"alignment_softmax", "α₀", "softmax", query_token, key_token, probability, false,
+             "alignment_mask", StageRole::weights}),
+    seq2seq({"alignment_gauss", "G", "Gaussian", query_token, key_token, probability, false}),
+    seq2seq({"alignment", "α", "softmax", query_token, key_token, probability, false, "alignment_mask",
+             StageRole::weights}),
+    seq2seq({"decoder_context", "c", "α·h", query_token, feature, real, false, "", StageRole::context}),
+    seq2seq({"gate_r", "r", "reset", query_token, feature, probability, false}),
+    seq2seq({"gate_z", "z", "update", query_token, feature, probability, false}),
+    seq2seq({"gate_n", "n", "candidate", query_token, feature, real, false}),
+    seq2seq({"decoder_state", "s", "(1−z)∘n + z∘s", query_token, feature, real, false}),
+    seq2seq({"picked_tokens", "ŷ", "most likely", query_token, single, token_id, false}),
+    only({MechanismKind::seq2seq, MechanismKind::transformer},
+         {"target_tokens", "y*", "target", query_token, single, token_id, false}),
     // the parameters
     StageInfo{"table", "E", "vocabulary", table_row, feature, real, false},
     StageInfo{"W_patch", "W_patch", "d × pixels", feature, pixel, real, false},
@@ -129,32 +138,32 @@ inline constexpr std::array k_stages = {
     StageInfo{"b_2", "b_2", "bias", single, feature, real, false},
     StageInfo{"ln2_g", "ln2_g", "gain", single, feature, real, false},
     StageInfo{"ln2_b", "ln2_b", "shift", single, feature, real, false},
-    StageInfo{"ln_f_g", "ln_f_g", "gain", single, feature, real, false},
-    StageInfo{"ln_f_b", "ln_f_b", "shift", single, feature, real, false},
+    transformer({"ln_f_g", "ln_f_g", "gain", single, feature, real, false}),
+    transformer({"ln_f_b", "ln_f_b", "shift", single, feature, real, false}),
     StageInfo{"P", "P", "learned", place, feature, real, false},
     StageInfo{"W_out", "W_out", "words × in", target_row, feature, real, false},
     StageInfo{"b_out", "b_out", "bias", single, target_row, real, false},
     StageInfo{"targets", "y", "targets", single, query_token, token_id, false},
     StageInfo{"loss_weights", "G", "loss weights", query_token, feature, real, false},
     // parameters of sequence to sequence
-    StageInfo{"E_src", "E_src", "vocabulary", table_row, feature, real, false},
-    StageInfo{"E_tgt", "E_tgt", "vocabulary", target_row, feature, real, false},
-    StageInfo{"enc_fwd.W_ih", "W_ih→", "3E × d", feature, feature, real, false},
-    StageInfo{"enc_fwd.W_hh", "W_hh→", "3E × E", feature, feature, real, false},
-    StageInfo{"enc_fwd.b_ih", "b_ih→", "bias", single, feature, real, false},
-    StageInfo{"enc_fwd.b_hh", "b_hh→", "bias", single, feature, real, false},
-    StageInfo{"enc_bwd.W_ih", "W_ih←", "3E × d", feature, feature, real, false},
-    StageInfo{"enc_bwd.W_hh", "W_hh←", "3E × E", feature, feature, real, false},
-    StageInfo{"enc_bwd.b_ih", "b_ih←", "bias", single, feature, real, false},
-    StageInfo{"enc_bwd.b_hh", "b_hh←", "bias", single, feature, real, false},
-    StageInfo{"W_init", "W_init", "D × E", feature, feature, real, false},
-    StageInfo{"b_init", "b_init", "bias", single, feature, real, false},
-    StageInfo{"W_a", "W_a", "hidden × D", feature, feature, real, false},
-    StageInfo{"U_a", "U_a", "hidden × C", feature, feature, real, false},
-    StageInfo{"dec.W_ih", "W_ih", "3D × in", feature, feature, real, false},
-    StageInfo{"dec.W_hh", "W_hh", "3D × D", feature, feature, real, false},
-    StageInfo{"dec.b_ih", "b_ih", "bias", single, feature, real, false},
-    StageInfo{"dec.b_hh", "b_hh", "bias", single, feature, real, false},
+    seq2seq({"E_src", "E_src", "vocabulary", table_row, feature, real, false}),
+    seq2seq({"E_tgt", "E_tgt", "vocabulary", target_row, feature, real, false}),
+    seq2seq({"enc_fwd.W_ih", "W_ih→", "3E × d", feature, feature, real, false}),
+    seq2seq({"enc_fwd.W_hh", "W_hh→", "3E × E", feature, feature, real, false}),
+    seq2seq({"enc_fwd.b_ih", "b_ih→", "bias", single, feature, real, false}),
+    seq2seq({"enc_fwd.b_hh", "b_hh→", "bias", single, feature, real, false}),
+    seq2seq({"enc_bwd.W_ih", "W_ih←", "3E × d", feature, feature, real, false}),
+    seq2seq({"enc_bwd.W_hh", "W_hh←", "3E × E", feature, feature, real, false}),
+    seq2seq({"enc_bwd.b_ih", "b_ih←", "bias", single, feature, real, false}),
+    seq2seq({"enc_bwd.b_hh", "b_hh←", "bias", single, feature, real, false}),
+    seq2seq({"W_init", "W_init", "D × E", feature, feature, real, false}),
+    seq2seq({"b_init", "b_init", "bias", single, feature, real, false}),
+    seq2seq({"W_a", "W_a", "hidden × D", feature, feature, real, false}),
+    seq2seq({"U_a", "U_a", "hidden × C", feature, feature, real, false}),
+    seq2seq({"dec.W_ih", "W_ih", "3D × in", feature, feature, real, false}),
+    seq2seq({"dec.W_hh", "W_hh", "3D × D", feature, feature, real, false}),
+    seq2seq({"dec.b_ih", "b_ih", "bias", single, feature, real, false}),
+    seq2seq({"dec.b_hh", "b_hh", "bias", single, feature, real, false}),
 };
 
 }  // namespace stage_table_rows
@@ -175,9 +184,6 @@ consteval const StageInfo* operator""_stage(const char* name, std::size_t length
 
 /// The stages come before this parameter, the other parameters after it.
 inline constexpr const StageInfo* k_first_parameter = "table"_stage;
-/// From here on, both among the stages and among the parameters, they are those of sequence to sequence.
-inline constexpr const StageInfo* k_first_of_seq2seq = "source"_stage;
-inline constexpr const StageInfo* k_first_parameter_of_seq2seq = "E_src"_stage;
 
 /// Before the symbol of a stage: the gradient of the loss, ℓ, with respect to it.
 inline constexpr std::string_view k_gradient_symbol = "∂ℓ/∂";

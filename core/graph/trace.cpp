@@ -63,10 +63,6 @@ const StageInfo* find_stage_info(std::string_view name) {
 
 bool is_parameter(const StageInfo& info) { return &value_of(info) >= k_first_parameter; }
 
-bool is_of_seq2seq(const StageInfo& info) {
-    return &value_of(info) >= (is_parameter(info) ? k_first_parameter_of_seq2seq : k_first_of_seq2seq);
-}
-
 std::string stage_heading(const StageInfo& info) {
     if (info.value) return std::string(k_gradient_symbol) + stage_heading(*info.value);
     std::string heading(info.name);

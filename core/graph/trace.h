@@ -59,7 +59,8 @@ struct StageInfo {
     bool per_head;
     std::string_view mask = "";  ///< the stage whose closed pairs are empty cells of this one
     StageRole role = StageRole::other;
-    const StageInfo* value = nullptr;  ///< of a gradient: the stage that it is the gradient of
+    MechanismSet mechanisms = MechanismSet::all();  ///< that may have it
+    const StageInfo* value = nullptr;               ///< of a gradient: the stage that it is the gradient of
 };
 
 /// Every stage in the order of the computation, then the parameters (table, W_q, W_k, W_v, W_o).
@@ -75,8 +76,6 @@ const StageInfo* find_stage_info(std::string_view name);
 
 /// Whether a stage is a parameter: the embedding table or weights, drawn rather than computed from tokens.
 bool is_parameter(const StageInfo& info);
-/// Whether a stage is one of sequence to sequence alone.
-bool is_of_seq2seq(const StageInfo& info);
 /// A stage's name as a heading, in words: "feed forward hidden". Parameters keep their symbols: "W_q". That
 /// of a gradient is "∂ℓ/∂feed forward hidden".
 std::string stage_heading(const StageInfo& info);

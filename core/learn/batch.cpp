@@ -109,10 +109,9 @@ BatchPart stack_part(const Computation& of, std::span<const TaskSentence> senten
 BatchPart single_part(const Computation& of, const TaskSentence& sentence) {
     Experiment e = of.model;
     e.seq2seq.decode = Decode::teacher;
-    const std::pair<const char*, const std::vector<int>&> rows[] = {
-        {"src", sentence.source}, {"tgt_in", sentence.tokens}, {"tgt_out", sentence.targets}};
-    for (const auto& [name, numbers] : rows)
-        e.weights.given.insert_or_assign(name, GivenMatrix(row_of(numbers)));
+    e.weights.give("src", row_of(sentence.source));
+    e.weights.give("tgt_in", row_of(sentence.tokens));
+    e.weights.give("tgt_out", row_of(sentence.targets));
     const Trace trace = evaluate(e, {}, {.threads = 1, .cancel = of.cancel});
     BatchPart part;
     count_right(trace, {&sentence, 1}, part);
@@ -199,8 +198,7 @@ BatchResult run(const Experiment& model, const Parameters& parameters, std::span
 std::size_t parts_of_batch(std::size_t sentences) { return (sentences + k_part - 1) / k_part; }
 
 Experiment with_parameters(Experiment model, const Parameters& parameters) {
-    for (const auto& [name, values] : parameters)
-        model.weights.given.insert_or_assign(name, GivenMatrix(values));
+    for (const auto& [name, values] : parameters) model.weights.give(name, values);
     return model;
 }
 

@@ -335,10 +335,10 @@ constexpr std::array k_tasks = {
          in_stack<letters_and_digits, draw_recall>, set_up_recall},
     Task{TaskKind::next_word, k_stack, "predict the next word of a text",
          "Heads attend to the words that the next one depends on: the last one, and what followed it before.",
-         "", of_text<TokenizerKind::words>, set_up_text},
+         "", of_text<TokenizerKind::words>, set_up_text, true},
     Task{TaskKind::next_character, k_stack, "predict the next character of a text",
          "Heads attend to the beginning of the word, and to the same letters earlier in the text.", "",
-         of_text<TokenizerKind::characters>, set_up_text},
+         of_text<TokenizerKind::characters>, set_up_text, true},
 };
 constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind) - 1; }
 static_assert(k_tasks.size() + 1 == choices<TaskKind>().size());

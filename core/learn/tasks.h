@@ -34,6 +34,7 @@ struct Task {
     TaskSentences (*open)(const Training& training);
     /// The model, optimizer and batch with which it is learned within seconds.
     void (*set_up)(Experiment& experiment);
+    bool reads_corpus = false;  ///< its sentences are those of Training::corpus
 };
 
 /// All but `none`.

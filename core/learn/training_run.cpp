@@ -120,7 +120,7 @@ float StepRecord::best_pattern() const {
 
 HeadPlace head_place(const Experiment& experiment, std::size_t index) {
     const auto heads = static_cast<std::size_t>(
-        experiment.mechanism == MechanismKind::seq2seq ? 1 : experiment.attention.heads);
+        mechanism_rule(experiment.mechanism).has_heads ? experiment.attention.heads : 1);
     return {static_cast<int>(index / heads) + 1, static_cast<int>(index % heads) + 1};
 }
 
@@ -142,8 +142,9 @@ TrainingRun::TrainingRun(Experiment experiment, int threads)
     check(model_);
     require_trainable(model_);
     // The sentence may be anything, and custom; the parameters are those of the task's words.
-    for (const char* name : {"src", "tgt_in", "tgt_out", "tokens", "targets"})
-        model_.weights.given.erase(name);
+    for (const CustomName name :
+         std::initializer_list<CustomName>{"src", "tgt_in", "tgt_out", "tokens", "targets"})
+        model_.weights.discard(name);
     sentences_ = task_of(model_.training.task).open(model_.training);
     Generator first(model_.training.data_seed);
     set_sentence(model_, sentences_, sentences_.draw(first));

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "core/learn/training_run.h"
+#include "core/mechanism/mechanisms.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
 
 std::vector<TextPart> unknown_words(const Experiment& e, bool in_second) {
-    const bool is_target = in_second && e.mechanism == MechanismKind::seq2seq;
-    const std::string& words = is_target ? e.input.words2 : e.input.words;
+    const bool has_own_table = in_second && mechanism_of(e).second.has_own_table;
+    const std::string& words = has_own_table ? e.input.words2 : e.input.words;
     std::vector<TextPart> unknown;
     if (!can_be_trained(e) || words.empty()) return unknown;
     const TokenizerKind listed = e.input.tokenizer == TokenizerKind::characters ? TokenizerKind::characters

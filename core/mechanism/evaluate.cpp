@@ -71,7 +71,7 @@ Trace evaluate(const Experiment& experiment, const Trace& previous, const Evalua
     const Graph graph = build(experiment);
     EvaluateOptions how = options;
     // A recurrence runs step by step, so the CPU computes it.
-    if (mechanism_of(experiment).is_recurrent) how.backend = nullptr;
+    if (mechanism_rule(experiment.mechanism).is_recurrent) how.backend = nullptr;
     const BackendKind backend = how.backend ? BackendKind::gpu : BackendKind::cpu;
     // Backends differ in the last bits, so neither reuses the other's results.
     const Trace nothing;

@@ -1,6 +1,8 @@
 // Ablated heads: what is lost without them?
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/experiment/choices.h"
@@ -35,5 +37,15 @@ struct Ablate {
 private:
     std::string name_of_heads() const;
 };
+
+/// What the context of an ablated head becomes.
+struct AblationRule {
+    Ablation choice;
+    std::string_view words;                             ///< "the mean over the positions"
+    std::string (*torch)(const std::string& contexts);  ///< in Python, for the contexts of that name
+    const char* shader;                                 ///< its define in shaders/cells.comp
+    bool reads_all;                                     ///< whether a cell reads all positions there
+};
+const AblationRule& rule_of(Ablation ablation);
 
 }  // namespace attnscope::op

@@ -70,7 +70,7 @@ int width_of(DecoderPart part, const Shape& annotations, const Shape& state) {
 
 }  // namespace
 
-bool DecoderRule::has_window() const { return normalizer_of(normalizer).window != Normalizer::Window::none; }
+bool DecoderRule::has_window() const { return attnscope::has_window(normalizer); }
 
 Mask DecoderRule::alignment_mask(int words) const {
     return {.queries = mask_steps, .keys = words, .rules = mask, .window = window, .custom = custom_mask};

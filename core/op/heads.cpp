@@ -46,21 +46,37 @@ void JoinHeads::backward(const Backward& at) const {
         at.sum(0, h) += at.gradient().block(h / heads * rows, h % heads * width, rows, width);
 }
 
+namespace {
+
+/// The pair (a, b) that a feature of a head is rotated in.
+struct PlaceInPair {
+    int k, a, b;
+    bool is_first;  ///< it is a
+
+    PlaceInPair(RopeLayout layout, int feature, int width) {
+        const RotaryPairs& pairs = pairs_of(layout);
+        k = static_cast<int>(pairs.pair_of(feature, width));
+        a = static_cast<int>(pairs.first(k, width));
+        b = static_cast<int>(pairs.second(k, width));
+        is_first = feature == a;
+    }
+};
+
+}  // namespace
+
 /// The heads of `batch` sentences, the heads of each side by side.
 void SplitHeads::explain_gradient(Proof& proof, const GradientCell& cell) const {
     const int width = cell.result_shape().columns, rows = cell.result_shape().rows;
     const int h = cell.row / rows * heads + cell.column / width, row = cell.row % rows,
               column = cell.column % width;
     if (!rotary) return pass_on(proof, cell, h, row, column);
-    const bool half = *rotary == RopeLayout::half;
-    const int k = half ? column % (width / 2) : column / 2;
-    const bool first = half ? column < width / 2 : column % 2 == 0;
-    const double angle = row * rotary_frequency(k, width);
-    const float a = cell.d(h, row, half ? k : 2 * k), b = cell.d(h, row, half ? k + width / 2 : 2 * k + 1);
+    const PlaceInPair at(*rotary, column, width);
+    const double angle = row * rotary_frequency(at.k, width);
+    const float a = cell.d(h, row, at.a), b = cell.d(h, row, at.b);
     const auto cosine = static_cast<float>(std::cos(angle)), sine = static_cast<float>(std::sin(angle));
     proof.terms_title = cell.words.gradient(0) + ", rotated back by the position";
-    proof.add_term("a", first ? cosine : -sine, a);
-    proof.add_term("b", first ? sine : cosine, b);
+    proof.add_term("a", at.is_first ? cosine : -sine, a);
+    proof.add_term("b", at.is_first ? sine : cosine, b);
 }
 
 void SplitHeads::explain(Proof& proof, const Cell& cell) const {
@@ -70,17 +86,15 @@ void SplitHeads::explain(Proof& proof, const Cell& cell) const {
                                    cell.words.symbol(0), cell.head + 1);
         return;
     }
-    const bool half = *rotary == RopeLayout::half;
-    const int k = half ? cell.column % (width / 2) : cell.column / 2;
-    const bool first = half ? cell.column < width / 2 : cell.column % 2 == 0;
+    const PlaceInPair at(*rotary, cell.column, width);
     const auto straight = [&](int column) {
         return static_cast<double>(cell.at(0, cell.row, cell.head * width + column));
     };
-    const double a = straight(half ? k : 2 * k), b = straight(half ? k + width / 2 : 2 * k + 1);
-    const double angle = cell.row * rotary_frequency(k, width);
-    proof.add_step(fmt::format("angle p · 10000^(−{} ÷ {})", 2 * k, width), angle);
-    proof.add_step(first ? "a cos" : "a sin", a * (first ? std::cos(angle) : std::sin(angle)));
-    proof.add_step(first ? "− b sin" : "+ b cos", cell.value);
+    const double a = straight(at.a), b = straight(at.b);
+    const double angle = cell.row * rotary_frequency(at.k, width);
+    proof.add_step(fmt::format("angle p · 10000^(−{} ÷ {})", 2 * at.k, width), angle);
+    proof.add_step(at.is_first ? "a cos" : "a sin", a * (at.is_first ? std::cos(angle) : std::sin(angle)));
+    proof.add_step(at.is_first ? "− b sin" : "+ b cos", cell.value);
     proof.remark =
         fmt::format("a = {}, b = {}, rotated by the position", number_text(a, 4), number_text(b, 4));
 }
@@ -106,7 +120,6 @@ namespace {
 
 /// rotate_positions() in Python.
 std::string rotate_python(RopeLayout layout) {
-    const bool half = layout == RopeLayout::half;
     return fmt::format(R"(def rotate(x):  # RoPE: each pair of features by the angle of its position
     n, d = x.shape[-2:]
     p = torch.arange(n, dtype=torch.float64)[:, None]
@@ -116,8 +129,7 @@ std::string rotate_python(RopeLayout layout) {
     rotated = [a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()]
     return torch.{}.float()
 )",
-                       half ? "x.chunk(2, dim=-1)" : "x[..., 0::2], x[..., 1::2]",
-                       half ? "cat(rotated, dim=-1)" : "stack(rotated, dim=-1).flatten(-2)");
+                       pairs_of(layout).cut, pairs_of(layout).joined);
 }
 
 }  // namespace

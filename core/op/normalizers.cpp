@@ -37,6 +37,8 @@ const Normalizer& normalizer_of(Normalization choice) {
     return k_normalizers[static_cast<std::size_t>(choice)];
 }
 
+bool has_window(Normalization choice) { return normalizer_of(choice).window != Normalizer::Window::none; }
+
 bool predicts_window(Normalization choice) {
     return normalizer_of(choice).window == Normalizer::Window::predicted;
 }

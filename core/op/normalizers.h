@@ -34,6 +34,8 @@ struct Normalizer {
 ///            (Luong et al. 2015, §3.2, eq. 9 and 10)
 std::span<const Normalizer> normalizers();
 const Normalizer& normalizer_of(Normalization choice);
+/// Whether attention is local, within a window around a center.
+bool has_window(Normalization choice);
 /// Whether the center of each query's window is predicted from the query.
 bool predicts_window(Normalization choice);
 

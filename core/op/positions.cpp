@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -35,12 +36,31 @@ void AlibiBias::forward(const Work& in, Tensor& out) const {
     }
 }
 
+namespace {
+
+using Index = Eigen::Index;
+
+constexpr std::array k_pairs = {
+    RotaryPairs{RopeLayout::interleaved, [](Index k, Index) { return 2 * k; },
+                [](Index k, Index) { return 2 * k + 1; }, [](Index feature, Index) { return feature / 2; },
+                "x[..., 0::2], x[..., 1::2]", "stack(rotated, dim=-1).flatten(-2)", "INTERLEAVED"},
+    RotaryPairs{RopeLayout::half, [](Index k, Index) { return k; },
+                [](Index k, Index d) { return k + d / 2; },
+                [](Index feature, Index d) { return feature % (d / 2); }, "x.chunk(2, dim=-1)",
+                "cat(rotated, dim=-1)", "HALF"},
+};
+static_assert(is_table_of<RopeLayout>(k_pairs));
+
+}  // namespace
+
+const RotaryPairs& pairs_of(RopeLayout layout) { return k_pairs[static_cast<std::size_t>(layout)]; }
+
 void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out, Rotation rotation) {
     const Eigen::Index d = x.cols();
-    const bool half = layout == RopeLayout::half;
+    const RotaryPairs& pairs = pairs_of(layout);
     const double sign = rotation == Rotation::forth ? 1 : -1;
     for (Eigen::Index k = 0; k < d / 2; ++k) {
-        const Eigen::Index first = half ? k : 2 * k, second = half ? k + d / 2 : 2 * k + 1;
+        const Eigen::Index first = pairs.first(k, d), second = pairs.second(k, d);
         const double step = rotary_frequency(k, d);
         for (Eigen::Index p = 0; p < x.rows(); ++p) {
             const double cosine = std::cos(static_cast<double>(p) * step),

@@ -55,9 +55,20 @@ struct AlibiBias {
 /// The angle per position of pair k of d features: 10000^(−2k/d).
 double rotary_frequency(Eigen::Index k, Eigen::Index d);
 
+/// The features of d that are rotated as pair k.
+struct RotaryPairs {
+    RopeLayout choice;
+    Eigen::Index (*first)(Eigen::Index k, Eigen::Index d);
+    Eigen::Index (*second)(Eigen::Index k, Eigen::Index d);
+    Eigen::Index (*pair_of)(Eigen::Index feature, Eigen::Index d);
+    const char* cut;     ///< both features of all pairs of x, in Python
+    const char* joined;  ///< those that were rotated, side by side again
+    const char* shader;  ///< its define in shaders/cells.comp
+};
+const RotaryPairs& pairs_of(RopeLayout layout);
+
 /// Rotary embedding: rotates pair k of row p by the angle p · 10000^(−2k/d), (a, b) → (a cos − b sin, a sin +
-/// b cos) (Su et al. 2021, eq. 15). x and out are positions × d, d even; the pair is (2k, 2k + 1) in the
-/// layout `interleaved`, (k, k + d/2) in `half`.
+/// b cos) (Su et al. 2021, eq. 15). x and out are positions × d, d even.
 enum class Rotation { forth, back };
 void rotate_positions(ConstMatrixView x, RopeLayout layout, MatrixView out,
                       Rotation rotation = Rotation::forth);

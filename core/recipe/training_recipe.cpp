@@ -10,6 +10,7 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/parameters.h"
 #include "core/mechanism/transformer/parameters.h"
+#include "core/op/ablate.h"
 #include "core/op/heads.h"
 #include "core/op/positions.h"
 #include "core/op/scale.h"
@@ -198,8 +199,7 @@ std::string layer_module(const TrainingRun& run) {
         py.line("        if self.ablated:");
         py.line("            context = context.clone()");
         py.line("            context[:, self.ablated] = {}",
-                e.transformer.ablation == Ablation::zero ? "0.0"
-                                                         : "context[:, self.ablated].mean(-2, keepdim=True)");
+                op::rule_of(e.transformer.ablation).torch("context[:, self.ablated]"));
     }
     py.line("        return self.W_o(context.transpose(1, 2).flatten(2))");
     py.line("");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "core/files/decode_image.h"
 #include "core/files/file.h"
 #include "core/files/read_matrix.h"
+#include "core/session/applies.h"
 #include "core/session/option_parts.h"
 #include "core/text/tokenizer.h"
 
@@ -153,7 +155,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
             return;
         }
         if (option.type == list) {
-            session.experiment.weights.given.erase("mask");
+            session.experiment.weights.discard("mask");
             option.set(session, {Json::array()});
             return add_from_text(session, option, argument);
         }
@@ -165,7 +167,7 @@ void set_from_text(Session& session, const Option& option, std::string_view argu
 
 void add_from_text(Session& session, const Option& option, std::string_view argument) {
     if (argument == "none") {
-        session.experiment.weights.given.erase("mask");
+        session.experiment.weights.discard("mask");
         return option.set(session, {Json::array()});
     }
     if (argument.starts_with(k_file_rule)) {
@@ -216,19 +218,19 @@ std::string options_markdown() {
         "# Options\n\nEvery setting, as a flag and, with `_` for `-`, as a field of a session file. "
         "Generated from the table in "
         "`core/session/options.cpp`.\n";
-    std::string_view section;
+    std::optional<OptionSection> section;
     const Session defaults;
     for (const Option& option : options()) {
         if (option.section != section) {
             section = option.section;
-            page += "\n## " + std::string(section) +
+            page += "\n## " + std::string(name_of(option.section)) +
                     "\n\n| flag | default | what it does | applies when |\n|---|---|---|---|\n";
         }
         const std::string flag(option.name);
         page += "| `--" +
                 (option.type == boolean ? flag + "`, `--no-" + flag : flag + " " + cell(option.argument)) +
                 "` | " + cell(text_of(defaults, option)) + " | " + cell(option.help) + " | " +
-                cell(option.applies) + " |\n";
+                cell(when_used(option)) + " |\n";
     }
     return page;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/experiment/option_section.h"
 #include "core/session/session.h"
 
 namespace attnscope {
@@ -36,19 +37,17 @@ struct OptionValue {
 
 struct Option {
     std::string_view name;  ///< as a flag, without "--"; the JSON field has _ for -
-    std::string_view
-        section;  ///< Input, Embedding, …; "Presentation" for settings that affect the picture only
+    OptionSection section;
     std::string_view symbol;    ///< in formulas and on the control: "d", "h", "T"
     std::string_view argument;  ///< placeholder or choices: "N", "normal|uniform|linear|xavier"
     std::string_view help;      ///< one line
-    std::string_view applies;   ///< when it has an effect; empty: always
     OptionType type;
     Json (*get)(const Session& session);
     /// Throws Error(bad_input) saying what is expected; the caller adds where. Options of type `matrices`
     /// always throw.
     void (*set)(Session& session, const OptionValue& value);
 
-    bool in_experiment() const { return section != "Presentation"; }
+    bool in_experiment() const { return section != OptionSection::presentation; }
     std::string json_name() const;
 };
 

@@ -395,7 +395,7 @@ constexpr std::string_view k_pinned_prefix = "pinned.";
 void add_tensors(Tensors& tensors, const Experiment& experiment, std::string_view prefix) {
     for (const auto& [name, matrix] : experiment.weights.given)
         tensors.tensors.push_back({std::string(prefix) + name, matrix.values(),
-                                   is_row(*find_given_name(name)) && matrix.values().rows() == 1});
+                                   find_given_name(name)->is_row && matrix.values().rows() == 1});
 }
 
 /// In lower case, with its point.

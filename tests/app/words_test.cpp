@@ -106,7 +106,8 @@ void read_trace(Reader& reader, const Trace& trace) {
 TEST(WordsTest, TheTablesAreInPlainEnglish) {
     Reader reader;
     for (const Option& option : options())
-        for (const std::string_view text : {option.section, option.argument, option.help, option.applies})
+        for (const std::string& text : {std::string(name_of(option.section)), std::string(option.argument),
+                                        std::string(option.help), when_used(option)})
             reader.read(option.name, text);
     for (const StageInfo& stage : stage_table())
         for (const std::string& text : {std::string(stage.caption), stage_heading(stage)})

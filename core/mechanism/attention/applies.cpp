@@ -2,25 +2,18 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/graph/option_rules.h"
 #include "core/mechanism/attention/mechanism.h"
 #include "core/mechanism/attention/scores.h"
-#include "core/op/normalizers.h"
 
 namespace attnscope {
 namespace {
 
+using namespace option_rules;
 using Kind = ProjectionSeed::Kind;
 
 // What an experiment does
 // -----------------------------------------------------------------------------------------------------
-
-bool is_local(const Experiment& e) {
-    return normalizer_of(e.weighting.normalizer).window != Normalizer::Window::none;
-}
-
-bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
-    return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
-}
 
 /// Whether keys and values come from the image.
 bool looks_at_image(const Experiment& e) { return e.input.image && !e.is_given("embedding_kv"); }
@@ -64,11 +57,11 @@ bool draws_score_weights(const Experiment& e) {
     if (e.is_given("scores")) return false;
     const auto drawn = [&](const ScoreParameter& each) { return each.drawn && !e.is_given(each.name); };
     return std::ranges::any_of(score_function(e.attention.score).parameters, drawn) ||
-           (predicts_window(e.weighting.normalizer) && !all_given(e, {"W_p", "v_p"}));
+           (predicts_window(e.weighting.normalizer) && !e.are_given({"W_p", "v_p"}));
 }
 
 bool draws_block_weights(const Experiment& e) {
-    return e.attention.block != Block::none && !all_given(e, {"W_1", "b_1", "W_2", "b_2"});
+    return e.attention.block != Block::none && !e.are_given({"W_1", "b_1", "W_2", "b_2"});
 }
 
 /// Whether a parameter is drawn, or would be, by the score's generator.
@@ -84,12 +77,10 @@ bool continues_projections(const Experiment& e) {
 // Why a setting has no effect; empty: it has one
 // -----------------------------------------------------------------------------------------------------
 
-std::string always(const Experiment&) { return {}; }
-
 std::string no_scores(const Experiment& e) { return e.is_given("scores") ? "the scores are custom" : ""; }
 
 std::string no_embedding(const Experiment& e) {
-    const bool inputs = all_given(e, {"query", "key", "value"});
+    const bool inputs = e.are_given({"query", "key", "value"});
     return !no_scores(e).empty() ? no_scores(e) : inputs ? "Q, K and V are custom" : "";
 }
 
@@ -107,11 +98,8 @@ std::string no_words(const Experiment& e) {
     return second ? "" : no_text(e);
 }
 
-/// Whether a word's vector is its features.
-bool uses_lexicon(const Experiment& e) { return e.input.vocabulary == VocabularyOrder::lexicon; }
-
 std::string no_drawn_table(const Experiment& e) {
-    if (!uses_lexicon(e)) return no_words(e);
+    if (!e.input.uses_lexicon()) return no_words(e);
     const bool positions = e.attention.position == Position::learned && !e.is_given("P");
     return positions ? "" : "the words' vectors are those of the lexicon";
 }
@@ -137,12 +125,10 @@ std::string no_image_seed(const Experiment& e) {
     return e.is_given("W_patch") && !continued ? "the projection of the patches is custom" : "";
 }
 
-std::string no_rope(const Experiment& e) {
-    return e.attention.position == Position::rope ? no_scores(e) : "only rope rotates pairs of features";
-}
+std::string no_rotation(const Experiment& e) { return no_rope(e).empty() ? no_scores(e) : no_rope(e); }
 
 std::string no_context_length(const Experiment& e) {
-    if (e.attention.position != Position::learned) return "only learned positions have a table";
+    if (!no_learned_positions(e).empty()) return no_learned_positions(e);
     return e.is_given("P") ? "the positions are custom" : no_embedding(e);
 }
 
@@ -205,9 +191,10 @@ std::string no_seed(const Experiment& e) {
 
 /// Columns of Q, K or V, all heads together.
 int columns_of(const Experiment& e, const ProjectedInput& input, int projected) {
-    if (e.is_given(input.stage)) return static_cast<int>(e.weights.given.at(input.stage).values().cols());
-    if (e.is_given(input.W)) return static_cast<int>(e.weights.given.at(input.W).values().rows());
-    return projected;
+    if (const GivenMatrix* given = e.weights.find_given(input.stage))
+        return static_cast<int>(given->values().cols());
+    const GivenMatrix* W = e.weights.find_given(input.W);
+    return W ? static_cast<int>(W->values().rows()) : projected;
 }
 
 std::string no_heads(const Experiment& e) {
@@ -249,8 +236,6 @@ std::string no_axis(const Experiment& e) {
                : "only the softmax can normalize over the queries";
 }
 
-std::string no_window(const Experiment& e) { return is_local(e) ? "" : "only local attention has a window"; }
-
 std::string no_dropout(const Experiment& e) {
     return e.attention.training ? "" : "evaluation mode does not drop weights";
 }
@@ -286,56 +271,57 @@ std::string no_block_size(const Experiment& e) {
     return draws_block_weights(e) ? "" : "the weights are custom";
 }
 
+constexpr std::string_view k_image = "image is not none", k_block = "block is not none",
+                           k_own_sizes = "projection is normal, uniform, linear or xavier";
+
 constexpr OptionRule k_rules[] = {
-    {"text", no_text},
-    {"text2", no_text2},
-    {"mechanism", always},
-    {"tokenizer", no_words},
-    {"vocabulary", no_words},
-    {"words", no_words},
-    {"table-size", no_table_rows},
-    {"seed", no_seed},
-    {"dim", no_dimension},
-    {"embedding", no_drawn_table},
-    {"image", no_image},
-    {"grid", no_patches},
-    {"patch-size", no_patches},
-    {"image-seed", no_image_seed},
-    {"position", always},
-    {"context-length", no_context_length},
-    {"rope-layout", no_rope},
-    {"projection", no_projection},
-    {"projection-seed", no_projection_seed},
-    {"projection-bias", no_projection_bias},
-    {"key-size", no_key_size},
-    {"value-size", no_value_size},
-    {"heads", no_heads},
-    {"score", no_scores},
-    {"hidden", no_hidden_layer},
-    {"score-seed", no_score_seed},
-    {"sharpening", no_cosine},
-    {"bandwidth", no_kernel},
-    {"scale", always},
-    {"mask", always},
-    {"normalizer", always},
-    {"softmax-axis", no_axis},
-    {"temperature", always},
-    {"local-window", no_window},
-    {"dropout", no_dropout},
-    {"dropout-seed", no_dropout_seed},
-    {"training", no_training},
-    {"output-projection", no_output},
-    {"block", no_block_around},
-    {"activation", no_block},
-    {"feed-forward-size", no_block_size},
-    {"block-seed", no_block_size},
-    {"given", always},
+    {"text", k_words, no_text},
+    {"text2", "no custom matrix replaces its words and there is no image", no_text2},
+    {"mechanism"},
+    {"tokenizer", k_words, no_words},
+    {"vocabulary", k_words, no_words},
+    {"words", k_words, no_words},
+    {"table-size", k_table_size, no_table_rows},
+    {"seed", k_seed, no_seed},
+    {"dim", "a table or weights of this width are drawn", no_dimension},
+    {"embedding", k_table, no_drawn_table},
+    {"image", "text2 is empty", no_image},
+    {"grid", k_image, no_patches},
+    {"patch-size", k_image, no_patches},
+    {"image-seed", k_image, no_image_seed},
+    {"position"},
+    {"context-length", k_learned, no_context_length},
+    {"rope-layout", k_rope, no_rotation},
+    {"projection", "the projections are not custom", no_projection},
+    {"projection-seed", "there are weights to draw", no_projection_seed},
+    {"projection-bias", "projection is not none or output-projection is on", no_projection_bias},
+    {"key-size", k_own_sizes, no_key_size},
+    {"value-size", k_own_sizes, no_value_size},
+    {"heads", "there is more than one column to split", no_heads},
+    {"score", "the scores are not custom", no_scores},
+    {"hidden", "score is additive or concat, or normalizer is local-p", no_hidden_layer},
+    {"score-seed", "the score has weights or normalizer is local-p", no_score_seed},
+    {"sharpening", "score is cosine", no_cosine},
+    {"bandwidth", "score is rbf", no_kernel},
+    {"scale"},
+    {"mask"},
+    {"normalizer"},
+    {"softmax-axis", "normalizer is softmax", no_axis},
+    {"temperature"},
+    {"local-window", k_local, no_local_window},
+    {"dropout", "training is on", no_dropout},
+    {"dropout-seed", "training is on and dropout > 0", no_dropout_seed},
+    {"training", "dropout > 0", no_training},
+    {"output-projection", "there are values", no_output},
+    {"block", "there is an embedding", no_block_around},
+    {"activation", k_block, no_block},
+    {"feed-forward-size", k_block, no_block_size},
+    {"block-seed", k_block, no_block_size},
+    {"given"},
 };
 
 }  // namespace
 
-std::string why_unused_by_attention(std::string_view option, const Experiment& experiment) {
-    return why_unused(k_rules, option, experiment, "applies to another mechanism only");
-}
+std::span<const OptionRule> options_of_attention() { return k_rules; }
 
 }  // namespace attnscope

@@ -137,9 +137,8 @@ void AttentionBuilder::add_biases() {
 
 /// The center of each query's local window: N × 1 for local-m, h × N × 1 for local-p; absent otherwise.
 Value AttentionBuilder::window_centers() {
-    const Normalizer::Window window = normalizer_of(e_.weighting.normalizer).window;
-    if (window == Normalizer::Window::none) return {};
-    if (window == Normalizer::Window::at_query) return builder_.add("center"_stage, op::QueryPlaces{N_});
+    if (!has_window(e_.weighting.normalizer)) return {};
+    if (!predicts_window(e_.weighting.normalizer)) return builder_.add("center"_stage, op::QueryPlaces{N_});
     if (!Q_)
         throw Error(
             ErrorKind::bad_input,
@@ -157,12 +156,13 @@ Value AttentionBuilder::window_centers() {
 /// The pairs that the rules, a custom mask, a bias of −∞ and a local window all leave open.
 void AttentionBuilder::mask() {
     centers_ = window_centers();
-    const auto given = [&](const char* name) -> std::shared_ptr<const Matrix> {
-        if (!is_given(name)) return nullptr;
-        const Matrix& matrix = e_.weights.given.at(name).values();
+    const auto given = [&](CustomName name) -> std::shared_ptr<const Matrix> {
+        const GivenMatrix* found = e_.weights.find_given(name);
+        if (!found) return nullptr;
+        const Matrix& matrix = found->values();
         if (matrix.rows() != N_ || matrix.cols() != M_)
-            refuse_shape(name, matrix.rows(), matrix.cols(), must_be(N_, M_));
-        return e_.weights.given.at(name).shared();
+            refuse_shape(name.text(), matrix.rows(), matrix.cols(), must_be(N_, M_));
+        return found->shared();
     };
     builder_.may_give("mask", N_, M_);
     for (const MaskRule& rule : e_.weighting.mask) mask_kind(rule.kind).check_fit(rule, N_);
@@ -180,7 +180,7 @@ void AttentionBuilder::weigh() {
     masked_ = builder_.add("masked"_stage, op::MaskedFill{}, {scaled_, mask_});
     const Normalizer& rule = normalizer_of(e_.weighting.normalizer);
     const Op normalize = rule.op(e_.over_queries() ? SoftmaxAxis::queries : SoftmaxAxis::keys);
-    if (rule.window != Normalizer::Window::predicted) {
+    if (!predicts_window(rule.choice)) {
         weights_ = builder_.add("weights"_stage, normalize, {masked_});
         return;
     }
@@ -193,13 +193,14 @@ void AttentionBuilder::weigh() {
 void AttentionBuilder::drop() {
     const Shape shape = builder_.shape(weights_);
     if (e_.attention.training) builder_.may_give("dropout_keep", shape.heads * N_, M_);
-    if (!e_.attention.training || (e_.attention.dropout == 0 && !is_given("dropout_keep"))) return;
+    const GivenMatrix* given = e_.weights.find_given("dropout_keep");
+    if (!e_.attention.training || (e_.attention.dropout == 0 && !given)) return;
     Op keep = op::DropoutMask{e_.attention.dropout_seed, e_.attention.dropout, shape};
-    if (is_given("dropout_keep")) {
-        const Matrix& matrix = e_.weights.given.at("dropout_keep").values();
+    if (given) {
+        const Matrix& matrix = given->values();
         if (matrix.rows() != Eigen::Index{shape.heads} * N_ || matrix.cols() != M_)
             refuse_shape("dropout_keep", matrix.rows(), matrix.cols(), must_be(shape.heads * N_, M_));
-        keep = op::Custom{e_.weights.given.at("dropout_keep").shared(), shape};
+        keep = op::Custom{given->shared(), shape};
     }
     const Value kept = builder_.add("dropout_keep"_stage, std::move(keep));
     weights_ = builder_.add("weights_dropped"_stage,

@@ -79,7 +79,7 @@ void AttentionBuilder::add_loss() {
     if (is_given("targets") && is_given("W_out")) {
         const Value targets = custom("targets");
         builder_.require_shape(targets, 1, N_);
-        const Matrix& rows = e_.weights.given.at("targets").values();
+        const Matrix& rows = e_.weights.find_given("targets")->values();
         const int words = builder_.shape(output_).columns;
         for (int i = 0; i < N_; ++i)
             if (const float target = rows(0, i);

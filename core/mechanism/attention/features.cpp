@@ -30,7 +30,7 @@ Names read_by_rows(const Matrix& W, const Names& features) {
 /// and V: what a custom W_k or W_v reads for them.
 void AttentionBuilder::name_features() {
     const bool custom = is_given("embedding") || is_given("embedding_kv") || is_given("embedding_v");
-    if (e_.input.vocabulary != VocabularyOrder::lexicon || !table_ || custom) return;
+    if (!e_.input.uses_lexicon() || !table_ || custom) return;
     const Names words = lexicon_columns(e_.input.dim);
     StageFeatures& features = builder_.graph.features;
     const bool patches_differ = pictured_ && !is_given("W_patch");
@@ -43,9 +43,9 @@ void AttentionBuilder::name_features() {
     }
     for (const StageInfo* W : {"W_q"_stage, "W_k"_stage, "W_v"_stage}) features[W].columns = words;
     const auto read_by = [&](CustomName name) {
-        if (!is_given(name) || patches_differ) return Names();
-        const Matrix& W = e_.weights.given.at(std::string(name.text())).values();
-        return W.cols() == e_.input.dim ? read_by_rows(W, words) : Names();
+        const GivenMatrix* W = e_.weights.find_given(name);
+        const bool reads = W && !patches_differ && W->values().cols() == e_.input.dim;
+        return reads ? read_by_rows(W->values(), words) : Names();
     };
     const auto name = [&](const Names& names, std::initializer_list<const StageInfo*> stages,
                           const StageInfo* W) {

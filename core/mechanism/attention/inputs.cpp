@@ -47,14 +47,15 @@ void AttentionBuilder::read_tokens() {
 }
 
 void AttentionBuilder::count_tokens() {
-    const auto rows_of = [&](std::initializer_list<const char*> names, std::size_t otherwise) {
-        for (const char* name : names)
-            if (is_given(name)) return static_cast<int>(e_.weights.given.at(name).values().rows());
+    const auto rows_of = [&](std::initializer_list<CustomName> names, std::size_t otherwise) {
+        for (const CustomName& name : names)
+            if (const GivenMatrix* given = e_.weights.find_given(name))
+                return static_cast<int>(given->values().rows());
         return static_cast<int>(otherwise);
     };
     N_ = rows_of({"scores", "query", "embedding"}, ids_.size());
-    if (is_given("scores"))
-        M_ = static_cast<int>(e_.weights.given.at("scores").values().cols());
+    if (const GivenMatrix* scores = e_.weights.find_given("scores"))
+        M_ = static_cast<int>(scores->values().cols());
     else if (!ids_kv_.empty() && !is_given("key"))
         M_ = static_cast<int>(ids_kv_.size());
     else if (pictured_ && !is_given("key"))

@@ -38,9 +38,10 @@ std::string why_unfit(const Experiment& e) {
 
 constexpr const StageInfo* k_results[] = {"weights"_stage};
 
-constexpr std::string_view k_sections[] = {"Input",       "Embedding", "Image", "Position",
-                                           "Projections", "Heads",     "Score", "Mask",
-                                           "Softmax",     "Output",    "Block", "Custom matrices"};
+constexpr OptionSection k_sections[] = {
+    OptionSection::input,       OptionSection::embedding, OptionSection::image, OptionSection::position,
+    OptionSection::projections, OptionSection::heads,     OptionSection::score, OptionSection::mask,
+    OptionSection::softmax,     OptionSection::output,    OptionSection::block, OptionSection::custom};
 
 }  // namespace
 
@@ -48,11 +49,11 @@ const Mechanism k_attention_mechanism = {
     .choice = MechanismKind::attention,
     .summary = "All queries at once, from Luong's scores to the transformer",
     .build = build_attention,
-    .why_unused = why_unused_by_attention,
+    .options = options_of_attention(),
+    .other_options = "applies to another mechanism only",
     .why_no_sentence_fits = why_unfit,
     .why_not_trained = "attention alone is not trained",
     .row_labels = nullptr,
-    .is_recurrent = false,
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,

@@ -7,6 +7,7 @@ namespace attnscope {
 
 extern const Mechanism k_attention_mechanism;
 
-std::string why_unused_by_attention(std::string_view option, const Experiment& experiment);
+/// Which settings it uses, and when.
+std::span<const OptionRule> options_of_attention();
 
 }  // namespace attnscope

@@ -20,7 +20,7 @@ bool is_projection(std::string_view name) {
 }  // namespace
 
 Value AttentionBuilder::custom(std::string_view name, bool has_heads) {
-    return builder_.custom(find_in_table(name), e_.weights.given.at(std::string(name)), has_heads);
+    return builder_.custom(find_in_table(name), *e_.weights.find_given(name), has_heads);
 }
 
 Seed AttentionBuilder::seed_of(const ProjectionSeed& seed) const {
@@ -54,7 +54,7 @@ AttentionBuilder::Sequence AttentionBuilder::projection_start() const {
 }
 
 int AttentionBuilder::value_columns() const {
-    if (is_given("value")) return static_cast<int>(e_.weights.given.at("value").values().cols());
+    if (const GivenMatrix* V = e_.weights.find_given("value")) return static_cast<int>(V->values().cols());
     return e_.attention.projection != Projection::none ? e_.value_columns() : columns_of(Y_v_);
 }
 

@@ -1,33 +1,27 @@
 // Which settings sequence to sequence uses, and why the others change nothing.
 #include <algorithm>
 
+#include "core/graph/option_rules.h"
 #include "core/mechanism/seq2seq/mechanism.h"
 #include "core/mechanism/seq2seq/parameters.h"
-#include "core/op/normalizers.h"
 
 namespace attnscope {
 namespace {
 
+using namespace option_rules;
+
 bool aligns(const Experiment& e) { return e.seq2seq.decoder_attention == DecoderAttention::additive; }
-
-bool all_given(const Experiment& e, std::initializer_list<const char*> names) {
-    return std::ranges::all_of(names, [&](const char* name) { return e.is_given(name); });
-}
-
-/// Whether a word's vector is its features.
-bool uses_lexicon(const Experiment& e) { return e.input.vocabulary == VocabularyOrder::lexicon; }
 
 /// Whether all the parameters that the encoder and the decoder use are custom.
 bool is_without_draws(const Experiment& e) {
-    const bool predicts = normalizer_of(e.weighting.normalizer).window == Normalizer::Window::predicted;
     const auto is_used = [&](Seq2seqParameter::Part part) {
         using enum Seq2seqParameter::Part;
         switch (part) {
             case backward_encoder: return e.seq2seq.encoder == Encoder::bidirectional;
             case alignment: return aligns(e);
-            case center: return aligns(e) && predicts;
-            case source_table: return e.is_given("src") || !uses_lexicon(e);
-            case target_table: return !uses_lexicon(e);
+            case center: return aligns(e) && predicts_window(e.weighting.normalizer);
+            case source_table: return e.is_given("src") || !e.input.uses_lexicon();
+            case target_table: return !e.input.uses_lexicon();
             case encoder:
             case decoder: break;
         }
@@ -38,12 +32,10 @@ bool is_without_draws(const Experiment& e) {
     });
 }
 
-std::string always(const Experiment&) { return {}; }
-
 std::string no_alignment(const Experiment& e) { return aligns(e) ? "" : "the decoder has no attention"; }
 
 std::string no_target(const Experiment& e) {
-    const bool words = all_given(e, {"E_tgt", "tgt_in"}) && e.seq2seq.decode == Decode::teacher;
+    const bool words = e.are_given({"E_tgt", "tgt_in"}) && e.seq2seq.decode == Decode::teacher;
     return words ? "the target words are custom" : "";
 }
 
@@ -58,11 +50,11 @@ std::string no_words(const Experiment& e) {
 }
 
 std::string no_table(const Experiment& e) {
-    return all_given(e, {"E_src", "E_tgt"}) ? "both tables are custom" : "";
+    return e.are_given({"E_src", "E_tgt"}) ? "both tables are custom" : "";
 }
 
 std::string no_drawn_table(const Experiment& e) {
-    if (!uses_lexicon(e) || (e.is_given("src") && !e.is_given("E_src"))) return no_table(e);
+    if (!e.input.uses_lexicon() || (e.is_given("src") && !e.is_given("E_src"))) return no_table(e);
     return "the words' vectors are those of the lexicon";
 }
 
@@ -80,9 +72,7 @@ std::string no_hidden_layer(const Experiment& e) {
 }
 
 std::string no_window(const Experiment& e) {
-    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::none
-               ? "only local attention has a window"
-               : no_alignment(e);
+    return no_local_window(e).empty() ? no_alignment(e) : no_local_window(e);
 }
 
 std::string no_image(const Experiment&) { return "seq2seq reads sentences only"; }
@@ -93,42 +83,42 @@ std::string no_limit(const Experiment& e) {
     return e.seq2seq.decode == Decode::greedy ? "" : "the target sets the number of steps";
 }
 
+constexpr std::string_view k_aligns = "decoder-attention is additive";
+
 constexpr OptionRule k_rules[] = {
-    {"text", no_text},
-    {"text2", no_target},
-    {"mechanism", always},
-    {"tokenizer", no_words},
-    {"vocabulary", no_words},
-    {"words", no_text},
-    {"words2", no_target},
-    {"table-size", no_table_rows},
-    {"seed", no_seed},
-    {"dim", no_table},
-    {"embedding", no_drawn_table},
+    {"text", k_words, no_text},
+    {"text2", "no custom matrix replaces its words", no_target},
+    {"mechanism"},
+    {"tokenizer", k_words, no_words},
+    {"vocabulary", k_words, no_words},
+    {"words", k_words, no_text},
+    {"words2", "no custom matrix replaces the target's words", no_target},
+    {"table-size", k_table_size, no_table_rows},
+    {"seed", k_seed, no_seed},
+    {"dim", "not both tables are custom", no_table},
+    {"embedding", k_table, no_drawn_table},
     {"image", no_image},
     {"grid", no_image},
     {"patch-size", no_image},
     {"image-seed", no_image},
-    {"hidden", no_hidden_layer},
-    {"mask", no_alignment},
-    {"normalizer", no_alignment},
+    {"hidden", "not all weights are custom", no_hidden_layer},
+    {"mask", k_aligns, no_alignment},
+    {"normalizer", k_aligns, no_alignment},
     {"softmax-axis", no_axis},
-    {"temperature", no_alignment},
-    {"local-window", no_window},
-    {"encoder", always},
-    {"decoder-attention", always},
-    {"alignment-state", always},
-    {"decode", always},
-    {"max-steps", no_limit},
-    {"encoder-size", always},
-    {"decoder-size", always},
-    {"given", always},
+    {"temperature", k_aligns, no_alignment},
+    {"local-window", "decoder-attention is additive and normalizer is local-m or local-p", no_window},
+    {"encoder"},
+    {"decoder-attention"},
+    {"alignment-state"},
+    {"decode"},
+    {"max-steps", "decode is greedy", no_limit},
+    {"encoder-size"},
+    {"decoder-size"},
+    {"given"},
 };
 
 }  // namespace
 
-std::string why_unused_by_seq2seq(std::string_view option, const Experiment& experiment) {
-    return why_unused(k_rules, option, experiment, "seq2seq uses its own alignment");
-}
+std::span<const OptionRule> options_of_seq2seq() { return k_rules; }
 
 }  // namespace attnscope

@@ -67,11 +67,8 @@ Value Seq2seqBuilder::parameter(std::string_view name) {
     const Seq2seqParameter& known = *find_seq2seq_parameter(name);
     builder_.may_give(name, known.rows(sizes()), known.columns(sizes()));
     Value value;
-    if (is_given(name)) {
-        const GivenMatrix& matrix = e_.weights.given.at(std::string(name));
-        const Shape shape =
-            op::matrix(static_cast<int>(matrix.values().rows()), static_cast<int>(matrix.values().cols()));
-        value = builder_.add(stage, op::Custom{matrix.shared(), shape});
+    if (const GivenMatrix* matrix = e_.weights.find_given(name)) {
+        value = builder_.custom(stage, *matrix);
         builder_.require_shape(value, known.rows(sizes()), known.columns(sizes()));
     } else {
         value = builder_.add(stage, drawn(known));
@@ -124,11 +121,12 @@ op::DecoderRule Seq2seqBuilder::decoder_rule() const {
     rule.mask = e_.weighting.mask;
     rule.mask_steps = steps();
     for (const MaskRule& each : e_.weighting.mask) mask_kind(each.kind).check_fit(each, steps());
-    if (!is_given("mask")) return rule;
-    const Matrix& mask = e_.weights.given.at("mask").values();
+    const GivenMatrix* given = e_.weights.find_given("mask");
+    if (!given) return rule;
+    const Matrix& mask = given->values();
     if (mask.rows() != steps() || mask.cols() != words)
         refuse_shape("mask", mask.rows(), mask.cols(), must_be(steps(), words));
-    rule.custom_mask = e_.weights.given.at("mask").shared();
+    rule.custom_mask = given->shared();
     return rule;
 }
 

@@ -33,7 +33,7 @@ private:
     // words.cpp: from text to rows of the tables.
     void read_source();
     void read_target();
-    std::vector<int> given_words(const char* name, int rows) const;
+    std::vector<int> given_words(CustomName of, int rows) const;
 
     Seq2seqSizes sizes() const;
     Op drawn(const Seq2seqParameter& parameter) const;

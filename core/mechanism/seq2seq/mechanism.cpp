@@ -15,8 +15,9 @@ std::string title(const Experiment& e) {
 
 constexpr const StageInfo* k_results[] = {"alignment"_stage, "decoder_context"_stage};
 
-constexpr std::string_view k_sections[] = {
-    "Input", "Training", "Embedding", "Score", "Mask", "Softmax", "Sequence to sequence", "Custom matrices"};
+constexpr OptionSection k_sections[] = {
+    OptionSection::input, OptionSection::training, OptionSection::embedding, OptionSection::score,
+    OptionSection::mask,  OptionSection::softmax,  OptionSection::seq2seq,   OptionSection::custom};
 
 }  // namespace
 
@@ -24,11 +25,11 @@ const Mechanism k_seq2seq_mechanism = {
     .choice = MechanismKind::seq2seq,
     .summary = "Encoder and decoder, aligned word by word (Bahdanau)",
     .build = build_seq2seq,
-    .why_unused = why_unused_by_seq2seq,
+    .options = options_of_seq2seq(),
+    .other_options = "seq2seq uses its own alignment",
     .why_no_sentence_fits = nullptr,
     .why_not_trained = "",
     .row_labels = step_labels,
-    .is_recurrent = true,
     .results = k_results,
     .mask = "alignment_mask"_stage,
     .center = "alignment_center"_stage,
@@ -38,7 +39,11 @@ const Mechanism k_seq2seq_mechanism = {
     .keys = "source words",
     .sections = k_sections,
     .first = {true, "source"_stage, "source", "Type a sentence"},
-    .second = {false, "fed_tokens"_stage, "decoder's steps", "Target sentence (the decoder's words)"},
+    .second = {.is_of_keys = false,
+               .tokens = "fed_tokens"_stage,
+               .words = "decoder's steps",
+               .hint = "Target sentence (the decoder's words)",
+               .has_own_table = true},
     .second_sentence = "The target sentence, for the decoder",
     .title = title,
 };

@@ -17,8 +17,9 @@ constexpr int k_bos = 0, k_eos = 1, k_special_words = 2;
 
 }  // namespace
 
-std::vector<int> Seq2seqBuilder::given_words(const char* name, int rows) const {
-    const Matrix& matrix = e_.weights.given.at(name).values();
+std::vector<int> Seq2seqBuilder::given_words(CustomName of, int rows) const {
+    const std::string_view name = of.text();
+    const Matrix& matrix = e_.weights.find_given(of)->values();
     if (matrix.rows() != 1 || matrix.cols() > k_max_tokens)
         refuse_shape(name, matrix.rows(), matrix.cols(),
                      fmt::format("must be one row of at most {} numbers", k_max_tokens));
@@ -43,8 +44,8 @@ void Seq2seqBuilder::read_source() {
         source_ = std::move(vocabulary.ids);
     }
     const int needed = std::max(1, static_cast<int>(source_words_.size()));
-    if (is_given("E_src")) {
-        const Matrix& table = e_.weights.given.at("E_src").values();
+    if (const GivenMatrix* given = e_.weights.find_given("E_src")) {
+        const Matrix& table = given->values();
         source_rows_ = static_cast<int>(table.rows());
         if (source_rows_ < needed)
             refuse_shape("E_src", table.rows(), table.cols(),
@@ -70,8 +71,8 @@ void Seq2seqBuilder::read_target() {
     target_words_ = {"<bos>", "<eos>"};
     target_words_.insert(target_words_.end(), vocabulary.words.begin(), vocabulary.words.end());
     target_rows_ = static_cast<int>(target_words_.size());
-    if (is_given("E_tgt")) {
-        const Matrix& table = e_.weights.given.at("E_tgt").values();
+    if (const GivenMatrix* given = e_.weights.find_given("E_tgt")) {
+        const Matrix& table = given->values();
         if (needs_text && table.rows() < target_rows_)
             refuse_shape("E_tgt", table.rows(), table.cols(),
                          fmt::format("needs {} rows, one per word", target_rows_));

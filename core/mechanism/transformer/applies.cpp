@@ -1,14 +1,14 @@
 // Which settings a transformer's stack uses, and why the others change nothing.
 #include <algorithm>
 
+#include "core/graph/option_rules.h"
 #include "core/mechanism/transformer/mechanism.h"
 #include "core/mechanism/transformer/parameters.h"
-#include "core/op/normalizers.h"
 
 namespace attnscope {
 namespace {
 
-std::string always(const Experiment&) { return {}; }
+using namespace option_rules;
 
 std::string no_text(const Experiment& e) { return e.is_given("tokens") ? "the tokens are custom" : ""; }
 
@@ -32,8 +32,7 @@ std::string no_table_size(const Experiment& e) {
 bool is_without_draws(const Experiment& e) {
     const auto is_drawn = [&](const TransformerParameter& parameter) {
         using enum TransformerParameter::Draw;
-        if (parameter.draw == table && e.input.vocabulary == VocabularyOrder::lexicon)
-            return e.is_given("tokens");
+        if (parameter.draw == table && e.input.uses_lexicon()) return e.is_given("tokens");
         return parameter.is_used(e) && parameter.draw != ones && parameter.draw != zeros;
     };
     const auto is_custom = [&](const TransformerParameter& parameter) {
@@ -54,22 +53,12 @@ std::string no_embedding(const Experiment& e) {
     const bool positions = e.attention.position == Position::learned && !e.is_given("P");
     if (positions) return "";
     if (e.is_given("E")) return "the table is custom";
-    const bool features = e.input.vocabulary == VocabularyOrder::lexicon && !e.is_given("tokens");
+    const bool features = e.input.uses_lexicon() && !e.is_given("tokens");
     return features ? "the words' vectors are those of the lexicon" : "";
 }
 
 std::string no_context_length(const Experiment& e) {
-    return e.attention.position == Position::learned ? no_seed(e) : "only learned positions have a table";
-}
-
-std::string no_rope(const Experiment& e) {
-    return e.attention.position == Position::rope ? "" : "only rope rotates pairs of features";
-}
-
-std::string no_window(const Experiment& e) {
-    return normalizer_of(e.weighting.normalizer).window == Normalizer::Window::none
-               ? "only local attention has a window"
-               : "";
+    return no_learned_positions(e).empty() ? no_seed(e) : no_learned_positions(e);
 }
 
 std::string no_activation(const Experiment& e) {
@@ -85,40 +74,38 @@ std::string no_objective(const Experiment& e) {
 }
 
 constexpr OptionRule k_rules[] = {
-    {"text", no_text},
-    {"text2", no_targets},
-    {"mechanism", always},
-    {"tokenizer", no_text},
-    {"vocabulary", no_order},
-    {"words", no_text},
-    {"table-size", no_table_size},
-    {"seed", no_seed},
-    {"dim", always},
-    {"embedding", no_embedding},
-    {"position", always},
-    {"context-length", no_context_length},
-    {"rope-layout", no_rope},
-    {"heads", always},
-    {"scale", always},
-    {"mask", always},
-    {"normalizer", always},
-    {"temperature", always},
-    {"local-window", no_window},
-    {"activation", no_activation},
-    {"feed-forward-size", always},
-    {"layers", always},
-    {"norm", always},
-    {"ablate", always},
-    {"ablation", no_ablation},
-    {"tied", always},
-    {"objective", no_objective},
-    {"given", always},
+    {"text", k_words, no_text},
+    {"text2", "objective is position and no custom matrix replaces its words", no_targets},
+    {"mechanism"},
+    {"tokenizer", k_words, no_text},
+    {"vocabulary", k_words, no_order},
+    {"words", k_words, no_text},
+    {"table-size", k_table_size, no_table_size},
+    {"seed", k_seed, no_seed},
+    {"dim"},
+    {"embedding", k_table, no_embedding},
+    {"position"},
+    {"context-length", k_learned, no_context_length},
+    {"rope-layout", k_rope, no_rope},
+    {"heads"},
+    {"scale"},
+    {"mask"},
+    {"normalizer"},
+    {"temperature"},
+    {"local-window", k_local, no_local_window},
+    {"activation", "feed-forward-size is above 0", no_activation},
+    {"feed-forward-size"},
+    {"layers"},
+    {"norm"},
+    {"ablate"},
+    {"ablation", "a head is ablated", no_ablation},
+    {"tied"},
+    {"objective", "the targets are not custom", no_objective},
+    {"given"},
 };
 
 }  // namespace
 
-std::string why_unused_by_transformer(std::string_view option, const Experiment& experiment) {
-    return why_unused(k_rules, option, experiment, "a transformer does not use it");
-}
+std::span<const OptionRule> options_of_transformer() { return k_rules; }
 
 }  // namespace attnscope

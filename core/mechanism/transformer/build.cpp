@@ -50,8 +50,8 @@ Value TransformerBuilder::parameter(std::string_view name) {
     const int rows = known.rows(sizes()), columns = known.columns(sizes());
     const std::string given = name_in_layer(layer_, name);
     builder_.may_give(given, rows, columns);
-    if (const auto found = e_.weights.given.find(given); found != e_.weights.given.end()) {
-        const Value value = builder_.custom(at, found->second);
+    if (const GivenMatrix* found = e_.weights.find_given(given)) {
+        const Value value = builder_.custom(at, *found);
         builder_.require_shape(value, rows, columns);
         return value;
     }
@@ -103,8 +103,8 @@ void TransformerBuilder::size_table() {
     const int needed = static_cast<int>(words_.size());
     const bool stable = vocabulary_rule(e_.input.vocabulary).stable;
     table_rows_ = stable && needed > 0 ? needed : std::max(e_.input.table_size, needed);
-    if (const auto table = e_.weights.given.find("E"); table != e_.weights.given.end())
-        table_rows_ = std::max(static_cast<int>(table->second.values().rows()), needed);
+    if (const GivenMatrix* table = e_.weights.find_given("E"))
+        table_rows_ = std::max(static_cast<int>(table->values().rows()), needed);
     const auto largest = std::ranges::max_element(ids_);
     if (*largest >= table_rows_)
         throw Error(ErrorKind::bad_input,
@@ -113,7 +113,7 @@ void TransformerBuilder::size_table() {
 }
 
 void TransformerBuilder::read_given_tokens() {
-    const Matrix& rows = e_.weights.given.at("tokens").values();
+    const Matrix& rows = e_.weights.find_given("tokens")->values();
     if (rows.rows() != 1 || rows.cols() < 1 || rows.cols() > k_max_tokens)
         refuse_shape("tokens", rows.rows(), rows.cols(),
                      fmt::format("needs one row of 1 to {} tokens", k_max_tokens));
@@ -170,8 +170,8 @@ void TransformerBuilder::open_mask() {
     for (const MaskRule& rule : e_.weighting.mask) mask_kind(rule.kind).check_fit(rule, N);
     builder_.may_give("mask", N, N);
     std::shared_ptr<const Matrix> custom;
-    if (const auto given = e_.weights.given.find("mask"); given != e_.weights.given.end()) {
-        custom = given->second.shared();
+    if (const GivenMatrix* given = e_.weights.find_given("mask")) {
+        custom = given->shared();
         if (custom->rows() != N || custom->cols() != N)
             refuse_shape("mask", custom->rows(), custom->cols(), must_be(N, N));
     }
@@ -258,8 +258,8 @@ void TransformerBuilder::predict() {
 /// Each position's target, a row of E, −1 where there is none; empty if there are no targets.
 std::vector<int> TransformerBuilder::targets() const {
     if (is_of_batch_) return target_ids_;
-    if (e_.is_given("targets")) {
-        const Matrix& given = e_.weights.given.at("targets").values();
+    if (const GivenMatrix* custom = e_.weights.find_given("targets")) {
+        const Matrix& given = custom->values();
         if (given.rows() != 1 || given.cols() != std::ssize(ids_))
             refuse_shape("targets", given.rows(), given.cols(), must_be(1, std::ssize(ids_)));
         std::vector<int> targets;

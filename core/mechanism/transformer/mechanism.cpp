@@ -22,9 +22,10 @@ std::string why_unfit(const Experiment& e) {
 
 constexpr const StageInfo* k_results[] = {"weights"_stage};
 
-constexpr std::string_view k_sections[] = {"Input",       "Training",       "Embedding", "Position",
-                                           "Heads",       "Score",          "Mask",      "Softmax",
-                                           "Transformer", "Custom matrices"};
+constexpr OptionSection k_sections[] = {
+    OptionSection::input,       OptionSection::training, OptionSection::embedding, OptionSection::position,
+    OptionSection::heads,       OptionSection::score,    OptionSection::mask,      OptionSection::softmax,
+    OptionSection::transformer, OptionSection::custom};
 
 }  // namespace
 
@@ -32,11 +33,11 @@ const Mechanism k_transformer_mechanism = {
     .choice = MechanismKind::transformer,
     .summary = "A stack of layers that predicts a token at each position",
     .build = build_transformer,
-    .why_unused = why_unused_by_transformer,
+    .options = options_of_transformer(),
+    .other_options = "a transformer does not use it",
     .why_no_sentence_fits = why_unfit,
     .why_not_trained = "",
     .row_labels = nullptr,
-    .is_recurrent = false,
     .results = k_results,
     .mask = "mask"_stage,
     .center = "center"_stage,

@@ -234,7 +234,9 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"given", {"Matrix", "label"}},
     };
     for (const Option& option : options()) {
-        if (!option.in_experiment() || option.section == "Input" || option.section == "Image") continue;
+        if (!option.in_experiment() || option.section == OptionSection::input ||
+            option.section == OptionSection::image)
+            continue;
         const auto row = std::ranges::find(rows, option.name, [](const auto& r) { return r.first; });
         ASSERT_NE(row, rows.end()) << option.name << " has no row";
     }

@@ -119,8 +119,9 @@ TEST(ExportTest, WhatIsNotThereIsRefused) {
     EXPECT_EQ(refusal(trace, {{"output"}, {}, {"png"}}),
               "this experiment has no stage output: its settings leave it out");
     EXPECT_EQ(refusal(trace, {{"gate_r"}, {}, {"png"}}),
-              "this experiment has no stage gate_r: it is a stage of sequence to sequence: choose mechanism "
-              "seq2seq");
+              "this experiment has no stage gate_r: choose mechanism seq2seq");
+    EXPECT_EQ(refusal(trace, {{"target_tokens"}, {}, {"png"}}),
+              "this experiment has no stage target_tokens: choose mechanism seq2seq or transformer");
     EXPECT_EQ(refusal(trace, {{"nonsense"}, {}, {"png"}}),
               "this experiment has no stage nonsense: see the names that trace prints");
     EXPECT_EQ(refusal(trace, {{"weights"}, {Kind::one, 2}, {"png"}}),

@@ -742,6 +742,22 @@ TEST(EvaluateTest, TheScoresWeightsGoOnAfterTheOutputsBias) {
     EXPECT_EQ(evaluate(e).find("W_score"_stage)->buffer.host().head(0), expected);
 }
 
+TEST(MechanismsTest, AGraphHasNoStageOfOtherMechanismsAlone) {
+    std::set<MechanismKind> kinds;
+    for (const std::string& name : example_names()) {
+        const Experiment e = load_example(name).experiment;
+        kinds.insert(e.mechanism);
+        for (const GraphValue& value : build(e).values)
+            EXPECT_TRUE(value.key.stage->mechanisms.contains(e.mechanism))
+                << name << ": " << value.key.stage->name;
+    }
+    EXPECT_EQ(kinds.size(), choices<MechanismKind>().size());
+    for (const Mechanism* mechanism : mechanisms())
+        for (const StageInfo* stage :
+             {mechanism->mask, mechanism->center, mechanism->first.tokens, mechanism->second.tokens})
+            EXPECT_TRUE(stage->mechanisms.contains(mechanism->choice)) << stage->name;
+}
+
 TEST(MechanismsTest, EachKindHasItsRowAndSaysWhatGivesItALoss) {
     const char* const advice[] = {"set W_out and targets, or loss_weights (--given)", "set decode to teacher",
                                   "type a longer sentence"};

@@ -13,8 +13,11 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/graph/stage_table.h"
 #include "core/learn/training_run.h"
 #include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/mechanism/transformer/parameters.h"
 #include "core/session/examples.h"
 
 namespace attnscope {
@@ -46,6 +49,16 @@ Experiment with(const std::vector<std::pair<const char*, const char*>>& flags,
         session.experiment.weights.given.insert_or_assign(name, GivenMatrix(std::move(values)));
     }
     return session.experiment;
+}
+
+/// The same with all its parameters custom, and the words of these stages.
+Experiment all_custom(Experiment e, const std::vector<std::pair<const char*, StageKey>>& words) {
+    const Trace trace = evaluate(e);
+    for (const StagePtr& stage : trace.parameters())
+        e.weights.give(given_name(stage->key()), stage->buffer.host().head(0));
+    for (const auto& [name, stage] : words)
+        e.weights.give(name, trace.find(stage)->buffer.host().head(0).transpose());
+    return e;
 }
 
 constexpr std::tuple<const char*, int, int> k_Q{"query", 4, 6}, k_K{"key", 5, 6}, k_V{"value", 5, 4};
@@ -137,6 +150,15 @@ std::vector<Base> all_bases() {
         {"transformer with an ablated head",
          with({{"mechanism", "transformer"}, {"heads", "2"}, {"ablate", "1.2"}})},
         {"transformer with targets", with({{"mechanism", "transformer"}, {"objective", "position"}})},
+        {"rbf", with({{"score", "rbf"}})},
+        {"transformer, lexicon", with({{"mechanism", "transformer"}, {"vocabulary", "lexicon"}})},
+        {"transformer of given matrices",
+         all_custom(with({{"mechanism", "transformer"}, {"words", "a and another one word"}}),
+                    {{"tokens", "tokens"_stage}, {"targets", "tokens"_stage}})},
+        {"seq2seq of given matrices",
+         all_custom(
+             with({{"mechanism", "seq2seq"}, {"text2", "three words here"}}),
+             {{"src", "source"_stage}, {"tgt_in", "fed_tokens"_stage}, {"tgt_out", "target_tokens"_stage}})},
         {"seq2seq of given words", with({{"mechanism", "seq2seq"}, {"text2", "three words here"}})},
     };
     all.back().experiment.weights.given.insert_or_assign("src", GivenMatrix(Matrix::Constant(1, 3, 2)));
@@ -247,7 +269,8 @@ TEST(AppliesTest, AnOptionAppliesExactlyWhereItChangesANumber) {
         const Trace trace = evaluate(base.experiment);
         for (const Option& option : options()) {
             if (!option.in_experiment() || option.type == OptionType::matrices) continue;
-            if (option.section == "Training") continue;  // changes a run, no trace of it: the test below
+            if (option.section == OptionSection::training)
+                continue;  // changes a run, no trace of it: the test below
             const std::string reason = why_unused(option, base.experiment);
             const Tried tried = try_values(option, base, trace);
             const std::string what = base.name + ": --" + std::string(option.name);
@@ -265,8 +288,45 @@ TEST(AppliesTest, TheTableSaysAlwaysOfWhatAlwaysAppliesAndOfNothingElse) {
         if (!option.in_experiment()) continue;
         const bool sometimes_not = std::ranges::any_of(
             bases(), [&](const Base& base) { return !why_unused(option, base.experiment).empty(); });
-        EXPECT_EQ(sometimes_not, !option.applies.empty()) << option.name;
+        EXPECT_EQ(sometimes_not, !when_used(option).empty()) << option.name;
     }
+}
+
+TEST(AppliesTest, AMechanismSaysOfEachOptionAloneWhetherItIsAlwaysSometimesOrNeverUsed) {
+    for (const Mechanism* mechanism : mechanisms())
+        for (const OptionRule& rule : mechanism->options) {
+            const Option* option = find_option(rule.option);
+            ASSERT_NE(option, nullptr) << rule.option;
+            const std::string what =
+                std::string(name_of(mechanism->choice)) + ": " + std::string(rule.option);
+            EXPECT_EQ(std::ranges::count(mechanism->options, rule.option, &OptionRule::option), 1) << what;
+            bool used = false, unused = false;
+            for (const Base& base : bases())
+                if (base.experiment.mechanism == mechanism->choice)
+                    (why_unused(*option, base.experiment).empty() ? used : unused) = true;
+            EXPECT_EQ(used, !rule.is_never_used()) << what;
+            EXPECT_EQ(unused, rule.why_unused != nullptr) << what;
+        }
+}
+
+TEST(AppliesTest, WhenAnOptionIsUsedIsSaidOfItsMechanisms) {
+    const std::pair<const char*, const char*> texts[] = {
+        {"mechanism", ""},
+        {"words", "no custom matrix replaces the words"},
+        {"sharpening", "mechanism is attention and score is cosine"},
+        {"position", "mechanism is attention or transformer"},
+        {"mask",
+         "mechanism is attention or transformer; or mechanism is seq2seq and decoder-attention is additive"},
+        {"rope-layout", "mechanism is attention or transformer, and position is rope"},
+        {"dropout-seed", "mechanism is attention, training is on and dropout > 0"},
+        {"score-seed", "mechanism is attention, and the score has weights or normalizer is local-p"},
+        {"task", "mechanism is seq2seq or transformer"},
+        {"batch", "a task is chosen"},
+        {"colormap", ""},
+        {"cell-size", "exported pictures"}};
+    for (const auto& [name, text] : texts) EXPECT_EQ(when_used(*find_option(name)), text) << name;
+    for (const Option& option : options())
+        EXPECT_NE(when_used(option), "never") << option.name << " has no row";
 }
 
 TEST(AppliesTest, AnOptionOfTrainingAppliesExactlyWhereItChangesARun) {
@@ -296,7 +356,7 @@ TEST(AppliesTest, AnOptionOfTrainingAppliesExactlyWhereItChangesARun) {
             }
         }
     for (const Option& option : options())
-        if (option.section == "Training") {
+        if (option.section == OptionSection::training) {
             EXPECT_TRUE(tried.contains(option.name)) << option.name;
             EXPECT_NE(why_unused(option, Experiment{}), "") << option.name;
         }

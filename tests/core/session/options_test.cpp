@@ -192,6 +192,10 @@ TEST(OptionsTest, NamesAreUniqueAndSpelledAlikeAsFlagAndField) {
     EXPECT_EQ(find_option("no-such"), nullptr);
 }
 
+TEST(OptionsTest, ASectionsOptionsStandTogetherInTheOrderOfTheSections) {
+    EXPECT_TRUE(std::ranges::is_sorted(options(), {}, &Option::section));
+}
+
 TEST(OptionsTest, SettingOneOptionLeavesTheOthers) {
     for (const auto& [name, values] : k_values) {
         Session session;

@@ -103,8 +103,11 @@ TEST(SessionTensorsTest, BiasesAreVectorsAsInPyTorchAndWeightsMatrices) {
 
 TEST(SessionTensorsTest, TheRowsAmongTheCustomMatricesAreTheseOnes) {
     std::set<std::string_view> rows;
-    for (const GivenName& given : given_names())
-        if (is_row(given)) rows.insert(given.name);
+    for (const GivenName& given : given_names()) {
+        EXPECT_EQ(given.is_row, given.what.find("1 × ") != given.what.npos)
+            << given.name << ": " << given.what;
+        if (given.is_row) rows.insert(given.name);
+    }
     EXPECT_EQ(rows, (std::set<std::string_view>{
                         "tokens",       "b_q",          "b_k",          "b_v",      "b_o",     "b_a",
                         "v_a",          "v_c",          "v_p",          "ln1_g",    "ln1_b",   "b_1",

@@ -1,0 +1,72 @@
+// What an experiment's checks and sizes ask of its mechanism. All else is its Mechanism
+// (core/graph/mechanism.h).
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "core/experiment/choices.h"
+
+namespace attnscope {
+
+struct MechanismRule {
+    MechanismKind choice;
+    /// It has as many heads as are set, else one.
+    bool has_heads;
+    /// It is a stack: a layer's heads have places, can be ablated, and are together as wide as the embedding.
+    bool has_layers;
+    /// Its queries are steps, one after the other: only the processor computes it.
+    bool is_recurrent;
+    /// The patches of an image may provide its keys and values, in place of a second sentence.
+    bool reads_image;
+};
+
+inline constexpr std::array k_mechanism_rules = {
+    MechanismRule{.choice = MechanismKind::attention,
+                  .has_heads = true,
+                  .has_layers = false,
+                  .is_recurrent = false,
+                  .reads_image = true},
+    MechanismRule{.choice = MechanismKind::seq2seq,
+                  .has_heads = false,
+                  .has_layers = false,
+                  .is_recurrent = true,
+                  .reads_image = false},
+    MechanismRule{.choice = MechanismKind::transformer,
+                  .has_heads = true,
+                  .has_layers = true,
+                  .is_recurrent = false,
+                  .reads_image = false},
+};
+static_assert(is_table_of<MechanismKind>(k_mechanism_rules));
+
+constexpr const MechanismRule& mechanism_rule(MechanismKind kind) {
+    return k_mechanism_rules[static_cast<std::size_t>(kind)];
+}
+
+/// Some of the mechanisms.
+class MechanismSet {
+public:
+    constexpr MechanismSet(std::initializer_list<MechanismKind> kinds) {
+        for (const MechanismKind kind : kinds) has_[static_cast<std::size_t>(kind)] = true;
+    }
+    static constexpr MechanismSet all() {
+        MechanismSet set({});
+        set.has_.fill(true);
+        return set;
+    }
+    constexpr bool contains(MechanismKind kind) const { return has_[static_cast<std::size_t>(kind)]; }
+    /// "seq2seq or transformer".
+    std::string names(std::string_view between) const {
+        std::string names;
+        for (const auto& [kind, name] : choices<MechanismKind>())
+            if (contains(kind)) names += std::string(names.empty() ? "" : between) + std::string(name);
+        return names;
+    }
+
+private:
+    std::array<bool, choices<MechanismKind>().size()> has_ = {};
+};
+
+}  // namespace attnscope

@@ -1,0 +1,30 @@
+// When an option applies, as several mechanisms say it in their Mechanism::options.
+#pragma once
+
+#include "core/experiment/experiment.h"
+#include "core/op/normalizers.h"
+
+namespace attnscope::option_rules {
+
+inline constexpr std::string_view k_words = "no custom matrix replaces the words";
+inline constexpr std::string_view k_table = "a table is drawn";
+inline constexpr std::string_view k_table_size =
+    "vocabulary is neither stable nor lexicon, and a table is drawn";
+inline constexpr std::string_view k_seed = "something is drawn with it";
+inline constexpr std::string_view k_learned = "position is learned";
+inline constexpr std::string_view k_rope = "position is rope";
+inline constexpr std::string_view k_local = "normalizer is local-m or local-p";
+
+inline std::string no_rope(const Experiment& e) {
+    return e.attention.position == Position::rope ? "" : "only rope rotates pairs of features";
+}
+
+inline std::string no_learned_positions(const Experiment& e) {
+    return e.attention.position == Position::learned ? "" : "only learned positions have a table";
+}
+
+inline std::string no_local_window(const Experiment& e) {
+    return has_window(e.weighting.normalizer) ? "" : "only local attention has a window";
+}
+
+}  // namespace attnscope::option_rules
