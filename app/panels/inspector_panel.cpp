@@ -209,7 +209,12 @@ void steps(const Column& c, const Proof& proof) {
     for (const ProofStep& step : proof.steps) line(c, step.label, step.value, true);
 }
 
-std::string bar_text(const ProofBar& each) { return each.closed ? "closed" : value_text(each.value); }
+/// A number that rounds to 0 is said to be small: its digits are of no use beside a bar.
+std::string bar_text(const ProofBar& each) {
+    if (each.closed) return "closed";
+    const bool small = each.value != 0 && std::abs(each.value) < 0.0005f;
+    return small ? reading_text(each.value) : value_text(each.value);
+}
 
 void row(const Column& c, const Proof& proof, const Inspected& at, const ColorScale& colors) {
     if (proof.row.size() < 2) return;

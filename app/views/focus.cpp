@@ -264,6 +264,22 @@ void value_tooltip(const Ui& ui, const ShownStage& shown, const Cell& cell) {
     tooltip(ui, row + between + column + "   " + said);
 }
 
+/// "“you” attends most to “to”, 0.856", below a matrix of weights whose row is pointed at or locked.
+void row_sentence(const Ui& ui, const ShownStage& shown, const FocusLayout& layout, const Area& area,
+                  int row) {
+    if (shown.stage->info->role != StageRole::weights || row < 0 || row >= shown.rows()) return;
+    const int key = largest_key(shown, row);
+    const std::string most = shown.row_fully_masked(row)
+                                 ? "attends to nothing: every key is masked"
+                                 : fmt::format("attends most to “{}”, {}", legible(shown.column_label(key)),
+                                               reading_text(shown.at(row, key)));
+    const float y = layout.view().max.y + ui.px(5);
+    if (y + ui.px(14) > area.max.y) return;
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {layout.view().min.x, y}, ink(ui.theme.secondary),
+              fmt::format("“{}” {}", legible(shown.row_label(row)), most), Align::left,
+              area.max.x - layout.view().min.x);
+}
+
 void focus_on(Desk& desk, const Stage& stage) {
     const StageKey key = stage.key();
     desk.document.change([&](Session& session) { session.presentation.focus(key); });
@@ -379,6 +395,7 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     row_labels(ui, *shown, layout, lit_row(lit, *shown->stage->info));
     column_labels(ui, *shown, layout, lit_column(lit, *shown->stage->info));
     color_bar(desk, ui, *shown, layout, scale);
+    row_sentence(ui, *shown, layout, area, lit_row(lit, *shown->stage->info));
     presets_popup(desk, ui, *shown, k_presets_popup);
     cell_field(desk, ui, *shown, layout);
 }

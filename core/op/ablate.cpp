@@ -18,7 +18,7 @@ std::string mean(const std::string& contexts) { return contexts + ".mean(-2, kee
 
 constexpr std::array k_rules = {
     AblationRule{Ablation::zero, "0", zero, "ABLATE_TO_ZERO", false},
-    AblationRule{Ablation::mean, "the mean over the positions", mean, "ABLATE_TO_MEAN", true},
+    AblationRule{Ablation::mean, "the positions' mean", mean, "ABLATE_TO_MEAN", true},
 };
 static_assert(is_table_of<Ablation>(k_rules));
 

@@ -41,7 +41,7 @@ private:
 /// What the context of an ablated head becomes.
 struct AblationRule {
     Ablation choice;
-    std::string_view words;                             ///< "the mean over the positions"
+    std::string_view words;                             ///< "the positions' mean"
     std::string (*torch)(const std::string& contexts);  ///< in Python, for the contexts of that name
     const char* shader;                                 ///< its define in shaders/cells.comp
     bool reads_all;                                     ///< whether a cell reads all positions there

@@ -89,5 +89,16 @@ TEST(NumberTextTest, FewerDigitsKeepWhatStandsBeforeThePoint) {
     EXPECT_EQ(digits_text(1234567, 2), "1.2e+06");
 }
 
+TEST(NumberTextTest, WhatRoundsToZeroIsReadAsSmallAndZeroAsZero) {
+    EXPECT_EQ(reading_text(0.856), "0.856");
+    EXPECT_EQ(reading_text(0.0005), "0.001");
+    EXPECT_EQ(reading_text(0.0004999), "< 0.001");
+    EXPECT_EQ(reading_text(2e-9), "< 0.001");
+    EXPECT_EQ(reading_text(-2e-9), "> -0.001");
+    EXPECT_EQ(reading_text(0), "0");
+    EXPECT_EQ(reading_text(std::nan("")), "nan");
+    EXPECT_EQ(reading_text(-INFINITY), "-∞");
+}
+
 }  // namespace
 }  // namespace attnscope

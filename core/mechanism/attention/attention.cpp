@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
+#include "core/mechanism/attention/parts.h"
 #include "core/op/normalizers.h"
 
 namespace attnscope {
@@ -123,10 +124,7 @@ void AttentionBuilder::score() {
 /// The bias on the scaled scores: ALiBi's distances, a custom matrix, or both.
 void AttentionBuilder::add_biases() {
     Value alibi, given;
-    if (e_.attention.position == Position::alibi) {
-        const Value slopes = builder_.add("slopes"_stage, op::AlibiSlopes{e_.attention.heads});
-        alibi = builder_.add("bias"_stage, op::AlibiBias{N_, M_}, {slopes});
-    }
+    if (e_.attention.position == Position::alibi) alibi = add_alibi(builder_, e_, N_, M_);
     builder_.may_give("mask_additive", N_, M_);
     if (is_given("mask_additive")) {
         given = custom("mask_additive");
@@ -156,24 +154,8 @@ Value AttentionBuilder::window_centers() {
 /// The pairs that the rules, a custom mask, a bias of −∞ and a local window all leave open.
 void AttentionBuilder::mask() {
     centers_ = window_centers();
-    const auto given = [&](CustomName name) -> std::shared_ptr<const Matrix> {
-        const GivenMatrix* found = e_.weights.find_given(name);
-        if (!found) return nullptr;
-        const Matrix& matrix = found->values();
-        if (matrix.rows() != N_ || matrix.cols() != M_)
-            refuse_shape(name.text(), matrix.rows(), matrix.cols(), must_be(N_, M_));
-        return found->shared();
-    };
-    builder_.may_give("mask", N_, M_);
-    for (const MaskRule& rule : e_.weighting.mask) mask_kind(rule.kind).check_fit(rule, N_);
-    mask_ = builder_.add("mask"_stage,
-                         op::Mask{.queries = N_,
-                                  .keys = M_,
-                                  .rules = e_.weighting.mask,
-                                  .window = centers_ ? e_.weighting.local_window : 0,
-                                  .custom = given("mask"),
-                                  .bias = given("mask_additive")},
-                         {centers_});
+    const GivenMatrix* bias = e_.weights.find_given("mask_additive");  // add_biases() has checked its size
+    mask_ = add_mask(builder_, e_, N_, M_, centers_, bias ? bias->shared() : nullptr);
 }
 
 void AttentionBuilder::weigh() {

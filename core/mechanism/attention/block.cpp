@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/attention/build.h"
+#include "core/mechanism/attention/parts.h"
 
 namespace attnscope {
 
@@ -44,13 +45,10 @@ void AttentionBuilder::surround() {
     const Value to_add = first ? residual_1 : norm_1;
     const Value read = first ? normed("norm_2"_stage, residual_1, "ln2") : norm_1;
     const Value W_1 = parameter("W_1"), b_1 = parameter("b_1");
-    const Value pre = builder_.linear("feed_forward_hidden"_stage, read, W_1, b_1);
-    const Value active =
-        builder_.add("feed_forward_active"_stage, op::Activate{e_.attention.activation}, {pre});
     const Value W_2 = parameter("W_2"), b_2 = parameter("b_2");
     for (const Value each : {W_1, b_1, W_2, b_2})
         builder_.may_give(builder_.name(each), builder_.shape(each).rows, builder_.shape(each).columns);
-    const Value feed_forward = builder_.linear("feed_forward"_stage, active, W_2, b_2);
+    const Value feed_forward = add_feed_forward(builder_, e_, 0, read, {W_1, b_1, W_2, b_2});
     if (builder_.shape(feed_forward).columns != d)
         refuse_shape("W_2", builder_.shape(W_2).rows, builder_.shape(W_2).columns,
                      fmt::format("needs {} rows", d));

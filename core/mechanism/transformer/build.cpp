@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/experiment/masks.h"
 #include "core/experiment/sentence.h"
 #include "core/graph/stage_table.h"
+#include "core/mechanism/attention/parts.h"
 #include "core/op/normalizers.h"
 #include "core/op/word_table.h"
 #include "core/text/vocabulary.h"
@@ -143,8 +143,7 @@ void TransformerBuilder::add_positions() {
             if (batch_ > 1)
                 throw Error(ErrorKind::bad_input,
                             "position alibi cannot be trained: use none, sinusoidal, learned or rope");
-            const Value slopes = builder_.add("slopes"_stage, op::AlibiSlopes{e_.attention.heads});
-            alibi_ = builder_.add("bias"_stage, op::AlibiBias{N, N}, {slopes});
+            alibi_ = add_alibi(builder_, e_, N, N);
             return;
         }
         case Position::sinusoidal:
@@ -167,21 +166,7 @@ void TransformerBuilder::open_mask() {
                     "normalizer local-p has no weights in a transformer: use another normalizer");
     Value centers;
     if (window == Normalizer::Window::at_query) centers = builder_.add("center"_stage, op::QueryPlaces{N});
-    for (const MaskRule& rule : e_.weighting.mask) mask_kind(rule.kind).check_fit(rule, N);
-    builder_.may_give("mask", N, N);
-    std::shared_ptr<const Matrix> custom;
-    if (const GivenMatrix* given = e_.weights.find_given("mask")) {
-        custom = given->shared();
-        if (custom->rows() != N || custom->cols() != N)
-            refuse_shape("mask", custom->rows(), custom->cols(), must_be(N, N));
-    }
-    mask_ = builder_.add("mask"_stage,
-                         op::Mask{.queries = N,
-                                  .keys = N,
-                                  .rules = e_.weighting.mask,
-                                  .window = centers ? e_.weighting.local_window : 0,
-                                  .custom = custom},
-                         {centers});
+    mask_ = add_mask(builder_, e_, N, N, centers);
 }
 
 void TransformerBuilder::add_layer() {
@@ -239,12 +224,9 @@ Value TransformerBuilder::attend(Value x) {
 }
 
 Value TransformerBuilder::feed_forward(Value x) {
-    const Value W_1 = parameter("W_1"), b_1 = parameter("b_1");
-    const Value pre = builder_.linear(key("feed_forward_hidden"_stage), x, W_1, b_1);
-    const Value active =
-        builder_.add(key("feed_forward_active"_stage), op::Activate{e_.attention.activation}, {pre});
-    const Value W_2 = parameter("W_2"), b_2 = parameter("b_2");
-    return builder_.linear(key("feed_forward"_stage), active, W_2, b_2);
+    const Value W_1 = parameter("W_1"), b_1 = parameter("b_1"), W_2 = parameter("W_2"),
+                b_2 = parameter("b_2");
+    return add_feed_forward(builder_, e_, layer_, x, {W_1, b_1, W_2, b_2});
 }
 
 void TransformerBuilder::predict() {

@@ -1,5 +1,4 @@
 #include "app/document/worker.h"
-#include "core/mechanism/evaluate.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +7,10 @@
 #include <future>
 #include <thread>
 
+#include "app/document/readiness.h"
 #include "core/error.h"
 #include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
 #include "core/op/op.h"
 #include "tests/fake_backend.h"
 #include "tests/with_loss.h"
@@ -634,6 +635,21 @@ TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
     const auto second = result_of(worker).trace;
     ASSERT_TRUE(first && second);
     EXPECT_NE(first->find("query"_stage), second->find("query"_stage));
+}
+
+TEST(WorkerTest, EachSlotIsReadyForTheHeadThatIsShownOfIt) {
+    Worker worker({}, {});
+    worker.prepare_for(SlotName::live, {HeadChoice::Kind::one, 1});
+    worker.prepare_for(SlotName::pinned, {HeadChoice::Kind::one, 3});
+    worker.request(SlotName::live, large());
+    worker.request(SlotName::pinned, large());
+    worker.wait();
+    const auto live = worker.take(), pinned = worker.take();
+    ASSERT_TRUE(live && pinned);
+    ASSERT_EQ(live->slot, SlotName::live);
+    ASSERT_EQ(pinned->slot, SlotName::pinned);
+    EXPECT_TRUE(is_ready(*live->trace, {HeadChoice::Kind::one, 1}));
+    EXPECT_TRUE(is_ready(*pinned->trace, {HeadChoice::Kind::one, 3}));
 }
 
 }  // namespace

@@ -1,0 +1,184 @@
+// The Compare view: what is pinned, what is live and their difference, each from its own trace.
+#include <cmath>
+
+#include "core/graph/stage_table.h"
+#include "core/picture/color_scale.h"
+#include "core/picture/difference.h"
+#include "core/session/comparisons.h"
+#include "tests/drawn_sessions.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+class CompareViewTest : public InterfaceTest {
+protected:
+    /// Opens the view and chooses a preset by its button.
+    void compare_with(const char* preset) {
+        press(Key::digit_4);
+        click(place_of("attnscope", {preset, preset}));
+    }
+    /// A and B of the stage that is compared, and B − A, as they are drawn.
+    struct Drawn {
+        HeatmapRenderer::Drawn a, b, difference;
+    };
+    Drawn drawn() {
+        step(true);
+        const std::shared_ptr<const Comparison>& comparison = document().comparison();
+        const auto& [a, b, key] = comparison->of;
+        Drawn found{};
+        int count = 0;
+        for (const auto& each : window->host().heatmaps().drawn()) {
+            const void* owner = each.owner.get();
+            const bool is_a = owner == a.find(key) && count == 0, is_b = owner == b.find(key) && !is_a;
+            if (is_a) found.a = each;
+            if (is_b) found.b = each;
+            if (owner == comparison->difference.get()) found.difference = each;
+            count += is_a || is_b || owner == comparison->difference.get();
+        }
+        EXPECT_EQ(count, 3);
+        return found;
+    }
+    static ImVec2 middle_of(const HeatmapRenderer::Drawn& drawn, int row, int column) {
+        const float x = (static_cast<float>(column) + 0.5f) / static_cast<float>(drawn.columns),
+                    y = (static_cast<float>(row) + 0.5f) / static_cast<float>(drawn.rows);
+        return {drawn.top_left.x + x * (drawn.bottom_right.x - drawn.top_left.x),
+                drawn.top_left.y + y * (drawn.bottom_right.y - drawn.top_left.y)};
+    }
+};
+
+TEST_F(CompareViewTest, APresetPinsWhatIsShownAndDrawsAllThree) {
+    compare_with("no scaling");
+    ASSERT_TRUE(document().session().pinned);
+    EXPECT_EQ(document().session().pinned->experiment.attention.scale.kind, Scale::Kind::sqrt);
+    EXPECT_EQ(document().experiment().attention.scale.kind, Scale::Kind::none);
+    const Drawn seen = drawn();
+    EXPECT_EQ(seen.difference.rows, 8);
+    // All three have cells of one size, side by side.
+    EXPECT_FLOAT_EQ(seen.a.bottom_right.x - seen.a.top_left.x, seen.b.bottom_right.x - seen.b.top_left.x);
+    EXPECT_FLOAT_EQ(seen.a.top_left.y, seen.difference.top_left.y);
+    EXPECT_LT(seen.a.bottom_right.x, seen.b.top_left.x);
+    EXPECT_LT(seen.b.bottom_right.x, seen.difference.top_left.x);
+    document().undo();
+    settle();
+    EXPECT_FALSE(document().session().pinned);
+    EXPECT_EQ(document().experiment().attention.scale.kind, Scale::Kind::sqrt);
+}
+
+TEST_F(CompareViewTest, PinningByKeyFreezesAWhileBFollowsTheSession) {
+    press(Key::p);
+    EXPECT_EQ(document().presentation().view, ViewKind::compare);
+    const auto pinned = document().slot(SlotName::pinned)->trace;
+    EXPECT_EQ(document().comparison()->first_difference(), nullptr);
+    press(Key::r, {.ctrl = true});  // another seed
+    EXPECT_EQ(document().slot(SlotName::pinned)->trace, pinned);
+    EXPECT_EQ(document().comparison()->first_difference()->key, "embedding"_stage);
+    EXPECT_EQ(document().comparison()->of.b.trace, document().trace());
+    drawn();
+    press(Key::x);
+    EXPECT_EQ(document().experiment(), pinned->experiment) << "exchanged";
+    press(Key::p, {.shift = true});
+    EXPECT_FALSE(document().session().pinned);
+    EXPECT_EQ(document().slot(SlotName::pinned), nullptr);
+}
+
+TEST_F(CompareViewTest, ACellIsPointedAtInAllThreeAndLockedInB) {
+    compare_with("no scaling");
+    const Drawn seen = drawn();
+    move(middle_of(seen.a, 1, 4));
+    ASSERT_TRUE(interaction().hovered);
+    EXPECT_EQ(interaction().hovered->slot, SlotName::pinned);
+    EXPECT_EQ(interaction().hovered->cell, (Cell{1, 4}));
+    move(middle_of(seen.difference, 2, 3));
+    EXPECT_EQ(interaction().hovered->slot, SlotName::live);
+    EXPECT_EQ(interaction().hovered->cell, (Cell{2, 3}));
+    click(middle_of(seen.a, 1, 4));
+    EXPECT_EQ(document().presentation().locked, (Cell{1, 4}));
+    EXPECT_EQ(document().presentation().stage, "weights"_stage);
+}
+
+TEST_F(CompareViewTest, CellsOfDifferentSentencesAreThoseOfTheSameWords) {
+    Session session;
+    session.experiment.input.text = "the cat sat";
+    session.pinned = pinned(session);
+    session.experiment.input.text = "the black cat sat";
+    session.presentation.view = ViewKind::compare;
+    start(session);
+    const Drawn seen = drawn();
+    EXPECT_EQ(seen.a.rows, 3);
+    EXPECT_EQ(seen.b.rows, 4);
+    click(middle_of(seen.a, 1, 2));
+    EXPECT_EQ(document().presentation().locked, (Cell{2, 3})) << "cat → sat";
+    click(middle_of(seen.b, 1, 1));
+    EXPECT_EQ(document().presentation().locked, (Cell{1, 1})) << "black, which A has not";
+}
+
+TEST_F(CompareViewTest, ACardFocusesItsStage) {
+    compare_with("no scaling");
+    click(place_of("/cards_", {"card scaled"}));
+    EXPECT_EQ(document().presentation().stage, "scaled"_stage);
+    drawn();
+    EXPECT_EQ(document().comparison()->difference->facts.key, "scaled"_stage);
+}
+
+TEST_F(CompareViewTest, TwoHeadsOfOneTraceAreCompared) {
+    start(test::four_heads());
+    compare_with("another head");
+    EXPECT_EQ(document().session().pinned->head.head, 0);
+    EXPECT_EQ(document().presentation().head.head, 1);
+    const Buffer& weights = document().trace()->find("weights"_stage)->buffer;
+    const Difference& difference = *document().comparison()->difference;
+    for (int i = 0; i < 8; ++i)
+        for (int j = 0; j < 8; ++j)
+            EXPECT_EQ(difference.values->at(0, i, j), weights.at(1, i, j) - weights.at(0, i, j));
+}
+
+TEST_F(CompareViewTest, EveryStageOfEveryPresetIsCompared) {
+    for (const char* example :
+         {"scaled-dot-product", "multi-head", "image-attention", "bahdanau-alignment", "learned-induction"}) {
+        bool is_first = true;  // the others are compared in the stage in focus
+        for (const ComparisonPreset& preset : comparison_presets()) {
+            auto session = with_preset(load_example(example), preset);
+            if (!session) continue;
+            session->presentation.view = ViewKind::compare;
+            start(*session, 1024, 700);
+            for (const StageComparison& stage : std::vector(document().comparison()->stages)) {
+                if (!is_first && stage.key.stage != session->presentation.stage.stage) continue;
+                document().change([&](Session& s) { s.presentation.focus(stage.key); });
+                settle();
+                step(true);
+                const Comparison& shown = *document().comparison();
+                EXPECT_EQ(shown.problem, "");
+                if (!document().trace()->find_chosen(stage.key)) continue;  // A's alone
+                EXPECT_EQ(shown.of.key.stage, stage.key.stage)
+                    << example << ", " << preset.name << ": " << stage_name(stage.key);
+                if (shown.difference) drawn();
+            }
+            is_first = false;
+        }
+    }
+}
+
+TEST_F(CompareViewTest, TheCellsOfTheDifferenceHaveItsColors) {
+    compare_with("no scaling");
+    const HeatmapRenderer::Drawn seen = drawn().difference;
+    const Difference& difference = *document().comparison()->difference;
+    const double magnitude = difference.values->range(0).magnitude();
+    const ColorScale scale{&diverging_colormap(), -magnitude, magnitude};
+    move({5, 500});  // lights nothing
+    const gl::Pixels pixels = picture();
+    for (int i = 2; i < 8; ++i)  // below the locked row, which has outlines
+        for (int j = 0; j < 8; ++j) {
+            const ImVec2 at = middle_of(seen, i, j);
+            const float up = (seen.bottom_right.y - seen.top_left.y) / 8 * 0.38f;  // above the number
+            const Rgb8 color = scale.color(difference.values->at(0, i, j));
+            const auto wanted = static_cast<std::uint32_t>(color.red) << 24 |
+                                static_cast<std::uint32_t>(color.green) << 16 |
+                                static_cast<std::uint32_t>(color.blue) << 8 | 0xFFU;
+            EXPECT_EQ(pixels.at(static_cast<int>(at.x), static_cast<int>(at.y - up)), wanted)
+                << i << ", " << j;
+        }
+}
+
+}  // namespace
+}  // namespace attnscope
