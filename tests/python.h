@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/sanitized.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope::test {
@@ -21,12 +22,15 @@ inline int run_python(const std::string& arguments, const std::string& out) {
     return std::system(command.c_str());
 }
 
-/// Its tests are skipped where there is no torch; with ATTNSCOPE_WITH_TORCH in the environment they fail.
+/// Its tests are skipped where there is no torch, and under a sanitizer, which finds nothing in Python; with
+/// ATTNSCOPE_WITH_TORCH in the environment they run or fail.
 class TorchTest : public testing::Test {
 protected:
     void SetUp() override {
+        const bool wanted = std::getenv("ATTNSCOPE_WITH_TORCH") != nullptr;
+        if (k_sanitized && !wanted) GTEST_SKIP() << "the sanitizers find nothing in Python";
         if (run_python("-c 'import torch'", folder_.file("import")) == 0) return;
-        if (std::getenv("ATTNSCOPE_WITH_TORCH")) FAIL() << python() << " has no torch";
+        if (wanted) FAIL() << python() << " has no torch";
         GTEST_SKIP() << python() << " has no torch (scripts/test --with-torch installs it)";
     }
 

@@ -1,15 +1,13 @@
 // The thread that compares what is pinned with what is live, so that the window never waits.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
+#include "app/document/newest.h"
 #include "core/picture/difference.h"
 
 namespace attnscope {
@@ -32,40 +30,12 @@ struct Comparison {
     const StageComparison* first_difference() const;
 };
 
-class Comparer {
+/// Compares. `before` is an earlier comparison: where it is of the same two sides, its facts hold.
+Comparison compared(ComparisonRequest request, const Comparison* before, const std::stop_token& cancel);
+
+class Comparer : public Newest<ComparisonRequest, Comparison> {
 public:
-    /// `wake` is called from the comparing thread when there is a result.
-    explicit Comparer(std::function<void()> wake);
-    /// Cancels the comparison, which stops at its next row, and waits.
-    ~Comparer();
-    Comparer(const Comparer&) = delete;
-    Comparer& operator=(const Comparer&) = delete;
-
-    /// Compares, unless this is the newest request already. An older one is canceled.
-    void request(ComparisonRequest request);
-    /// Cancels, and forgets the result.
-    void forget();
-    /// Takes the newest result; true if there is one that was not taken yet.
-    bool update();
-    /// The newest result taken; nullptr before the first.
-    const std::shared_ptr<const Comparison>& known() const { return known_; }
-    bool busy() const;
-    /// Waits until no request is pending; for tests and measurements.
-    void wait() const;
-
-private:
-    void run(const std::stop_token& end);
-
-    std::function<void()> wake_;
-    std::shared_ptr<const Comparison> known_;
-    mutable std::mutex mutex_;
-    mutable std::condition_variable_any changed_;
-    std::optional<ComparisonRequest> newest_, asked_;
-    std::shared_ptr<const Comparison> result_;        ///< not taken yet
-    std::shared_ptr<const Comparison> newest_known_;  ///< its facts hold for another stage of the same sides
-    std::stop_source cancel_;
-    bool running_ = false;
-    std::jthread thread_;  ///< the last member: it uses the others
+    explicit Comparer(std::function<void()> wake) : Newest(compared, std::move(wake)) {}
 };
 
 }  // namespace attnscope

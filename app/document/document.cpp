@@ -55,6 +55,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       history_(undo_point(session_)),
       worker_(options, wake),
       comparer_(wake),
+      surveyor_(wake),
       run_(options.threads, wake),
       wake_(wake),
       threads_(options.threads) {
@@ -251,6 +252,19 @@ void Document::show_pinned() {
     else
         close(SlotName::pinned);
     compare();
+    survey_heads();
+}
+
+/// Finds out what the heads of the stage in focus do, or of the main stage if that has none, in the view of
+/// heads.
+void Document::survey_heads() {
+    const Presentation& shown = session_.presentation;
+    if (shown.view != ViewKind::heads) return surveyor_.forget();
+    if (!trace()) return;
+    const Stage& stage = surveyed_stage(*trace(), shown);
+    const HeadChoice head = head_on_screen(stage, shown.head);
+    surveyor_.request(
+        {trace(), stage.info, {stage.layer, head.kind == HeadChoice::Kind::mean ? -1 : head.head}});
 }
 
 /// Finds out how what is shown of the two traces differs, where both are there.
@@ -292,8 +306,12 @@ bool Document::update() {
         take(std::move(*result));
         news = true;
     }
-    if (news) compare();
-    return comparer_.update() || news;
+    if (news) {
+        compare();
+        survey_heads();
+    }
+    const bool compared = comparer_.update(), surveyed = surveyor_.update();
+    return news || compared || surveyed;
 }
 
 void Document::take(WorkResult result) {
@@ -322,6 +340,7 @@ void Document::leave_card(const std::string& why) {
     for (std::optional<Slot>& slot : slots_)
         if (slot) slot->trace.reset();
     comparer_.forget();
+    surveyor_.forget();
     asked_proof_.reset();
     notice_ = fallback_notice(why);
     worker_.leave_card(why);
@@ -336,6 +355,7 @@ void Document::settle() {
     worker_.wait();
     update();
     comparer_.wait();
+    surveyor_.wait();
     update();
 }
 

@@ -13,6 +13,7 @@
 #include "app/document/comparer.h"
 #include "app/document/followed_run.h"
 #include "app/document/history.h"
+#include "app/document/surveyor.h"
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
 #include "core/learn/variations.h"
@@ -37,6 +38,8 @@ public:
     /// both, or of those before while that is being found out. nullptr: nothing is pinned, or nothing known.
     const std::shared_ptr<const Comparison>& comparison() const { return comparer_.known(); }
     bool comparing() const { return comparer_.busy(); }
+    /// What is known of every head while the view of heads is open, as comparison() is of two sides.
+    const std::shared_ptr<const Survey>& survey() const { return surveyor_.known(); }
     /// Whether the trace can be drawn: means over heads are not known yet when they are first chosen. If they
     /// cannot be computed, problem() says why.
     bool ready() const;
@@ -108,6 +111,7 @@ public:
     void stop() {
         worker_.stop();
         comparer_.forget();
+        surveyor_.forget();
         run_.trainer().stop();
         if (run_b_) run_b_->trainer().stop();
     }
@@ -140,6 +144,7 @@ private:
     void prepare();
     void show_pinned();
     void compare();
+    void survey_heads();
     void take(WorkResult result);
     void begin_run();
     void follow_run();
@@ -168,6 +173,7 @@ private:
     const Variation* variation_ = nullptr;  ///< of the run beside
     Worker worker_;
     Comparer comparer_;
+    Surveyor surveyor_;
     FollowedRun run_;
     const std::function<void()> wake_;
     const int threads_;

@@ -112,10 +112,11 @@ struct Interaction {
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
     MaskStroke stroke;
-    std::optional<Cell> edited_cell;            ///< cell of the focused stage that is being typed into
-    std::array<CheckedWords, 2> checked_words;  ///< of the first sentence and the second
-    int task_sentences = 0;                     ///< how many were asked for
-    std::string control_label;                  ///< of the row being drawn
+    std::optional<Cell> edited_cell;             ///< cell of the focused stage that is being typed into
+    std::array<CheckedWords, 2> checked_words;   ///< of the first sentence and the second
+    std::string heads_order = "layer and head";  ///< of the view of heads
+    int task_sentences = 0;                      ///< how many were asked for
+    std::string control_label;                   ///< of the row being drawn
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1

@@ -10,6 +10,7 @@
 #include "app/views/choosing.h"
 #include "app/views/curves.h"
 #include "app/views/labels.h"
+#include "app/views/small_pictures.h"
 #include "app/views/views.h"
 #include "core/export/run_curves.h"
 #include "core/graph/stage_table.h"
@@ -27,10 +28,7 @@ namespace {
 constexpr float k_margin = 24, k_header = 84;
 constexpr float k_curves_share = 0.3f, k_least_curves = 96, k_most_curves = 240;
 constexpr float k_scrub = 16, k_ticks = 20;
-constexpr float k_caption = 30;  ///< above the pictures
-constexpr float k_under = 24;    ///< below a small picture
-constexpr float k_gap = 12;
-constexpr float k_least_with_text = 40;                ///< side of a small picture that has one
+constexpr float k_caption = 30;                        ///< above the pictures
 constexpr float k_film_share = 0.42f, k_narrow = 700;  ///< units; a narrower view has no film
 constexpr float k_labels = 64;
 constexpr float k_most_cell = 52;
@@ -260,49 +258,6 @@ void large_picture(Desk& desk, const Ui& ui, const ShownStage& shown, const std:
                       Align::center, cell * static_cast<float>(column_stride));
 }
 
-/// Small pictures in rows and columns, as large as an area allows. Lengths in pixels.
-struct Grid {
-    int columns;
-    float side;  ///< of a picture
-    float gap,
-        under;  ///< between two pictures; below each, where its text stands: without room for it, `gap`
-
-    bool has_texts() const { return under > gap; }
-    Area place(const Area& area, int index) const {
-        const float x = area.min.x + static_cast<float>(index % columns) * (side + gap),
-                    y = area.min.y + static_cast<float>(index / columns) * (side + under);
-        return {{x, y}, {x + side, y + side}};
-    }
-};
-
-Grid grid_of(const Ui& ui, const Area& area, int rows, int columns) {
-    const auto with = [&](float gap, float under) {
-        const float side = std::min((area.width() + gap) / static_cast<float>(columns) - gap,
-                                    area.height() / static_cast<float>(rows) - under);
-        return Grid{columns, side, gap, under};
-    };
-    const Grid roomy = with(ui.px(k_gap), ui.px(k_under));
-    return roomy.side >= ui.px(k_least_with_text) ? roomy : with(ui.px(3), ui.px(3));
-}
-
-/// Of the grids for so many pictures that with the largest.
-Grid grid_for(const Ui& ui, const Area& area, int count) {
-    Grid best{};
-    for (int columns = 1; columns <= count; ++columns) {
-        const Grid grid = grid_of(ui, area, (count + columns - 1) / columns, columns);
-        if (grid.side > best.side) best = grid;
-    }
-    return best;
-}
-
-/// Where a small picture stands: not wider than its cells are high.
-Area picture_in(const Area& place, const ShownStage& shown) {
-    const float ratio = static_cast<float>(shown.columns()) / static_cast<float>(shown.rows());
-    return {place.min,
-            {place.min.x + place.width() * std::min(1.0f, ratio),
-             place.min.y + place.height() * std::min(1.0f, 1 / ratio)}};
-}
-
 enum class Pressed { no, left, right };
 
 /// A small picture that can be pressed, with a text below, or in its tooltip where there is no room.
@@ -348,15 +303,6 @@ std::string score_text(const TrainingProgress* known, int step, std::size_t head
     const std::vector<float>& patterns =
         is_measured ? known->measured->patterns : known->records[at].patterns;
     return head < patterns.size() ? fmt::format("{:.2f}", patterns[head]) : "";
-}
-
-/// Sets a head's context to 0, or leaves it again; the weights that were learned stay.
-void toggle_ablation(Desk& desk, const HeadPlace& place) {
-    desk.document.change([&](Session& s) {
-        std::vector<HeadPlace>& ablated = s.experiment.transformer.ablated;
-        if (std::erase(ablated, place) > 0) return;
-        ablated.insert(std::ranges::lower_bound(ablated, place), place);
-    });
 }
 
 /// Layers × heads.

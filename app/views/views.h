@@ -30,6 +30,11 @@ void alignment_view(Desk& desk, const Ui& ui, const Area& area,
                     const std::function<void(const Action&)>& run);
 std::string why_no_alignment(const Desk& desk);
 
+/// Replaces strip and focus: every head of every layer on one range, with what it does as numbers.
+/// why_no_heads says why there are none; empty if there are.
+void heads_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+std::string why_no_heads(const Desk& desk);
+
 /// Replaces strip and focus: what is pinned (A), what is live (B), and B − A, for the stage in focus.
 void compare_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 

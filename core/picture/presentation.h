@@ -48,10 +48,11 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, compare, alignment, image, training };
+enum class ViewKind { pipeline, heads, compare, alignment, image, training };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
     return std::to_array<ChoiceName<ViewKind>>({{pipeline, "pipeline"},
+                                                {heads, "heads"},
                                                 {compare, "compare"},
                                                 {alignment, "alignment"},
                                                 {image, "image"},

@@ -72,7 +72,7 @@ TEST(ComparerTest, WhatIsForgottenIsNotGiven) {
 TEST(ComparerTest, MayEndWhileItCompares) {
     Experiment large;
     large.input.text.clear();
-    for (int i = 0; i < 1500; ++i) large.input.text += "w" + std::to_string(i) + " ";
+    for (int i = 0; i < 300; ++i) large.input.text += "w" + std::to_string(i) + " ";
     const auto a = std::make_shared<const Trace>(evaluate(large));
     for (int i = 0; i < 3; ++i) {
         Comparer comparer({});

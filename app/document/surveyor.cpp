@@ -1,0 +1,44 @@
+#include "app/document/surveyor.h"
+
+#include <new>
+
+#include "app/document/readiness.h"
+#include "core/error.h"
+#include "core/mechanism/mechanisms.h"
+
+namespace attnscope {
+
+const Stage& surveyed_stage(const Trace& trace, const Presentation& presentation) {
+    const Stage& focused = focused_stage(trace, presentation.stage);
+    const StageInfo& info = *focused.info;
+    const bool of_pairs = info.per_head && info.rows == Axis::query_token && info.columns == Axis::key_token;
+    return of_pairs && info.unit != Unit::boolean ? focused : main_stage(trace);
+}
+
+Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_token& cancel) {
+    Survey survey{std::move(request), {}, ""};
+    const auto& [trace, stage, chosen] = survey.of;
+    try {
+        if (before && before->of.trace == trace && before->of.stage == stage && before->problem.empty()) {
+            survey.heads = before->heads;
+            compare_with(survey.heads, chosen, cancel);
+            return survey;
+        }
+        survey.heads = survey_heads(*trace, *stage, cancel);
+        for (const SurveyedHead& each : survey.heads) {
+            if (cancel.stop_requested()) throw Cancelled{};
+            each.at.head < 0 ? make_ready(each.stage->buffer.mean(), 0)
+                             : make_ready(each.stage->buffer, each.at.head);
+        }
+        compare_with(survey.heads, chosen, cancel);
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        survey.problem = "there is not enough memory for all heads: shorten the sentence";
+    } catch (const std::exception& error) {
+        survey.problem = problem_text(error);
+    }
+    return survey;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,181 @@
+#include "core/graph/head_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/cancelled.h"
+
+namespace attnscope {
+namespace {
+
+/// Where the tokens of a sentence stand that attends to itself.
+struct Sentence {
+    std::vector<std::vector<int>> same;  ///< per token, the positions of its word, in order
+};
+
+/// A row of weights, and what its scores ask for.
+struct Row {
+    std::span<const float> weights;
+    int place;                 ///< of the query, from 0
+    int open;                  ///< keys that the mask leaves open
+    double entropy;            ///< nat
+    const Sentence* sentence;  ///< nullptr: queries and keys are different tokens
+
+    double at(int key) const { return weights[static_cast<std::size_t>(key)]; }
+    const std::vector<int>& same() const { return sentence->same[static_cast<std::size_t>(place)]; }
+};
+
+std::optional<double> entropy(const Row& row) { return row.entropy; }
+std::optional<double> uniform(const Row& row) { return std::exp(row.entropy) / std::max(1, row.open); }
+std::optional<double> previous(const Row& row) {
+    return row.place > 0 ? std::optional(row.at(row.place - 1)) : std::nullopt;
+}
+std::optional<double> first(const Row& row) {
+    return row.place > 0 ? std::optional(row.at(0)) : std::nullopt;
+}
+std::optional<double> itself(const Row& row) { return row.at(row.place); }
+std::optional<double> same(const Row& row) {
+    if (row.same().size() < 2) return std::nullopt;
+    double sum = 0;
+    for (const int key : row.same())
+        if (key != row.place) sum += row.at(key);
+    return sum;
+}
+std::optional<double> induction(const Row& row) {
+    std::optional<double> sum;
+    for (const int key : row.same())
+        if (key < row.place) sum = sum.value_or(0) + row.at(key + 1);
+    return sum;
+}
+
+/// A score: what it is, and its value for a row.
+struct ScoreRule {
+    HeadScore choice;
+    std::string_view help;
+    bool of_places;
+    std::optional<double> (*of)(const Row& row);
+};
+
+constexpr std::array k_rules = {
+    ScoreRule{HeadScore::entropy,
+              "−Σ w ln w of a row, in nat: 0 where all weight is on one key, at most ln M", false, entropy},
+    ScoreRule{HeadScore::uniform,
+              "effective tokens, exp(entropy), as a share of the open keys: 1 if all are alike", false,
+              uniform},
+    ScoreRule{HeadScore::previous, "the weight on the token before", true, previous},
+    ScoreRule{HeadScore::first, "the weight on the first token, from all others", true, first},
+    ScoreRule{HeadScore::itself, "the weight on the token itself, the diagonal", true, itself},
+    ScoreRule{HeadScore::same, "the weight on the other places of the same word", true, same},
+    ScoreRule{HeadScore::induction,
+              "the weight on what followed the word before (Olsson et al. 2022, prefix matching)", true,
+              induction},
+};
+static_assert(is_table_of<HeadScore>(k_rules));
+
+const ScoreRule& rule_of(HeadScore score) { return k_rules[static_cast<std::size_t>(score)]; }
+
+std::optional<Sentence> sentence_of(const Trace& trace, const Shape& shape) {
+    const auto words = static_cast<std::size_t>(shape.rows);
+    if (shape.rows != shape.columns || trace.rows != trace.columns || trace.rows.size() != words)
+        return std::nullopt;
+    std::map<std::string_view, std::vector<int>> places;
+    for (std::size_t i = 0; i < words; ++i) places[trace.rows[i]].push_back(static_cast<int>(i));
+    Sentence sentence;
+    for (const std::string& word : trace.rows) sentence.same.push_back(places[word]);
+    return sentence;
+}
+
+Matrix values_of(const Stage& stage, int head) {
+    const int rows = stage.shape().rows;
+    return head < 0 ? stage.buffer.mean().rows(0, 0, rows) : stage.buffer.rows(head, 0, rows);
+}
+
+/// The mask's row sums: how many keys are open to each query.
+std::vector<int> open_keys(const Trace& trace, const Stage& stage) {
+    const Stage* mask = trace.find(mask_of(*stage.info));
+    const Shape& shape = stage.shape();
+    if (!mask || mask->shape().heads > 1 || mask->shape().rows != shape.rows)
+        return std::vector<int>(static_cast<std::size_t>(shape.rows), shape.columns);
+    std::vector<int> open;
+    const Matrix pairs = mask->buffer.rows(0, 0, shape.rows);
+    for (int i = 0; i < shape.rows; ++i)
+        open.push_back(static_cast<int>((pairs.row(i).array() != 0).count()));
+    return open;
+}
+
+}  // namespace
+
+std::string_view help_of(HeadScore score) { return rule_of(score).help; }
+bool is_of_places(HeadScore score) { return rule_of(score).of_places; }
+
+HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const std::stop_token& cancel) {
+    const std::optional<Sentence> sentence = sentence_of(trace, stage.shape());
+    const std::vector<int> open = open_keys(trace, stage);
+    const Matrix weights = values_of(stage, head);
+    std::array<double, k_head_scores> sums{};
+    std::array<int, k_head_scores> rows{};
+    for (int i = 0; i < weights.rows(); ++i) {
+        if (cancel.stop_requested()) throw Cancelled{};
+        const std::span row(weights.row(i).data(), static_cast<std::size_t>(weights.cols()));
+        double entropy = 0, sum = 0;
+        for (const float w : row)
+            if (w > 0) {
+                entropy -= w * std::log(static_cast<double>(w));
+                sum += w;
+            }
+        if (!(sum > 0)) continue;
+        const Row known{row, i, open[static_cast<std::size_t>(i)], entropy, sentence ? &*sentence : nullptr};
+        for (const ScoreRule& rule : k_rules) {
+            if (rule.of_places && !sentence) continue;
+            const auto score = rule.of(known);
+            if (!score) continue;
+            sums[static_cast<std::size_t>(rule.choice)] += *score;
+            ++rows[static_cast<std::size_t>(rule.choice)];
+        }
+    }
+    HeadScores scores;
+    for (std::size_t i = 0; i < k_head_scores; ++i)
+        if (rows[i] > 0) scores[i] = sums[i] / rows[i];
+    return scores;
+}
+
+double similarity(const Stage& a, int head_a, const Stage& b, int head_b) {
+    const Matrix left = values_of(a, head_a), right = values_of(b, head_b);
+    if (left.rows() != right.rows() || left.cols() != right.cols()) return 0;
+    double sum = 0;
+    int rows = 0;
+    for (Eigen::Index i = 0; i < left.rows(); ++i) {
+        if (!(left.row(i).sum() > 0) && !(right.row(i).sum() > 0)) continue;  // every key is masked
+        sum += static_cast<double>(left.row(i).cwiseMin(right.row(i)).sum());
+        ++rows;
+    }
+    return rows ? sum / rows : 0;
+}
+
+std::vector<SurveyedHead> survey_heads(const Trace& trace, const StageInfo& info,
+                                       const std::stop_token& cancel) {
+    std::vector<SurveyedHead> heads;
+    for (const StageRecord& record : trace.records) {
+        const StagePtr& stage = record.stage;
+        if (stage->info != &info) continue;
+        const int count = stage->shape().heads;
+        for (int h = 0; h < count; ++h)
+            heads.push_back({{stage->layer, h}, stage, head_scores(trace, *stage, h, cancel), 0});
+        if (count > 1)
+            heads.push_back({{stage->layer, -1}, stage, head_scores(trace, *stage, -1, cancel), 0});
+    }
+    return heads;
+}
+
+void compare_with(std::vector<SurveyedHead>& heads, const HeadPosition& chosen,
+                  const std::stop_token& cancel) {
+    const auto own = std::ranges::find(heads, chosen, &SurveyedHead::at);
+    const StagePtr stage = own == heads.end() ? nullptr : own->stage;
+    for (SurveyedHead& each : heads) {
+        if (cancel.stop_requested()) throw Cancelled{};
+        each.similarity = stage ? similarity(*stage, chosen.head, *each.stage, each.at.head) : 0;
+    }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,129 @@
+// The view of heads: every head of every layer, what a click does, and the order.
+#include <algorithm>
+#include <set>
+
+#include "core/graph/stage_table.h"
+#include "core/mechanism/mechanisms.h"
+#include "tests/drawn_sessions.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+class HeadsViewTest : public InterfaceTest {
+protected:
+    void open_heads(Session session) {
+        start(std::move(session));
+        press(Key::digit_2);
+    }
+    const Survey& survey() { return *document().survey(); }
+    /// Every picture, in the order in which it is drawn.
+    std::vector<HeatmapRenderer::Drawn> tiles() {
+        step(true);
+        std::vector<HeatmapRenderer::Drawn> found;
+        for (const auto& each : window->host().heatmaps().drawn())
+            if (std::ranges::any_of(survey().heads,
+                                    [&](const SurveyedHead& head) { return head.stage == each.owner; }))
+                found.push_back(each);
+        return found;
+    }
+    static ImVec2 cell_of(const HeatmapRenderer::Drawn& drawn, int row, int column) {
+        return {drawn.top_left.x + (drawn.bottom_right.x - drawn.top_left.x) *
+                                       (static_cast<float>(column) + 0.5f) /
+                                       static_cast<float>(drawn.columns),
+                drawn.top_left.y + (drawn.bottom_right.y - drawn.top_left.y) *
+                                       (static_cast<float>(row) + 0.5f) / static_cast<float>(drawn.rows)};
+    }
+};
+
+TEST_F(HeadsViewTest, EveryHeadAndTheirMeanIsDrawnInOneSize) {
+    open_heads(test::four_heads());
+    EXPECT_EQ(document().presentation().view, ViewKind::heads);
+    ASSERT_EQ(survey().heads.size(), 5u);
+    const auto drawn = tiles();
+    ASSERT_EQ(drawn.size(), 5u);
+    for (const auto& each : drawn) {
+        EXPECT_FLOAT_EQ(each.bottom_right.x - each.top_left.x, drawn[0].bottom_right.x - drawn[0].top_left.x);
+        EXPECT_LE(each.bottom_right.y, 1000);
+    }
+}
+
+TEST_F(HeadsViewTest, AStackHasALayerPerRow) {
+    open_heads(load_example("learned-induction"));
+    const auto drawn = tiles();
+    const int layers = layers_of(*document().trace());
+    ASSERT_EQ(drawn.size(), survey().heads.size());
+    std::set<float> tops;
+    for (const auto& each : drawn) tops.insert(each.top_left.y);
+    EXPECT_EQ(tops.size(), static_cast<std::size_t>(layers));
+}
+
+TEST_F(HeadsViewTest, AClickShowsTheHeadEverywhereAndAShiftClickComparesIt) {
+    open_heads(test::four_heads());
+    auto drawn = tiles();
+    click(cell_of(drawn[2], 1, 1));
+    EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 2}));
+    EXPECT_EQ(survey().of.chosen, (HeadPosition{0, 2}));
+    drawn = tiles();
+    click(cell_of(drawn[4], 1, 1));
+    EXPECT_EQ(document().presentation().head.kind, HeadChoice::Kind::mean);
+    drawn = tiles();
+    const ImVec2 at = cell_of(drawn[1], 1, 1);
+    move(at);
+    play({KeyDown{.key = Key::shift, .mods = {.shift = true}}});
+    play({MouseButton{.button = 0, .down = true, .mods = {.shift = true}},
+          MouseButton{.button = 0, .down = false, .mods = {.shift = true}}});
+    EXPECT_EQ(document().presentation().head, (HeadChoice{HeadChoice::Kind::one, 1}));
+    EXPECT_EQ(document().presentation().view, ViewKind::compare);
+    ASSERT_TRUE(document().session().pinned);
+    EXPECT_EQ(document().session().pinned->head.kind, HeadChoice::Kind::mean) << "what was shown before";
+}
+
+TEST_F(HeadsViewTest, PointingAtACellPointsAtItInItsHead) {
+    open_heads(test::four_heads());
+    const auto drawn = tiles();
+    move(cell_of(drawn[3], 2, 5));
+    ASSERT_TRUE(interaction().hovered);
+    EXPECT_EQ(interaction().hovered->cell, (Cell{2, 5}));
+    EXPECT_EQ(interaction().hovered->head, 3);
+    move(cell_of(drawn[4], 1, 0));
+    EXPECT_EQ(interaction().hovered->head, -1) << "the mean";
+}
+
+TEST_F(HeadsViewTest, HeadsAreSortedByANumber) {
+    open_heads(test::four_heads());
+    for (const auto& [score, name] : choices<HeadScore>()) {
+        if (!survey().heads.front().scores[static_cast<std::size_t>(score)]) continue;
+        interaction().heads_order = std::string(name);
+        const auto drawn = tiles();
+        ASSERT_EQ(drawn.size(), 5u);
+        double before = 1e9;
+        for (const auto& each : drawn) {
+            move(cell_of(each, 0, 0));
+            const int head = interaction().hovered->head;
+            const auto found = std::ranges::find(survey().heads, HeadPosition{0, head}, &SurveyedHead::at);
+            const double number = *found->scores[static_cast<std::size_t>(score)];
+            EXPECT_LE(number, before) << name;
+            before = number;
+        }
+    }
+}
+
+TEST_F(HeadsViewTest, OneHeadAndAnEncoderAndDecoderHaveAPictureToo) {
+    open_heads(load_example("scaled-dot-product"));
+    EXPECT_EQ(tiles().size(), 1u);
+    open_heads(load_example("bahdanau-alignment"));
+    EXPECT_EQ(tiles().size(), 1u);
+    EXPECT_EQ(survey().of.stage,
+              info_of("alignment"_stage).name == "alignment" ? &info_of("alignment"_stage) : nullptr);
+}
+
+TEST_F(HeadsViewTest, NothingIsSurveyedWhileAnotherViewIsOpen) {
+    open_heads(test::four_heads());
+    ASSERT_TRUE(document().survey());
+    press(Key::digit_1);
+    EXPECT_FALSE(document().survey());
+}
+
+}  // namespace
+}  // namespace attnscope
