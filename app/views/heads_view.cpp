@@ -11,6 +11,7 @@
 #include "app/views/views.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -59,8 +60,7 @@ std::string numbers_text(const SurveyedHead& head) {
     for (const auto& [score, name] : choices<HeadScore>())
         if (const auto& number = head.scores[static_cast<std::size_t>(score)])
             text += fmt::format("\n{}  {}", fixed_text(*number, 3), name);
-    return text + fmt::format("\n{}  alike: of its attention and the chosen head's, what both have in common",
-                              fixed_text(head.similarity, 3));
+    return text + fmt::format("\n{}  in common with the chosen head", fixed_text(head.similarity, 3));
 }
 
 void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, const Stage& stage) {
@@ -68,14 +68,14 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
     const Trace& trace = *desk.document.trace();
     const int layers = layers_of(trace), heads = stage.shape().heads;
     const float title = draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text),
-                                  stage_heading(*stage.info) + " of every head");
+                                  capitalized(stage_heading(*stage.info)) + " of every head");
     const std::string count = layers > 1 ? fmt::format("{} layers × {} heads", layers, heads)
                                          : fmt::format("{} head{}", heads, heads == 1 ? "" : "s");
-    draw_text(
-        list, ui.fonts.body, {area.min.x + title + ui.px(14), area.min.y + ui.px(7)}, ink(ui.theme.secondary),
-        count +
-            "  ·  click one: it is shown everywhere; shift-click: compare; right-click: ablate, in a stack",
-        Align::left, area.width() - title - ui.px(14));
+    draw_text(list, ui.fonts.body, {area.min.x + title + ui.px(14), area.min.y + ui.px(7)},
+              ink(ui.theme.secondary),
+              count + "  ·  click a head to show it everywhere, Shift+click to compare it" +
+                  (stage.layer > 0 ? ", right-click to ablate it" : ""),
+              Align::left, area.width() - title - ui.px(14));
     const float y = area.min.y + ui.px(34), label = text_width(ui.fonts.body, "Sort by") + ui.px(10);
     draw_text(list, ui.fonts.body, {area.min.x, y + ui.px(4)}, ink(ui.theme.secondary), "Sort by");
     std::vector<Choice> rows = {{k_by_layer, k_by_layer, "As they stand in the computation"},
@@ -204,7 +204,8 @@ void heads_view(Desk& desk, const Ui& ui, const Area& area, const Run&) {
     const float margin = ui.px(k_margin);
     const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
                       {area.max.x - margin, area.max.y - ui.px(10)}};
-    const std::shared_ptr<const Survey>& survey = desk.document.survey();
+    // Kept while it is drawn: a click may close the view.
+    const std::shared_ptr<const Survey> survey = desk.document.survey();
     const Trace& trace = *desk.document.trace();
     const Stage& stage = surveyed_stage(trace, desk.document.presentation());
     header(desk, ui, inside, survey.get(), stage);
