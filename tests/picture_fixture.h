@@ -2,16 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/files/png.h"
 #include "core/graph/stage_table.h"
 #include "core/graph/trace.h"
 #include "core/op/op.h"
+#include "core/picture/color.h"
 #include "core/session/session.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope::test {
 
@@ -23,7 +27,6 @@ inline constexpr const StageInfo& k_weights = *"weights"_stage;
 inline constexpr const StageInfo& k_context = *"context"_stage;
 inline constexpr const StageInfo& k_tokens = *"tokens"_stage;
 
-inline constexpr float k_infinity = std::numeric_limits<float>::infinity();
 inline constexpr HeadChoice k_first{HeadChoice::Kind::one, 0};
 inline constexpr HeadChoice k_second{HeadChoice::Kind::one, 1};
 inline constexpr HeadChoice k_mean{HeadChoice::Kind::mean, 0};
@@ -57,6 +60,15 @@ inline std::vector<std::string> sentence() {
 }
 
 /// The first `count` words of a repeated sentence.
+inline float noise(int r, int c) { return static_cast<float>(std::sin(12.9898 * r + 78.233 * c + 1)); }
+
+inline Rgb8 pixel(const Pixels& pixels, int x, int y) {
+    const std::size_t at =
+        (static_cast<std::size_t>(y) * static_cast<std::size_t>(pixels.width) + static_cast<std::size_t>(x)) *
+        static_cast<std::size_t>(pixels.channels);
+    return {pixels.bytes[at], pixels.bytes[at + 1], pixels.bytes[at + 2]};
+}
+
 inline std::vector<std::string> words(int count) {
     std::vector<std::string> result;
     const std::vector<std::string> cycle = sentence();

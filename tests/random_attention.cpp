@@ -14,7 +14,7 @@
 namespace attnscope::test {
 namespace {
 
-Experiment random_settings(Dice& dice) {
+Experiment random_attention_settings(Dice& dice) {
     Experiment e;
     e.input.text = random_text(dice);
     if (dice.one_in(3)) e.input.text2 = random_text(dice);
@@ -105,7 +105,7 @@ void give(Dice& dice, const Trace& trace, Experiment& e) {
 }  // namespace
 
 Experiment random_attention(Dice& dice) {
-    Experiment e = random_settings(dice);
+    Experiment e = random_attention_settings(dice);
     const int queries = evaluate(e).find("weights"_stage)->shape().rows;
     for (int rules = dice.below(3); rules > 0; --rules)
         e.weighting.mask.push_back(random_rule(dice, queries));

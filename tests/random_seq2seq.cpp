@@ -11,7 +11,7 @@
 namespace attnscope::test {
 namespace {
 
-Experiment random_settings(Dice& dice) {
+Experiment random_seq2seq_settings(Dice& dice) {
     Experiment e;
     e.mechanism = MechanismKind::seq2seq;
     e.input.text = random_text(dice);
@@ -89,7 +89,7 @@ private:
 }  // namespace
 
 Experiment random_seq2seq(Dice& dice) {
-    Experiment e = random_settings(dice);
+    Experiment e = random_seq2seq_settings(dice);
     Giver giver(dice, e);
     const bool gives = dice.one_in(2);
     if (gives) giver.give_words();

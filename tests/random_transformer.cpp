@@ -10,7 +10,7 @@
 namespace attnscope::test {
 namespace {
 
-Experiment random_settings(Dice& dice) {
+Experiment random_transformer_settings(Dice& dice) {
     Experiment e;
     e.mechanism = MechanismKind::transformer;
     e.input.text = random_text(dice);
@@ -53,7 +53,7 @@ Matrix rows_of_table(Dice& dice, int count, int rows, bool none) {
 }  // namespace
 
 Experiment random_transformer(Dice& dice) {
-    Experiment e = random_settings(dice);
+    Experiment e = random_transformer_settings(dice);
     const Trace trace = evaluate(e);
     const int rows = trace.find("table"_stage)->shape().rows, N = trace.find("tokens"_stage)->shape().rows;
     for (int rules = dice.below(3); rules > 0; --rules) e.weighting.mask.push_back(random_rule(dice, N));

@@ -100,6 +100,16 @@ void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided ou
         out.noalias() = A * B.transpose();
 }
 
+void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum) { sum.noalias() += A * B; }
+
+void add_product_transposed(const ConstStrided& A, const ConstStrided& B, Strided sum) {
+    sum.noalias() += A * B.transpose();
+}
+
+void add_transposed_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {
+    sum.noalias() += A.transpose() * B;
+}
+
 void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out) {
     out = x * factor;
     if (divisor != 1) out /= divisor;

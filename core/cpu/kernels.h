@@ -20,6 +20,16 @@ using ConstStrided = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 void product(const ConstStrided& A, const ConstStrided& B, Strided out);
 /// out = A Bᵀ; A n × k, B m × k, out n × m, which overlaps neither.
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out);
+
+// What a product passes back to its operands, always in single precision; `sum` overlaps neither.
+
+/// sum += A B; A n × k, B k × m, sum n × m.
+void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum);
+/// sum += A Bᵀ; A n × k, B m × k, sum n × m.
+void add_product_transposed(const ConstStrided& A, const ConstStrided& B, Strided sum);
+/// sum += Aᵀ B; A k × n, B k × m, sum n × m.
+void add_transposed_product(const ConstStrided& A, const ConstStrided& B, Strided sum);
+
 /// out = x · factor ÷ divisor, element by element, multiplied first; x and out may be the same memory.
 void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out);
 /// out = x where open is not 0, else −∞; n × m each; x and out may be the same memory.

@@ -14,8 +14,8 @@ void DotProduct::forward(const Work& in, Tensor& out) const {
 
 void DotProduct::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
-        if (at.wants(0)) at.sum(0, h).noalias() += at.gradient(h) * at.input(1, h);
-        if (at.wants(1)) at.sum(1, h).noalias() += at.gradient(h).transpose() * at.input(0, h);
+        if (at.wants(0)) add_product(at.gradient(h), at.input(1, h), at.sum(0, h));
+        if (at.wants(1)) add_transposed_product(at.gradient(h), at.input(0, h), at.sum(1, h));
     }
 }
 

@@ -7,7 +7,9 @@ namespace attnscope::op {
 
 void GeneralScore::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), in.shape(1).columns), [&](RowBlock block) {
-        const Matrix QW = block.of(in.head(0, block.head)) * in.head(2);
+        const ConstMatrixView Q = block.of(in.head(0, block.head));
+        Matrix QW = Matrix::Zero(Q.rows(), in.head(2).cols());
+        add_product(Q, in.head(2), QW);
         product_transposed(QW, in.head(1, block.head), block.of(out.head(block.head)));
     });
 }
@@ -15,10 +17,12 @@ void GeneralScore::forward(const Work& in, Tensor& out) const {
 void GeneralScore::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         const ConstMatrixView Q = at.input(0, h), K = at.input(1, h), W = at.input(2);
-        const Matrix dQW = at.gradient(h) * K;
-        if (at.wants(0)) at.sum(0, h).noalias() += dQW * W.transpose();
-        if (at.wants(1)) at.sum(1, h).noalias() += at.gradient(h).transpose() * (Q * W).eval();
-        if (at.wants(2)) at.sum(2).noalias() += Q.transpose() * dQW;
+        Matrix QW = Matrix::Zero(Q.rows(), W.cols()), dQW = QW;
+        add_product(Q, W, QW);
+        add_product(at.gradient(h), K, dQW);
+        if (at.wants(0)) add_product_transposed(dQW, W, at.sum(0, h));
+        if (at.wants(1)) add_transposed_product(at.gradient(h), QW, at.sum(1, h));
+        if (at.wants(2)) add_transposed_product(Q, dQW, at.sum(2));
     }
 }
 

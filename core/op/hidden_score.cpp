@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cpu/kernels.h"
 #include "core/op/gradient_proof.h"
 
 namespace attnscope::op {
@@ -11,6 +12,13 @@ Shape hidden_shape(const Shape& Q, const Shape& K, int hidden) {
     Shape shape = per_head(Q.heads, Q.rows, K.rows * hidden);
     shape.depth = hidden;
     return shape;
+}
+
+/// x Wᵀ, n × W's rows.
+Matrix projected(ConstMatrixView x, const ConstStrided& W) {
+    Matrix result = Matrix::Zero(x.rows(), W.rows());
+    add_product_transposed(x, W, result);
+    return result;
 }
 
 /// tanh of each query's part plus each key's part, side by side for each key; n × (M · hidden).
@@ -27,8 +35,8 @@ Shape AdditiveHidden::shape(Shapes in) const { return hidden_shape(in[0], in[1],
 
 void AdditiveHidden::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
-        Matrix of_queries = block.of(in.head(0, block.head)) * in.head(2).transpose();
-        const Matrix of_keys = in.head(1, block.head) * in.head(3).transpose();
+        Matrix of_queries = projected(block.of(in.head(0, block.head)), in.head(2));
+        const Matrix of_keys = projected(in.head(1, block.head), in.head(3));
         if (in.count() > 4) of_queries.rowwise() += in.head(4).row(0);
         tanh_of_sums(of_queries, of_keys, block.of(out.head(block.head)));
     });
@@ -40,8 +48,8 @@ void ConcatHidden::forward(const Work& in, Tensor& out) const {
     for_row_blocks(row_loop(in, out.shape(), k_exponential_work), [&](RowBlock block) {
         const ConstMatrixView Q = block.of(in.head(0, block.head)), K = in.head(1, block.head),
                               W = in.head(2);
-        const Matrix of_queries = Q * W.leftCols(Q.cols()).transpose();
-        const Matrix of_keys = K * W.rightCols(K.cols()).transpose();
+        const Matrix of_queries = projected(Q, W.leftCols(Q.cols()));
+        const Matrix of_keys = projected(K, W.rightCols(K.cols()));
         tanh_of_sums(of_queries, of_keys, block.of(out.head(block.head)));
     });
 }
@@ -83,10 +91,10 @@ struct HiddenGradients {
 void AdditiveHidden::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         const HiddenGradients d(at.result(h), at.gradient(h), at.shape(2).rows);
-        if (at.wants(0)) at.sum(0, h).noalias() += d.of_queries * at.input(2);
-        if (at.wants(1)) at.sum(1, h).noalias() += d.of_keys * at.input(3);
-        if (at.wants(2)) at.sum(2).noalias() += d.of_queries.transpose() * at.input(0, h);
-        if (at.wants(3)) at.sum(3).noalias() += d.of_keys.transpose() * at.input(1, h);
+        if (at.wants(0)) add_product(d.of_queries, at.input(2), at.sum(0, h));
+        if (at.wants(1)) add_product(d.of_keys, at.input(3), at.sum(1, h));
+        if (at.wants(2)) add_transposed_product(d.of_queries, at.input(0, h), at.sum(2));
+        if (at.wants(3)) add_transposed_product(d.of_keys, at.input(1, h), at.sum(3));
         if (at.wants(4)) at.sum(4).row(0) += d.of_queries.colwise().sum();
     }
 }
@@ -95,11 +103,11 @@ void ConcatHidden::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         const ConstMatrixView Q = at.input(0, h), K = at.input(1, h), W = at.input(2);
         const HiddenGradients d(at.result(h), at.gradient(h), at.shape(2).rows);
-        if (at.wants(0)) at.sum(0, h).noalias() += d.of_queries * W.leftCols(Q.cols());
-        if (at.wants(1)) at.sum(1, h).noalias() += d.of_keys * W.rightCols(K.cols());
+        if (at.wants(0)) add_product(d.of_queries, W.leftCols(Q.cols()), at.sum(0, h));
+        if (at.wants(1)) add_product(d.of_keys, W.rightCols(K.cols()), at.sum(1, h));
         if (at.wants(2)) {
-            at.sum(2).leftCols(Q.cols()).noalias() += d.of_queries.transpose() * Q;
-            at.sum(2).rightCols(K.cols()).noalias() += d.of_keys.transpose() * K;
+            add_transposed_product(d.of_queries, Q, at.sum(2).leftCols(Q.cols()));
+            add_transposed_product(d.of_keys, K, at.sum(2).rightCols(K.cols()));
         }
     }
 }

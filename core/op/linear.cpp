@@ -17,8 +17,8 @@ void Linear::forward(const Work& in, Tensor& out) const {
 
 void Linear::backward(const Backward& at) const {
     const ConstMatrixView dY = at.gradient();
-    if (at.wants(0)) at.sum(0).noalias() += dY * at.input(1);
-    if (at.wants(1)) at.sum(1).noalias() += dY.transpose() * at.input(0);
+    if (at.wants(0)) add_product(dY, at.input(1), at.sum(0));
+    if (at.wants(1)) add_transposed_product(dY, at.input(0), at.sum(1));
     if (at.wants(2)) at.sum(2).row(0) += dY.colwise().sum();
 }
 

@@ -26,9 +26,10 @@ void WeightedSum::forward(const Work& in, Tensor& out) const {
 void WeightedSum::backward(const Backward& at) const {
     for (int h = 0; h < at.heads(); ++h) {
         const ConstMatrixView dC = at.gradient(h), A = at.input(0, h), V = at.input(2, h);
-        const Matrix dA = dC * V.transpose();
+        Matrix dA = Matrix::Zero(A.rows(), A.cols());
+        add_product_transposed(dC, V, dA);
         if (at.wants(0)) at.sum(0, h) += (at.input(1, h).array() == -INFINITY).select(0.0f, dA);
-        if (at.wants(2)) at.sum(2, h).noalias() += A.transpose() * dC;
+        if (at.wants(2)) add_transposed_product(A, dC, at.sum(2, h));
     }
 }
 

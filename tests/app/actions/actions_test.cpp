@@ -14,12 +14,13 @@
 #include "core/mechanism/evaluate.h"
 #include "core/recipe/recipe.h"
 #include "core/session/examples.h"
+#include "tests/keys.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Mods k_ctrl{.ctrl = true};
+using namespace test;
 
 TEST(ActionTableTest, IdsAreUniqueAndFound) {
     std::set<std::string_view> seen;

@@ -12,13 +12,13 @@
 #include "core/recipe/recipe.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
+#include "tests/keys.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Mods k_ctrl{.ctrl = true};
-constexpr Mods k_ctrl_shift{.ctrl = true, .shift = true};
+using namespace test;
 
 class FilesTest : public InterfaceTest {
 protected:

@@ -11,13 +11,15 @@
 #include "core/experiment/given_names.h"
 #include "core/graph/stage_table.h"
 #include "tests/interface.h"
+#include "tests/keys.h"
 #include "tests/sessions.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Mods k_ctrl{.ctrl = true};
+using namespace test;
+
 constexpr Mods k_shift{.shift = true};
 
 TEST(GivenTest, RulesAndAGivenMaskAreOneMaskToEdit) {

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Experiment with_seed(std::int64_t seed) {
+Experiment seeded(std::int64_t seed) {
     Experiment experiment;
     experiment.weights.seed = seed;
     return experiment;
@@ -28,7 +28,7 @@ Experiment with_seed(std::int64_t seed) {
 
 /// Takes long enough to be overtaken.
 Experiment slow(std::int64_t seed) {
-    Experiment experiment = with_seed(seed);
+    Experiment experiment = seeded(seed);
     experiment.input.text.clear();
     for (int i = 0; i < 1000; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
     experiment.input.dim = 256;
@@ -38,13 +38,13 @@ Experiment slow(std::int64_t seed) {
 
 TEST(WorkerTest, GivesTheTraceThatEvaluateGives) {
     Worker worker({}, {});
-    worker.request(SlotName::live, with_seed(5));
+    worker.request(SlotName::live, seeded(5));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace) << (result ? result->error : "no result");
-    const Trace expected = evaluate(with_seed(5));
-    EXPECT_EQ(result->experiment, with_seed(5));
-    EXPECT_EQ(result->trace->experiment, with_seed(5));
+    const Trace expected = evaluate(seeded(5));
+    EXPECT_EQ(result->experiment, seeded(5));
+    EXPECT_EQ(result->trace->experiment, seeded(5));
     ASSERT_EQ(result->trace->records.size(), expected.records.size());
     for (std::size_t i = 0; i < expected.records.size(); ++i) {
         const Buffer& given = result->trace->records[i].stage->buffer;
@@ -64,7 +64,7 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
         });
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
-    Experiment e = with_seed(1);
+    Experiment e = seeded(1);
     e.attention.heads = 2;
     worker.request(SlotName::live, e);
     worker.wait();
@@ -87,7 +87,7 @@ TEST(WorkerTest, MeansAreReadyOnceTheyAreWantedAndNothingElseIsComputedAgain) {
 
 /// Large enough that only what is shown is found out.
 Experiment large() {
-    Experiment experiment = with_seed(1);
+    Experiment experiment = seeded(1);
     experiment.input.text.clear();
     for (int i = 0; i < 300; ++i) experiment.input.text += "word" + std::to_string(i) + " ";
     experiment.attention.heads = 4;
@@ -138,7 +138,7 @@ TEST(WorkerTest, TheNewestTraceIsDeliveredAgainWhenItIsReadyForAnotherHead) {
 }
 
 Experiment with_two_heads_and_a_loss() {
-    Experiment e = with_seed(1);
+    Experiment e = seeded(1);
     e.attention.heads = 2;
     return test::with_loss(e);
 }
@@ -154,7 +154,7 @@ TEST(WorkerTest, GradientsThatAreWantedComeWithTheTrace) {
     ASSERT_NE(gradient, nullptr);
     EXPECT_TRUE(gradient->buffer.known_range());
     EXPECT_TRUE(gradient->buffer.known_mean());
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     worker.wait();
     const auto without_loss = worker.take();
     ASSERT_TRUE(without_loss && without_loss->trace) << "a trace without a loss is none without gradients";
@@ -181,7 +181,7 @@ TEST(WorkerTest, GradientsThatAreWantedLaterAreDeliveredWithTheSameStages) {
 
 TEST(WorkerTest, OfSmallTracesEveryHeadIsReady) {
     Worker worker({}, {});
-    Experiment e = with_seed(1);
+    Experiment e = seeded(1);
     e.attention.heads = 2;
     worker.request(SlotName::live, e);
     worker.wait();
@@ -206,14 +206,14 @@ TEST(WorkerTest, StoppedIsSaidWithoutWaitingForWhatDoesNotStop) {
     EXPECT_FALSE(worker.stopped());
     allowed.set_value();
     while (!worker.stopped()) std::this_thread::yield();
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     EXPECT_FALSE(worker.take()) << "nothing is computed any more";
 }
 
 TEST(WorkerTest, AResultIsTakenOnce) {
     Worker worker({}, {});
     EXPECT_FALSE(worker.take());
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     worker.wait();
     EXPECT_TRUE(worker.take());
     EXPECT_FALSE(worker.take());
@@ -221,7 +221,7 @@ TEST(WorkerTest, AResultIsTakenOnce) {
 
 TEST(WorkerTest, TheNewestRequestWins) {
     Worker worker({}, {});
-    for (int seed = 0; seed < 200; ++seed) worker.request(SlotName::live, with_seed(seed));
+    for (int seed = 0; seed < 200; ++seed) worker.request(SlotName::live, seeded(seed));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
@@ -237,11 +237,11 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
         for (int i = 0; i < k_rounds; ++i) {
             worker.request(SlotName::live, slow(i));
             std::this_thread::sleep_for(10ms);  // it has begun, and is far from its end
-            worker.request(SlotName::live, with_seed(i));
+            worker.request(SlotName::live, seeded(i));
             worker.wait();
             const auto result = worker.take();
             ASSERT_TRUE(result && result->trace);
-            EXPECT_EQ(result->trace->experiment, with_seed(i));
+            EXPECT_EQ(result->trace->experiment, seeded(i));
         }
     }
     EXPECT_GE(wakes, k_rounds);
@@ -251,7 +251,7 @@ TEST(WorkerTest, ANewRequestCancelsTheRunningOne) {
 
 TEST(WorkerTest, AnErrorIsAResult) {
     Worker worker({}, {});
-    Experiment wrong = with_seed(1);
+    Experiment wrong = seeded(1);
     wrong.input.table_size = -7;
     worker.request(SlotName::live, wrong);
     worker.wait();
@@ -268,16 +268,16 @@ TEST(WorkerTest, GoesOnAfterAnError) {
     wrong.input.text.clear();
     worker.request(SlotName::live, wrong);
     worker.wait();
-    worker.request(SlotName::live, with_seed(2));
+    worker.request(SlotName::live, seeded(2));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
-    EXPECT_EQ(result->trace->experiment, with_seed(2));
+    EXPECT_EQ(result->trace->experiment, seeded(2));
 }
 
 TEST(WorkerTest, WhatIsTooLargeIsAnError) {
     Worker worker({.threads = 0, .memory_limit = 1000, .cancel = {}}, {});
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result);
@@ -288,7 +288,7 @@ TEST(WorkerTest, WhatIsTooLargeIsAnError) {
 TEST(WorkerTest, AResultWakes) {
     std::promise<void> woken;
     Worker worker({}, [&] { woken.set_value(); });
-    worker.request(SlotName::live, with_seed(3));
+    worker.request(SlotName::live, seeded(3));
     EXPECT_EQ(woken.get_future().wait_for(60s), std::future_status::ready);
     EXPECT_TRUE(worker.take());
 }
@@ -298,7 +298,7 @@ TEST(WorkerTest, TheWakeMayAskTheWorker) {
     std::promise<bool> there;
     Worker worker({}, [&] { there.set_value(asked->take().has_value()); });
     asked = &worker;
-    worker.request(SlotName::live, with_seed(3));
+    worker.request(SlotName::live, seeded(3));
     auto answer = there.get_future();
     ASSERT_EQ(answer.wait_for(60s), std::future_status::ready);
     EXPECT_TRUE(answer.get());
@@ -325,10 +325,10 @@ TEST(WorkerTest, EndsInTheMiddleOfAnEvaluation) {
 
 TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
     Worker worker({}, {});
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     worker.wait();
     const auto first = worker.take();
-    Experiment hotter = with_seed(1);
+    Experiment hotter = seeded(1);
     hotter.weighting.temperature = 2;
     worker.request(SlotName::live, hotter);
     worker.wait();
@@ -340,16 +340,16 @@ TEST(WorkerTest, StagesThatDidNotChangeAreTakenOver) {
 
 TEST(WorkerSlotTest, EachSlotHasItsOwnResult) {
     Worker worker({}, {});
-    worker.request(SlotName::beside, with_seed(2));
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::beside, seeded(2));
+    worker.request(SlotName::live, seeded(1));
     worker.wait();
     const auto first = worker.take(), second = worker.take();
     ASSERT_TRUE(first && first->trace && second && second->trace);
     EXPECT_FALSE(worker.take());
     EXPECT_EQ(first->slot, SlotName::live);
-    EXPECT_EQ(first->trace->experiment, with_seed(1));
+    EXPECT_EQ(first->trace->experiment, seeded(1));
     EXPECT_EQ(second->slot, SlotName::beside);
-    EXPECT_EQ(second->trace->experiment, with_seed(2));
+    EXPECT_EQ(second->trace->experiment, seeded(2));
 }
 
 /// A card that says when its first operation begins, and waits there until it is canceled or allowed to go
@@ -377,17 +377,17 @@ TEST(WorkerSlotTest, ARequestDoesNotCancelTheOtherSlots) {
     const auto card = std::make_shared<HeldCard>();
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
-    worker.request(SlotName::beside, with_seed(2));
+    worker.request(SlotName::beside, seeded(2));
     card->begun.get_future().wait();
-    for (int seed = 10; seed < 15; ++seed) worker.request(SlotName::live, with_seed(seed));
+    for (int seed = 10; seed < 15; ++seed) worker.request(SlotName::live, seeded(seed));
     EXPECT_TRUE(worker.busy(SlotName::live));
     EXPECT_TRUE(worker.busy(SlotName::beside));
     card->allowed = true;
     worker.wait();
     const auto a = worker.take(), b = worker.take();
     ASSERT_TRUE(a && a->trace && b && b->trace);
-    EXPECT_EQ(a->trace->experiment, with_seed(14)) << "the newest one wins";
-    EXPECT_EQ(b->trace->experiment, with_seed(2));
+    EXPECT_EQ(a->trace->experiment, seeded(14)) << "the newest one wins";
+    EXPECT_EQ(b->trace->experiment, seeded(2));
     EXPECT_EQ(b->trace->backend, BackendKind::gpu) << "what was computed before the card was chosen";
 }
 
@@ -395,13 +395,13 @@ TEST(WorkerSlotTest, ANewRequestCancelsItsOwnSlots) {
     const auto card = std::make_shared<HeldCard>();
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
-    worker.request(SlotName::beside, with_seed(2));
+    worker.request(SlotName::beside, seeded(2));
     card->begun.get_future().wait();
-    worker.request(SlotName::beside, with_seed(3));
+    worker.request(SlotName::beside, seeded(3));
     worker.wait();
     const auto result = worker.take();
     ASSERT_TRUE(result && result->trace);
-    EXPECT_EQ(result->trace->experiment, with_seed(3));
+    EXPECT_EQ(result->trace->experiment, seeded(3));
     EXPECT_FALSE(worker.take());
 }
 
@@ -409,9 +409,9 @@ TEST(WorkerSlotTest, AClosedSlotIsCanceledAndItsResultDropped) {
     const auto card = std::make_shared<HeldCard>();
     Worker worker({}, {});
     worker.compute_on([&] { return BackendChoice{card, ""}; });
-    worker.request(SlotName::beside, with_seed(2));
+    worker.request(SlotName::beside, seeded(2));
     card->begun.get_future().wait();
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     worker.close(SlotName::beside);
     worker.wait();
     const auto result = worker.take();
@@ -419,7 +419,7 @@ TEST(WorkerSlotTest, AClosedSlotIsCanceledAndItsResultDropped) {
     EXPECT_EQ(result->slot, SlotName::live);
     EXPECT_FALSE(worker.take());
 
-    worker.request(SlotName::beside, with_seed(2));
+    worker.request(SlotName::beside, seeded(2));
     worker.wait();
     worker.close(SlotName::beside);
     EXPECT_FALSE(worker.take());
@@ -431,9 +431,9 @@ TEST(WorkerSlotTest, AClosedSlotIsCanceledAndItsResultDropped) {
 
 TEST(WorkerSlotTest, ASlotTakesOverWhatEqualsTheOthers) {
     Worker worker({}, {});
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     worker.wait();
-    Experiment hotter = with_seed(1);
+    Experiment hotter = seeded(1);
     hotter.weighting.temperature = 2;
     worker.request(SlotName::beside, hotter);
     worker.wait();
@@ -461,7 +461,7 @@ void expect_the_processor(const WorkResult& result, const std::string& notice) {
 TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     worker.wait();
     EXPECT_FALSE(worker.backend().on_card);
     std::promise<void> seen;
@@ -474,7 +474,7 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
     const WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace) << result.error;
     EXPECT_EQ(result.trace->backend, BackendKind::gpu);
-    EXPECT_EQ(result.experiment, with_seed(1));
+    EXPECT_EQ(result.experiment, seeded(1));
     EXPECT_GT(card->operations, 0);
     EXPECT_TRUE(worker.backend().on_card);
     EXPECT_EQ(worker.backend().reason, "as the test asked");
@@ -487,7 +487,7 @@ TEST(WorkerBackendTest, WhatIsChosenComputesTheNewestExperimentAgain) {
 TEST(WorkerBackendTest, WhereThereIsNoneTheProcessorComputesAndTheReasonIsKnown) {
     Worker worker({}, {});
     worker.compute_on([]() -> BackendChoice { throw Error(ErrorKind::backend, "no OpenGL 4.3"); });
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     EXPECT_EQ(result_of(worker).trace->backend, BackendKind::cpu);
     EXPECT_EQ(worker.backend().reason, "no OpenGL 4.3");
 }
@@ -500,11 +500,11 @@ TEST(WorkerBackendTest, ACardThatFailsGivesWayToTheProcessor) {
     Worker worker({}, {});
     worker.compute_on(choosing(card));
     worker.wait();
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     expect_the_processor(result_of(worker), "the card is lost (computing on the CPU)");
     EXPECT_FALSE(worker.backend().on_card);
     const int steps = card->operations;
-    worker.request(SlotName::live, with_seed(2));
+    worker.request(SlotName::live, seeded(2));
     EXPECT_EQ(result_of(worker).notice, "");
     EXPECT_EQ(card->operations, steps) << "a lost card is asked again";
 }
@@ -524,7 +524,7 @@ TEST(WorkerBackendTest, ACardThatHangsIsLeftBehind) {
     {
         Worker worker({}, {});
         worker.compute_on([&] { return BackendChoice{card, ""}; });
-        worker.request(SlotName::live, with_seed(1));
+        worker.request(SlotName::live, seeded(1));
         begun.get_future().wait();
         start = std::chrono::steady_clock::now();
     }
@@ -543,10 +543,10 @@ TEST(WorkerBackendTest, WhatDoesNotFitTheCardIsComputedByTheProcessorAlone) {
     Worker worker({}, {});
     worker.compute_on(choosing(card));
     worker.wait();
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     expect_the_processor(result_of(worker), "the card is full (computing on the CPU)");
     full = false;
-    worker.request(SlotName::live, with_seed(2));
+    worker.request(SlotName::live, seeded(2));
     EXPECT_EQ(result_of(worker).trace->backend, BackendKind::gpu);
 }
 
@@ -558,7 +558,7 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
         });
     Worker worker({}, {});
     worker.compute_on(choosing(card));
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     WorkResult result = result_of(worker);
     ASSERT_TRUE(result.trace && result.trace->backend == BackendKind::gpu) << result.error;
     worker.leave_card("the card is lost");
@@ -572,8 +572,8 @@ TEST(WorkerBackendTest, ValuesThatCannotBeReadAreComputedAgain) {
 TEST(WorkerBackendTest, BothSlotsAreComputedOnWhatIsChosenAndAgainWhenItIsLost) {
     const auto card = std::make_shared<test::FakeBackend>();
     Worker worker({}, {});
-    worker.request(SlotName::live, with_seed(1));
-    worker.request(SlotName::beside, with_seed(2));
+    worker.request(SlotName::live, seeded(1));
+    worker.request(SlotName::beside, seeded(2));
     worker.wait();
     const auto take_both = [&](BackendKind backend) {
         worker.wait();
@@ -600,19 +600,19 @@ TEST(WorkerBackendTest, ACardThatFailsForOneSlotIsLeftByBoth) {
         });
     Worker worker({}, {});
     worker.compute_on(choosing(card));
-    worker.request(SlotName::live, with_seed(1));
-    worker.request(SlotName::beside, with_seed(2));
+    worker.request(SlotName::live, seeded(1));
+    worker.request(SlotName::beside, seeded(2));
     worker.wait();
     while (worker.take()) {
     }
     lost = true;
-    worker.request(SlotName::live, with_seed(3));
+    worker.request(SlotName::live, seeded(3));
     worker.wait();
     const auto a = worker.take(), b = worker.take();
     ASSERT_TRUE(a && a->trace && b && b->trace);
     EXPECT_EQ(a->trace->backend, BackendKind::cpu);
     EXPECT_EQ(b->trace->backend, BackendKind::cpu);
-    EXPECT_EQ(b->trace->experiment, with_seed(2));
+    EXPECT_EQ(b->trace->experiment, seeded(2));
 }
 
 TEST(WorkerBackendTest, WhatIsWantedAtOnceDoesNotWaitForTheProcessor) {
@@ -629,7 +629,7 @@ TEST(WorkerBackendTest, WhatIsWantedAtOnceDoesNotWaitForTheProcessor) {
 
 TEST(WorkerBackendTest, ComputingAgainTakesNothingOver) {
     Worker worker({}, {});
-    worker.request(SlotName::live, with_seed(1));
+    worker.request(SlotName::live, seeded(1));
     const auto first = result_of(worker).trace;
     worker.compute_again();
     const auto second = result_of(worker).trace;

@@ -7,12 +7,12 @@
 #include "core/picture/colormap.h"
 #include "core/tensor/buffer.h"
 #include "tests/headless.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
+using namespace test;
 
 std::uint32_t packed(Rgb8 color) {
     return static_cast<std::uint32_t>(color.red) << 24 | static_cast<std::uint32_t>(color.green) << 16 |

@@ -9,13 +9,13 @@
 #include "core/mechanism/mechanisms.h"
 #include "core/session/options.h"
 #include "tests/interface.h"
+#include "tests/keys.h"
 #include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Mods k_ctrl{.ctrl = true};
-constexpr Mods k_ctrl_shift{.ctrl = true, .shift = true};
+using namespace test;
 
 class ExperimentPanelTest : public InterfaceTest {};
 

@@ -5,13 +5,13 @@
 #include "core/mechanism/evaluate.h"
 #include "core/picture/color.h"
 #include "tests/interface.h"
+#include "tests/keys.h"
 #include "tests/sessions.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Mods k_ctrl{.ctrl = true};
-constexpr Mods k_ctrl_shift{.ctrl = true, .shift = true};
+using namespace test;
 
 class SentenceTest : public InterfaceTest {
 protected:

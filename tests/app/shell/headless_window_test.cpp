@@ -4,11 +4,12 @@
 
 #include "app/ui/text_field.h"
 #include "tests/headless.h"
+#include "tests/keys.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Mods k_ctrl{.ctrl = true};
+using namespace test;
 
 /// A window with two fields; the first gets the focus.
 class TypingTest : public HeadlessTest {

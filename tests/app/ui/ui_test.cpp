@@ -7,12 +7,12 @@
 
 #include "app/views/focus_layout.h"
 #include "core/graph/stage_table.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
-constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+using namespace test;
 
 TEST(CellAtTest, IsTheCellThatThePositionLiesIn) {
     EXPECT_EQ(cell_at(0, 5), 0);

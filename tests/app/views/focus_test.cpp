@@ -3,11 +3,12 @@
 
 #include "core/picture/color_scale.h"
 #include "tests/interface.h"
+#include "tests/keys.h"
 
 namespace attnscope {
 namespace {
 
-constexpr Mods k_ctrl{.ctrl = true};
+using namespace test;
 
 class FocusTest : public InterfaceTest {};
 

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "core/cpu/row_blocks.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
-constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+using namespace test;
 
 // Sizes on either side of every cut: one cell, primes, the lanes of a vector, the rows of a block.
 const std::vector<int> k_odd_sizes = {1, 2, 3, 7, 15, 16, 17, 31, 63, 64, 65, 131};

@@ -12,14 +12,15 @@
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/session.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope {
 namespace {
 
+using namespace test;
+
 using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
-
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
 
 Json parsed(const Trace& trace, const Names& names = {}) { return Json::parse(trace_json(trace, names)); }
 

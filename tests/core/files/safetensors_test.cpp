@@ -33,7 +33,7 @@ std::string entry(const std::string& name, const std::string& shape, const std::
 
 Tensors read(const std::string& bytes) { return tensors_from_safetensors(bytes, "run.safetensors"); }
 
-std::string refusal(const std::string& bytes, std::string_view required = "") {
+std::string refusal_of(const std::string& bytes, std::string_view required = "") {
     try {
         tensors_from_safetensors(bytes, "run.safetensors", required);
     } catch (const Error& error) {
@@ -86,7 +86,7 @@ TEST(SafetensorsTest, WhatIsWrittenIsTheFormat) {
     while (header.size() % 8 != 0) header += ' ';
     EXPECT_EQ(to_safetensors(tensors),
               file_of(header, std::string("\x00\x00\x80\x3f\x00\x00\x00\xc0\x00\x00\x00\x3f", 12)));
-    EXPECT_EQ(to_safetensors({}), file_of("{}      "));
+    EXPECT_EQ(to_safetensors(Tensors{}), file_of("{}      "));
 }
 
 TEST(SafetensorsTest, EveryNumberComesBackToTheBit) {
@@ -227,20 +227,20 @@ TEST(SafetensorsTest, WhatBreaksARuleOfTheFormatIsRefused) {
          "overlap"},
     };
     for (const Row& row : rows)
-        EXPECT_EQ(refusal(row.bytes), "run.safetensors: " + row.message)
+        EXPECT_EQ(refusal_of(row.bytes), "run.safetensors: " + row.message)
             << message_text(row.bytes.substr(0, 150), 200);
 }
 
 TEST(SafetensorsTest, AFileCutOffAnywhereIsRefused) {
     const std::string whole = to_safetensors(of_bits({1, 2, 3}));
     for (std::size_t size = 0; size < whole.size(); ++size)
-        EXPECT_NE(refusal(whole.substr(0, size)).find("cut off"), std::string::npos) << size;
-    EXPECT_NE(refusal(whole + "x"), "accepted");
+        EXPECT_NE(refusal_of(whole.substr(0, size)).find("cut off"), std::string::npos) << size;
+    EXPECT_NE(refusal_of(whole + "x"), "accepted");
 }
 
 TEST(SafetensorsTest, ANameInAMessageIsShortAndOneLine) {
     const std::string name = "a\\n" + std::string(5000, 'x') + "\\u202e";
-    const std::string message = refusal(file_of("{" + entry(name, "[1,1,1]", "[0,4]") + "}", zeros(4)));
+    const std::string message = refusal_of(file_of("{" + entry(name, "[1,1,1]", "[0,4]") + "}", zeros(4)));
     EXPECT_LT(message.size(), 250u);
     EXPECT_EQ(message.find("\u202e"), std::string::npos);
 }
@@ -255,17 +255,18 @@ TEST(SafetensorsTest, MoreTensorsThanAnyFileHasAreRefused) {
     }
     const std::string message =
         "run.safetensors: its header has more than 10000 names: use a file with fewer tensors";
-    EXPECT_EQ(refusal(file_of(header + "}", zeros(4 * k_max_tensors + 4))), message);
-    EXPECT_EQ(refusal(file_of(metadata + "}}")), message);
+    EXPECT_EQ(refusal_of(file_of(header + "}", zeros(4 * k_max_tensors + 4))), message);
+    EXPECT_EQ(refusal_of(file_of(metadata + "}}")), message);
 }
 
 TEST(SafetensorsTest, AKeyThatIsRequiredIsLookedForBeforeTheTensors) {
     const std::string half = R"("W":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}})";
     const std::string lacks =
         "run.safetensors: its metadata has no \"attnscope\": open a file that attnscope wrote";
-    EXPECT_EQ(refusal(file_of("{" + half, zeros(4)), "attnscope"), lacks);
-    EXPECT_EQ(refusal(file_of(R"({"__metadata__":{"format":"pt"},)" + half, zeros(4)), "attnscope"), lacks);
-    EXPECT_EQ(refusal(file_of(R"({"__metadata__":{"attnscope":""},)" + half, zeros(4)), "attnscope"),
+    EXPECT_EQ(refusal_of(file_of("{" + half, zeros(4)), "attnscope"), lacks);
+    EXPECT_EQ(refusal_of(file_of(R"({"__metadata__":{"format":"pt"},)" + half, zeros(4)), "attnscope"),
+              lacks);
+    EXPECT_EQ(refusal_of(file_of(R"({"__metadata__":{"attnscope":""},)" + half, zeros(4)), "attnscope"),
               "run.safetensors: the tensor \"W\" has the type \"F16\": save it as float32 (F32)");
 }
 

@@ -13,12 +13,12 @@
 #include "core/mechanism/evaluate.h"
 #include "tests/core/graph/explain_cases.h"
 #include "tests/fake_backend.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
+using namespace test;
 
 using test::cases, test::random_matrix, test::Case;
 

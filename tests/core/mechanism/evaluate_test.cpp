@@ -17,13 +17,17 @@
 #include "core/graph/stage_table.h"
 #include "core/random/initializers.h"
 #include "core/session/examples.h"
+#include "tests/computed.h"
 #include "tests/drawn.h"
 #include "tests/fake_backend.h"
+#include "tests/refusal.h"
 
 namespace attnscope {
 namespace {
 
-const Matrix& random_matrix(int rows, int columns, unsigned seed) {
+using namespace test;
+
+const Matrix& kept_matrix(int rows, int columns, unsigned seed) {
     static std::map<std::tuple<int, int, unsigned>, Matrix> kept;
     auto& matrix = kept[{rows, columns, seed}];
     if (matrix.size() == 0) {
@@ -33,13 +37,6 @@ const Matrix& random_matrix(int rows, int columns, unsigned seed) {
         for (Eigen::Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = normal(engine);
     }
     return matrix;
-}
-
-std::set<std::string> computed(const Trace& trace) {
-    std::set<std::string> names;
-    for (const StageRecord& record : trace.records)
-        if (record.computed) names.emplace(record.stage->name());
-    return names;
 }
 
 bool identical(const Trace& a, const Trace& b) {
@@ -356,22 +353,22 @@ TEST(EvaluateTest, AMaskedCellIsMinusInfinityAndItsWeightExactlyZero) {
 Experiment given_qkv(int n, int m, int d) {
     Experiment e;
     e.input.dim = d;
-    e.weights.given.emplace("query", GivenMatrix(random_matrix(n, d, 1)));
-    e.weights.given.emplace("key", GivenMatrix(random_matrix(m, d, 2)));
-    e.weights.given.emplace("value", GivenMatrix(random_matrix(m, d, 3)));
+    e.weights.given.emplace("query", GivenMatrix(kept_matrix(n, d, 1)));
+    e.weights.given.emplace("key", GivenMatrix(kept_matrix(m, d, 2)));
+    e.weights.given.emplace("value", GivenMatrix(kept_matrix(m, d, 3)));
     return e;
 }
 
 TEST(EvaluateTest, KeysThatAreGivenInAnotherNumberHaveNoWords) {
     Experiment e;
     e.input.text = "one two three";
-    e.weights.given.emplace("embedding_kv", GivenMatrix(random_matrix(5, e.input.dim, 4)));
+    e.weights.given.emplace("embedding_kv", GivenMatrix(kept_matrix(5, e.input.dim, 4)));
     Trace trace = evaluate(e);
     EXPECT_EQ(trace.rows, (std::vector<std::string>{"one", "two", "three"}));
     EXPECT_EQ(trace.columns, std::vector<std::string>{});
     EXPECT_EQ(trace.label(Axis::key_token, 0), "1");
     EXPECT_EQ(trace.find("weights"_stage)->shape(), (Shape{1, 3, 5, true}));
-    e.weights.given = {{"query", GivenMatrix(random_matrix(2, e.input.dim, 5))}};
+    e.weights.given = {{"query", GivenMatrix(kept_matrix(2, e.input.dim, 5))}};
     trace = evaluate(e);
     EXPECT_EQ(trace.rows, std::vector<std::string>{});
     EXPECT_EQ(trace.columns, (std::vector<std::string>{"one", "two", "three"}));
@@ -608,16 +605,6 @@ TEST(StagesTest, TheOperandsOfAStageStandWhereTheMathematicsPutsThem) {
     const Trace decoded = evaluate(decoder);
     EXPECT_EQ(operand_names(decoded, "decoder_context"), "alignment, annotations");
     EXPECT_EQ(operand_names(decoded, "keys_projected"), "annotations, U_aᵀ");
-}
-
-std::string refusal(const Experiment& e) {
-    try {
-        evaluate(e);
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-        return error.what();
-    }
-    return "";
 }
 
 TEST(EvaluateTest, AMatrixTwiceAsWideMayHaveDecimalCommas) {

@@ -15,10 +15,14 @@
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/op/gru.h"
+#include "tests/computed.h"
+#include "tests/refusal.h"
 #include "tests/translation.h"
 
 namespace attnscope {
 namespace {
+
+using namespace test;
 
 Experiment with(const std::function<void(Experiment&)>& change) {
     Experiment e = translation();
@@ -30,22 +34,6 @@ ConstMatrixView matrix(const Trace& trace, std::string_view stage) {
     const Stage* found = trace.find_named(stage);
     if (!found) throw std::runtime_error("no stage " + std::string(stage));
     return found->buffer.host().head(0);
-}
-
-std::set<std::string> computed(const Trace& trace) {
-    std::set<std::string> names;
-    for (const StageRecord& record : trace.records)
-        if (record.computed) names.emplace(record.stage->name());
-    return names;
-}
-
-std::string refusal(const Experiment& e) {
-    try {
-        evaluate(e);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 bool equal(ConstMatrixView a, ConstMatrixView b) {

@@ -8,11 +8,12 @@
 #include "core/graph/explain.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
+using namespace test;
 
 op::Mask everything() {
     Matrix custom = Matrix::Ones(3, 4), bias = Matrix::Zero(3, 4);

@@ -18,18 +18,9 @@ namespace {
 
 using namespace test;
 
-Rgb8 pixel(const Pixels& pixels, int x, int y) {
-    const std::size_t at =
-        (static_cast<std::size_t>(y) * static_cast<std::size_t>(pixels.width) + static_cast<std::size_t>(x)) *
-        3;
-    return {pixels.bytes[at], pixels.bytes[at + 1], pixels.bytes[at + 2]};
-}
-
 Rgb8 middle_of(const Pixels& pixels, const Box& cell) {
     return pixel(pixels, cell.x + cell.width / 2, cell.y + cell.height / 2);
 }
-
-float noise(int r, int c) { return static_cast<float>(std::sin(12.9898 * r + 78.233 * c + 1)); }
 
 Figure figure_of(const StageInfo& info, int n, int cell_size, ThemeKind theme, ColormapKind colormap,
                  bool values, const Formula& formula) {

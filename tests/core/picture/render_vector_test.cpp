@@ -25,7 +25,6 @@ namespace {
 
 using namespace test;
 
-float noise(int r, int c) { return static_cast<float>(std::sin(12.9898 * r + 78.233 * c + 1)); }
 float magnitude(int, int r, int c) { return std::abs(noise(r, c)); }
 
 Figure weights(int n, int cell_size, const Formula& mask, const std::string& title = "",
@@ -42,7 +41,7 @@ Figure weights(int n, int cell_size, const Formula& mask, const std::string& tit
 float all_open(int, int, int) { return 1; }
 float causal(int, int r, int c) { return c <= r ? 1.f : 0.f; }
 
-Figure example() { return weights(8, 48, causal, "Wörter & <Weights>", true); }
+Figure causal_example() { return weights(8, 48, causal, "Wörter & <Weights>", true); }
 
 std::size_t count(std::string_view text, std::string_view what) {
     std::size_t n = 0;
@@ -84,16 +83,10 @@ Pixels image_in(const std::string& svg) {
     return decode_png(bytes, "image");
 }
 
-Rgb8 pixel(const Pixels& pixels, int x, int y) {
-    const std::size_t at =
-        (static_cast<std::size_t>(y) * static_cast<std::size_t>(pixels.width) + static_cast<std::size_t>(x)) *
-        static_cast<std::size_t>(pixels.channels);
-    return {pixels.bytes[at], pixels.bytes[at + 1], pixels.bytes[at + 2]};
-}
-
 TEST(RenderVectorTest, FilesBeginAndEndAsTheyMust) {
     const TextFace face;
-    const std::string svg = render_svg(example(), face, "{}"), pdf = render_pdf(example(), face);
+    const std::string svg = render_svg(causal_example(), face, "{}"),
+                      pdf = render_pdf(causal_example(), face);
     EXPECT_TRUE(svg.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "));
     EXPECT_TRUE(svg.ends_with("</svg>\n"));
     EXPECT_TRUE(is_svg(svg));
@@ -105,8 +98,8 @@ TEST(RenderVectorTest, FilesBeginAndEndAsTheyMust) {
 
 TEST(RenderVectorTest, ThePictureIsAsLargeAsThePng) {
     const TextFace face;
-    const Size size = measure(example(), face);
-    const std::string svg = render_svg(example(), face, "{}");
+    const Size size = measure(causal_example(), face);
+    const std::string svg = render_svg(causal_example(), face, "{}");
     const std::string width = std::to_string(size.width), height = std::to_string(size.height);
     EXPECT_NE(svg.find("viewBox=\"0 0 " + width + " " + height + "\""), svg.npos);
     EXPECT_NE(svg.find("width=\"" + width + "px\" height=\"" + height + "px\""), svg.npos);
@@ -115,11 +108,11 @@ TEST(RenderVectorTest, ThePictureIsAsLargeAsThePng) {
 TEST(RenderVectorTest, EqualFiguresAreEqualBytesAfterOtherFilesInEveryProcessAndLocale) {
     const TextFace face;
     const auto both = [] {
-        return render_svg(example(), TextFace(), "{}") + render_pdf(example(), TextFace());
+        return render_svg(causal_example(), TextFace(), "{}") + render_pdf(causal_example(), TextFace());
     };
     const std::string bytes = both();
     render_svg(weights(8, 12, causal), face, "{}");
-    render_png(example(), face, "{}");
+    render_png(causal_example(), face, "{}");
     render_pdf(weights(30, 12, causal), face);
     ::sleep(1);  // a file must not know when it was made
     EXPECT_EQ(both(), bytes);
@@ -141,7 +134,7 @@ TEST(RenderVectorTest, EqualFiguresAreEqualBytesAfterOtherFilesInEveryProcessAnd
 }
 
 TEST(RenderVectorTest, APdfSaysNothingOfItsTime) {
-    const std::string pdf = render_pdf(example(), TextFace());
+    const std::string pdf = render_pdf(causal_example(), TextFace());
     EXPECT_EQ(pdf.find("Date"), pdf.npos);
 }
 
@@ -227,12 +220,12 @@ TEST(RenderVectorTest, AMaskTooRaggedForShapesIsInTheImage) {
 TEST(RenderVectorTest, TheSessionIsInside) {
     const TextFace face;
     const std::string session = "{\"note\": \"a < b && c > d \\\"ü\\\" \xEF\xBF\xBF\"}\n";
-    const std::string svg = render_svg(example(), face, session);
+    const std::string svg = render_svg(causal_example(), face, session);
     EXPECT_EQ(read_svg_session(svg, "test"), "{\"note\": \"a < b && c > d \\\"ü\\\" \\uffff\"}\n");
     std::string saved = svg;  // by a program that writes quotation marks otherwise
     for (std::size_t at = saved.find("{\"note\"") + 1; saved[at] == '"';) saved.replace(at, 1, "&quot;");
     EXPECT_EQ(read_svg_session(saved, "test"), read_svg_session(svg, "test"));
-    for (const std::string& bare : {render_svg(example(), face, ""), std::string("<svg/>")}) {
+    for (const std::string& bare : {render_svg(causal_example(), face, ""), std::string("<svg/>")}) {
         try {
             read_svg_session(bare, "a.svg");
             FAIL();
@@ -320,7 +313,7 @@ TEST(RenderVectorTest, RsvgConvertShowsTheCellsOfThePng) {
 TEST(RenderVectorTest, PdftotextReadsTitleLabelsAndValues) {
     if (!is_installed("pdftotext")) GTEST_SKIP() << "pdftotext is not installed";
     const TemporaryFolder folder;
-    const Figure figure = example();
+    const Figure figure = causal_example();
     write_file(folder.file("a.pdf"), render_pdf(figure, TextFace()));
     ASSERT_EQ(std::system(("pdftotext -layout " + folder.file("a.pdf") + " " + folder.file("a.txt")).c_str()),
               0);

@@ -6,16 +6,14 @@
 #include "core/mechanism/evaluate.h"
 #include "core/recipe/recipe.h"
 #include "core/session/examples.h"
+#include "tests/recipe_text.h"
 #include "tests/sessions.h"
 #include "tests/translation.h"
 
 namespace attnscope {
 namespace {
 
-std::string recipe_of(const Experiment& e) { return recipe(evaluate(e)); }
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
+using namespace test;
 
 TEST(RecipeSeq2seqTest, DrawsWithTorchsModulesInOneOrder) {
     const std::string script = recipe_of(translation());

@@ -31,18 +31,16 @@
 #include "tests/random_attention.h"
 #include "tests/random_seq2seq.h"
 #include "tests/random_transformer.h"
+#include "tests/recipe_text.h"
 #include "tests/with_loss.h"
 
 namespace attnscope {
 namespace {
 
+using namespace test;
+
 using nlohmann::json;
 using test::Dice, test::random_rule, test::random_text, test::run_python;
-
-std::string recipe_of(const Experiment& e) { return recipe(evaluate(e)); }
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 // ---- The text
 

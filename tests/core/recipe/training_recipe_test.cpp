@@ -11,9 +11,12 @@
 #include "core/files/file.h"
 #include "core/utf8.h"
 #include "tests/python.h"
+#include "tests/recipe_text.h"
 
 namespace attnscope {
 namespace {
+
+using namespace test;
 
 struct Case {
     TaskKind task;
@@ -28,9 +31,6 @@ struct Case {
 
 std::string script_of(const Experiment& e, int steps = 2) {
     return training_recipe(TrainingRun(e, 1), steps);
-}
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 void expect_in_order(const std::string& script, const std::vector<std::string>& lines) {

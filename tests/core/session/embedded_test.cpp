@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 const fs::path k_root = ATTNSCOPE_SOURCE_DIR;
 
-std::string read(const fs::path& path) {
+std::string text_of(const fs::path& path) {
     std::ostringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
     return text.str();
@@ -42,7 +42,7 @@ TEST(EmbeddedTest, EveryFileInAssetsExamplesIsAnExampleWithTheSameBytes) {
         files += entry.path().extension() == ".json";
     EXPECT_EQ(embedded_examples().size(), files);
     for (const EmbeddedFile& file : embedded_examples())
-        EXPECT_EQ(file.text, read(k_root / "assets/examples" / (std::string(file.name) + ".json")))
+        EXPECT_EQ(file.text, text_of(k_root / "assets/examples" / (std::string(file.name) + ".json")))
             << file.name;
 }
 
@@ -52,7 +52,7 @@ TEST(EmbeddedTest, EveryShaderIsThereWithTheSameBytes) {
         for ([[maybe_unused]] const auto& entry : fs::directory_iterator(k_root / "shaders")) ++files;
     EXPECT_EQ(embedded_shaders().size(), files);
     for (const EmbeddedFile& file : embedded_shaders())
-        EXPECT_EQ(file.text, read(k_root / "shaders" / file.name)) << file.name;
+        EXPECT_EQ(file.text, text_of(k_root / "shaders" / file.name)) << file.name;
 }
 
 }  // namespace

@@ -14,20 +14,12 @@
 #include "core/error.h"
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
+#include "tests/refusal.h"
 
 namespace attnscope {
 namespace {
 
-template <typename Act>
-std::string refusal(const Act& act) {
-    try {
-        act();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::bad_input) << error.what();
-        return error.what();
-    }
-    return "";
-}
+using namespace test;
 
 std::string refusal_of_flag(std::string_view name, std::string_view value) {
     Session session;

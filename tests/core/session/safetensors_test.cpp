@@ -12,26 +12,16 @@
 #include "core/files/safetensors.h"
 #include "core/session/examples.h"
 #include "core/session/session.h"
+#include "tests/refusal.h"
+#include "tests/special_numbers.h"
 #include "tests/temporary_folder.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
+using namespace test;
 
-Session read(const std::string& bytes) { return session_from_safetensors(bytes, "run.safetensors"); }
-
-template <typename Do>
-std::string refusal(const Do& act) {
-    try {
-        act();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-        return error.what();
-    }
-    return "accepted";
-}
+Session read_tensors(const std::string& bytes) { return session_from_safetensors(bytes, "run.safetensors"); }
 
 /// The bytes of a file with these settings and one tensor.
 std::string file_of(const std::string& settings, const NamedTensor& tensor) {
@@ -49,18 +39,18 @@ TEST(SessionTensorsTest, ASessionComesBackToTheBit) {
     session.presentation.stage = "scores"_stage;
     session.experiment.weights.given.emplace("scores", GivenMatrix(scores));
     session.experiment.weights.given.emplace("b_q", GivenMatrix(Matrix::Random(1, 7)));
-    const Session again = read(to_safetensors(session));
+    const Session again = read_tensors(to_safetensors(session));
     EXPECT_TRUE(again == session);
     const Matrix& back = again.experiment.weights.given.at("scores").values();
     EXPECT_EQ(std::memcmp(back.data(), scores.data(), 10 * sizeof(float)), 0);
     EXPECT_EQ(to_safetensors(again), to_safetensors(session));
-    EXPECT_TRUE(read(to_safetensors(Session{})) == Session{});
+    EXPECT_TRUE(read_tensors(to_safetensors(Session{})) == Session{});
 }
 
 TEST(SessionTensorsTest, EveryExampleIsTheSameAsJsonAndAsTensors) {
     for (const std::string& name : example_names()) {
         const Session session = load_example(name);
-        EXPECT_TRUE(read(to_safetensors(session)) == session) << name;
+        EXPECT_TRUE(read_tensors(to_safetensors(session)) == session) << name;
     }
 }
 
@@ -70,14 +60,14 @@ TEST(SessionTensorsTest, TheExperimentIsCheckedTogetherWithItsMatrices) {
     session.experiment.attention.heads = 3;
     session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Ones(4, 6)));
     session.experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(4, 6)));
-    EXPECT_TRUE(read(to_safetensors(session)) == session);
+    EXPECT_TRUE(read_tensors(to_safetensors(session)) == session);
     EXPECT_EQ(refusal([] {
-                  read(file_of(R"({"experiment":{"heads":3}})", {"query", Matrix::Ones(4, 6)}));
+                  read_tensors(file_of(R"({"experiment":{"heads":3}})", {"query", Matrix::Ones(4, 6)}));
               }),
               "run.safetensors: experiment: heads 3 does not divide dim 16: use a divisor");
     EXPECT_EQ(
         refusal([] {
-            read(file_of("{}", {"mask", Matrix::Constant(2, 2, k_nan)}));
+            read_tensors(file_of("{}", {"mask", Matrix::Constant(2, 2, k_nan)}));
         }),
         "run.safetensors: experiment: mask: row 1, column 1 is nan: a mask holds 1 (open) and 0 (closed)");
 }
@@ -96,9 +86,9 @@ TEST(SessionTensorsTest, BiasesAreVectorsAsInPyTorchAndWeightsMatrices) {
     EXPECT_EQ(all.size(), 7u);
     // Either is read: a row of one matrix, or a vector.
     for (const bool is_vector : {false, true})
-        EXPECT_EQ(
-            read(file_of("{}", {"W_q", Matrix::Ones(1, 3), is_vector})).experiment.weights.given.at("W_q"),
-            GivenMatrix(Matrix::Ones(1, 3)));
+        EXPECT_EQ(read_tensors(file_of("{}", {"W_q", Matrix::Ones(1, 3), is_vector}))
+                      .experiment.weights.given.at("W_q"),
+                  GivenMatrix(Matrix::Ones(1, 3)));
 }
 
 TEST(SessionTensorsTest, TheRowsAmongTheCustomMatricesAreTheseOnes) {
@@ -130,7 +120,7 @@ TEST(SessionTensorsTest, TheMetadataHoldsAllButTheMatrices) {
 
 TEST(SessionTensorsTest, WhatIsNoSessionIsRefused) {
     const NamedTensor W{"W_q", Matrix::Ones(1, 3)};
-    const auto refused = [](const std::string& bytes) { return refusal([&] { read(bytes); }); };
+    const auto refused = [](const std::string& bytes) { return refusal([&] { read_tensors(bytes); }); };
     EXPECT_EQ(refused(to_safetensors(Tensors{.metadata = {{"format", "pt"}}, .tensors = {W}})),
               "run.safetensors: its metadata has no \"attnscope\": open a file that attnscope wrote");
     EXPECT_EQ(refused(file_of("{}", {"W_Q", Matrix::Ones(1, 3)})),

@@ -25,18 +25,18 @@
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
 #include "tests/drawn_sessions.h"
+#include "tests/special_numbers.h"
 
 namespace attnscope {
 namespace {
 
-constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
+using namespace test;
 
-Session read(const std::string& text) { return session_from_json(text, "file.json"); }
+Session read_json(const std::string& text) { return session_from_json(text, "file.json"); }
 
-std::string refusal(const std::string& text) {
+std::string refusal_of(const std::string& text) {
     try {
-        read(text);
+        read_json(text);
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::bad_input);
         const std::string message = error.what();
@@ -50,18 +50,19 @@ std::string refusal(const std::string& text) {
 
 /// The start of what `text` is refused with.
 void expect_refusal(const std::string& text, const std::string& expected) {
-    EXPECT_EQ(refusal(text).substr(0, expected.size()), expected) << text.substr(0, 200);
+    EXPECT_EQ(refusal_of(text).substr(0, expected.size()), expected) << text.substr(0, 200);
 }
 
 TEST(SessionTest, AnEmptyObjectIsTheDefaults) {
-    EXPECT_TRUE(read("{}") == Session{});
-    EXPECT_TRUE(read(R"({"version": 1, "experiment": {}, "presentation": {}, "note": ""})") == Session{});
-    EXPECT_TRUE(read("\xEF\xBB\xBF{}") == Session{}) << "with a byte order mark";
+    EXPECT_TRUE(read_json("{}") == Session{});
+    EXPECT_TRUE(read_json(R"({"version": 1, "experiment": {}, "presentation": {}, "note": ""})") ==
+                Session{});
+    EXPECT_TRUE(read_json("\xEF\xBB\xBF{}") == Session{}) << "with a byte order mark";
 }
 
 TEST(SessionTest, MissingFieldsTakeTheirDefaults) {
     const Session session =
-        read(R"({"experiment": {"dim": 8, "heads": 2}, "presentation": {"head": "mean"}})");
+        read_json(R"({"experiment": {"dim": 8, "heads": 2}, "presentation": {"head": "mean"}})");
     Session expected;
     expected.experiment.input.dim = 8;
     expected.experiment.attention.heads = 2;
@@ -159,11 +160,11 @@ TEST(SessionTest, SeedsAreExactToBothLimitsAndRefusedBeyond) {
     };
     for (const char* value : {"-9223372036854775808", "-9223372036854775807", "-1", "0", "9007199254740993",
                               "9223372036854775807", "9223372036854775808", "18446744073709551615"}) {
-        const Session session = read(seeded(value));
+        const Session session = read_json(seeded(value));
         EXPECT_EQ(session.experiment.weights.seed.text(), value);
         EXPECT_EQ(session.experiment.weights.projection_seed.seed.text(), value);
         EXPECT_NE(to_json(session).find("\"seed\": " + std::string(value) + ","), std::string::npos);
-        EXPECT_TRUE(read(to_json(session)) == session);
+        EXPECT_TRUE(read_json(to_json(session)) == session);
     }
     for (const char* value : {"18446744073709551616", "-9223372036854775809", "1.5", "1e3", "\"1\"", "null"})
         expect_refusal(seeded(value),
@@ -177,9 +178,10 @@ TEST(SessionTest, AWholeNumberBeyond64BitsIsQuotedAsTyped) {
                    "-99999999999999999999");
     expect_refusal(R"({"presentation": {"cell_size": 99999999999999999999}})",
                    "file.json: presentation.cell_size: 99999999999999999999 is out of range");
-    EXPECT_LT(refusal(R"({"experiment": {"seed": )" + std::string(300, '9') + "}}").size(), 200u);
-    EXPECT_EQ(read(R"({"experiment": {"scale": 100000000000000000000}})").experiment.attention.scale.number,
-              1e20);
+    EXPECT_LT(refusal_of(R"({"experiment": {"seed": )" + std::string(300, '9') + "}}").size(), 200u);
+    EXPECT_EQ(
+        read_json(R"({"experiment": {"scale": 100000000000000000000}})").experiment.attention.scale.number,
+        1e20);
 }
 
 TEST(SessionTest, AFieldThatStandsTwiceIsRefusedByName) {
@@ -190,7 +192,7 @@ TEST(SessionTest, AFieldThatStandsTwiceIsRefusedByName) {
                    "file.json: the field \"experiment.given.query\" is repeated");
     expect_refusal(R"({"experiment": {}, "presentation": {}, "experiment": {}})",
                    "file.json: the field \"experiment\" is repeated");
-    EXPECT_TRUE(read(R"({"experiment": {"given": {}}, "presentation": {}})") == Session{});
+    EXPECT_TRUE(read_json(R"({"experiment": {"given": {}}, "presentation": {}})") == Session{});
 }
 
 TEST(SessionTest, OtherVersionsAreRefused) {
@@ -211,10 +213,11 @@ TEST(SessionTest, WhatIsNotJsonIsRefusedWithLineAndColumn) {
     expect_refusal("{\"note\": \"\xff\"}", start + "line 1, column 11");
     expect_refusal(std::string("{\0}", 3), start + "line 1, column 2");
     expect_refusal("{\"note\": NaN}", start + "line 1, column 10");
-    EXPECT_NE(refusal("hello").find("open a session (.json) or a picture that attnscope exported"),
+    EXPECT_NE(refusal_of("hello").find("open a session (.json) or a picture that attnscope exported"),
               std::string::npos);
-    EXPECT_NE(refusal(R"({"experiment": {"scale": 1e999}})").find("not a session: a number in it is beyond"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal_of(R"({"experiment": {"scale": 1e999}})").find("not a session: a number in it is beyond"),
+        std::string::npos);
 }
 
 TEST(SessionTest, DeepAndLongJunkIsRefusedQuickly) {
@@ -240,7 +243,7 @@ TEST(SessionTest, MoreValuesThanAnySessionHasAreRefusedBeforeTheyAreKept) {
     text.reserve(2 * k_max_json_elements + k_max_json_elements / 1000 * 4 + 100);
     for (std::size_t i = 1; i < k_max_json_elements; ++i) text += i % 1000 == 0 ? "],[0" : ",0";
     try {
-        read(text);  // there is no end, which is not even looked for
+        read_json(text);  // there is no end, which is not even looked for
         ADD_FAILURE();
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::too_large);
@@ -263,8 +266,8 @@ TEST(SessionTest, MoreRowsOrColumnsThanAMatrixMayHaveAreRefusedBeforeTheyAreKept
                        "and columns: use a part of it");
     row.resize(row.size() - 2);
     rows.resize(rows.size() - 4);
-    EXPECT_EQ(read(start + row + "]]}}}").experiment.weights.given.at("query").values().cols(), 65'536);
-    EXPECT_EQ(read(start + rows + "]}}}").experiment.weights.given.at("query").values().rows(), 65'536);
+    EXPECT_EQ(read_json(start + row + "]]}}}").experiment.weights.given.at("query").values().cols(), 65'536);
+    EXPECT_EQ(read_json(start + rows + "]}}}").experiment.weights.given.at("query").values().rows(), 65'536);
 }
 
 TEST(SessionTest, WhatAPictureMayHoldIsAlsoRead) {
@@ -296,7 +299,7 @@ TEST(SessionTest, WhatCouldNotBeReadAgainIsNotWritten) {
 TEST(SessionTest, MoreMaskRulesThanAreAppliedAreRefused) {
     std::string rules = "\"causal\"";
     for (int i = 1; i < 32; ++i) rules += ", \"window:1,1\"";
-    EXPECT_EQ(refusal("{\"experiment\": {\"mask\": [" + rules + "]}}"), "accepted");
+    EXPECT_EQ(refusal_of("{\"experiment\": {\"mask\": [" + rules + "]}}"), "accepted");
     expect_refusal(
         "{\"experiment\": {\"mask\": [" + rules + ", \"causal\"]}}",
         "file.json: experiment.mask: the list has 33 rules, and up to 32 are supported: use fewer");
@@ -309,7 +312,7 @@ TEST(SessionTest, GivenMatricesRoundTripToTheBit) {
     session.experiment.weights.given.emplace("scores", GivenMatrix(matrix));
     session.experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(4, 1)));
     session.experiment.attention.scale = {Scale::Kind::none};
-    const Session again = read(to_json(session));
+    const Session again = read_json(to_json(session));
     EXPECT_TRUE(again == session);
     const Matrix& back = again.experiment.weights.given.at("scores").values();
     EXPECT_EQ(std::memcmp(back.data(), matrix.data(), 8 * sizeof(float)), 0);
@@ -319,7 +322,7 @@ TEST(SessionTest, GivenMatricesRoundTripToTheBit) {
 TEST(SessionTest, AGivenNanIsTheSameWhateverItsBits) {
     Session session;
     session.experiment.weights.given.emplace("query", GivenMatrix(Matrix::Constant(1, 1, -k_nan)));
-    EXPECT_TRUE(read(to_json(session)) == session);
+    EXPECT_TRUE(read_json(to_json(session)) == session);
     Session zero = session, minus_zero = session;
     zero.experiment.weights.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, 0.f));
     minus_zero.experiment.weights.given.at("query") = GivenMatrix(Matrix::Constant(1, 1, -0.f));
@@ -353,7 +356,7 @@ TEST(SessionTest, GivenMatricesThatAreNoneAreRefused) {
                    at + ": 100000000000000000001 is a whole number that float32 cannot represent: write "
                         "100000002004087734272, or append .0 to have it rounded");
     for (const char* held : {"16777216", "-16777218", "16777217.0", "9223372036854775808", "1e20"})
-        EXPECT_EQ(refusal(given("[[" + std::string(held) + "]]")), "accepted") << held;
+        EXPECT_EQ(refusal_of(given("[[" + std::string(held) + "]]")), "accepted") << held;
     expect_refusal(R"({"experiment": {"given": [1]}})", "file.json: experiment.given: expected an object");
 }
 
@@ -443,7 +446,7 @@ TEST(SessionTest, RandomSessionsSurviveJson) {
     for (int i = 0; i < 400; ++i) {
         const Session session = random.make();
         const std::string json = to_json(session);
-        const Session again = read(json);
+        const Session again = read_json(json);
         ASSERT_TRUE(again == session) << json;
         ASSERT_EQ(to_json(again), json);
     }
@@ -466,7 +469,7 @@ TEST(SessionTest, RandomDamageIsRefusedOrReadAndNeverCrashes) {
         damaged[random() % damaged.size()] = static_cast<char>(random());
         if (i % 2) damaged.resize(random() % damaged.size());
         try {
-            read(damaged);
+            read_json(damaged);
         } catch (const Error& error) {
             ++refused;
             EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos) << error.what();
@@ -534,7 +537,7 @@ TEST(ExampleTest, AllLoadAndEvaluate) {
         EXPECT_GT(session.note.size(), 40u) << name;
         const Trace trace = evaluate(session.experiment);
         EXPECT_NE(trace.find_chosen(session.presentation.stage), nullptr) << name;
-        EXPECT_TRUE(read(to_json(session)) == session) << name;
+        EXPECT_TRUE(read_json(to_json(session)) == session) << name;
     }
 }
 

@@ -1,4 +1,5 @@
 #include "core/tensor/buffer.h"
+#include "tests/special_numbers.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float k_infinity = std::numeric_limits<float>::infinity();
+using namespace test;
 
 Tensor tensor(Shape shape, std::initializer_list<float> values) {
     Tensor result(shape);
