@@ -23,8 +23,10 @@
 #include "core/gpu/choice.h"
 #include "core/gpu/shaders.h"
 #include "core/graph/gradient.h"
+#include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/recipe/recipe.h"
+#include "core/session/comparisons.h"
 #include "core/session/examples.h"
 #include "core/session/options.h"
 
@@ -99,6 +101,7 @@ struct Arguments {
     std::string recipe_out = "-";
     int recipe_steps = 0;
     std::string formats = "png";
+    std::string compare_with;
     int film = 0;
     MeasureRequest measurement;
     TrainArguments training;
@@ -233,6 +236,26 @@ std::vector<std::string> names_to_print(const Trace& trace, const ExportRequest&
     return names;
 }
 
+/// The session with what `--compare-with` names as A: a file's session; or itself, before a change of this
+/// name.
+Session compared_with(Session session, const std::string& name) {
+    if (name.empty()) return session;
+    if (const ComparisonPreset* preset = find_comparison_preset(name)) {
+        std::optional<Session> changed = with_preset(session, *preset);
+        if (!changed) throw UsageError("--compare-with: \"" + name + "\" changes nothing here");
+        return *changed;
+    }
+    std::error_code unknown;
+    if (!std::filesystem::exists(name, unknown)) {
+        std::string names;
+        for (const ComparisonPreset& each : comparison_presets())
+            names += (names.empty() ? "" : ", ") + std::string(each.name);
+        throw UsageError("--compare-with: \"" + name + "\" is no file and no change: use one of " + names);
+    }
+    session.pinned = pinned(load_session(name));
+    return session;
+}
+
 int render_film(Arguments& arguments, const Session& session, const ExportRequest& request) {
     if (const std::string why = why_no_film(session); !why.empty())
         throw UsageError("--film: " + why + " (--task, --step)");
@@ -255,15 +278,22 @@ int render(Arguments& arguments) {
     // What is wrong with these is said before any step of --step is learned.
     const std::vector<std::string> formats = split_formats(arguments.formats, arguments.film > 0);
     require_folder(arguments.out);
-    const Session start = given.start(), session = given.with_flags(start);
+    const Session start = given.start();
+    const Session session = compared_with(given.with_flags(start), arguments.compare_with);
     // Writes the stages and the view that are named; without any, everything.
     ExportRequest request{given.stages(), session.presentation.head, formats};
     request.layer = layer_of(given, session);
     if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
     request.view_alone = given.gives("view") && !given.gives("stage");
     request.gradients = session.presentation.gradients;
+    request.compose = session.presentation.compose;
     if (arguments.film > 0) return render_film(arguments, session, request);
     const EvaluateOptions options = arguments.render_how.options(session);
+    if (request.compose == Compose::compare && session.pinned) {
+        const Pinned& a = *session.pinned;
+        auto trace = std::make_shared<const Trace>(evaluate(a.experiment, {}, options));
+        request.pinned = ComparedSide{std::move(trace), a.head, a.layer};
+    }
     const Trace trace = checked_trace(given, start, session, request, options);
     arguments.render_how.report();
     report_unused(given, session);
@@ -384,6 +414,12 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
             "--format", arguments.formats,
             "One or more of png,svg,pdf,csv,npy,json [png]; of a film also gif, all frames in one file")
         ->type_name("F[,F…]")
+        ->group("Files");
+    render_command
+        ->add_option("--compare-with", arguments.compare_with,
+                     "For --compose compare: a session FILE, which becomes A, or a change of this session, "
+                     "which becomes B, by its name in the window: \"no scaling\"")
+        ->type_name("FILE|CHANGE")
         ->group("Files");
     render_command
         ->add_option(

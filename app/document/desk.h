@@ -9,6 +9,7 @@
 #include "app/document/interaction.h"
 #include "app/document/opener.h"
 #include "app/document/parity_run.h"
+#include "app/document/previewer.h"
 #include "app/document/saved_state.h"
 #include "core/error.h"
 
@@ -21,6 +22,7 @@ struct Desk {
     Interaction& state;
     SavedState& saved;
     Exporter& exporter;
+    Previewer& previewer;
     ParityRun& parity;
     Opener& opener;
     MatrixReader& matrix_reader;

@@ -50,7 +50,8 @@ struct ExportForm {
     Presentation presentation;  ///< for the exported pictures; the window has its own
     std::string folder;
     std::string problem;
-    bool refocus = false;  ///< gives the folder field the keyboard in the next frame
+    bool refocus = false;   ///< gives the folder field the keyboard in the next frame
+    bool confirms = false;  ///< asks whether to write that many files
 };
 
 /// A file to be read in the background.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "app/panels/dialog_parts.h"
@@ -61,6 +63,12 @@ std::vector<Choice> names_of() {
 
 /// Whether all choices fit side by side; otherwise they take several lines.
 bool is_wide(const Ui& ui) { return dialog_width(ui) >= ui.px(400); }
+
+/// The preview is a square as high as the dialog's settings; in a small window there is no room for it.
+float preview_side(const Ui& ui) { return ui.px(360); }
+bool shows_preview(const Ui& ui) {
+    return ImGui::GetIO().DisplaySize.x >= dialog_width(ui) + preview_side(ui) + ui.px(90);
+}
 
 /// Whether the open view has a figure of its own.
 bool has_picture(const Desk& desk) {
@@ -190,11 +198,87 @@ void what_to_export(Desk& desk, const Ui& ui) {
     });
 }
 
+/// A number with its unit, to be typed or dragged in steps.
+void measure_field(const Ui& ui, ExportForm& form, const char* id, std::string_view option, double value,
+                   const char* unit, double step) {
+    const DragResult result = drag_field(ui, id, fmt::format("{:g} {}", value, unit), -1, ui.px(76));
+    if (result.steps) form_option(form, option, fmt::format("{:g}", value + result.steps * step));
+    if (result.typed) form_option(form, option, *result.typed);
+}
+
+void values_in_cells(const Ui& ui, ExportForm& form) {
+    check_box(ui, "values in the cells", form.presentation.values);
+    if (!form.presentation.values) return;
+    ImGui::SameLine();
+    const std::optional<int>& decimals = form.presentation.decimals;
+    const DragResult result =
+        drag_field(ui, "decimals", decimals ? fmt::format("{} decimals", *decimals) : "auto", -1, ui.px(68));
+    tooltip(ui, "Decimals of the values; auto: three digits");
+    constexpr int k_first = 2;
+    if (result.steps)
+        form_option(form, "decimals",
+                    std::to_string(std::clamp(decimals.value_or(k_first) + result.steps, 0, 6)));
+    if (result.typed) form_option(form, "decimals", result.typed->substr(0, result.typed->find(' ')));
+}
+
+/// On paper: a preset, or any width with its resolution and font size. In pixels: the size of a cell.
+void size_of_pictures(const Ui& ui, ExportForm& form) {
+    Presentation& look = form.presentation;
+    row(ui, "Size", [&] {
+        std::vector<Choice> sizes = {{"pixels", "pixels, for a screen", ""}};
+        std::string current = look.width ? "own" : "pixels";
+        for (const PaperPreset& preset : k_paper_presets) {
+            const Paper& paper = preset.paper;
+            sizes.push_back({std::string(preset.name), fmt::format("{}, {:g} mm", preset.name, paper.width),
+                             fmt::format("{:g} dpi, type of {:g} pt", paper.dpi, paper.font_size)});
+            if (look.paper() == paper) current = preset.name;
+        }
+        if (current == "own") sizes.push_back({"own", fmt::format("{:g} mm", *look.width), ""});
+        const auto picked = choice_field(ui, "##size", sizes, current);
+        if (picked == "pixels") look.width.reset();
+        for (const PaperPreset& preset : k_paper_presets)
+            if (picked == preset.name) {
+                look.width = preset.paper.width;
+                look.dpi = preset.paper.dpi;
+                look.font_size = preset.paper.font_size;
+            }
+    });
+    if (!look.width) return;
+    row(ui, "Width", [&] {
+        measure_field(ui, form, "width", "width", *look.width, "mm", 1);
+        tooltip(ui, "Cells are as large as the width allows; the type keeps its size");
+        ImGui::SameLine();
+        measure_field(ui, form, "dpi", "dpi", look.dpi, "dpi", 10);
+        tooltip(ui, "Pixels per inch of a PNG");
+        ImGui::SameLine();
+        measure_field(ui, form, "font size", "font-size", look.font_size, "pt", 0.5);
+        tooltip(ui, "The size of the type");
+    });
+}
+
 void how_pictures_look(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
-    row(ui, "Title",
-        [&] { line_field(ui, "##title", "the stage's name and formula", form.presentation.title); });
-    row(ui, "Cell size", [&] {
+    if (form.what == ExportForm::What::stage || form.what == ExportForm::What::all) {
+        const std::vector<Choice> compositions = {
+            {"none", "the matrix alone", ""},
+            {"operands", "with its operands", "What it is computed from, to its left and above it"},
+            {"heads", "every head", "Every head, and every layer of a stack, on one range"},
+            {"strip", "every stage", "The whole computation, as a poster"},
+            {"compare", "A, B and B − A", "What is pinned (P), what is shown, and their difference"}};
+        form_choice(desk, ui, "Picture", "compose", compositions);
+    }
+    if (form.what != ExportForm::What::film) size_of_pictures(ui, form);
+    row(ui, "Title", [&] {
+        std::optional<std::string>& title = form.presentation.title;
+        std::string text = title.value_or("");
+        line_field(ui, "##title", title ? "none" : "the stage's name and formula", text);
+        if (!text.empty())
+            title = text;
+        else if (title && !title->empty())
+            title.reset();
+    });
+    row(ui, form.presentation.width ? "Values" : "Cell size", [&] {
+        if (form.presentation.width) return values_in_cells(ui, form);
         const std::optional<int>& size = form.presentation.cell_size;
         const DragResult result =
             drag_field(ui, "size", size ? fmt::format("{} px", *size) : "auto", -1, ui.px(110));
@@ -206,7 +290,7 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
         }
         if (result.typed) form_option(form, "cell-size", result.typed->substr(0, result.typed->find(' ')));
         if (is_wide(ui)) ImGui::SameLine();
-        check_box(ui, "values in the cells", form.presentation.values);
+        values_in_cells(ui, form);
     });
     form_choice(desk, ui, "Theme", "theme", names_of<ThemeKind>());
     form_choice(desk, ui, "Colors", "colormap", names_of<ColormapKind>());
@@ -222,31 +306,74 @@ ExportRequest request_of(const Desk& desk) {
     if (!of_stage) request.view = desk.document.presentation().view;
     request.view_alone = of_view;
     request.gradients = desk.document.presentation().gradients;
+    if (form.what != What::film) request.compose = form.presentation.compose;
+    const Slot* pinned = desk.document.slot(SlotName::pinned);
+    const auto& chosen = desk.document.session().pinned;
+    if (chosen && pinned && pinned->trace) request.pinned = {{pinned->trace, chosen->head, chosen->layer}};
     return request;
 }
 
+struct Plan {
+    std::string summary;
+    bool possible = false;
+    std::size_t files = 0;
+};
+
+/// The picture as it will be, beside the settings if there is room, else below them.
+void preview(Desk& desk, const Ui& ui) {
+    const ExportForm& form = desk.state.export_form;
+    using What = ExportForm::What;
+    if (form.what == What::film || form.what == What::curves || formats_of(form).empty()) return;
+    const float side = preview_side(ui);
+    Session session = desk.document.session();
+    session.presentation = form.presentation;
+    desk.previewer.request(
+        {desk.document.trace(), std::move(session), request_of(desk), static_cast<int>(side)});
+    desk.previewer.update();
+    const std::shared_ptr<const Preview> known = desk.previewer.known();
+    ImGui::SameLine(0, ui.px(20));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float caption = ui.px(24);
+    ImGui::Dummy({side, side + caption});
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(at, {at.x + side, at.y + side}, ink(ui.theme.background));
+    if (!known) return;
+    if (known->image) {
+        const Image& image = known->image->image();
+        const auto width = static_cast<float>(image.width), height = static_cast<float>(image.height);
+        const float scale = std::min({1.f, side / width, side / height});
+        const ImVec2 corner{std::floor(at.x + (side - width * scale) / 2),
+                            std::floor(at.y + (side - height * scale) / 2)};
+        ui.images.draw(*list, *known->image, corner, {corner.x + width * scale, corner.y + height * scale});
+    }
+    draw_text(list, ui.fonts.caption, {at.x, at.y + side + ui.px(6)},
+              ink(known->problem.empty() ? ui.theme.secondary : ui.theme.warning),
+              known->problem.empty() ? known->facts : known->problem, Align::left, side);
+}
+
 /// "writes weights.png and 3 more", or the reason why nothing can be written.
-std::string what_will_be_written(Desk& desk, bool& possible) {
-    possible = false;
+Plan plan_of(Desk& desk) {
     const ExportForm& form = desk.state.export_form;
     const std::vector<std::string> formats = formats_of(form);
-    if (formats.empty()) return "choose a format";
+    if (formats.empty()) return {"choose a format"};
     if (form.what == ExportForm::What::film || form.what == ExportForm::What::curves) {
-        possible = form.what == ExportForm::What::curves ? has_curves(desk)
-                                                         : why_no_film(desk.document.session()).empty();
-        if (!possible) return "there is no run of training";
+        const bool possible = form.what == ExportForm::What::curves
+                                  ? has_curves(desk)
+                                  : why_no_film(desk.document.session()).empty();
+        if (!possible) return {"there is no run of training"};
         if (form.what == ExportForm::What::curves)
-            return fmt::format("writes {}.{}", k_curves_file, formats.front());
-        return fmt::format("writes {} of the steps 0 to {}", form.frames,
-                           desk.document.experiment().training.step);
+            return {fmt::format("writes {}.{}", k_curves_file, formats.front()), true, formats.size()};
+        return {fmt::format("writes {} of the steps 0 to {}", form.frames,
+                            desk.document.experiment().training.step),
+                true, 1};
     }
     try {
         const auto items = plan_export(*desk.document.trace(), request_of(desk));
-        possible = true;
-        return "writes " + items.front().file_name +
-               (items.size() > 1 ? fmt::format(" and {} more", items.size() - 1) : "");
+        return {"writes " + items.front().file_name +
+                    (items.size() > 1 ? fmt::format(" and {} more", items.size() - 1) : ""),
+                true, items.size()};
     } catch (const std::exception& error) {
-        return problem_text(error);
+        return {problem_text(error)};
     }
 }
 
@@ -292,18 +419,31 @@ void export_form(Desk& desk, const Ui& ui) {
         form.refocus = false;
         entered = line_field(ui, "##folder", "", form.folder);
     });
-    bool possible = false;
-    const std::string summary = what_will_be_written(desk, possible);
-    ImGui::TextDisabled("%s", summary.c_str());
+    constexpr std::size_t k_few = 12;
+    const Plan plan = plan_of(desk);
+    form.confirms = form.confirms && plan.possible && plan.files > k_few;
+    const std::string asked = fmt::format("Write {} files into this folder?", plan.files);
+    ImGui::TextDisabled("%s", form.confirms ? asked.c_str() : plan.summary.c_str());
     problem_line(ui, form.problem);
-    const bool pressed = push_button(ui, "Export", ui.px(110), possible);
+    const std::string label = form.confirms ? fmt::format("Write {}", plan.files) : "Export";
+    const bool pressed = push_button(ui, label.c_str(), ui.px(110), plan.possible);
     ImGui::SameLine();
-    if (push_button(ui, "Cancel", ui.px(110))) desk.state.dialog = Dialog::none;
-    if (!possible || (!pressed && !entered)) return;
+    if (push_button(ui, "Cancel", ui.px(110))) {
+        if (!std::exchange(form.confirms, false)) desk.state.dialog = Dialog::none;
+    }
+    if (!plan.possible || (!pressed && !entered)) return;
+    if (plan.files > k_few && !std::exchange(form.confirms, true)) return;
+    form.confirms = false;
     form.problem.clear();
     desk.saved.export_folder = form.folder;
-    desk.document.change(
-        [&](Session& session) { session.presentation.cell_size = form.presentation.cell_size; });
+    desk.document.change([&](Session& session) {
+        // How pictures leave the program is kept with the session.
+        Presentation& kept = session.presentation;
+        kept.cell_size = form.presentation.cell_size;
+        kept.width = form.presentation.width;
+        kept.dpi = form.presentation.dpi;
+        kept.font_size = form.presentation.font_size;
+    });
     Session session = desk.document.session();
     session.presentation = form.presentation;
     start_export(desk, std::move(session));
@@ -319,14 +459,17 @@ void export_dialog(Desk& desk, const Ui& ui) {
         if (is_of_run ? !why_no_film(desk.document.session()).empty() : form.what != ExportForm::What::all)
             form.what = has_picture(desk) ? ExportForm::What::view : ExportForm::What::stage;
         form.problem.clear();
-        form.refocus = false;
+        form.refocus = form.confirms = false;
         form.folder = desk.saved.export_folder.empty() ? home_folder() : desk.saved.export_folder;
     }
     if (desk.exporter.takes_long()) return running_export(desk, ui);
     // Anything faster would only flicker.
     ui.controls.disabled = desk.exporter.running();
     ImGui::BeginDisabled(ui.controls.disabled);
+    ImGui::BeginGroup();
     export_form(desk, ui);
+    ImGui::EndGroup();
+    if (shows_preview(ui)) preview(desk, ui);
     ImGui::EndDisabled();
     ui.controls.disabled = false;
 }

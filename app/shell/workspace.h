@@ -77,6 +77,7 @@ private:
     Interaction interaction_;
     Controls controls_;
     Exporter exporter_;
+    Previewer previewer_;
     ParityRun parity_;
     Opener opener_;
     MatrixReader matrix_reader_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "core/error.h"
@@ -13,9 +14,11 @@
 #include "core/graph/trace.h"
 #include "core/limits.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/picture/compose.h"
 #include "core/picture/render_png.h"
 #include "core/picture/render_vector.h"
 #include "core/picture/shown_matrix.h"
+#include "core/session/comparisons.h"
 
 namespace attnscope {
 namespace {
@@ -45,31 +48,52 @@ std::string carried(const Session& session) {
     return text;
 }
 
-Figure figure_of(const Trace& trace, const Session& own, const ExportItem& item) {
-    return (item.view ? item.view->make : make_figure)(trace, *item.stage, item.head, own.presentation);
+/// A with what A and B differ in, if that is one setting.
+std::optional<PinnedSide> pinned_side(const Session& session, const std::optional<ComparedSide>& side) {
+    if (!side) return std::nullopt;
+    PinnedSide a{*side};
+    const std::vector<SettingDifference> settings = setting_differences(session);
+    if (settings.size() == 1) {
+        a.about_a = fmt::format("{} {}", settings[0].option, settings[0].a);
+        a.about_b = fmt::format("{} {}", settings[0].option, settings[0].b);
+    }
+    return a;
 }
 
-Figure drawable_figure(const Trace& trace, const Session& own, const ExportItem& item) {
-    Figure figure = figure_of(trace, own, item);
-    require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
-    return figure;
+/// `as_pixels`: the page becomes a PNG, whose size is limited.
+Page page_of_item(const Trace& trace, const Session& own, const ExportItem& item, const TextFace& face,
+                  bool as_pixels) {
+    if (item.view) {
+        Figure figure = item.view->make(trace, *item.stage, item.head, own.presentation);
+        return own.presentation.width ? page_of(sheet_of(std::move(figure), own.presentation), face)
+                                      : page_of(std::move(figure), face);
+    }
+    if (is_sheet(own.presentation))
+        return page_of(
+            compose(trace, *item.stage, item.head, own.presentation, pinned_side(own, item.pinned)), face);
+    Figure figure = make_figure(trace, *item.stage, item.head, own.presentation);
+    if (as_pixels) require_drawable(item.stage->name(), figure.rows, figure.columns, figure.cell_size);
+    return page_of(std::move(figure), face);
 }
 
 std::string png_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_png(drawable_figure(trace, own, item), TextFace(), carried(own), progress);
+    const TextFace face;
+    return render_png(page_of_item(trace, own, item, face, true), carried(own), progress);
 }
 
 std::string svg_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
     const Session own = session_of(session, item);
-    return render_svg(figure_of(trace, own, item), TextFace(), carried(own), progress);
+    const TextFace face;
+    return render_svg(page_of_item(trace, own, item, face, false), carried(own), progress);
 }
 
 std::string pdf_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                       const Progress& progress) {
-    return render_pdf(figure_of(trace, session_of(session, item), item), TextFace(), progress);
+    const TextFace face;
+    return render_pdf(page_of_item(trace, session_of(session, item), item, face, false), progress);
 }
 
 std::string csv_bytes(const Trace& trace, const Session&, const ExportItem& item, const Progress& progress) {
@@ -154,6 +178,11 @@ void require_mean(const Stage& stage, const ExportRequest& request) {
     if (const std::string why = why_not_shown(stage, request.head, stage.name()); !why.empty()) refuse(why);
 }
 
+/// What a composition adds to a file's name.
+std::string composed_name(Compose compose) {
+    return compose == Compose::none ? "" : "-" + std::string(name_of(compose));
+}
+
 std::string file_name(std::string name, const Stage& stage, const HeadChoice& head,
                       const ExportFormat& format) {
     if (head.kind == HeadChoice::Kind::mean)
@@ -220,14 +249,67 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice) {
     return all;
 }
 
+namespace {
+
+/// Adds the pictures of a stage, or of the whole trace, that one composition makes; the formats of data are
+/// left to the stages.
+void add_composed(std::vector<ExportItem>& items, const Trace& trace, const StagePtr& stage,
+                  const ExportRequest& request, const std::vector<const ExportFormat*>& formats) {
+    const bool of_heads = request.compose == Compose::heads, of_all = request.compose == Compose::strip;
+    std::optional<PinnedSide> pinned;
+    if (request.pinned) pinned = PinnedSide{*request.pinned};
+    const std::vector<HeadChoice> heads = of_heads || of_all
+                                              ? std::vector{head_on_screen(*stage, request.head)}
+                                              : heads_of(*stage, request.head);
+    for (const HeadChoice& head : heads) {
+        const std::string why =
+            why_not_composed(request.compose, trace, *stage, head_on_screen(*stage, head), pinned);
+        if (!why.empty() && request.stages.empty()) continue;
+        if (!why.empty()) refuse(why);
+        for (const ExportFormat* format : formats) {
+            if (!format->picture) continue;
+            const std::string own =
+                of_all ? "strip" : std::string(stage->name()) + composed_name(request.compose);
+            items.push_back({stage, head, format,
+                             of_heads || of_all ? own + "." + std::string(format->name)
+                                                : file_name(own, *stage, head, *format),
+                             nullptr, request.pinned});
+        }
+    }
+}
+
+/// The stages of which a composition makes pictures.
+std::vector<StagePtr> composed_stages(const Trace& trace, const ExportRequest& request) {
+    const bool of_one = request.compose == Compose::strip || request.compose == Compose::compare;
+    if (of_one && (request.stages.empty() || request.compose == Compose::strip))
+        return stages_named(trace, std::string(main_stage(trace).name()), 0);
+    std::vector<StagePtr> stages = stages_of(trace, request);
+    // A picture of the heads has those of every layer.
+    if (request.compose == Compose::heads && request.layer == 0)
+        std::erase_if(stages, [](const StagePtr& stage) { return stage->layer > 1; });
+    return stages;
+}
+
+}  // namespace
+
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request) {
     std::vector<const ExportFormat*> formats;
     for (const std::string& name : distinct(request.formats)) formats.push_back(&format_named(name));
     std::vector<ExportItem> items = view_items(trace, request, formats);
+    const bool composed = request.compose != Compose::none;
+    if (composed && !request.view_alone)
+        for (const StagePtr& stage : composed_stages(trace, request))
+            add_composed(items, trace, stage, request, formats);
+    const bool has_data = std::ranges::any_of(formats, [](const auto* format) { return !format->picture; });
+    if (composed && !has_data) {
+        if (items.empty()) refuse("no stage has a picture with " + std::string(name_of(request.compose)));
+        return items;
+    }
     for (const StagePtr& stage : stages_of(trace, request)) {
         require_mean(*stage, request);
         for (const HeadChoice& head : heads_of(*stage, request.head))
             for (const ExportFormat* format : formats) {
+                if (format->picture && composed) continue;
                 if (request.stages.empty() && format->picture && stage->info->unit == Unit::token_id)
                     continue;
                 items.push_back(
@@ -243,7 +325,25 @@ std::string export_bytes(const Trace& trace, const Session& session, const Expor
 }
 
 Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item) {
-    return render_pixels(drawable_figure(trace, session_of(session, item), item), TextFace());
+    const TextFace face;
+    return render_pixels(page_of_item(trace, session_of(session, item), item, face, true));
+}
+
+ExportPreview export_preview(const Trace& trace, const Session& session, const ExportItem& item, int side,
+                             const Progress& progress) {
+    const TextFace face;
+    Page page = page_of_item(trace, session_of(session, item), item, face, item.format->name == "png");
+    std::string facts = fmt::format("{} × {} pixels", std::lround(page.size.width * page.pixels),
+                                    std::lround(page.size.height * page.pixels));
+    if (page.paper) {
+        const double millimeters = page.points * 25.4 / 72;
+        const std::string size =
+            fmt::format("{:.3g} × {:.3g} mm", page.paper->width, page.size.height * millimeters);
+        facts = item.format->name == "png" ? size + " · " + facts : size;
+    }
+    const double largest = std::max(page.size.width, page.size.height) * page.pixels;
+    if (largest > side) page.pixels *= side / largest;
+    return {render_pixels(page, progress), std::move(facts)};
 }
 
 std::vector<std::string> export_files(const Trace& trace, const Session& session,

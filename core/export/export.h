@@ -11,6 +11,7 @@
 
 #include "core/files/png.h"
 #include "core/graph/trace.h"
+#include "core/picture/difference.h"
 #include "core/picture/view_figure.h"
 #include "core/progress.h"
 #include "core/session/session.h"
@@ -40,10 +41,13 @@ struct ExportRequest {
     std::vector<std::string> stages;  ///< by name, "scores" or "2.scores"; empty: every stage
     HeadChoice head;                  ///< for stages that have heads
     std::vector<std::string> formats = {"png"};
-    std::optional<ViewKind> view = {};  ///< the view whose picture comes first, if it has one
-    bool view_alone = false;            ///< only the view's picture, without stages
-    int layer = 0;                      ///< of a stack's stages only those of this layer; 0: of all
-    bool gradients = false;             ///< without named stages, also the gradients of every stage
+    std::optional<ViewKind> view = {};        ///< the view whose picture comes first, if it has one
+    bool view_alone = false;                  ///< only the view's picture, without stages
+    int layer = 0;                            ///< of a stack's stages only those of this layer; 0: of all
+    bool gradients = false;                   ///< without named stages, also the gradients of every stage
+    Compose compose = Compose::none;          ///< of the pictures, as of the session's presentation
+    std::optional<ComparedSide> pinned = {};  ///< A of a comparison
+    bool operator==(const ExportRequest&) const = default;
 };
 
 /// One file to write: a stage (one head or the mean if it has heads), or a view's picture of it.
@@ -51,8 +55,10 @@ struct ExportItem {
     StagePtr stage;
     HeadChoice head;
     const ExportFormat* format;
-    std::string file_name;  ///< <stage>[-head<N>|-mean].<format>; the head is named if there are several
+    std::string file_name;  ///< <stage>[-head<N>|-mean][-operands|-compare].<format>, <stage>-heads.<format>,
+                            ///< strip.<format>; the head is named if there are several
     const ViewFigure* view = nullptr;
+    std::optional<ComparedSide> pinned = {};  ///< A, if it is a comparison
 };
 
 /// The matrices that `choice` selects in one stage: heads, or their mean. A stage with a single matrix has
@@ -63,6 +69,8 @@ std::vector<HeadChoice> heads_of(const Stage& stage, const HeadChoice& choice);
 /// The files of a request, each once. With `mean`, a per-head stage that is not N × M is written head by
 /// head, unless it was requested by name: then Error(bad_input), as for a stage that the experiment does not
 /// have, a head beyond h, and an unknown format. Pictures of `tokens` are left out unless requested by name.
+/// Of a composition with operands or heads, only the stages that have these, unless requested by name; of the
+/// strip one picture, and of a comparison without named stages that of the main stage.
 /// The view's picture is included if the experiment has it; if it is requested alone or together with named
 /// stages but missing, Error(bad_input). With the view alone, data formats hold the stage that it shows.
 std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& request);
@@ -75,6 +83,15 @@ std::string export_bytes(const Trace& trace, const Session& session, const Expor
 
 /// The pixels of a picture, as its PNG file has them. Throws as export_bytes.
 Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item);
+
+/// A picture as it will be written, but no larger than `side` pixels, and the size of the file's picture:
+/// "84 × 80 mm · 992 × 945 pixels". Throws as export_bytes.
+struct ExportPreview {
+    Pixels pixels;
+    std::string facts;
+};
+ExportPreview export_preview(const Trace& trace, const Session& session, const ExportItem& item, int side,
+                             const Progress& progress = {});
 
 /// The progress of an export.
 struct ExportStep {

@@ -25,7 +25,7 @@ constexpr int k_milliseconds = 200;  ///< of a frame
 Session at(const Session& session, const TrainingRun& run) {
     Session frame = session;
     frame.experiment = with_step(frame.experiment, run.start(), run.parameters(), run.step());
-    if (frame.presentation.title.empty()) frame.presentation.title = fmt::format("Step {}", run.step());
+    if (!frame.presentation.title) frame.presentation.title = fmt::format("Step {}", run.step());
     return frame;
 }
 

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <array>
+#include <cmath>
 #include <csetjmp>
 #include <limits>
 #include <memory>
@@ -60,6 +61,10 @@ bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels
     png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height),
                  8, pixels.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (pixels.dpi) {
+        const auto per_meter = static_cast<png_uint_32>(std::lround(*pixels.dpi / 0.0254));
+        png_set_pHYs(png, info, per_meter, per_meter, PNG_RESOLUTION_METER);
+    }
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     // Heatmaps are flat areas, whose repetition compresses faster without a filter.
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);

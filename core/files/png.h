@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ struct Pixels {
     int height = 0;
     int channels = 3;
     std::vector<std::uint8_t> bytes;
+    std::optional<double> dpi = {};  ///< pixels per inch, stored in a PNG
 
     bool operator==(const Pixels&) const = default;
 };

@@ -151,10 +151,10 @@ std::string side_by_side_lines(std::string_view facts, const std::function<bool(
 
 void set_title(Figure& figure, const Trace& trace, const Presentation& presentation, const std::string& name,
                const std::string& facts) {
-    const bool titled = !presentation.title.empty();
+    const bool titled = presentation.title.has_value();
     const std::string all = side_by_side(facts, {is_designed(trace.experiment) ? "designed" : ""});
-    figure.title = titled ? presentation.title : name;
-    figure.subtitle = titled ? unbroken(name) + k_between + all : all;
+    figure.title = presentation.title.value_or(name);
+    if (!figure.title.empty()) figure.subtitle = titled ? unbroken(name) + k_between + all : all;
 }
 
 std::string head_fact(const Stage& stage, const HeadChoice& head) {
@@ -210,7 +210,8 @@ std::string Figure::text(std::size_t cell) const {
     const bool marked = marks[cell] == CellMark::masked || marks[cell] == CellMark::open;
     if (marked || marks[cell] == CellMark::chosen) return {};
     if (unit == Unit::token_id && marks[cell] == CellMark::value) return fixed_text(values[cell], 0);
-    return cell_text(values[cell]);
+    const bool rounded = decimals && marks[cell] == CellMark::value;
+    return rounded ? fixed_text(values[cell], *decimals) : cell_text(values[cell]);
 }
 
 int cell_size_of(const Presentation& presentation, int rows, int columns) {
@@ -236,6 +237,8 @@ Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& 
         .title = {},
         .subtitle = {},
         .range_caption = range_caption_of(stage, shown, presentation.range.kind),
+        .row_title = std::string(axis_name(trace.experiment, stage.info->rows)),
+        .column_title = std::string(axis_name(trace.experiment, stage.info->columns)),
         .row_labels = {labels.begin() + rows.first, labels.begin() + rows.first + rows.count},
         .column_labels = column_labels(trace, stage, shown.head),
         .row_axis = stage.info->rows,
@@ -253,6 +256,7 @@ Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& 
         .theme = &theme_of(presentation.theme),
         .cell_size = cell_size,
         .write_values = presentation.values,
+        .decimals = presentation.decimals,
     };
     set_title(figure, trace, presentation, stage_heading(stage.key()),
               subtitle_of(trace, stage, shown, head));

@@ -45,11 +45,19 @@ struct FigureLines {
                           ///< row gets one; "": they do not
 };
 
+/// How large the type of a figure is, and how much room is around the matrix.
+enum class FigureType : std::uint8_t {
+    screen,  ///< a picture of its own, in pixels: labels shrink with the cells
+    panel,   ///< on a sheet, in twelfths of the font size: all type has that size, labels are left out
+    sheet,   ///< around the panels: as these, with a larger title
+};
+
 /// A plain value, rows × columns; independent of the trace it was made from.
 struct Figure {
-    std::string title;
+    std::string title;     ///< empty: none
     std::string subtitle;  ///< formula, shape, axes, head; lines break between these facts, not within them
-    std::string range_caption;  ///< the source of the color bar's range
+    std::string range_caption;            ///< the source of the color bar's range
+    std::string row_title, column_title;  ///< what the rows and columns are: "queries", "keys"; empty: none
     std::vector<std::string> row_labels;
     std::vector<std::string> column_labels;
     Axis row_axis = Axis::single;
@@ -71,8 +79,12 @@ struct Figure {
     std::optional<FigureLines> lines;
 
     const Theme* theme = nullptr;
-    int cell_size = 48;        ///< pixels
-    bool write_values = true;  ///< where they fit
+    FigureType type = FigureType::screen;
+    bool bar = true;                   ///< the color bar, where there is a scale
+    bool legend = true;                ///< of the marks
+    int cell_size = 48;                ///< pixels
+    bool write_values = true;          ///< where they fit
+    std::optional<int> decimals = {};  ///< of these; none: as cell_text()
 
     std::size_t cell(int row, int column) const {
         return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +

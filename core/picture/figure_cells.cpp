@@ -346,8 +346,8 @@ void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo
     draw_marks(figure, layout, cairo);
 }
 
-TextMode text_mode(Medium medium) {
-    return medium == Medium::document ? TextMode::glyphs : TextMode::outlines;
+TextMode text_mode(const DrawOptions& options) {
+    return options.medium == Medium::pixels || options.outlines ? TextMode::outlines : TextMode::glyphs;
 }
 
 void draw_values(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
@@ -365,7 +365,7 @@ void draw_values(const Figure& figure, const FigureLayout& layout, const TextFac
                        contrasting(figure.surface(cell), figure.theme->on_light, figure.theme->on_dark));
             // Digits are about 0.73 em high.
             face.draw(cairo, text, style, box.x + box.width / 2.0,
-                      box.y + box.height / 2.0 + 0.365 * style.size, text_mode(options.medium));
+                      box.y + box.height / 2.0 + 0.365 * style.size, text_mode(options));
         }
     }
 }

@@ -17,7 +17,7 @@ void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo
 void draw_values(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
                  const DrawOptions& options);
 /// How text is passed to cairo.
-TextMode text_mode(Medium medium);
+TextMode text_mode(const DrawOptions& options);
 /// Draws a cell's surface and mark in `box`: for cells and for the swatches of the legend.
 void draw_swatch(const Figure& figure, CellMark mark, const Box& box, cairo_t* cairo);
 

@@ -27,7 +27,7 @@ struct Pen {
     const Theme& theme() const { return *figure.theme; }
     void text(const std::string& text, const TextStyle& style, Rgb8 color, double x, double baseline) const {
         set_source(cairo, color);
-        face.draw(cairo, text, style, x, baseline, text_mode(options.medium));
+        face.draw(cairo, text, style, x, baseline, text_mode(options));
     }
 };
 
@@ -136,11 +136,11 @@ void draw_words(const Pen& pen) {
     for (const AxisLabel& label : words.labels)
         pen.text(label.text, words.style, pen.theme().secondary, box.x - 8 - label.width,
                  word_middle(pen, label.index) + k_half_capital * words.style.size);
-    const TextStyle caption{.font = Font::sans, .size = 11};
+    const TextStyle& caption = pen.layout.caption_style;
     const double y = box.y - 12;
     const FigureLines& lines = *pen.figure.lines;
-    pen.text(lines.words_caption, {.font = Font::sans, .size = 11, .align = 1}, pen.theme().faint, box.x - 8,
-             y);
+    pen.text(lines.words_caption, {.font = caption.font, .size = caption.size, .align = 1}, pen.theme().faint,
+             box.x - 8, y);
     pen.text(lines.rows_caption, caption, pen.theme().faint, box.right() + 8, y);
 }
 
@@ -190,6 +190,19 @@ void draw_column_labels(const Pen& pen) {
     }
 }
 
+/// What the rows and columns are: above the column labels, and turned beside the row labels.
+void draw_axis_titles(const Pen& pen) {
+    const Box& matrix = pen.layout.matrix;
+    const TextStyle style{.font = Font::sans, .size = pen.layout.caption_style.size, .align = 0.5};
+    const std::string &rows = pen.layout.rows.title, &columns = pen.layout.columns.title;
+    pen.text(columns, style, pen.theme().faint, matrix.x + matrix.width / 2.0, pen.layout.columns.title_at);
+    cairo_save(pen.cairo);
+    cairo_translate(pen.cairo, pen.layout.rows.title_at, matrix.y + matrix.height / 2.0);
+    cairo_rotate(pen.cairo, -std::numbers::pi / 2);
+    pen.text(rows, style, pen.theme().faint, 0, 0);
+    cairo_restore(pen.cairo);
+}
+
 void draw_bar(const Pen& pen) {
     if (!pen.layout.has_bar) return;
     const Box& bar = pen.layout.bar;
@@ -203,7 +216,7 @@ void draw_bar(const Pen& pen) {
         // Each part extends to the bottom, so that no seam shows between rows where a viewer smooths edges.
         fill_box(pen.cairo, {bar.x, bar.y + y, bar.width, bar.height - y});
     }
-    const TextStyle style{.font = Font::mono, .size = 12};
+    const TextStyle& style = pen.layout.bar_style;
     for (const ScaleTick& tick : pen.layout.ticks) {
         const int y = bar.y + static_cast<int>(std::lround((1 - tick.position) * (bar.height - 1)));
         set_source(pen.cairo, pen.theme().faint);
@@ -211,12 +224,11 @@ void draw_bar(const Pen& pen) {
         pen.text(tick.text, style, pen.theme().secondary, bar.right() + 12,
                  y + 0.5 + k_half_capital * style.size);
     }
-    pen.text(pen.figure.range_caption, {.font = Font::sans, .size = 11}, pen.theme().faint, bar.x,
-             bar.bottom() + 24);
+    pen.text(pen.figure.range_caption, pen.layout.caption_style, pen.theme().faint, bar.x, bar.bottom() + 24);
 }
 
 void draw_legend(const Pen& pen) {
-    const TextStyle style{.font = Font::sans, .size = 12};
+    const TextStyle& style = pen.layout.legend_style;
     for (const LegendItem& item : pen.layout.legend) {
         const double baseline = item.y + 6 + k_half_capital * style.size;
         if (item.swatch == LegendItem::Swatch::cell) {
@@ -231,21 +243,33 @@ void draw_legend(const Pen& pen) {
 
 }  // namespace
 
-void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
-          const DrawOptions& options) {
+void draw_matrix(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+                 const DrawOptions& options) {
     const Pen pen{figure, layout, face, cairo, options};
-    cairo_save(cairo);
-    set_source(cairo, figure.theme->background);
-    fill_box(cairo, {0, 0, layout.size.width, layout.size.height});
-    draw_title(pen);
     draw_edges(pen);
     draw_cells(figure, layout, cairo, options.medium);
     draw_values(figure, layout, face, cairo, options);
     draw_row_labels(pen);
     draw_column_labels(pen);
+    draw_axis_titles(pen);
     draw_lines(pen);
+}
+
+void draw_surroundings(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+                       const DrawOptions& options) {
+    const Pen pen{figure, layout, face, cairo, options};
+    draw_title(pen);
     draw_bar(pen);
     draw_legend(pen);
+}
+
+void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+          const DrawOptions& options) {
+    cairo_save(cairo);
+    set_source(cairo, figure.theme->background);
+    fill_box(cairo, {0, 0, layout.size.width, layout.size.height});
+    draw_matrix(figure, layout, face, cairo, options);
+    draw_surroundings(figure, layout, face, cairo, options);
     cairo_restore(cairo);
 }
 

@@ -13,13 +13,31 @@
 namespace attnscope {
 namespace {
 
-constexpr int k_margin = 24;
-constexpr double k_max_label = 220;    ///< longer labels end in "…"
-constexpr int k_label_gap = 12;        ///< between a label and the matrix
-constexpr int k_min_text_width = 360;  ///< the title wraps at the matrix's width or this, whichever is larger
-constexpr int k_bar_gap = 28;
+/// Sizes of the type, and of what is around the matrix.
+struct Measures {
+    int margin;
+    double title, subtitle, label, bar, caption, legend;  ///< of text
+    int label_gap;                                        ///< between a label and the matrix
+    int bar_gap;
+    int min_bar;
+    int title_gap;       ///< below title and subtitle
+    int min_text_width;  ///< the title wraps at the matrix's width or this, whichever is larger
+};
+constexpr Measures k_screen{24, 20, 13, 0, 12, 11, 12, 12, 28, 96, 20, 360};  // labels by the cells
+constexpr Measures k_panel{0, 12, 12, 12, 12, 12, 12, 8, 16, 60, 6, 0};
+constexpr Measures k_sheet{4, 15, 12, 12, 12, 12, 12, 8, 16, 60, 10, 0};
+
+const Measures& measures_of(const Figure& figure) {
+    switch (figure.type) {
+        case FigureType::screen: break;
+        case FigureType::panel: return k_panel;
+        case FigureType::sheet: return k_sheet;
+    }
+    return k_screen;
+}
+
+constexpr double k_max_label = 220;  ///< longer labels end in "…"
 constexpr int k_bar_width = 12;
-constexpr int k_min_bar = 96;
 constexpr int k_max_bar = 480;
 constexpr int k_line_gap = 8;       ///< between lines and words
 constexpr int k_caption_band = 28;  ///< height of the captions above the words
@@ -39,14 +57,17 @@ int round_step(double least) {
 
 bool is_numbered(Axis axis) { return axis == Axis::feature || axis == Axis::head_feature; }
 
-double label_size(double pitch) { return pitch >= 18 ? 13 : pitch >= 14 ? 11 : 10; }
+double label_size(const Measures& measures, double pitch) {
+    if (measures.label > 0) return measures.label;
+    return pitch >= 18 ? 13 : pitch >= 14 ? 11 : 10;
+}
 
 /// The labels of an axis that have room, `pitch` pixels apart: words from the first, numbers at round values
 /// and the first.
-AxisLayout axis_of(double pitch, const TextFace& face, const std::vector<std::string>& labels, Axis axis,
-                   const std::vector<bool>& flagged) {
+AxisLayout axis_of(const Measures& measures, double pitch, const TextFace& face,
+                   const std::vector<std::string>& labels, Axis axis, const std::vector<bool>& flagged) {
     AxisLayout result;
-    result.style = {.font = Font::sans, .size = label_size(pitch), .max_width = k_max_label};
+    result.style = {.font = Font::sans, .size = label_size(measures, pitch), .max_width = k_max_label};
     const double room = result.style.size + 2;
     const int step = round_step(room / pitch);
     result.thinned = step > 1;
@@ -83,14 +104,14 @@ AxisLayout::Angle angle_of(const Figure& figure, const AxisLayout& columns) {
 }
 
 /// Height of the band of column labels above the matrix.
-int column_band(const AxisLayout& columns) {
+int column_band(const AxisLayout& columns, int gap) {
     if (columns.labels.empty()) return 0;
     const double width = widest(columns);
     const double line = columns.style.size * 1.25;
     switch (columns.angle) {
-        case AxisLayout::Angle::level: return grid(line) + k_label_gap;
-        case AxisLayout::Angle::slanted: return grid((width + line) * std::numbers::sqrt2 / 2) + k_label_gap;
-        case AxisLayout::Angle::upright: return grid(width) + k_label_gap;
+        case AxisLayout::Angle::level: return grid(line) + gap;
+        case AxisLayout::Angle::slanted: return grid((width + line) * std::numbers::sqrt2 / 2) + gap;
+        case AxisLayout::Angle::upright: return grid(width) + gap;
     }
     return 0;
 }
@@ -138,24 +159,38 @@ double value_size(const Figure& figure, const TextFace& face) {
     return 0;
 }
 
+}  // namespace
+
 void place_title(const Figure& figure, const TextFace& face, FigureLayout& layout, double text_width) {
-    layout.title_style = {.font = Font::sans_semibold, .size = 20, .max_width = text_width, .wrap = true};
-    layout.subtitle_style = {.font = Font::sans, .size = 13, .max_width = text_width, .wrap = true};
+    const Measures& m = measures_of(figure);
+    // A panel is named by its symbol, "W_q"; a title may be anyone's words.
+    layout.title_style = {.font = Font::sans_semibold,
+                          .size = m.title,
+                          .max_width = text_width,
+                          .wrap = true,
+                          .formula = figure.type == FigureType::panel};
+    layout.subtitle_style = {
+        .font = Font::sans, .size = m.subtitle, .max_width = text_width, .wrap = true, .formula = true};
     layout.title_text = face.displayable(figure.title, Blanks::kept);
     const TextExtent first = face.extent(layout.title_text, layout.title_style);
-    const TextStyle one_line{.font = layout.subtitle_style.font, .size = layout.subtitle_style.size};
+    const TextStyle one_line{
+        .font = layout.subtitle_style.font, .size = layout.subtitle_style.size, .formula = true};
     layout.subtitle_text = side_by_side_lines(figure.subtitle, [&](const std::string& line) {
         return face.extent(line, one_line).width <= text_width;
     });
     const TextExtent second = face.extent(layout.subtitle_text, layout.subtitle_style);
-    layout.title = {k_margin, k_margin, grid(first.width), grid(first.height)};
-    layout.subtitle = {k_margin, layout.title.bottom() + 4, grid(second.width), grid(second.height)};
+    const bool titled = !layout.title_text.empty(), explained = !layout.subtitle_text.empty();
+    layout.title = {m.margin, m.margin, titled ? grid(first.width) : 0, titled ? grid(first.height) : 0};
+    layout.subtitle = {m.margin, layout.title.bottom() + (titled && explained ? 4 : 0),
+                       explained ? grid(second.width) : 0, explained ? grid(second.height) : 0};
 }
+
+namespace {
 
 double ticks_width(const FigureLayout& layout, const TextFace& face) {
     double width = 0;
     for (const ScaleTick& tick : layout.ticks) {
-        width = std::max(width, face.extent(tick.text, {.font = Font::mono, .size = 12}).width);
+        width = std::max(width, face.extent(tick.text, layout.bar_style).width);
     }
     return width;
 }
@@ -186,16 +221,21 @@ int end_decimals(double value, double step) {
     return plain ? static_cast<int>(text.size() - point - 1) : 0;
 }
 
-/// Lays out the color bar with its ticks and caption; returns its bottom right corner.
+}  // namespace
+
 Size place_bar(const Figure& figure, const TextFace& face, FigureLayout& layout) {
-    layout.has_bar = figure.unit == Unit::real || figure.unit == Unit::probability;
+    const Measures& m = measures_of(figure);
+    layout.bar_style = {.font = Font::mono, .size = m.bar};
+    layout.caption_style = {.font = Font::sans, .size = m.caption};
+    layout.has_bar = figure.bar && (figure.unit == Unit::real || figure.unit == Unit::probability);
     if (!layout.has_bar) return {layout.matrix.right(), layout.matrix.bottom()};
-    layout.bar = {layout.matrix.right() + k_bar_gap, layout.matrix.y, k_bar_width,
-                  std::clamp(layout.matrix.height, k_min_bar, k_max_bar)};
+    layout.bar = {layout.matrix.right() + m.bar_gap, layout.matrix.y, k_bar_width,
+                  std::clamp(layout.matrix.height, m.min_bar, k_max_bar)};
     layout.ticks = scale_ticks(figure, layout.bar.height);
-    const double caption = face.extent(figure.range_caption, {.font = Font::sans, .size = 11}).width;
+    const double caption = face.extent(figure.range_caption, layout.caption_style).width;
     const double right = layout.bar.x + std::max(k_bar_width + 12 + ticks_width(layout, face), caption);
-    return {static_cast<int>(std::ceil(right)), layout.bar.bottom() + 28};
+    return {static_cast<int>(std::ceil(right)),
+            layout.bar.bottom() + (figure.range_caption.empty() ? 8 : 28)};
 }
 
 std::vector<LegendItem> legend_items(const Figure& figure) {
@@ -223,17 +263,17 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
     return items;
 }
 
-/// Lays out the legend from left to right below the matrix, in as many lines as needed; returns its bottom
-/// right corner.
-Size place_legend(const Figure& figure, const TextFace& face, FigureLayout& layout, Size content) {
-    layout.legend = legend_items(figure);
+Size place_legend(std::vector<LegendItem> items, const TextFace& face, FigureLayout& layout, Size content,
+                  int min_width) {
+    layout.legend = std::move(items);
+    layout.legend_style = {.font = Font::sans, .size = 12};
     if (layout.legend.empty()) return content;
     const int left = layout.matrix.x;
-    const int limit = std::max(content.width, left + k_min_text_width);
+    const int limit = std::max(content.width, left + min_width);
     int x = left;
     int y = content.height + 16;
     for (LegendItem& item : layout.legend) {
-        const int width = 20 + grid(face.extent(item.text, {.font = Font::sans, .size = 12}).width);
+        const int width = 20 + grid(face.extent(item.text, layout.legend_style).width);
         if (x > left && x + width > limit) {
             x = left;
             y += 20;
@@ -247,12 +287,14 @@ Size place_legend(const Figure& figure, const TextFace& face, FigureLayout& layo
     return content;
 }
 
+namespace {
+
 /// Spaces the words evenly over the height of the matrix, or over as much as they need to be legible.
 void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& layout) {
     const auto count = static_cast<double>(std::max<std::size_t>(figure.lines->words.size(), 1));
     const double height = figure.rows * figure.cell_size, least = std::min(figure.cell_size, k_word_pitch);
     layout.word_pitch = std::max(height / count, least);
-    layout.words = axis_of(layout.word_pitch, face, figure.lines->words, Axis::key_token,
+    layout.words = axis_of(measures_of(figure), layout.word_pitch, face, figure.lines->words, Axis::key_token,
                            std::vector<bool>(figure.lines->words.size()));
     layout.lines.height = static_cast<int>(std::ceil(std::max(height, layout.word_pitch * count)));
     layout.lines.width = std::clamp(grid(0.5 * layout.lines.height), k_min_lines, k_max_lines);
@@ -261,7 +303,7 @@ void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& lay
 /// Lays out words, lines and row labels, side by side.
 double lines_left(const Figure& figure, const TextFace& face, FigureLayout& layout) {
     const auto column = [&](const AxisLayout& axis, const std::string& caption) {
-        return grid(std::max(widest(axis), face.extent(caption, {.font = Font::sans, .size = 11}).width));
+        return grid(std::max(widest(axis), face.extent(caption, layout.caption_style).width));
     };
     layout.row_label_width = column(layout.rows, figure.lines->rows_caption);
     return column(layout.words, figure.lines->words_caption) + k_line_gap + layout.lines.width + k_line_gap +
@@ -291,36 +333,48 @@ std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
     return ticks;
 }
 
-FigureLayout lay_out(const Figure& figure, const TextFace& face) {
+FigureLayout lay_out(const Figure& figure, const TextFace& face, bool with_row_labels) {
+    const Measures& m = measures_of(figure);
     FigureLayout layout;
-    layout.rows = axis_of(figure.cell_size, face, figure.row_labels, figure.row_axis, figure.fully_masked);
-    layout.columns = axis_of(figure.cell_size, face, figure.column_labels, figure.column_axis,
+    layout.caption_style = {.font = Font::sans, .size = m.caption};
+    layout.rows = axis_of(m, figure.cell_size, face, figure.row_labels, figure.row_axis, figure.fully_masked);
+    layout.columns = axis_of(m, figure.cell_size, face, figure.column_labels, figure.column_axis,
                              figure.fully_masked_columns);
+    if (!with_row_labels) layout.rows.labels.clear();
+    layout.rows.title = figure.lines || !with_row_labels ? "" : figure.row_title;
+    layout.columns.title = figure.column_title;
+    // The height of a line with a title, above the labels and, turned, beside them.
+    const int title_band = grid(m.caption * 1.25) + 4;
     layout.columns.angle = angle_of(figure, layout.columns);
     const double row_labels = widest(layout.rows);
     if (figure.lines) lay_out_lines(figure, face, layout);
-    const double left = figure.lines     ? lines_left(figure, face, layout) + k_label_gap
-                        : row_labels > 0 ? row_labels + k_label_gap
-                                         : 0;
+    double left = figure.lines     ? lines_left(figure, face, layout) + m.label_gap
+                  : row_labels > 0 ? row_labels + m.label_gap
+                                   : 0;
+    if (!layout.rows.title.empty()) left += title_band;
     const double overhang = std::max(left, columns_left(figure, layout.columns));
-    layout.matrix.x = k_margin + grid(overhang);
+    layout.matrix.x = m.margin + grid(overhang);
     layout.matrix.width = std::max(0, figure.columns * figure.cell_size - figure.gap());
     layout.matrix.height = std::max(0, figure.rows * figure.cell_size - figure.gap());
 
-    const double right =
-        std::max<double>(layout.matrix.right() + k_bar_gap + 64, columns_right(figure, layout));
-    place_title(figure, face, layout, std::max<double>(right - k_margin, k_min_text_width));
-    layout.matrix.y = layout.subtitle.bottom() + 20 +
-                      std::max(column_band(layout.columns), figure.lines ? k_caption_band : 0);
-    layout.lines.x = layout.matrix.x - k_label_gap - layout.row_label_width - k_line_gap - layout.lines.width;
+    const double right = std::max<double>(layout.matrix.right() + (figure.bar ? m.bar_gap + 64 : 0),
+                                          columns_right(figure, layout));
+    place_title(figure, face, layout, std::max<double>(right - m.margin, m.min_text_width));
+    const bool titled = layout.subtitle.bottom() > m.margin;
+    layout.matrix.y = layout.subtitle.bottom() + (titled ? m.title_gap : 0) +
+                      (layout.columns.title.empty() ? 0 : title_band) +
+                      std::max(column_band(layout.columns, m.label_gap), figure.lines ? k_caption_band : 0);
+    layout.columns.title_at = layout.matrix.y - column_band(layout.columns, m.label_gap) - 8;
+    layout.rows.title_at = layout.matrix.x - m.label_gap - row_labels - 8;
+    layout.lines.x = layout.matrix.x - m.label_gap - layout.row_label_width - k_line_gap - layout.lines.width;
     layout.lines.y = layout.matrix.y;
 
     Size content = place_bar(figure, face, layout);
     content.height = std::max({content.height, layout.matrix.bottom(), layout.lines.bottom()});
     content.width = std::max({content.width, static_cast<int>(std::ceil(columns_right(figure, layout))),
                               layout.title.right(), layout.subtitle.right()});
-    content = place_legend(figure, face, layout, content);
-    layout.size = {grid(content.width + k_margin), grid(content.height + k_margin)};
+    if (figure.legend) content = place_legend(legend_items(figure), face, layout, content, m.min_text_width);
+    layout.size = {grid(content.width + m.margin), grid(content.height + m.margin)};
     layout.value_size = value_size(figure, face);
     return layout;
 }

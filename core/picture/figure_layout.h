@@ -34,6 +34,8 @@ struct AxisLabel {
 
 struct AxisLayout {
     enum class Angle { level, slanted, upright };
+    std::string title;    ///< what the axis is, beyond the labels
+    double title_at = 0;  ///< its baseline: y of the columns', x of the rows', which is turned
     std::vector<AxisLabel> labels;
     TextStyle style;
     Angle angle = Angle::level;
@@ -72,8 +74,11 @@ struct FigureLayout {
     AxisLayout columns;
     bool has_bar = false;  ///< masks and token numbers have no scale
     Box bar;
+    TextStyle bar_style;      ///< of the ticks
+    TextStyle caption_style;  ///< of the captions of bar and lines
     std::vector<ScaleTick> ticks;
     std::vector<LegendItem> legend;
+    TextStyle legend_style;
     double value_size = 0;  ///< size of the numbers in the cells; 0 if they do not fit or are switched off
 
     /// The surface of a cell.
@@ -83,7 +88,19 @@ struct FigureLayout {
     }
 };
 
-FigureLayout lay_out(const Figure& figure, const TextFace& face);
+/// Without row labels, a figure to the left has the same.
+FigureLayout lay_out(const Figure& figure, const TextFace& face, bool with_row_labels = true);
+
+/// Adds the title and the subtitle from the top left corner of the margin, in lines of this width.
+void place_title(const Figure& figure, const TextFace& face, FigureLayout& layout, double text_width);
+/// Adds the color bar to the right of the matrix; returns its bottom right corner, of a figure without one
+/// the matrix's.
+Size place_bar(const Figure& figure, const TextFace& face, FigureLayout& layout);
+/// Adds the legend below `content`, in lines no longer than it or `min_width`; returns the bottom right
+/// corner of both.
+Size place_legend(std::vector<LegendItem> items, const TextFace& face, FigureLayout& layout, Size content,
+                  int min_width);
+std::vector<LegendItem> legend_items(const Figure& figure);
 
 /// The picture's size in pixels.
 Size measure(const Figure& figure, const TextFace& face);
@@ -101,6 +118,7 @@ enum class Medium {
 
 struct DrawOptions {
     Medium medium = Medium::pixels;
+    bool outlines = false;  ///< text as outlines in a document, too
     Progress progress;
 };
 
@@ -109,6 +127,11 @@ struct DrawOptions {
 void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, const DrawOptions& options = {});
 void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
           const DrawOptions& options = {});
+/// Draws the matrix with what belongs to its axes; then title, color bar and legend.
+void draw_matrix(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+                 const DrawOptions& options);
+void draw_surroundings(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
+                       const DrawOptions& options);
 
 /// The round values of a scale, for an axis of `pixels`, lowest first; its two ends are always included.
 std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels);

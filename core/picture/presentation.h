@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/choice.h"
 #include "core/graph/stage_table.h"
@@ -59,6 +60,37 @@ constexpr auto choice_names(ViewKind) {
                                                 {training, "training"}});
 }
 
+/// What an exported picture shows beside the matrix of a stage.
+enum class Compose {
+    none,      ///< the matrix alone
+    operands,  ///< what it is computed from, to its left and above it
+    heads,     ///< every head, and every layer of a stack, on one range
+    strip,     ///< every stage of the computation
+    compare,   ///< A, which is pinned, B, and B − A
+};
+constexpr auto choice_names(Compose) {
+    using enum Compose;
+    return std::to_array<ChoiceName<Compose>>(
+        {{none, "none"}, {operands, "operands"}, {heads, "heads"}, {strip, "strip"}, {compare, "compare"}});
+}
+
+/// The size of an exported picture on paper: its cells are as large as the width allows.
+struct Paper {
+    double width;          ///< millimeters, 20 … 2000
+    double dpi = 300;      ///< pixels per inch of a PNG, 36 … 2400
+    double font_size = 8;  ///< points, of all text but the title, 4 … 36
+    bool operator==(const Paper&) const = default;
+};
+
+/// Sizes of which a journal or a slide needs one.
+struct PaperPreset {
+    std::string_view name;
+    Paper paper;
+};
+inline constexpr std::array k_paper_presets = {PaperPreset{"one column", {84, 300, 8}},
+                                               PaperPreset{"two columns", {174, 300, 8}},
+                                               PaperPreset{"slide", {254, 150, 18}}};
+
 /// Settings that affect the picture, but no number in it.
 struct Presentation {
     ViewKind view = ViewKind::pipeline;
@@ -70,11 +102,19 @@ struct Presentation {
     std::optional<int>
         cell_size;       ///< pixels per side of an exported cell, 1 … 512; none: by the matrix's size
     bool values = true;  ///< numbers in the cells where they fit
-    std::string title;   ///< of an exported picture; empty: the stage's name and formula
+    std::optional<int> decimals;       ///< of these, 0 … 6; none: up to three digits
+    std::optional<std::string> title;  ///< of an exported picture, which may be empty; none: the stage's
+                                       ///< name and formula
+    Compose compose = Compose::none;
+    std::optional<double> width;  ///< of an exported picture, see Paper; none: in pixels
+    double dpi = 300, font_size = 8;
     std::optional<Cell> locked;
     std::optional<StageKey> locked_in;  ///< the stage of the locked cell; none: the stage in focus
     bool gradients = false;             ///< beside the stages, the loss's gradients with respect to them
 
+    std::optional<Paper> paper() const {
+        return width ? std::optional(Paper{*width, dpi, font_size}) : std::nullopt;
+    }
     /// The layer of a stack that is shown, 1 … 24. It stays where a stage outside the layers is in focus.
     int layer() const { return std::max(1, stage.layer); }
     void set_layer(int layer) { stage.layer = layer > 1 ? layer : 0; }

@@ -4,6 +4,7 @@
 
 #include <cairo.h>
 
+#include <cmath>
 #include <cstdint>
 
 #include "core/error.h"
@@ -41,25 +42,43 @@ Pixels pixels_of(cairo_surface_t* surface, Size size) {
 
 }  // namespace
 
-Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress) {
-    const FigureLayout layout = lay_out(figure, face);
-    require_picture_size(layout.size);
-    const CairoSurface surface(
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, layout.size.width, layout.size.height));
-    require_status(cairo_surface_status(surface.get()), layout.size);
+Pixels render_pixels(const Page& page, const Progress& progress) {
+    const auto pixels_of_units = [&](int units) {
+        return static_cast<int>(std::lround(units * page.pixels));
+    };
+    const Size size{pixels_of_units(page.size.width), pixels_of_units(page.size.height)};
+    require_picture_size(size);
+    const CairoSurface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.width, size.height));
+    require_status(cairo_surface_status(surface.get()), size);
     const CairoContext cairo(cairo_create(surface.get()));
-    draw(figure, layout, face, cairo.get(), {.medium = Medium::pixels, .progress = progress});
-    require_status(cairo_status(cairo.get()), layout.size);
-    return pixels_of(surface.get(), layout.size);
+    // Where a cell is not a whole number of pixels wide, it is drawn as in a document.
+    const bool scaled = page.pixels != 1;
+    if (scaled)
+        cairo_scale(cairo.get(), static_cast<double>(size.width) / page.size.width,
+                    static_cast<double>(size.height) / page.size.height);
+    page.draw(cairo.get(),
+              {.medium = scaled ? Medium::document : Medium::pixels, .outlines = true, .progress = progress});
+    require_status(cairo_status(cairo.get()), size);
+    Pixels pixels = pixels_of(surface.get(), size);
+    if (page.paper) pixels.dpi = page.paper->dpi;
+    return pixels;
 }
 
-std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,
-                       const Progress& progress) {
-    const Pixels pixels = render_pixels(figure, face, step_of(progress, 0, 0.5));
+std::string render_png(const Page& page, std::string_view session_json, const Progress& progress) {
+    const Pixels pixels = render_pixels(page, step_of(progress, 0, 0.5));
     const Progress encoding = step_of(progress, 0.5, 1);
     if (session_json.empty()) return encode_png(pixels, {}, encoding);
     const PngText session{std::string(k_png_session_key), std::string(session_json)};
     return encode_png(pixels, {&session, 1}, encoding);
+}
+
+Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress) {
+    return render_pixels(page_of(figure, face), progress);
+}
+
+std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,
+                       const Progress& progress) {
+    return render_png(page_of(figure, face), session_json, progress);
 }
 
 std::string render_png(const Figure& figure, std::string_view session_json) {

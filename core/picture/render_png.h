@@ -5,16 +5,21 @@
 #include <string_view>
 
 #include "core/files/png.h"
-#include "core/picture/figure_layout.h"
+#include "core/picture/page.h"
 
 namespace attnscope {
 
-/// RGB pixels of measure(figure). Throws Error(too_large) beyond the limits of cairo or of this machine's
-/// memory, Cancelled.
+/// RGB pixels of a page: of a width on paper as many as its resolution asks for. Throws Error(too_large)
+/// beyond the limits of cairo or of this machine's memory, Cancelled.
+Pixels render_pixels(const Page& page, const Progress& progress = {});
+/// The bytes of a PNG file with the session embedded (none if `session_json` is empty), and with its
+/// resolution if it has a width on paper. The same page gives the same bytes in every process. Throws as
+/// render_pixels().
+std::string render_png(const Page& page, std::string_view session_json, const Progress& progress = {});
+
+/// Those of a figure's own page, measure(figure) pixels.
 Pixels render_pixels(const Figure& figure, const TextFace& face, const Progress& progress = {});
 
-/// The bytes of a PNG file with the session embedded (none if `session_json` is empty). The same figure gives
-/// the same bytes in every process. Throws as render_pixels().
 std::string render_png(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress = {});
 std::string render_png(const Figure& figure, std::string_view session_json);

@@ -23,7 +23,6 @@
 namespace attnscope {
 namespace {
 
-constexpr double k_points_per_pixel = 0.75;
 /// 200 inches, the limit of Acrobat.
 constexpr double k_longest_page = 14400;
 
@@ -62,16 +61,15 @@ void require_status(cairo_status_t status, const Sink& sink) {
 /// Fraction of the time spent on drawing; converting the drawing to bytes takes the rest.
 constexpr double k_drawn = 0.3;
 
-/// Draws with `scale` units per pixel and returns what the surface has written.
-std::string drawn(const Figure& figure, const FigureLayout& layout, const TextFace& face,
-                  CairoSurface surface, double scale, Sink& sink, const Progress& progress) {
+/// Draws with `scale` units of the surface per unit of the page and returns what the surface has written.
+std::string drawn(const Page& page, CairoSurface surface, double scale, Sink& sink,
+                  const Progress& progress) {
     sink.progress = step_of(progress, k_drawn, 1);
     require_status(cairo_surface_status(surface.get()), sink);
     {
         const CairoContext cairo(cairo_create(surface.get()));
         cairo_scale(cairo.get(), scale, scale);
-        draw(figure, layout, face, cairo.get(),
-             {.medium = Medium::document, .progress = step_of(progress, 0, k_drawn)});
+        page.draw(cairo.get(), {.medium = Medium::document, .progress = step_of(progress, 0, k_drawn)});
         require_status(cairo_status(cairo.get()), sink);
     }
     cairo_surface_finish(surface.get());
@@ -165,31 +163,40 @@ std::string normalized_svg(std::string_view svg) {
     return result;
 }
 
-std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
-                       const Progress& progress) {
-    const FigureLayout layout = lay_out(figure, face);
-    if (needs_pixels(figure)) require_picture_size(layout.size);
+std::string render_svg(const Page& page, std::string_view session_json, const Progress& progress) {
+    if (page.has_pixels) require_picture_size(page.size);
     Sink sink;
-    CairoSurface surface(
-        cairo_svg_surface_create_for_stream(Sink::write, &sink, layout.size.width, layout.size.height));
-    cairo_svg_surface_set_document_unit(surface.get(), CAIRO_SVG_UNIT_PX);
-    const std::string bytes = drawn(figure, layout, face, std::move(surface), 1, sink, progress);
-    return with_svg_texts(normalized_svg(bytes), layout.title_text, session_json);
+    // Millimeters where the paper has them, else pixels.
+    const double scale = page.paper ? page.points * 25.4 / 72 : 1;
+    CairoSurface surface(cairo_svg_surface_create_for_stream(
+        Sink::write, &sink, page.paper ? page.paper->width : page.size.width, page.size.height * scale));
+    cairo_svg_surface_set_document_unit(surface.get(), page.paper ? CAIRO_SVG_UNIT_MM : CAIRO_SVG_UNIT_PX);
+    const std::string bytes = drawn(page, std::move(surface), scale, sink, progress);
+    return with_svg_texts(normalized_svg(bytes), page.title, session_json);
 }
 
-std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress) {
-    const FigureLayout layout = lay_out(figure, face);
-    if (needs_pixels(figure)) require_picture_size(layout.size);
-    const double side = std::max({layout.size.width, layout.size.height, 1});
-    const double scale = std::min(k_points_per_pixel, k_longest_page / side);
+std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
+                       const Progress& progress) {
+    return render_svg(page_of(figure, face), session_json, progress);
+}
+
+std::string render_pdf(const Page& page, const Progress& progress) {
+    if (page.has_pixels) require_picture_size(page.size);
+    const double side = std::max({page.size.width, page.size.height, 1});
+    const double scale = std::min(page.points, k_longest_page / side);
+    const double width = page.paper ? page.paper->width * 72 / 25.4 : page.size.width * scale;
     Sink sink;
-    CairoSurface surface(cairo_pdf_surface_create_for_stream(Sink::write, &sink, layout.size.width * scale,
-                                                             layout.size.height * scale));
-    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, layout.title_text.c_str());
+    CairoSurface surface(
+        cairo_pdf_surface_create_for_stream(Sink::write, &sink, width, page.size.height * scale));
+    cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, page.title.c_str());
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "attnscope");
     // Empty leaves the date out; otherwise cairo writes the current time.
     cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
-    return drawn(figure, layout, face, std::move(surface), scale, sink, progress);
+    return drawn(page, std::move(surface), scale, sink, progress);
+}
+
+std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress) {
+    return render_pdf(page_of(figure, face), progress);
 }
 
 }  // namespace attnscope

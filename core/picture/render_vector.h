@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/picture/figure_layout.h"
+#include "core/picture/page.h"
 
 namespace attnscope {
 
@@ -12,16 +12,18 @@ namespace attnscope {
 // an SVG are numbered from 0 in each file, and a PDF has no date. Both have the figure's title. Up to
 // k_max_cell_shapes cells are shapes filled with exactly figure.fill(); beyond, they are one image.
 
-/// An SVG file, one unit per pixel of the PNG, with the session embedded (none if `session_json` is empty).
-/// Letters are shapes, each stored once and referenced: <text> would be set in whatever font the viewer's
-/// machine has, with other widths and without ᵀ or √. Throws Error(too_large) as require_picture_size() if
-/// needs_pixels(), Cancelled.
+/// An SVG file, one unit per pixel of the PNG, or with the width on paper in millimeters, with the session
+/// embedded (none if `session_json` is empty). Letters are shapes, each stored once and referenced: <text>
+/// would be set in whatever font the viewer's machine has, with other widths and without ᵀ or √. Throws
+/// Error(too_large) as require_picture_size() if needs_pixels(), Cancelled.
+std::string render_svg(const Page& page, std::string_view session_json, const Progress& progress = {});
 std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress = {});
 
-/// A PDF file of one page, at 96 pixels of the PNG per inch, or more if the page would exceed the 200 inches
-/// that viewers show. Letters are text, with embedded fonts. It holds no session, because cairo attaches no
-/// files. Throws as render_svg().
+/// A PDF file of one page, with the width on paper, or at 96 pixels of the PNG per inch, or more if the page
+/// would exceed the 200 inches that viewers show. Letters are text, with embedded fonts. It holds no session,
+/// because cairo attaches no files. Throws as render_svg().
+std::string render_pdf(const Page& page, const Progress& progress = {});
 std::string render_pdf(const Figure& figure, const TextFace& face, const Progress& progress = {});
 
 /// `svg` as written by cairo, made reproducible and easier to read: identifiers numbered from 0 for each

@@ -110,14 +110,63 @@ struct TextFace::Implementation {
     Owned<PangoLayout> layout(std::string_view text, const TextStyle& style) const;
 };
 
+namespace {
+
+bool is_letter_or_digit(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// A formula's text without the "_" before its subscripts, and where these are, in bytes.
+struct Formula {
+    std::string text;
+    struct Part {
+        unsigned begin, end;
+    };
+    std::vector<Part> subscripts;
+
+    explicit Formula(std::string_view source) {
+        const auto letter = [&](std::size_t i) { return i < source.size() && is_letter_or_digit(source[i]); };
+        for (std::size_t i = 0; i < source.size(); ++i) {
+            const bool after_one = i > 0 && letter(i - 1) && !(i > 1 && letter(i - 2));
+            if (source[i] != '_' || !after_one || !letter(i + 1)) {
+                text += source[i];
+                continue;
+            }
+            const auto begin = static_cast<unsigned>(text.size());
+            while (letter(i + 1)) text += source[++i];
+            subscripts.push_back({begin, static_cast<unsigned>(text.size())});
+        }
+    }
+
+    void apply_to(PangoLayout* layout, double size) const {
+        constexpr double k_scale = 0.75, k_drop = 0.18;  // of the size of the letter before
+        PangoAttrList* list = pango_attr_list_new();
+        for (const Part& part : subscripts) {
+            const int drop = static_cast<int>(-k_drop * size * PANGO_SCALE);
+            for (PangoAttribute* attribute : {pango_attr_scale_new(k_scale), pango_attr_rise_new(drop)}) {
+                attribute->start_index = part.begin;
+                attribute->end_index = part.end;
+                pango_attr_list_insert(list, attribute);
+            }
+        }
+        pango_layout_set_attributes(layout, list);
+        pango_attr_list_unref(list);
+    }
+};
+
+}  // namespace
+
 Owned<PangoLayout> TextFace::Implementation::layout(std::string_view text, const TextStyle& style) const {
     const std::string cut = text.size() > k_max_bytes ? shortened(text) : std::string();
     if (!cut.empty()) text = cut;
+    const std::optional<Formula> formula = style.formula ? std::optional<Formula>(text) : std::nullopt;
+    if (formula) text = formula->text;
     Owned<PangoLayout> layout(pango_layout_new(context.get()));
     PangoFontDescription* font = fonts[static_cast<std::size_t>(style.font)].get();
     pango_font_description_set_absolute_size(font, style.size * PANGO_SCALE);
     pango_layout_set_font_description(layout.get(), font);
     pango_layout_set_text(layout.get(), text.data(), static_cast<int>(text.size()));
+    if (formula) formula->apply_to(layout.get(), style.size);
     if (style.max_width > 0) {
         PangoRectangle natural;
         pango_layout_get_extents(layout.get(), nullptr, &natural);

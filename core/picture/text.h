@@ -22,6 +22,7 @@ struct TextStyle {
     double max_width = 0;  ///< pixels; 0: no limit
     double align = 0;      ///< the position of x: 0 the left edge, 0.5 the middle, 1 the right edge
     bool wrap = false;     ///< text wider than max_width is wrapped, or else ends in "…"
+    bool formula = false;  ///< "d_k" is typeset as d with a subscript k; so after any single letter
 };
 
 /// Pixels. `ascent` is from the top of the first line to its baseline.

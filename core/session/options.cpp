@@ -203,6 +203,48 @@ void set_cell_size(Session& s, const OptionValue& value) {
     s.presentation.cell_size = size;
 }
 
+/// A number from least to most, which text may follow with its unit: 84, "84mm".
+double as_measure(const OptionValue& value, std::string_view unit, double least, double most) {
+    std::optional<double> number;
+    if (value.json.is_number()) number = as_double(value);
+    if (value.json.is_string()) {
+        std::string text = as_text(value);
+        if (text.ends_with(unit)) text.resize(text.size() - unit.size());
+        number = parse_double(text.substr(0, text.find_last_not_of(' ') + 1));
+    }
+    if (!number || !std::isfinite(*number))
+        refuse(fmt::format("expected a number of {}, not {}", unit, value.quoted()));
+    if (*number < least || *number > most)
+        refuse(fmt::format("{} {} is out of range: use {} to {}", value.quoted(), unit, least, most));
+    return *number;
+}
+
+Json width_json(const Session& s) {
+    return s.presentation.width ? Json(*s.presentation.width) : Json("none");
+}
+
+void set_width(Session& s, const OptionValue& value) {
+    s.presentation.width.reset();
+    if (value.json != "none") s.presentation.width = as_measure(value, "mm", 20, 2000);
+}
+
+Json decimals_json(const Session& s) {
+    return s.presentation.decimals ? Json(*s.presentation.decimals) : Json("auto");
+}
+
+void set_decimals(Session& s, const OptionValue& value) {
+    s.presentation.decimals.reset();
+    if (value.json == "auto") return;
+    if (value.json.is_string()) refuse("expected auto or a whole number, not " + value.quoted());
+    const int decimals = as_int(value);
+    if (decimals < 0 || decimals > 6) refuse(fmt::format("{} is out of range: use 0 to 6", decimals));
+    s.presentation.decimals = decimals;
+}
+
+void set_title(Session& s, const OptionValue& value) {
+    s.presentation.title = value.json == "auto" ? std::nullopt : std::optional(as_text(value));
+}
+
 std::string locked_text(const Session& s) {
     const auto& cell = s.presentation.locked;
     if (!cell) return "none";
@@ -493,9 +535,30 @@ const std::array k_options = {
            cell_size_json, set_cell_size},
     Option{"values", Section::presentation, "", "", "Write the numbers into the cells where they fit",
            boolean, FIELD(presentation, values, as_boolean)},
-    Option{"title", Section::presentation, "", "TEXT",
-           "Title of an exported picture; empty: the stage's name", text,
-           FIELD(presentation, title, as_text)},
+    Option{"decimals", Section::presentation, "", "auto|N",
+           "Decimals of these numbers, 0 to 6; auto: three digits", word_or_number, decimals_json,
+           set_decimals},
+    Option{"title", Section::presentation, "", "auto|TEXT",
+           "Title of an exported picture; auto: the stage's name and formula; empty: none", text,
+           [](const Session& s) -> Json { return s.presentation.title.value_or("auto"); }, set_title},
+    Option{
+        "compose", Section::presentation, "", k_arguments<decltype(Presentation::compose)>,
+        "What a picture shows beside the matrix of a stage. operands: what it is computed from; heads: every "
+        "head, and every layer of a transformer, on one range; strip: every stage of the computation; "
+        "compare: A, which is pinned, B, and B − A",
+        text, CHOICE(presentation, compose)},
+    Option{
+        "width", Section::presentation, "", "none|MM",
+        "Width of a picture on paper in millimeters, 20 to 2000 (84mm: one column of a journal); its cells "
+        "are as large as the width allows; none: in pixels, by the cell size",
+        word_or_number, width_json, set_width},
+    Option{"dpi", Section::presentation, "", "N", "Pixels per inch of a PNG with a width, 36 to 2400",
+           word_or_number, [](const Session& s) -> Json { return s.presentation.dpi; },
+           [](Session& s, const OptionValue& v) { s.presentation.dpi = as_measure(v, "dpi", 36, 2400); }},
+    Option{"font-size", Section::presentation, "", "PT",
+           "Size of the type of a picture with a width, in points, 4 to 36 (8pt)", word_or_number,
+           [](const Session& s) -> Json { return s.presentation.font_size; },
+           [](Session& s, const OptionValue& v) { s.presentation.font_size = as_measure(v, "pt", 4, 36); }},
     Option{"locked", Section::presentation, "", "none|ROW,COLUMN[,STAGE]",
            "The cell locked in the inspector, counted from 1, and its stage if it is not the one in focus",
            text, [](const Session& s) -> Json { return locked_text(s); }, set_locked},

@@ -16,6 +16,8 @@
 #include "core/files/svg.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/picture/compose.h"
+#include "core/session/examples.h"
 #include "core/session/options.h"
 
 namespace attnscope {
@@ -463,6 +465,31 @@ TEST_F(ExportFilesTest, ARefusedRequestWritesNothing) {
     EXPECT_THROW(export_files(trace, session, {{"mask"}, {}, {"csv", "gif"}}, folder_.string()), Error);
     EXPECT_EQ(in_folder(), Names{});
     EXPECT_THROW(export_files(trace, session, {{"mask"}, {}, {"csv"}}, (folder_ / "absent").string()), Error);
+}
+
+TEST(PlanExportTest, ACompositionHasAFileForEachStageThatHasIt) {
+    const Session session = load_example("multi-head");
+    const Trace trace = evaluate(session.experiment);
+    const auto names = [&](ExportRequest request) {
+        Names files;
+        for (const ExportItem& item : plan_export(trace, request)) files.push_back(item.file_name);
+        return files;
+    };
+    ExportRequest request{.stages = {"weights"}, .head = {Kind::one, 1}, .formats = {"png", "csv"}};
+    request.compose = Compose::heads;
+    EXPECT_EQ(names(request), (Names{"weights-heads.png", "weights-head2.csv"}));
+    request.compose = Compose::operands;
+    EXPECT_EQ(names(request), (Names{"weights-operands-head2.png", "weights-head2.csv"}));
+    request.compose = Compose::strip;
+    request.formats = {"pdf"};
+    EXPECT_EQ(names(request), (Names{"strip.pdf"}));
+    request.stages.clear();
+    request.compose = Compose::operands;
+    for (const ExportItem& item : plan_export(trace, request))
+        EXPECT_EQ(why_not_composed(Compose::operands, trace, *item.stage, item.head), "") << item.file_name;
+    request.stages = {"embedding"};
+    request.compose = Compose::heads;
+    EXPECT_THROW(names(request), Error) << "it has no heads";
 }
 
 }  // namespace

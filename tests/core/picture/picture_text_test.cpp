@@ -189,5 +189,18 @@ TEST(TextTest, EachFontIsTheFileThatWasAskedFor) {
     EXPECT_GT(mono, regular);
 }
 
+TEST(PictureTextTest, AFormulaHasSubscripts) {
+    const TextFace face;
+    const TextStyle plain{.size = 40}, formula{.size = 40, .formula = true};
+    const auto width = [&](const char* text, const TextStyle& style) {
+        return face.extent(text, style).width;
+    };
+    EXPECT_LT(width("√d_k", formula), width("√dk", plain)) << "the subscript is smaller";
+    EXPECT_GT(width("√d_k", formula), width("√d", plain));
+    EXPECT_LT(width("W_aq x", formula), width("Waq x", plain));
+    for (const char* text : {"feed_forward", "d_", "_k", "a b", "2.5"})
+        EXPECT_DOUBLE_EQ(width(text, formula), width(text, plain)) << text << " has none";
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -110,6 +110,11 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"range", {"matrix", "head", "all", "0,1", "-0.1,1e+30", "-3,-2"}},
     {"colormap", {"viridis", "cividis", "magma", "gray"}},
     {"theme", {"dark", "light", "contrast", "print"}},
+    {"decimals", {"auto", "0", "6"}},
+    {"compose", {"none", "operands", "heads", "strip", "compare"}},
+    {"width", {"none", "20.0", "84.0", "2000.0"}},
+    {"dpi", {"36.0", "300.0", "2400.0"}},
+    {"font-size", {"4.0", "8.0", "36.0"}},
     {"cell-size", {"1", "48", "512", "auto"}},
     {"values", {"true", "false"}},
     {"title", {"", "Figure 1: “weights”", "none"}},
@@ -361,6 +366,22 @@ TEST(OptionsTest, AShortNameIsNearToFew) {
     EXPECT_EQ(nearest_name("W_0", known), "W_o");
     EXPECT_EQ(nearest_name("ky", known), "key");
     EXPECT_EQ(nearest_name("vlaue", known), "value");
+}
+
+TEST(OptionsTest, MeasuresMayHaveTheirUnit) {
+    Session session;
+    set_from_text(session, *find_option("width"), "84mm");
+    set_from_text(session, *find_option("font-size"), "7.5 pt");
+    set_from_text(session, *find_option("dpi"), "600");
+    EXPECT_EQ(session.presentation.paper(), (Paper{84, 600, 7.5}));
+    EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("width"), "84cm"); }),
+              "--width: expected a number of mm, not \"84cm\"");
+    EXPECT_EQ(refusal([&] { set_from_text(session, *find_option("width"), "3"); }),
+              "--width: 3 mm is out of range: use 20 to 2000");
+    set_from_text(session, *find_option("title"), "");
+    EXPECT_EQ(session.presentation.title, "") << "an empty title is none";
+    set_from_text(session, *find_option("title"), "auto");
+    EXPECT_FALSE(session.presentation.title);
 }
 
 TEST(OptionsTest, TheEndOfEveryRangeStandsInTheHelp) {

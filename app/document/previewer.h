@@ -1,0 +1,39 @@
+// The thread that draws what an export would write, so that the window never waits.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/document/newest.h"
+#include "core/export/export.h"
+#include "core/image/image.h"
+
+namespace attnscope {
+
+struct PreviewRequest {
+    std::shared_ptr<const Trace> trace;
+    Session session;
+    ExportRequest files;
+    int side;  ///< the largest of the preview, in pixels
+    bool operator==(const PreviewRequest&) const = default;
+};
+
+struct Preview {
+    PreviewRequest of;
+    std::optional<GivenImage> image;  ///< of the first picture; nullopt if there is none
+    std::string facts;                ///< its size: "84 × 80 mm · 992 × 945 pixels"
+    std::string problem;              ///< why there is none; empty: there is, or no picture is written
+};
+
+/// Throws Cancelled.
+Preview previewed(PreviewRequest request, const Preview* before, const std::stop_token& cancel);
+
+class Previewer : public Newest<PreviewRequest, Preview> {
+public:
+    explicit Previewer(std::function<void()> wake) : Newest(previewed, std::move(wake)) {}
+};
+
+}  // namespace attnscope

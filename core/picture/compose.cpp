@@ -1,0 +1,330 @@
+#include "core/picture/compose.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/graph/formula.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/number_text.h"
+#include "core/picture/axis_labels.h"
+#include "core/picture/shown_matrix.h"
+#include "core/picture/view_figure.h"
+
+namespace attnscope {
+namespace {
+
+/// Everything that a sheet is composed of.
+struct Source {
+    const Trace& trace;
+    const Stage& stage;
+    const HeadChoice& head;
+    const Presentation& presentation;
+    const std::optional<PinnedSide>& pinned;
+};
+
+/// The figure without what the sheet shows for all of them.
+Figure panel_of(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                const Presentation& presentation, std::string title) {
+    Figure figure = make_figure(trace, stage, head, presentation);
+    figure.type = FigureType::panel;
+    figure.title = std::move(title);
+    figure.subtitle.clear();
+    figure.range_caption.clear();
+    figure.bar = figure.legend = false;
+    return figure;
+}
+
+/// "Q", or "query" for a stage without a symbol.
+std::string short_name(const StageInfo& info) {
+    return info.symbol.empty() ? stage_heading(info) : std::string(info.symbol);
+}
+
+/// The ends of a scale: "0 … 0.856", of a diverging one "±5.66"; empty for whole numbers and masks.
+std::string range_of(const Figure& figure) {
+    const bool has_scale = figure.unit == Unit::real || figure.unit == Unit::probability;
+    if (!has_scale) return "";
+    const ColorScale& scale = figure.scale;
+    return scale.map->diverging ? "±" + short_text(scale.max)
+                                : short_text(scale.min) + " … " + short_text(scale.max);
+}
+
+Figure transposed(const Figure& figure) {
+    Figure turned = figure;
+    turned.rows = figure.columns;
+    turned.columns = figure.rows;
+    std::swap(turned.row_labels, turned.column_labels);
+    std::swap(turned.row_title, turned.column_title);
+    std::swap(turned.row_axis, turned.column_axis);
+    std::swap(turned.fully_masked, turned.fully_masked_columns);
+    for (int r = 0; r < figure.rows; ++r)
+        for (int c = 0; c < figure.columns; ++c) {
+            turned.values[turned.cell(c, r)] = figure.values[figure.cell(r, c)];
+            turned.marks[turned.cell(c, r)] = figure.marks[figure.cell(r, c)];
+        }
+    return turned;
+}
+
+void without_row_labels(Figure& figure) {
+    figure.row_labels.clear();
+    figure.row_title.clear();
+}
+
+void without_column_labels(Figure& figure) {
+    figure.column_labels.clear();
+    figure.column_title.clear();
+}
+
+// ---- one matrix, and what it is computed from
+
+Sheet alone(const Source& from, const Figure& whole) { return sheet_of(whole, from.presentation); }
+
+std::string always(const Source&) { return ""; }
+
+std::string why_no_operands(const Source& from) {
+    const StageOperands operands = attnscope::operands(from.trace, from.stage);
+    if (operands.left || operands.above) return "";
+    return stage_heading(from.stage.key()) + " has no operands beside its rows and columns";
+}
+
+Sheet with_operands(const Source& from, const Figure& whole) {
+    Sheet sheet;
+    Figure result = sheet_of(whole, from.presentation).panels.front().figure;
+    result.title = short_name(*from.stage.info);
+    const StageOperands operands = attnscope::operands(from.trace, from.stage);
+    const auto figure_of = [&](const Stage& stage) {
+        const HeadChoice head = head_on_screen(stage, from.head);
+        return panel_of(from.trace, stage, head, from.presentation, short_name(*stage.info));
+    };
+    if (operands.above) {
+        Figure above = figure_of(*operands.above);
+        if (operands.is_transposed) above = transposed(above);
+        if (operands.is_transposed) above.title += "ᵀ";
+        above.title += "  " + range_of(above);
+        sheet.panels.push_back({.figure = std::move(above), .row = 0, .column = 1});
+        // The columns are named above the upper operand.
+        without_column_labels(result);
+    }
+    if (operands.left) {
+        Figure left = figure_of(*operands.left);
+        left.title += "  " + range_of(left);
+        sheet.panels.push_back({.figure = std::move(left), .row = 1, .column = 0});
+        without_row_labels(result);
+    }
+    sheet.panels.push_back({.figure = std::move(result), .row = 1, .column = 1});
+    return sheet;
+}
+
+// ---- every head, of every layer
+
+/// The same stage in every layer; the stage itself where there are none.
+std::vector<const Stage*> in_every_layer(const Trace& trace, const Stage& stage) {
+    std::vector<const Stage*> stages;
+    for (int layer = 1; stage.layer > 0 && layer <= layers_of(trace); ++layer) {
+        StageKey key = stage.key();
+        key.layer = layer;
+        if (const Stage* other = trace.find(key)) stages.push_back(other);
+    }
+    return stages.empty() ? std::vector<const Stage*>{&stage} : stages;
+}
+
+std::string why_no_heads(const Source& from) {
+    const bool many = from.stage.shape().heads > 1 || in_every_layer(from.trace, from.stage).size() > 1;
+    return many ? "" : stage_heading(from.stage.key()) + " has one head: choose heads 2 or more";
+}
+
+/// The heads of one layer stand in lines of about this many.
+int heads_in_a_line(int heads) {
+    return heads <= 4 ? heads : static_cast<int>(std::ceil(std::sqrt(1.5 * heads)));
+}
+
+Sheet every_head(const Source& from, const Figure& whole) {
+    const std::vector<const Stage*> layers = in_every_layer(from.trace, from.stage);
+    const int heads = from.stage.shape().heads;
+    Presentation one_range = from.presentation;
+    if (one_range.range.kind != RangeChoice::Kind::fixed) {
+        Presentation all = from.presentation;
+        all.range = {RangeChoice::Kind::all};
+        double min = 0, max = 0;
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            const ColorScale scale = color_scale(from.trace, *layers[i], {}, all);
+            min = i == 0 ? scale.min : std::min(min, scale.min);
+            max = i == 0 ? scale.max : std::max(max, scale.max);
+        }
+        one_range.range = {RangeChoice::Kind::fixed, min, max};
+    }
+    Sheet sheet;
+    sheet.one_scale = true;
+    const int line = layers.size() > 1 ? heads : heads_in_a_line(heads);
+    for (std::size_t layer = 0; layer < layers.size(); ++layer)
+        for (int head = 0; head < heads; ++head) {
+            const std::string name = layers.size() > 1 ? fmt::format("{}.{}", layer + 1, head + 1)
+                                                       : fmt::format("head {}", head + 1);
+            Figure figure =
+                panel_of(from.trace, *layers[layer], {HeadChoice::Kind::one, head}, one_range, name);
+            const int row = static_cast<int>(layer) + head / line, column = head % line;
+            // Labels stand at the edge of the whole, the titles of the axes in its corner.
+            if (column > 0) without_row_labels(figure);
+            if (row > 0) without_column_labels(figure);
+            if (row > 0) figure.row_title.clear();
+            if (column > 0) figure.column_title.clear();
+            sheet.panels.push_back({.figure = std::move(figure), .row = row, .column = column});
+        }
+    if (from.presentation.range.kind == RangeChoice::Kind::fixed)
+        sheet.panels.front().figure.range_caption = whole.range_caption;
+    return sheet;
+}
+
+// ---- every stage
+
+Sheet every_stage(const Source& from, const Figure&) {
+    Sheet sheet;
+    sheet.flows = true;
+    for (const StagePtr& stage : from.trace.stages()) {
+        const bool other_layer = stage->layer > 0 && stage->layer != from.presentation.layer();
+        if (stage->info->unit == Unit::token_id || is_parameter(*stage->info) || other_layer) continue;
+        const HeadChoice head = head_on_screen(*stage, from.head);
+        if (!why_not_shown(*stage, head).empty()) continue;
+        Figure figure = panel_of(from.trace, *stage, head, from.presentation, stage_heading(stage->key()));
+        if (const std::string range = range_of(figure); !range.empty()) figure.title += "  " + range;
+        const bool repeats =
+            !sheet.panels.empty() && sheet.panels.back().figure.row_labels == figure.row_labels;
+        sheet.panels.push_back({.figure = std::move(figure), .repeats_rows = repeats});
+    }
+    return sheet;
+}
+
+// ---- A, B and B − A
+
+/// B, for as long as the source lives.
+ComparedSide live_side(const Source& from) {
+    return {std::shared_ptr<const Trace>(std::shared_ptr<void>(), &from.trace), from.head,
+            std::max(1, from.stage.layer)};
+}
+
+std::string why_not_compared_with(const Source& from) {
+    if (!from.pinned) return "nothing is pinned as A: press P in the window, or name it with --compare-with";
+    const ComparedSide live = live_side(from);
+    const std::optional<Difference> found = difference(from.pinned->side, live, from.stage.key());
+    if (found) return "";
+    for (const StageComparison& each : compare_stages(from.pinned->side, live))
+        if (each.key == from.stage.key())
+            return stage_heading(from.stage.key()) + " is not compared: " + why_not_compared(each);
+    return stage_heading(from.stage.key()) + " is not compared";
+}
+
+Figure difference_figure(const Figure& b, const Difference& difference) {
+    Figure figure = b;
+    const ConstMatrixView values = difference.values->host().head(0), open = difference.open->host().head(0);
+    for (std::size_t i = 0; i < figure.values.size(); ++i) {
+        const float value = figure.values[i] = values.data()[i];
+        figure.marks[i] = open.data()[i] == 0  ? CellMark::masked
+                          : std::isnan(value)  ? CellMark::nan
+                          : !std::isinf(value) ? CellMark::value
+                          : value > 0          ? CellMark::plus_infinity
+                                               : CellMark::minus_infinity;
+    }
+    const double magnitude = difference.values->range(0).magnitude();
+    figure.scale = {&diverging_colormap(), magnitude > 0 ? -magnitude : -1, magnitude > 0 ? magnitude : 1};
+    figure.unit = Unit::real;
+    figure.clipped_above = figure.clipped_below = false;
+    figure.title = "B − A";
+    return figure;
+}
+
+Sheet compared(const Source& from, const Figure&) {
+    const ComparedSide &a = from.pinned->side, live = live_side(from);
+    const Difference found = *difference(a, live, from.stage.key());
+    const Stage& of_a = *a.find(from.stage.key());
+    const HeadChoice head_a = head_on_screen(of_a, a.head);
+    const ColorScale scale_a = color_scale(*a.trace, of_a, head_a, from.presentation),
+                     scale_b = color_scale(from.trace, from.stage, from.head, from.presentation);
+    Presentation both = from.presentation;
+    both.range = {RangeChoice::Kind::fixed, std::min(scale_a.min, scale_b.min),
+                  std::max(scale_a.max, scale_b.max)};
+    const auto named = [](const char* name, const std::string& about) {
+        return about.empty() ? name : fmt::format("{}  {}", name, about);
+    };
+    Figure left = panel_of(*a.trace, of_a, head_a, both, named("A", from.pinned->about_a)),
+           right = panel_of(from.trace, from.stage, from.head, both, named("B", from.pinned->about_b));
+    Figure change = difference_figure(right, found);
+    right.bar = change.bar = true;
+    const bool same_rows = left.row_labels == right.row_labels;
+    if (same_rows) without_row_labels(right);
+    without_row_labels(change);
+    Sheet sheet;
+    int column = 0;
+    for (Figure* figure : {&left, &right, &change})
+        sheet.panels.push_back({.figure = std::move(*figure), .column = column++});
+    return sheet;
+}
+
+/// What a value of Compose means; in its order.
+struct Composition {
+    Compose compose;
+    std::string (*why_not)(const Source& from);
+    /// `whole` is the figure of the stage, of which the sheet has the title.
+    Sheet (*make)(const Source& from, const Figure& whole);
+    bool is_of_stage;    ///< the stage names it
+    bool has_its_facts;  ///< the formula and the head of that stage are those of the whole picture
+};
+constexpr Composition composition_of(Compose compose) {
+    switch (compose) {
+        case Compose::none: return {compose, always, alone, true, true};
+        case Compose::operands: return {compose, why_no_operands, with_operands, true, true};
+        case Compose::heads: return {compose, why_no_heads, every_head, true, false};
+        case Compose::strip: return {compose, always, every_stage, false, false};
+        case Compose::compare: return {compose, why_not_compared_with, compared, true, false};
+    }
+    return {};
+}
+
+}  // namespace
+
+bool is_sheet(const Presentation& presentation) {
+    return presentation.width || presentation.compose != Compose::none;
+}
+
+std::string why_not_composed(Compose compose, const Trace& trace, const Stage& stage, const HeadChoice& head,
+                             const std::optional<PinnedSide>& pinned) {
+    return composition_of(compose).why_not({trace, stage, head, Presentation{}, pinned});
+}
+
+Sheet sheet_of(Figure figure, const Presentation& presentation) {
+    Sheet sheet;
+    sheet.title = std::exchange(figure.title, "");
+    sheet.subtitle = std::exchange(figure.subtitle, "");
+    sheet.theme = figure.theme;
+    sheet.paper = presentation.paper();
+    figure.type = FigureType::panel;
+    if (presentation.range.kind == RangeChoice::Kind::matrix) figure.range_caption.clear();
+    figure.legend = false;
+    sheet.panels.push_back({.figure = std::move(figure)});
+    return sheet;
+}
+
+Sheet compose(const Trace& trace, const Stage& stage, const HeadChoice& head,
+              const Presentation& presentation, const std::optional<PinnedSide>& pinned) {
+    const Composition composition = composition_of(presentation.compose);
+    const HeadChoice shown = head_on_screen(stage, head);
+    const Source from{trace, stage, shown, presentation, pinned};
+    if (const std::string why = composition.why_not(from); !why.empty())
+        throw Error(ErrorKind::bad_input, why);
+    const Figure whole = make_figure(trace, stage, shown, presentation);
+    Sheet sheet = composition.make(from, whole);
+    sheet.theme = whole.theme;
+    sheet.paper = presentation.paper();
+    const std::string name =
+        composition.has_its_facts ? stage_heading(stage.key()) : stage_heading(*stage.info);
+    sheet.title = presentation.title.value_or(composition.is_of_stage ? name : "");
+    if (composition.has_its_facts && !sheet.title.empty()) sheet.subtitle = whole.subtitle;
+    if (!composition.has_its_facts && !sheet.title.empty() && presentation.title && composition.is_of_stage)
+        sheet.subtitle = name;
+    return sheet;
+}
+
+}  // namespace attnscope

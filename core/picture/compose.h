@@ -1,0 +1,35 @@
+// Pictures of more than one matrix, as sheets.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/picture/difference.h"
+#include "core/picture/sheet.h"
+
+namespace attnscope {
+
+/// Whether the picture of a stage is a sheet: it has a width on paper, or shows more than the stage's matrix.
+bool is_sheet(const Presentation& presentation);
+
+/// What a comparison is with: A, and what A and B differ in, as words below their names; may be empty.
+struct PinnedSide {
+    ComparedSide side;
+    std::string about_a = {}, about_b = {};
+};
+
+/// Why there is no such picture of the stage, in one line; empty if there is. `pinned` is A, if there is one.
+std::string why_not_composed(Compose compose, const Trace& trace, const Stage& stage, const HeadChoice& head,
+                             const std::optional<PinnedSide>& pinned = {});
+
+/// A figure alone on a sheet: its title is the sheet's.
+Sheet sheet_of(Figure figure, const Presentation& presentation);
+
+/// The picture of a stage as `presentation.compose` and its paper say. The heads have one range, as have A
+/// and B; the strip has every stage of the trace but numbers of tokens, whatever `stage`. Reads whole
+/// matrices. Throws Error(bad_input) with why_not_composed(), and as make_figure().
+Sheet compose(const Trace& trace, const Stage& stage, const HeadChoice& head,
+              const Presentation& presentation, const std::optional<PinnedSide>& pinned = {});
+
+}  // namespace attnscope

@@ -1,0 +1,56 @@
+// Figures on one sheet, which is a picture of its own: placed by their matrices, with one title, color bar
+// and legend.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/picture/figure_layout.h"
+
+namespace attnscope {
+
+/// A figure on a sheet. Its rows and columns are the sheet's: matrices in one of them are aligned.
+struct SheetPanel {
+    Figure figure;
+    int row = 0, column = 0;  ///< from 0
+    /// In lines: it has the rows of the panel before it, whose labels stand for both.
+    bool repeats_rows = false;
+};
+
+/// A plain value, as Figure is. The panels have the type of paper.
+struct Sheet {
+    std::string title, subtitle;     ///< empty: none
+    std::vector<SheetPanel> panels;  ///< at least one
+    bool flows = false;      ///< the panels follow one another in lines, whatever their rows and columns
+    bool one_scale = false;  ///< one color bar, of the first panel, stands for all
+    const Theme* theme = nullptr;
+    std::optional<Paper> paper = {};  ///< none: in pixels
+};
+
+struct SheetLayout {
+    Size size;             ///< in units
+    int needed = 0;        ///< the width that the panels need, which may exceed that of the paper
+    double points = 0.75;  ///< of a unit, on paper; a unit is a pixel on screen
+    FigureLayout frame;    ///< title, subtitle, and the bar and the legend of all
+    struct Panel {
+        FigureLayout layout;
+        int x, y;  ///< where the panel's own layout starts
+    };
+    std::vector<Panel> panels;
+};
+
+/// Gives all panels the largest cell size, 1 … 512, with which the sheet is no wider than its paper and, if
+/// possible, no higher than an A4 page of that width; without paper the cells stay as they are. Throws
+/// Error(bad_input), naming a width that is enough, if not even the labels fit.
+void fit_cells(Sheet& sheet, const TextFace& face);
+
+/// The positions of everything on a sheet whose cells fit.
+SheetLayout lay_out(const Sheet& sheet, const TextFace& face);
+
+/// Draws on the background from (0, 0) to the layout's size, whatever the surface of `cairo`. Throws
+/// Cancelled.
+void draw(const Sheet& sheet, const SheetLayout& layout, const TextFace& face, cairo_t* cairo,
+          const DrawOptions& options = {});
+
+}  // namespace attnscope

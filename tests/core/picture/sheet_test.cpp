@@ -1,0 +1,251 @@
+// Pictures for print: their size, their type, and what is composed on them.
+#include "core/picture/sheet.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <regex>
+
+#include "core/error.h"
+#include "core/graph/formula.h"
+#include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
+#include "core/picture/compose.h"
+#include "core/picture/render_png.h"
+#include "core/picture/render_vector.h"
+#include "core/picture/shown_matrix.h"
+#include "core/session/examples.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double k_points_per_millimeter = 72 / 25.4;
+
+Presentation on_paper(Compose compose, double width, double font_size = 8) {
+    Presentation presentation;
+    presentation.theme = ThemeKind::print;
+    presentation.compose = compose;
+    presentation.width = width;
+    presentation.font_size = font_size;
+    return presentation;
+}
+
+/// A is the same text with another seed.
+PinnedSide pinned_for(const Experiment& e) {
+    Experiment other = e;
+    other.weights.seed = 7;
+    return {{std::make_shared<const Trace>(evaluate(other)), {}, 1}, "seed 7", "seed 123"};
+}
+
+double right_of(const SheetLayout::Panel& panel) { return panel.x + panel.layout.size.width; }
+double bottom_of(const SheetLayout::Panel& panel) { return panel.y + panel.layout.size.height; }
+
+/// Everything is on the sheet, and no panel covers another's matrix.
+void expect_orderly(const SheetLayout& layout) {
+    EXPECT_LE(layout.needed, layout.size.width);
+    for (std::size_t i = 0; i < layout.panels.size(); ++i) {
+        const SheetLayout::Panel& panel = layout.panels[i];
+        EXPECT_GE(panel.x, 0);
+        EXPECT_GE(panel.y, layout.frame.subtitle.bottom());
+        EXPECT_LE(right_of(panel), layout.size.width);
+        EXPECT_LE(bottom_of(panel), layout.size.height);
+        for (std::size_t j = 0; j < i; ++j) {
+            const SheetLayout::Panel& other = layout.panels[j];
+            const bool apart = panel.x + panel.layout.matrix.x >= other.x + other.layout.matrix.right() ||
+                               other.x + other.layout.matrix.x >= panel.x + panel.layout.matrix.right() ||
+                               panel.y + panel.layout.matrix.y >= other.y + other.layout.matrix.bottom() ||
+                               other.y + other.layout.matrix.y >= panel.y + panel.layout.matrix.bottom();
+            EXPECT_TRUE(apart) << i << " covers " << j;
+        }
+    }
+}
+
+TEST(SheetTest, EveryCompositionOfEveryStageOfEveryExampleIsAsWideAsItsPaper) {
+    const TextFace face;
+    int made = 0;
+    for (const std::string& name : example_names()) {
+        const Experiment e = load_example(name).experiment;
+        const Trace trace = evaluate(e);
+        const PinnedSide pinned = pinned_for(e);
+        for (const auto& [compose, compose_name] : choices<Compose>())
+            for (const StagePtr& stage : trace.stages()) {
+                const bool once = compose == Compose::strip && stage != trace.stages().back();
+                const HeadChoice head = head_on_screen(*stage, {});
+                if (once || !why_not_composed(compose, trace, *stage, head, pinned).empty()) continue;
+                SCOPED_TRACE(name + " " + std::string(stage->name()) + " " + std::string(compose_name));
+                Sheet sheet = attnscope::compose(trace, *stage, head, on_paper(compose, 174), pinned);
+                fit_cells(sheet, face);
+                const SheetLayout layout = lay_out(sheet, face);
+                expect_orderly(layout);
+                EXPECT_NEAR(layout.size.width * layout.points, 174 * k_points_per_millimeter, layout.points);
+                if (sheet.panels.front().figure.cell_size > 1)
+                    EXPECT_LE(layout.size.height, layout.size.width * 297.0 / 210 + 1);
+                ++made;
+            }
+    }
+    EXPECT_GT(made, 400);
+}
+
+TEST(SheetTest, OnAWiderPaperTheCellsGrowAndTheTypeDoesNot) {
+    const TextFace face;
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    const Stage& weights = *trace.find("weights"_stage);
+    std::vector<SheetLayout> layouts;
+    std::vector<int> cells;
+    for (const double width : {84.0, 174.0}) {
+        Sheet sheet = compose(trace, weights, {}, on_paper(Compose::none, width));
+        fit_cells(sheet, face);
+        layouts.push_back(lay_out(sheet, face));
+        cells.push_back(sheet.panels.front().figure.cell_size);
+    }
+    EXPECT_GT(cells[1], cells[0] * 2);
+    for (const SheetLayout& layout : layouts) {
+        const FigureLayout& panel = layout.panels.front().layout;
+        for (const TextStyle* style : {&panel.rows.style, &panel.columns.style, &panel.bar_style})
+            EXPECT_DOUBLE_EQ(style->size * layout.points, 8) << "points";
+    }
+}
+
+TEST(SheetTest, APaperThatIsTooNarrowIsRefusedWithAWidthThatIsEnough) {
+    const TextFace face;
+    Experiment e;
+    e.input.text = "internationalization of a counterrevolutionary";
+    const Trace trace = evaluate(e);
+    const Stage& weights = *trace.find("weights"_stage);
+    const auto fit = [&](double width) {
+        Sheet sheet = compose(trace, weights, {}, on_paper(Compose::none, width, 20));
+        fit_cells(sheet, face);
+    };
+    std::string message;
+    try {
+        fit(40);
+    } catch (const Error& error) {
+        message = error.what();
+    }
+    std::smatch enough;
+    ASSERT_TRUE(std::regex_search(message, enough, std::regex("use at least ([0-9]+) mm"))) << message;
+    EXPECT_NO_THROW(fit(std::stod(enough[1])));
+}
+
+TEST(SheetTest, AllFormatsHaveTheWidth) {
+    const TextFace face;
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    Presentation presentation = on_paper(Compose::operands, 84);
+    presentation.dpi = 300;
+    const Page page = page_of(compose(trace, *trace.find("scores"_stage), {}, presentation), face);
+    const Pixels pixels = render_pixels(page);
+    EXPECT_NEAR(pixels.width, 84 / 25.4 * 300, 300 * page.points / 72 + 1);
+    EXPECT_EQ(pixels.dpi, 300);
+    const std::string png = render_png(page, "");
+    const std::size_t at = png.find("pHYs");
+    ASSERT_NE(at, std::string::npos);
+    EXPECT_EQ(png.substr(at + 4, 4), std::string("\x00\x00\x2e\x23", 4)) << "11811 pixels per meter";
+    EXPECT_NE(render_svg(page, "").find("width=\"84mm\""), std::string::npos);
+    const std::string pdf = render_pdf(page);
+    std::smatch box;
+    ASSERT_TRUE(std::regex_search(pdf, box, std::regex("MediaBox \\[ 0 0 ([0-9.]+)")));
+    EXPECT_NEAR(std::stod(box[1]), 84 * k_points_per_millimeter, 0.01);
+}
+
+TEST(SheetTest, AnEmptyTitleIsNone) {
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    const Stage& weights = *trace.find("weights"_stage);
+    Presentation presentation = on_paper(Compose::none, 84);
+    EXPECT_EQ(compose(trace, weights, {}, presentation).title, "weights");
+    presentation.title = "";
+    const Sheet bare = compose(trace, weights, {}, presentation);
+    EXPECT_EQ(bare.title + bare.subtitle, "");
+    presentation.width.reset();
+    const Figure figure = make_figure(trace, weights, {}, presentation);
+    EXPECT_EQ(figure.title + figure.subtitle, "");
+}
+
+TEST(ComposeTest, OperandsStandWhereTheirRowAndColumnMeetInACell) {
+    const TextFace face;
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    const Stage& scores = *trace.find("scores"_stage);
+    Sheet sheet = compose(trace, scores, {}, on_paper(Compose::operands, 120));
+    ASSERT_EQ(sheet.panels.size(), 3u);
+    fit_cells(sheet, face);
+    const SheetLayout layout = lay_out(sheet, face);
+    const auto matrix = [&](std::size_t i) {
+        Box box = layout.panels[i].layout.matrix;
+        box.x += layout.panels[i].x;
+        box.y += layout.panels[i].y;
+        return box;
+    };
+    const Box K = matrix(0), Q = matrix(1), S = matrix(2);
+    EXPECT_EQ(K.x, S.x);
+    EXPECT_EQ(K.width, S.width);
+    EXPECT_EQ(Q.y, S.y);
+    EXPECT_EQ(Q.height, S.height);
+    const Figure &above = sheet.panels[0].figure, &left = sheet.panels[1].figure,
+                 &result = sheet.panels[2].figure;
+    // Σ over the features of the row of Q and the column of Kᵀ is the score.
+    for (int i = 0; i < result.rows; ++i)
+        for (int j = 0; j < result.columns; ++j) {
+            double sum = 0;
+            for (int k = 0; k < left.columns; ++k)
+                sum += double{left.values[left.cell(i, k)]} * above.values[above.cell(k, j)];
+            EXPECT_NEAR(sum, result.values[result.cell(i, j)], 1e-3);
+        }
+}
+
+TEST(ComposeTest, EveryHeadOfEveryLayerIsThereOnOneRange) {
+    const Trace trace = evaluate(load_example("learned-induction").experiment);
+    const Stage& weights = *trace.find({"weights"_stage, 1});
+    const Sheet sheet = compose(trace, weights, {}, on_paper(Compose::heads, 174));
+    ASSERT_EQ(sheet.panels.size(), 4u);
+    EXPECT_TRUE(sheet.one_scale);
+    double largest = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const Figure& figure = sheet.panels[i].figure;
+        EXPECT_EQ(figure.scale.min, sheet.panels[0].figure.scale.min);
+        EXPECT_EQ(figure.scale.max, sheet.panels[0].figure.scale.max);
+        EXPECT_FALSE(figure.clipped_above || figure.clipped_below);
+        const Stage& stage = *trace.find({"weights"_stage, static_cast<int>(i) / 2 + 1});
+        EXPECT_EQ(figure.values[figure.cell(3, 1)], stage.buffer.host().head(static_cast<int>(i) % 2)(3, 1));
+        for (const float value : figure.values) largest = std::max<double>(largest, value);
+    }
+    EXPECT_FLOAT_EQ(static_cast<float>(sheet.panels[0].figure.scale.max), static_cast<float>(largest));
+}
+
+TEST(ComposeTest, OneHeadIsNoPictureOfHeads) {
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    const Stage& weights = *trace.find("weights"_stage);
+    EXPECT_EQ(why_not_composed(Compose::heads, trace, weights, {}),
+              "weights has one head: choose heads 2 or more");
+    EXPECT_THROW(compose(trace, weights, {}, on_paper(Compose::heads, 84)), Error);
+}
+
+TEST(ComposeTest, AComparisonIsOnOneScaleAndItsDifferenceIsBMinusA) {
+    const Experiment e = load_example("scaled-dot-product").experiment;
+    const Trace trace = evaluate(e);
+    const Stage& weights = *trace.find("weights"_stage);
+    const Sheet sheet = compose(trace, weights, {}, on_paper(Compose::compare, 174), pinned_for(e));
+    ASSERT_EQ(sheet.panels.size(), 3u);
+    const Figure &a = sheet.panels[0].figure, &b = sheet.panels[1].figure, &change = sheet.panels[2].figure;
+    EXPECT_EQ(a.title, "A  seed 7");
+    EXPECT_EQ(b.title, "B  seed 123");
+    EXPECT_EQ(a.scale.max, b.scale.max);
+    for (std::size_t i = 0; i < b.values.size(); ++i)
+        EXPECT_EQ(change.values[i], b.values[i] - a.values[i]) << i;
+    EXPECT_TRUE(change.scale.map->diverging);
+    EXPECT_NE(why_not_composed(Compose::compare, trace, weights, {}), "") << "nothing is pinned";
+}
+
+TEST(ComposeTest, TheStripHasEveryStageOfTheShownLayer) {
+    const Trace trace = evaluate(load_example("learned-induction").experiment);
+    const Stage& weights = *trace.find({"weights"_stage, 2});
+    Presentation presentation = on_paper(Compose::strip, 174);
+    presentation.set_layer(2);
+    const Sheet sheet = compose(trace, weights, {}, presentation);
+    int weights_panels = 0;
+    for (const SheetPanel& panel : sheet.panels)
+        if (panel.figure.title.starts_with("weights · layer 2")) ++weights_panels;
+    EXPECT_EQ(weights_panels, 1);
+    EXPECT_GT(sheet.panels.size(), 10u);
+}
+
+}  // namespace
+}  // namespace attnscope
