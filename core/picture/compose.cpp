@@ -253,13 +253,21 @@ Sheet compared(const Source& from, const Figure&) {
            right = panel_of(from.trace, from.stage, from.head, both, named("B", from.pinned->about_b));
     Figure change = difference_figure(right, found);
     right.bar = change.bar = true;
-    const bool same_rows = left.row_labels == right.row_labels;
-    if (same_rows) without_row_labels(right);
-    without_row_labels(change);
+    // Side by side; wide matrices stand below each other.
+    const bool stacked = right.columns > 3 * right.rows;
+    const bool same =
+        stacked ? left.column_labels == right.column_labels : left.row_labels == right.row_labels;
+    const auto without_labels = stacked ? without_column_labels : without_row_labels;
+    if (same) without_labels(right);
+    without_labels(change);
+    if (stacked) left.bar = true;
     Sheet sheet;
-    int column = 0;
-    for (Figure* figure : {&left, &right, &change})
-        sheet.panels.push_back({.figure = std::move(*figure), .column = column++});
+    int place = 0;
+    for (Figure* figure : {&left, &right, &change}) {
+        sheet.panels.push_back(
+            {.figure = std::move(*figure), .row = stacked ? place : 0, .column = stacked ? 0 : place});
+        ++place;
+    }
     return sheet;
 }
 
