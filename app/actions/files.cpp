@@ -133,6 +133,11 @@ void open_example(ActionContext& context, const std::string& name) {
     context.interaction.notice = {"opened the example " + name, false};
 }
 
+void open_question(ActionContext& context, const Question& question) {
+    open_unnamed_with_theme(context, answer(question));
+    context.interaction.notice = {"opened an answer to: " + std::string(question.text), false};
+}
+
 OpenedFile read_to_open(const std::string& file, bool as_picture) {
     const std::string path = std::filesystem::absolute(file).string();
     const std::string extension = lower_extension(path);

@@ -5,6 +5,7 @@
 
 #include "app/actions/actions.h"
 #include "app/document/opener.h"
+#include "core/session/questions.h"
 
 namespace attnscope {
 
@@ -14,6 +15,8 @@ void new_session(ActionContext& context);
 bool can_be_opened(const std::filesystem::path& path);
 /// Opens an example; the window keeps its theme. Throws Error.
 void open_example(ActionContext& context, const std::string& name);
+/// Opens the session that answers it.
+void open_question(ActionContext& context, const Question& question);
 /// Reads a session, an exported picture, or a text file, whose text becomes the sentence. A picture without a
 /// session, or any picture if `as_picture`, is read as the experiment's image. From any thread. Throws Error.
 OpenedFile read_to_open(const std::string& file, bool as_picture = false);

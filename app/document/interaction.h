@@ -110,6 +110,7 @@ struct Interaction {
     std::optional<OpenRequest> to_open;
     std::optional<Experiment> to_script;  ///< a step of a run, of which the script is to be copied
     GiveForm give_form;
+    std::string reveal;  ///< the option whose row comes into sight and gets the keyboard; empty: none
     std::string palette_text;
     int palette_entry = 0;  ///< index of the search result that Enter picks
     MaskStroke stroke;

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
 
+#include "app/actions/search.h"
 #include "app/panels/dialog_parts.h"
 #include "app/panels/panels.h"
 
@@ -45,23 +48,6 @@ void about_dialog(Desk& desk, const Ui& ui) {
     if (push_button(ui, "Close", ui.px(110))) desk.state.dialog = Dialog::none;
 }
 
-bool matches(std::string_view title, const std::string& text) {
-    const auto equal = [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-    };
-    return text.empty() ||
-           std::search(title.begin(), title.end(), text.begin(), text.end(), equal) != title.end();
-}
-
-/// The actions that the search lists, in the order of the menus.
-std::vector<const Action*> found_actions(const ActionContext& context, const std::string& text) {
-    std::vector<const Action*> found;
-    for (const Action& action : actions())
-        if (!action.menu.empty() && action.enabled(context) && matches(action.title, text))
-            found.push_back(&action);
-    return found;
-}
-
 /// Moves through the list of `count` entries with ↑ and ↓ while typing; true if the selection moved.
 bool walk_palette(Desk& desk, int count) {
     int& entry = desk.state.palette_entry;
@@ -76,27 +62,37 @@ void palette_dialog(Desk& desk, const Ui& ui, ActionContext& context) {
         desk.state.palette_entry = 0;
         ImGui::SetKeyboardFocusHere();
     }
-    ImGui::SetNextItemWidth(dialog_width(ui));
+    constexpr float k_search_width = 560;
+    ImGui::SetNextItemWidth(dialog_width(ui, k_search_width));
     const std::string before = desk.state.palette_text;
-    const bool entered = line_field(ui, "##palette", "Search actions", desk.state.palette_text);
+    const bool entered = line_field(ui, "##palette", "Search actions, settings, stages, examples, questions",
+                                    desk.state.palette_text);
     if (desk.state.palette_text != before) desk.state.palette_entry = 0;
-    const std::vector<const Action*> found = found_actions(context, desk.state.palette_text);
+    const std::vector<SearchEntry> found = search(context, desk.state.palette_text);
     const bool walked = walk_palette(desk, static_cast<int>(found.size()));
-    const Action* const marked =
-        found.empty() ? nullptr : found[static_cast<std::size_t>(desk.state.palette_entry)];
-    const Action* chosen = entered ? marked : nullptr;
-    ImGui::BeginChild("found", {dialog_width(ui), list_height(ui, 300)});
-    for (const Action* action : found) {
-        const std::string title(action->title);
-        if (ImGui::Selectable(title.c_str(), action == marked)) chosen = action;
-        if (walked && action == marked) ImGui::SetScrollHereY();
-        ImGui::SameLine(dialog_width(ui) - ui.px(110));
-        ImGui::TextDisabled("%s", shortcut_text(action->shortcut).c_str());
+    int chosen = entered && !found.empty() ? desk.state.palette_entry : -1;
+    const float width = dialog_width(ui, k_search_width), kind_width = ui.px(120);
+    ImGui::BeginChild("found", {width, list_height(ui, 300)});
+    for (int i = 0; i < static_cast<int>(found.size()); ++i) {
+        const SearchEntry& entry = found[static_cast<std::size_t>(i)];
+        const bool marked = i == desk.state.palette_entry;
+        const std::string title = fitted(ImGui::GetFont(), entry.title, width - kind_width - ui.px(8));
+        if (ImGui::Selectable(fmt::format("{}##{}", title, i).c_str(), marked)) chosen = i;
+        tooltip(ui, entry.help);
+        if (walked && marked) ImGui::SetScrollHereY();
+        ImGui::SameLine(width - kind_width);
+        ImGui::TextDisabled("%s", entry.kind.c_str());
     }
+    if (found.empty())
+        ImGui::TextDisabled("%s", ("Nothing is called “" + desk.state.palette_text + "”").c_str());
     ImGui::EndChild();
-    if (!chosen) return;
+    // What Enter would open, in one line, which takes its space even if it is empty.
+    const std::string help =
+        found.empty() ? "" : found[static_cast<std::size_t>(desk.state.palette_entry)].help;
+    ImGui::TextDisabled("%s", fitted(ImGui::GetFont(), help, width).c_str());
+    if (chosen < 0) return;
     desk.state.dialog = Dialog::none;
-    run_action(*chosen, context);
+    found[static_cast<std::size_t>(chosen)].run(context);
 }
 
 const char* title_of(Dialog dialog) {
@@ -107,7 +103,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::giving: return "Custom matrix";
         case Dialog::keys: return "Shortcuts";
         case Dialog::about: return "About";
-        case Dialog::palette: return "Search actions";
+        case Dialog::palette: return "Search";
         case Dialog::parity: return "CPU and GPU";
         case Dialog::none: break;
     }

@@ -15,9 +15,11 @@
 #include "core/number_text.h"
 #include "core/op/normalizers.h"
 #include "core/random/initializers.h"
+#include "core/session/applies.h"
 #include "core/session/options.h"
 #include "core/text/tokenizer.h"
 #include "core/text/vocabulary.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -380,11 +382,18 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::GetWindowDrawList()->AddRectFilled(area.min, area.max, ink(ui.theme.panel));
     ImGui::BeginChild("experiment", {area.width(), area.height()}, false);
     ImGui::SetCursorPos({0, ui.px(4)});
+    const Option* revealed = find_option(desk.state.reveal);
+    if (revealed) ui.controls.folded_sections.erase(std::string(name_of(revealed->section)));
     const std::span<const OptionSection> shown = mechanism_of(desk.document.experiment()).sections;
     for (const Section& each : k_sections)
         if (std::ranges::find(shown, each.section) != shown.end()) each.draw(desk, ui);
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
+    // What has no row now: it is set elsewhere, or has no effect.
+    if (!revealed || desk.state.reveal.empty()) return;
+    desk.state.reveal.clear();
+    const std::string unused = capitalized(why_unused(*revealed, desk.document.experiment()));
+    desk.state.notice = {unused.empty() ? std::string(revealed->help) : unused, false};
 }
 
 }  // namespace attnscope

@@ -27,6 +27,15 @@ void example_items(const Ui& ui, ActionContext& context) {
     }
 }
 
+void question_items(const Ui& ui, ActionContext& context) {
+    ImGui::Separator();
+    for (const Question& question : questions()) {
+        const std::string text(question.text);
+        if (ImGui::MenuItem(text.c_str())) open_question(context, question);
+        tooltip(ui, std::string(question.look));
+    }
+}
+
 /// As wide as the menus, which end at `left`, allow.
 void search_field(const Ui& ui, const Area& area, float left, const std::function<void(const Action&)>& run) {
     const float width = std::min(ui.px(262), area.max.x - ui.px(16) - left), height = ui.px(20);
@@ -39,7 +48,7 @@ void search_field(const Ui& ui, const Area& area, float left, const std::functio
     list->AddRectFilled(at, {at.x + width, at.y + height}, ink(ui.theme.raised), height / 2);
     draw_text(list, ui.fonts.caption, {at.x + width / 2, at.y + ui.px(3)},
               ink(ImGui::IsItemHovered() ? ui.theme.secondary : ui.theme.faint),
-              roomy ? "Search actions          Ctrl+P" : "Ctrl+P", Align::center);
+              roomy ? "Search everything       Ctrl+P" : "Ctrl+P", Align::center);
 }
 
 }  // namespace
@@ -93,6 +102,7 @@ void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
             else
                 action_items(ui, context, menu, run);
             if (std::string_view(menu) == "File") recent_items(context);
+            if (std::string_view(menu) == "Help") question_items(ui, context);
             ImGui::EndPopup();
         }
         x += width + gap;

@@ -70,7 +70,19 @@ void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* lab
     ImGui::SetNextItemWidth(right - left);
     ui.controls.disabled = !enabled;
     desk.state.control_label = label;
+    std::vector<unsigned>& drawn = ui.controls.focus.drawn;
+    const std::size_t first = drawn.size();
     control(right - left);
+    if (desk.state.reveal == name) {
+        desk.state.reveal.clear();
+        if (!enabled) desk.state.notice = {disabled, false};
+        if (drawn.size() > first) {
+            ui.controls.focus.id = drawn[first];
+            ui.controls.focus.moved = true;
+        } else {
+            ImGui::SetScrollHereY(0.5f);
+        }
+    }
     ui.controls.disabled = false;
     desk.state.control_label.clear();
     ImGui::EndDisabled();

@@ -255,6 +255,7 @@ TEST_F(FilesTest, AnExportedPictureBringsItsSessionBack) {
     ASSERT_NE(document().session(), exported);
     ASSERT_TRUE(std::filesystem::exists(folder.file("weights-head1.png")));
     play({Drop{{folder.file("weights-head1.png")}}});
+    settle();
     EXPECT_EQ(document().session(), exported);
     EXPECT_EQ(document().file(), "");
     EXPECT_FALSE(document().stale());

@@ -1,0 +1,267 @@
+#include "app/actions/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "app/actions/files.h"
+#include "app/document/desk.h"
+#include "app/document/steps.h"
+#include "core/error.h"
+#include "core/graph/formula.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/session/applies.h"
+#include "core/session/comparisons.h"
+#include "core/session/examples.h"
+#include "core/session/options.h"
+#include "core/session/questions.h"
+
+namespace attnscope {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return result;
+}
+
+/// What else people call things: the words that find every title with this word in it.
+struct Synonym {
+    std::string_view title, words;
+};
+constexpr std::array k_synonyms = {
+    Synonym{"mask: causal", "look-ahead lookahead autoregressive decoder future triangular"},
+    Synonym{"valid", "padding pad length ignore"},
+    Synonym{"mask", "masking masked_fill hide"},
+    Synonym{"causal", "look-ahead lookahead autoregressive future"},
+    Synonym{"padding", "valid length"},
+    Synonym{"scale", "√d_k sqrt d_k scaling divide"},
+    Synonym{"scaling", "√d_k sqrt d_k"},
+    Synonym{"temperature", "sharpness softness t"},
+    Synonym{"dim", "d_model embedding size width d dimension"},
+    Synonym{"key size", "d_k"},
+    Synonym{"value size", "d_v"},
+    Synonym{"heads", "multi-head multihead n_heads h"},
+    Synonym{"seed", "random generator reproducible"},
+    Synonym{"score", "similarity compatibility energy luong bahdanau"},
+    Synonym{"score: additive", "bahdanau mlp tanh"},
+    Synonym{"score: general", "luong bilinear multiplicative"},
+    Synonym{"score: location", "luong"},
+    Synonym{"score: cosine", "normalized"},
+    Synonym{"normalizer", "softmax hard local sparsemax hardmax argmax"},
+    Synonym{"position", "positional encoding order"},
+    Synonym{"position: rope", "rotary"},
+    Synonym{"position: alibi", "relative linear bias"},
+    Synonym{"alignment", "align source decoder bahdanau seq2seq"},
+    Synonym{"bahdanau", "alignment align translation"},
+    Synonym{"weights", "attention matrix probabilities alpha alignment softmax a"},
+    Synonym{"scores", "logits energies similarity qk s"},
+    Synonym{"query", "q"},
+    Synonym{"key", "k"},
+    Synonym{"value", "v"},
+    Synonym{"context", "output weighted sum z"},
+    Synonym{"embedding", "vectors x lookup table"},
+    Synonym{"block", "residual layer norm transformer encoder"},
+    Synonym{"feed forward", "ffn mlp"},
+    Synonym{"mechanism: seq2seq", "encoder decoder rnn gru bahdanau"},
+    Synonym{"mechanism: transformer", "stack layers gpt bert"},
+    Synonym{"layers", "depth stack"},
+    Synonym{"ablate", "switch off knock out zero head"},
+    Synonym{"tokenizer", "tokens words characters split"},
+    Synonym{"theme", "dark light appearance"},
+    Synonym{"colormap", "colors palette viridis"},
+    Synonym{"range", "color bar normalization"},
+    Synonym{"export", "save picture png svg pdf figure print"},
+    Synonym{"width", "millimeters print paper figure size"},
+    Synonym{"compare", "difference versus ab"},
+    Synonym{"pytorch", "python code script recipe torch"},
+    Synonym{"custom", "override paste own matrix"},
+};
+
+std::string synonyms_of(const std::string& title) {
+    std::string words;
+    for (const Synonym& each : k_synonyms)
+        if (title.find(each.title) != title.npos) words += " " + std::string(each.words);
+    return words;
+}
+
+/// "Softmax axis" for softmax-axis.
+std::string in_words(std::string_view option) {
+    std::string words(option);
+    std::ranges::replace(words, '-', ' ');
+    if (!words.empty()) words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));
+    return words;
+}
+
+/// Those of an argument "none|causal|valid:K" that are whole values.
+std::vector<std::string> values_of(const Option& option) {
+    std::vector<std::string> values;
+    std::string_view rest = option.argument;
+    const bool has_choices = rest.find('|') != rest.npos;
+    while (has_choices && !rest.empty()) {
+        const std::size_t end = std::min(rest.find('|'), rest.size());
+        const std::string_view value = rest.substr(0, end);
+        const bool whole = std::ranges::all_of(
+            value, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+        if (whole && !value.empty()) values.emplace_back(value);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return values;
+}
+
+/// Shows where an option is set: its row in the panel; the dialog of what is exported; the sentence.
+void go_to(ActionContext& context, const Option& option) {
+    if (when_used(option).starts_with("exported")) return context.interaction.open(Dialog::exporting);
+    context.interaction.reveal = option.name;
+    context.interaction.experiment_panel_open = true;
+}
+
+void set(ActionContext& context, const Option& option, const std::string& value) {
+    Session trial = context.document.session();
+    try {
+        if (option.type == OptionType::list)
+            add_from_text(trial, option, value);
+        else
+            set_from_text(trial, option, value);
+        check_edit(trial.experiment);
+    } catch (const Error& error) {
+        context.interaction.notice = {named_as(option.name, "", error), true};
+        return;
+    }
+    context.document.change([&](Session& session) { session = std::move(trial); });
+    go_to(context, option);
+}
+
+void add_actions(std::vector<SearchEntry>& entries, const ActionContext& context) {
+    for (const Action& action : actions())
+        if (!action.menu.empty() && action.enabled(context))
+            entries.push_back({std::string(action.title), shortcut_text(action.shortcut), "",
+                               [&action](ActionContext& c) { run_action(action, c); }});
+}
+
+void add_settings(std::vector<SearchEntry>& entries, const ActionContext& context) {
+    for (const Option& option : options()) {
+        const std::string name = in_words(option.name);
+        const std::string unused = why_unused(option, context.document.experiment());
+        const std::string help = unused.empty() ? std::string(option.help) : "Has no effect now: " + unused;
+        const std::string kind = std::string(name_of(option.section));
+        entries.push_back({name, kind, help, [&option](ActionContext& c) { go_to(c, option); }});
+        if (option.type == OptionType::picture || option.name == "view") continue;
+        for (const std::string& value : values_of(option))
+            entries.push_back({name + ": " + value, kind, help,
+                               [&option, value](ActionContext& c) { set(c, option, value); }});
+        if (option.type == OptionType::boolean)
+            for (const auto& [value, shown] : {std::pair{"true", ": on"}, {"false", ": off"}})
+                entries.push_back({name + shown, kind, help,
+                                   [&option, value](ActionContext& c) { set(c, option, value); }});
+    }
+}
+
+void add_stages(std::vector<SearchEntry>& entries, const ActionContext& context) {
+    const auto& trace = context.document.trace();
+    if (!trace) return;
+    for (const StagePtr& stage : trace->stages())
+        entries.push_back({stage_heading(stage->key()), "stage", formula(*trace, *stage),
+                           [key = stage->key()](ActionContext& c) {
+                               c.document.change([&](Session& s) {
+                                   s.presentation.view = ViewKind::pipeline;
+                                   s.presentation.focus(key);
+                               });
+                               c.interaction.zoom = {};
+                           }});
+    const int heads = trace->experiment.attention.heads;
+    for (int head = 0; heads > 1 && head < heads; ++head)
+        entries.push_back(
+            {fmt::format("Head {}", head + 1), "head", "Shows this head everywhere",
+             [head](ActionContext& c) {
+                 c.document.change([&](Session& s) { s.presentation.head = {HeadChoice::Kind::one, head}; });
+             }});
+}
+
+void add_sessions(std::vector<SearchEntry>& entries, const ActionContext& context) {
+    for (const auto& [name, session] : all_examples())
+        entries.push_back({"Example: " + name, "example", session.note.substr(0, session.note.find(". ") + 1),
+                           [name = name](ActionContext& c) { open_example(c, name); }});
+    for (const ComparisonPreset& preset : comparison_presets()) {
+        if (!context.document.trace()) break;
+        entries.push_back({"Compare with " + std::string(preset.name), "compare", std::string(preset.help),
+                           [&preset](ActionContext& c) {
+                               const auto compared = with_preset(c.document.session(), preset);
+                               if (!compared) {
+                                   c.interaction.notice = {
+                                       "“" + std::string(preset.name) + "” changes nothing of what is shown",
+                                       true};
+                                   return;
+                               }
+                               c.document.change([&](Session& s) {
+                                   s = *compared;
+                                   s.presentation.view = ViewKind::compare;
+                               });
+                           }});
+    }
+    for (const Question& question : questions())
+        entries.push_back({std::string(question.text), "question", std::string(question.look),
+                           [&question](ActionContext& c) { open_question(c, question); }});
+}
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0; }
+
+/// Whether a word of the text begins with this.
+bool begins_a_word(const std::string& text, const std::string& word) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+        if (at == 0 || !is_letter(text[at - 1]) || !is_letter(word[0])) return true;
+    return false;
+}
+
+/// 0: not found; more is better.
+int rank(const SearchEntry& entry, const std::vector<std::string>& words, const std::string& whole) {
+    const std::string title = lower(entry.title), others = synonyms_of(title), help = lower(entry.help);
+    int least = title == whole ? 5 : 4;
+    for (const std::string& word : words) {
+        const int found = begins_a_word(title, word)                                     ? 5
+                          : begins_a_word(others, word)                                  ? 3
+                          : title.find(word) != title.npos                               ? 2
+                          : begins_a_word(help, word) || begins_a_word(entry.kind, word) ? 1
+                                                                                         : 0;
+        least = std::min(least, found);
+    }
+    return least;
+}
+
+}  // namespace
+
+std::vector<SearchEntry> search_entries(const ActionContext& context) {
+    std::vector<SearchEntry> entries;
+    add_actions(entries, context);
+    add_settings(entries, context);
+    add_stages(entries, context);
+    add_sessions(entries, context);
+    return entries;
+}
+
+std::vector<SearchEntry> search(const ActionContext& context, std::string_view text) {
+    const std::string whole = lower(text);
+    std::vector<std::string> words;
+    for (std::size_t at = 0; at < whole.size();) {
+        const std::size_t end = std::min(whole.find(' ', at), whole.size());
+        if (end > at) words.push_back(whole.substr(at, end - at));
+        at = end + 1;
+    }
+    std::vector<SearchEntry> found;
+    if (words.empty()) {
+        add_actions(found, context);
+        return found;
+    }
+    std::vector<std::pair<int, SearchEntry>> ranked;
+    for (SearchEntry& entry : search_entries(context))
+        if (const int how = rank(entry, words, whole); how > 0) ranked.emplace_back(how, std::move(entry));
+    std::ranges::stable_sort(ranked, std::greater<>(), [](const auto& each) { return each.first; });
+    for (auto& [how, entry] : ranked) found.push_back(std::move(entry));
+    return found;
+}
+
+}  // namespace attnscope

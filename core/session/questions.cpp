@@ -1,0 +1,102 @@
+#include "core/session/questions.h"
+
+#include <array>
+#include <string>
+
+#include "core/session/comparisons.h"
+#include "core/session/examples.h"
+
+namespace attnscope {
+namespace {
+
+void as_it_is(Presentation&) {}
+
+template <ViewKind view>
+void in_view(Presentation& presentation) {
+    presentation.view = view;
+}
+
+/// A, B and B − A of the weights.
+void compared(Presentation& presentation) {
+    presentation.view = ViewKind::compare;
+    presentation.focus("weights"_stage);
+}
+
+void output_of_you(Presentation& presentation) { presentation.lock("context"_stage, Cell{1, 3}); }
+
+constexpr std::array k_questions = {
+    Question{"Which word does this word look at most?",
+             "The locked row is that of “you”. Its bars in the inspector, and the line below the weights, "
+             "say which "
+             "word gets most of it. Click a token or a cell for another row.",
+             "scaled-dot-product", "", as_it_is},
+    Question{"Why is this cell so high?",
+             "The inspector adds up q · k term by term, divides by √d_k, subtracts the row's maximum, takes "
+             "exp and "
+             "divides by the row's sum: the last number is the cell.",
+             "scaled-dot-product", "", as_it_is},
+    Question{"What does dividing by √d_k do?",
+             "A divides the scores by √d_k, B does not. Larger scores make the softmax sharper: in B nearly "
+             "every row "
+             "gives all its weight to one word.",
+             "scaled-dot-product", "no scaling", compared},
+    Question{"What changes when a token may not see the future?",
+             "In B the cells above the diagonal are masked. What they had in A is shared by the words that "
+             "are left, "
+             "so each row still sums to 1.",
+             "scaled-dot-product", "causal mask", compared},
+    Question{
+        "How do two heads differ?",
+        "Every head is drawn on one range, with a score for each simple pattern. Click a head to show it "
+        "everywhere, Shift+click to compare it.",
+        "designed-heads", "", in_view<ViewKind::heads>},
+    Question{
+        "Is this pattern real, or an artifact of the seed?",
+        "B has random weights of another seed. What stays in both does not come from the seed; with random "
+        "weights hardly anything does.",
+        "scaled-dot-product", "another seed", compared},
+    Question{"How does softmax turn scores into weights?",
+             "B divides the scores by twice the temperature before the softmax: the same order, but the "
+             "largest weight "
+             "is smaller. The inspector shows max, exp and sum of both.",
+             "scaled-dot-product", "twice the temperature", compared},
+    Question{"What is the output vector made of?",
+             "A cell of the context is the sum of the values in its column, each times the weight of its "
+             "word. The "
+             "inspector lists the products.",
+             "scaled-dot-product", "", output_of_you},
+    Question{
+        "How do dot-product and additive scores differ?",
+        "A compares query and key by their dot product, B by a small network with tanh, whose scores are "
+        "bounded: its weights are more even.",
+        "scaled-dot-product", "additive score", compared},
+    Question{
+        "What does padding do?",
+        "In B the second half of the keys is padding: masked, so that its words get no weight and change "
+        "nothing in the output.",
+        "scaled-dot-product", "padding mask", compared},
+    Question{"How does a decoder align with its source?",
+             "Each step of the decoder is a row: its weights say which source word it reads. Play, or click "
+             "a step.",
+             "bahdanau-alignment", "", in_view<ViewKind::alignment>},
+    Question{
+        "What is the difference between soft and hard, global and local attention?",
+        "A shares its weight among all words; B looks only at a window around one of them. Exchange (X), or "
+        "choose hard attention in Compare.",
+        "scaled-dot-product", "local attention", compared},
+};
+
+}  // namespace
+
+std::span<const Question> questions() { return k_questions; }
+
+Session answer(const Question& question) {
+    Session session = load_example(question.example);
+    if (const ComparisonPreset* preset = find_comparison_preset(question.preset))
+        session = with_preset(session, *preset).value_or(session);
+    question.show(session.presentation);
+    session.note = std::string(question.text) + " " + std::string(question.look);
+    return session;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,109 @@
+// What the search finds, and what happens then.
+#include "app/actions/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/session/comparisons.h"
+#include "core/session/examples.h"
+#include "core/session/options.h"
+#include "core/session/questions.h"
+
+namespace attnscope {
+namespace {
+
+int lower(char c) { return std::tolower(static_cast<unsigned char>(c)); }
+
+class SearchTest : public ::testing::Test {
+protected:
+    void SetUp() override { document.settle(); }
+    ActionContext context() { return {document, interaction, saved, copy}; }
+    std::vector<std::string> titles(std::string_view text) {
+        std::vector<std::string> found;
+        for (const SearchEntry& entry : search(context(), text)) found.push_back(entry.title);
+        return found;
+    }
+    bool finds(std::string_view text, const std::string& title) {
+        const std::vector<std::string> found = titles(text);
+        return std::ranges::find(found, title) != found.end();
+    }
+    void run(std::string_view text) {
+        const std::vector<SearchEntry> found = search(context(), text);
+        ASSERT_FALSE(found.empty()) << text;
+        ActionContext c = context();
+        found.front().run(c);
+        document.settle();
+    }
+
+    Document document{load_example("multi-head"), {}, {}};
+    Interaction interaction;
+    SavedState saved;
+    std::function<void(const std::string&)> copy = [](const std::string&) {};
+};
+
+TEST_F(SearchTest, EveryEntryIsFoundByItsTitle) {
+    const std::vector<SearchEntry> all = search_entries(context());
+    EXPECT_GT(all.size(), 200u);
+    for (const SearchEntry& entry : all) {
+        EXPECT_FALSE(entry.title.empty());
+        EXPECT_EQ(entry.title.find('\n'), std::string::npos);
+        const std::string first = titles(entry.title).front();
+        EXPECT_TRUE(std::ranges::equal(first, entry.title, {}, lower, lower)) << first << " for " << entry.title;
+    }
+}
+
+TEST_F(SearchTest, HasEveryActionSettingStageExampleComparisonAndQuestion) {
+    std::size_t least = options().size() + document.trace()->stages().size() + all_examples().size() +
+                        comparison_presets().size() + questions().size();
+    ActionContext c = context();
+    for (const Action& action : actions()) least += !action.menu.empty() && action.enabled(c);
+    EXPECT_GE(search_entries(context()).size(), least);
+}
+
+TEST_F(SearchTest, WhatIsCalledOtherwiseIsFound) {
+    EXPECT_TRUE(finds("causal", "Mask: causal"));
+    EXPECT_TRUE(finds("look-ahead", "Mask: causal"));
+    EXPECT_TRUE(finds("temperature", "Temperature"));
+    EXPECT_TRUE(finds("padding", "Compare with padding mask"));
+    EXPECT_TRUE(finds("√d_k", "Scale"));
+    EXPECT_TRUE(finds("rotary", "Position: rope"));
+    EXPECT_TRUE(finds("d_model", "Dim"));
+    EXPECT_TRUE(finds("alignment", "Example: bahdanau-alignment"));
+    EXPECT_TRUE(finds("logits", "scores"));
+    EXPECT_TRUE(finds("dark theme", "Dark theme"));
+    EXPECT_TRUE(titles("qwertyuiop").empty());
+    EXPECT_FALSE(titles("").empty()) << "the actions";
+}
+
+TEST_F(SearchTest, AValueIsSetAndItsRowIsShown) {
+    run("mask: causal");
+    EXPECT_EQ(document.experiment().weighting.mask.size(), 1u);
+    EXPECT_EQ(interaction.reveal, "mask");
+    run("score: additive");
+    EXPECT_EQ(document.experiment().attention.score, Score::additive);
+    run("output projection: on");
+    EXPECT_TRUE(document.experiment().attention.output_projection);
+    run("colormap: magma");
+    EXPECT_EQ(document.presentation().colormap, ColormapKind::magma);
+}
+
+TEST_F(SearchTest, StagesHeadsExamplesComparisonsAndQuestionsOpen) {
+    run("scaled");
+    EXPECT_EQ(document.presentation().stage, "scaled"_stage);
+    run("head 3");
+    EXPECT_EQ(document.presentation().head, (HeadChoice{HeadChoice::Kind::one, 2}));
+    run("compare with no scaling");
+    EXPECT_EQ(document.presentation().view, ViewKind::compare);
+    EXPECT_TRUE(document.session().pinned);
+    run("example: causal");
+    EXPECT_EQ(document.session().note, load_example("causal").note);
+    run("what does padding do");
+    EXPECT_TRUE(document.session().note.starts_with("What does padding do?"));
+    run("width");
+    EXPECT_EQ(interaction.dialog, Dialog::exporting) << "it is set where pictures are exported";
+}
+
+}  // namespace
+}  // namespace attnscope

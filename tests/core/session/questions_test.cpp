@@ -1,0 +1,129 @@
+// The questions of learners: each session shows what its text says.
+#include "core/session/questions.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/graph/stage_table.h"
+#include "core/mechanism/evaluate.h"
+#include "core/picture/difference.h"
+#include "core/picture/shown_matrix.h"
+#include "core/session/comparisons.h"
+#include "core/session/examples.h"
+#include "core/session/session.h"
+
+namespace attnscope {
+namespace {
+
+const Question& about(std::string_view part) {
+    for (const Question& question : questions())
+        if (question.text.find(part) != question.text.npos) return question;
+    ADD_FAILURE() << part;
+    return questions().front();
+}
+
+std::shared_ptr<const Trace> traced(const Experiment& e) {
+    return std::make_shared<const Trace>(evaluate(e));
+}
+
+struct Compared {
+    Matrix a, b;
+};
+Compared weights_of(std::string_view part) {
+    const Session session = answer(about(part));
+    EXPECT_TRUE(session.pinned);
+    return {evaluate(session.pinned->experiment).find("weights"_stage)->buffer.host().head(0),
+            evaluate(session.experiment).find("weights"_stage)->buffer.host().head(0)};
+}
+
+TEST(QuestionsTest, AreTwelveEachWithASessionThatComputesAndANote) {
+    EXPECT_EQ(questions().size(), 12u);
+    std::set<std::string_view> texts;
+    for (const Question& question : questions()) {
+        SCOPED_TRACE(question.text);
+        EXPECT_TRUE(texts.insert(question.text).second);
+        EXPECT_TRUE(question.text.ends_with("?"));
+        const Session session = answer(question);
+        EXPECT_EQ(session.note, std::string(question.text) + " " + std::string(question.look));
+        const Trace trace = evaluate(session.experiment);
+        const Stage* stage = trace.find_chosen(session.presentation.stage);
+        ASSERT_TRUE(stage);
+        if (session.presentation.locked) {
+            const Stage& locked = *trace.find_chosen(session.presentation.locked_stage());
+            EXPECT_LT(session.presentation.locked->row, locked.shape().rows);
+            EXPECT_LT(session.presentation.locked->column, locked.shape().columns);
+        }
+        EXPECT_EQ(session_from_json(to_json(session), "answer"), session) << "it is a session like any other";
+    }
+}
+
+TEST(QuestionsTest, WhatIsComparedDiffersInTheWeights) {
+    int comparisons = 0;
+    for (const Question& question : questions()) {
+        if (question.preset.empty()) continue;
+        SCOPED_TRACE(question.text);
+        const Session session = answer(question);
+        ASSERT_TRUE(session.pinned);
+        EXPECT_EQ(session.presentation.view, ViewKind::compare);
+        const auto found =
+            difference({traced(session.pinned->experiment), session.pinned->head, 1},
+                       {traced(session.experiment), session.presentation.head, 1}, "weights"_stage);
+        ASSERT_TRUE(found);
+        EXPECT_TRUE(found->facts.differs());
+        ++comparisons;
+    }
+    EXPECT_EQ(comparisons, 7);
+}
+
+// What the texts claim.
+
+TEST(QuestionsTest, WithoutScalingNearlyEveryRowGivesAllItsWeightToOneWord) {
+    const Compared weights = weights_of("√d_k");
+    int sharp = 0;
+    for (Eigen::Index i = 0; i < weights.b.rows(); ++i) {
+        EXPECT_GE(weights.b.row(i).maxCoeff(), weights.a.row(i).maxCoeff() - 1e-6f);
+        if (weights.b.row(i).maxCoeff() > 0.9f) ++sharp;
+    }
+    EXPECT_GE(sharp, weights.b.rows() - 2);
+}
+
+TEST(QuestionsTest, TheFutureGetsNoWeightAndEachRowStillSumsToOne) {
+    const Compared weights = weights_of("future");
+    for (Eigen::Index i = 0; i < weights.b.rows(); ++i) {
+        EXPECT_NEAR(weights.b.row(i).sum(), 1, 1e-5);
+        for (Eigen::Index j = i + 1; j < weights.b.cols(); ++j) EXPECT_EQ(weights.b(i, j), 0);
+    }
+}
+
+TEST(QuestionsTest, TwiceTheTemperatureKeepsTheOrderAndLowersTheLargest) {
+    const Compared weights = weights_of("softmax turn");
+    for (Eigen::Index i = 0; i < weights.b.rows(); ++i) {
+        Eigen::Index a = 0, b = 0;
+        weights.a.row(i).maxCoeff(&a);
+        weights.b.row(i).maxCoeff(&b);
+        EXPECT_EQ(a, b);
+        EXPECT_LE(weights.b(i, b), weights.a(i, a));
+    }
+}
+
+TEST(QuestionsTest, AdditiveScoresGiveMoreEvenWeights) {
+    const Compared weights = weights_of("additive");
+    EXPECT_LT(weights.b.rowwise().maxCoeff().mean(), weights.a.rowwise().maxCoeff().mean());
+}
+
+TEST(QuestionsTest, PaddingGetsNoWeight) {
+    const Compared weights = weights_of("padding");
+    const Eigen::Index half = weights.b.cols() / 2;
+    EXPECT_EQ(weights.b.rightCols(half).cwiseAbs().maxCoeff(), 0);
+    EXPECT_GT(weights.a.rightCols(half).maxCoeff(), 0);
+}
+
+TEST(QuestionsTest, LocalAttentionLooksAtAWindow) {
+    const Compared weights = weights_of("local");
+    EXPECT_GT((weights.b.array() == 0).count(), (weights.a.array() == 0).count());
+}
+
+}  // namespace
+}  // namespace attnscope
