@@ -27,6 +27,10 @@ constexpr Anchor k_magma[] = {{0, 0x000004},   {7, 0x03030f},   {20, 0x0e0b2b}, 
                               {133, 0xbf3a77}, {152, 0xdc4869}, {168, 0xef5d5e}, {182, 0xf8765c},
                               {195, 0xfc8e64}, {213, 0xfeb078}, {239, 0xfde0a1}, {255, 0xfcfdbf}};
 constexpr Anchor k_gray[] = {{0, 0x000000}, {255, 0xffffff}};
+constexpr Anchor k_ink[] = {{0, 0xffffff}, {255, 0x000000}};
+// White, then the blue arm of the map below: L* falls in equal steps from 100 to 29.
+constexpr Anchor k_blues[] = {{0, 0xffffff},     {66, 0xb6cedf},  {109.5, 0x82afd1},
+                              {161.6, 0x5587ba}, {210, 0x31649f}, {255, 0x24427e}};
 // Lightness L* 29, 41.5, 55, 69.5, 81.5 on both arms, 91 in the middle. The middle spans entries 127 and 128:
 // 0 itself is drawn neutral, and the table is symmetric.
 constexpr Anchor k_blue_red[] = {{0, 0x24427e},     {25.4, 0x31649f},  {50.8, 0x5587ba},  {76.2, 0x82afd1},
@@ -37,10 +41,12 @@ struct SequentialMap {
     ColormapKind choice;
     std::span<const Anchor> anchors;
 };
-constexpr std::array<SequentialMap, 4> k_sequential{{{ColormapKind::viridis, k_viridis},
+constexpr std::array<SequentialMap, 6> k_sequential{{{ColormapKind::viridis, k_viridis},
                                                      {ColormapKind::cividis, k_cividis},
                                                      {ColormapKind::magma, k_magma},
-                                                     {ColormapKind::gray, k_gray}}};
+                                                     {ColormapKind::gray, k_gray},
+                                                     {ColormapKind::blues, k_blues},
+                                                     {ColormapKind::ink, k_ink}}};
 static_assert(is_table_of<ColormapKind>(k_sequential));
 
 std::uint8_t between(std::uint8_t a, std::uint8_t b, double t) {

@@ -50,7 +50,8 @@ TEST_F(SearchTest, EveryEntryIsFoundByItsTitle) {
         EXPECT_FALSE(entry.title.empty());
         EXPECT_EQ(entry.title.find('\n'), std::string::npos);
         const std::string first = titles(entry.title).front();
-        EXPECT_TRUE(std::ranges::equal(first, entry.title, {}, lower, lower)) << first << " for " << entry.title;
+        EXPECT_TRUE(std::ranges::equal(first, entry.title, {}, lower, lower))
+            << first << " for " << entry.title;
     }
 }
 

@@ -52,7 +52,8 @@ TEST_F(SearchDialogTest, AFoldedSectionOpensAndTheRowIsBroughtIntoSight) {
     workspace->controls().folded_sections.insert(std::string(name_of(OptionSection::softmax)));
     look_for("temperature");
     settle();
-    EXPECT_FALSE(workspace->controls().folded_sections.contains(std::string(name_of(OptionSection::softmax))));
+    EXPECT_FALSE(
+        workspace->controls().folded_sections.contains(std::string(name_of(OptionSection::softmax))));
     const ImGuiWindow* panel = find_window("/experiment_");
     ASSERT_TRUE(panel);
     EXPECT_GT(panel->Scroll.y, 0);

@@ -39,13 +39,18 @@ TEST(ColormapTest, SequentialMapsAreMatplotlibsToOneLevel) {
     }
 }
 
-TEST(ColormapTest, SequentialMapsGrowLighterFromEndToEnd) {
+TEST(ColormapTest, SequentialMapsGrowLighterFromEndToEndAndThoseForPaperDarkerFromWhite) {
+    int for_paper = 0;
     for (const Colormap& map : colormaps()) {
         if (map.diverging) continue;
+        const bool darkens = map.colors.front() == rgb8(0xffffff);
+        for_paper += darkens;
         for (std::size_t i = 4; i < map.colors.size(); ++i) {
-            EXPECT_GE(luminance(map.colors[i]), luminance(map.colors[i - 4])) << map.name << " " << i;
+            const double step = luminance(map.colors[i]) - luminance(map.colors[i - 4]);
+            EXPECT_GE(darkens ? -step : step, 0) << map.name << " " << i;
         }
     }
+    EXPECT_EQ(for_paper, 2);
 }
 
 TEST(ColormapTest, TheDivergingMapIsNeutralInTheMiddleAndBothArmsAreEquallyLight) {
