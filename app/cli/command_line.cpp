@@ -261,6 +261,7 @@ int render(Arguments& arguments) {
     request.layer = layer_of(given, session);
     if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
     request.view_alone = given.gives("view") && !given.gives("stage");
+    request.chosen = session.presentation.stage;
     request.gradients = session.presentation.gradients;
     if (arguments.film > 0) return render_film(arguments, session, request);
     const EvaluateOptions options = arguments.render_how.options(session);

@@ -65,7 +65,7 @@ bool is_wide(const Ui& ui) { return dialog_width(ui) >= ui.px(400); }
 /// Whether the open view has a figure of its own.
 bool has_picture(const Desk& desk) {
     const ViewFigure* view = find_view_figure(desk.document.presentation().view);
-    return view && view->stage(*desk.document.trace());
+    return view && view->stage(*desk.document.trace(), desk.document.presentation().stage);
 }
 
 const Stage& focused(const Desk& desk) {
@@ -221,6 +221,7 @@ ExportRequest request_of(const Desk& desk) {
     if (of_stage) request.stages = {std::string(focused(desk).name())};
     if (!of_stage) request.view = desk.document.presentation().view;
     request.view_alone = of_view;
+    request.chosen = desk.document.presentation().stage;
     request.gradients = desk.document.presentation().gradients;
     return request;
 }

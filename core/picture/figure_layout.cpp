@@ -23,7 +23,7 @@ constexpr int k_min_bar = 96;
 constexpr int k_max_bar = 480;
 constexpr int k_line_gap = 8;       ///< between lines and words
 constexpr int k_caption_band = 28;  ///< height of the captions above the words
-constexpr int k_min_lines = 160, k_max_lines = 320;
+constexpr int k_min_lines = 160, k_max_lines = 320, k_lines_alone = 400;
 constexpr int k_word_pitch = 18;
 
 int grid(double pixels) { return static_cast<int>(std::ceil(pixels / 4)) * 4; }
@@ -188,7 +188,7 @@ int end_decimals(double value, double step) {
 
 /// Lays out the color bar with its ticks and caption; returns its bottom right corner.
 Size place_bar(const Figure& figure, const TextFace& face, FigureLayout& layout) {
-    layout.has_bar = figure.unit == Unit::real || figure.unit == Unit::probability;
+    layout.has_bar = !figure.is_of_lines() && (figure.unit == Unit::real || figure.unit == Unit::probability);
     if (!layout.has_bar) return {layout.matrix.right(), layout.matrix.bottom()};
     layout.bar = {layout.matrix.right() + k_bar_gap, layout.matrix.y, k_bar_width,
                   std::clamp(layout.matrix.height, k_min_bar, k_max_bar)};
@@ -218,6 +218,11 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
         items.push_back({LegendItem::Swatch::empty_set, CellMark::masked,
                          fmt::format("{} ({}{}{}", text, count, what, (count == 1 ? ")" : "s)"))});
     };
+    if (figure.is_of_lines()) {
+        add_empty(figure.lines->masked_words, "every key is masked: weights are 0", " word");
+        add_empty(figure.fully_masked, "every query is masked: weights are 0", " word");
+        return items;
+    }
     add_empty(figure.fully_masked, "every key is masked: weights and context are 0", " row");
     add_empty(figure.fully_masked_columns, "every query is masked: weights are 0", " column");
     return items;
@@ -228,7 +233,7 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
 Size place_legend(const Figure& figure, const TextFace& face, FigureLayout& layout, Size content) {
     layout.legend = legend_items(figure);
     if (layout.legend.empty()) return content;
-    const int left = layout.matrix.x;
+    const int left = figure.is_of_lines() ? k_margin : layout.matrix.x;
     const int limit = std::max(content.width, left + k_min_text_width);
     int x = left;
     int y = content.height + 16;
@@ -252,10 +257,22 @@ void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& lay
     const auto count = static_cast<double>(std::max<std::size_t>(figure.lines->words.size(), 1));
     const double height = figure.rows * figure.cell_size, least = std::min(figure.cell_size, k_word_pitch);
     layout.word_pitch = std::max(height / count, least);
-    layout.words = axis_of(layout.word_pitch, face, figure.lines->words, Axis::key_token,
-                           std::vector<bool>(figure.lines->words.size()));
+    std::vector<bool> flagged = figure.lines->masked_words;
+    flagged.resize(figure.lines->words.size());
+    layout.words = axis_of(layout.word_pitch, face, figure.lines->words, Axis::key_token, flagged);
     layout.lines.height = static_cast<int>(std::ceil(std::max(height, layout.word_pitch * count)));
     layout.lines.width = std::clamp(grid(0.5 * layout.lines.height), k_min_lines, k_max_lines);
+    if (!figure.is_of_lines()) return;
+    // Nothing else decides the width, and the rows are as far apart as the words' column is high.
+    layout.lines.width = k_lines_alone;
+    layout.row_pitch = layout.lines.height / static_cast<double>(std::max(figure.rows, 1));
+    layout.rows = axis_of(layout.row_pitch, face, figure.row_labels, figure.row_axis, figure.fully_masked);
+}
+
+/// The width of the numbers beside the row labels, with a gap before them.
+int numbers_width(const Figure& figure, const TextFace& face) {
+    if (figure.lines->numbers.empty()) return 0;
+    return k_label_gap + grid(face.extent("0.000", {.font = Font::mono, .size = 12}).width);
 }
 
 /// Lays out words, lines and row labels, side by side.
@@ -263,7 +280,7 @@ double lines_left(const Figure& figure, const TextFace& face, FigureLayout& layo
     const auto column = [&](const AxisLayout& axis, const std::string& caption) {
         return grid(std::max(widest(axis), face.extent(caption, {.font = Font::sans, .size = 11}).width));
     };
-    layout.row_label_width = column(layout.rows, figure.lines->rows_caption);
+    layout.row_label_width = column(layout.rows, figure.lines->rows_caption) + numbers_width(figure, face);
     return column(layout.words, figure.lines->words_caption) + k_line_gap + layout.lines.width + k_line_gap +
            layout.row_label_width;
 }

@@ -68,6 +68,7 @@ struct FigureLayout {
     int row_label_width = 0;  ///< including the caption above them, beside lines
     AxisLayout words;
     double word_pitch = 0;
+    double row_pitch = 0;  ///< of a figure that has lines in place of a matrix
     AxisLayout rows;
     AxisLayout columns;
     bool has_bar = false;  ///< masks and token numbers have no scale

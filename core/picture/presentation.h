@@ -48,16 +48,20 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, heads, compare, alignment, image, training };
+enum class ViewKind { pipeline, heads, lines, compare, alignment, image, training };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
     return std::to_array<ChoiceName<ViewKind>>({{pipeline, "pipeline"},
                                                 {heads, "heads"},
+                                                {lines, "lines"},
                                                 {compare, "compare"},
                                                 {alignment, "alignment"},
                                                 {image, "image"},
                                                 {training, "training"}});
 }
+
+/// The range of Presentation::mass.
+inline constexpr double k_least_mass = 0.5, k_default_mass = 0.9;
 
 /// Settings that affect the picture, but no number in it.
 struct Presentation {
@@ -72,6 +76,7 @@ struct Presentation {
     bool values = true;  ///< numbers in the cells where they fit
     std::string title;   ///< of an exported picture; empty: the stage's name and formula
     std::optional<Cell> locked;
+    double mass = k_default_mass;       ///< share of each query's weight that its lines make up, 0.5 … 1
     std::optional<StageKey> locked_in;  ///< the stage of the locked cell; none: the stage in focus
     bool gradients = false;             ///< beside the stages, the loss's gradients with respect to them
 

@@ -53,11 +53,10 @@ constexpr OptionRule k_training[] = {
 struct Note {
     std::string_view option, when;
 };
-constexpr Note k_presentation[] = {{"layer", "mechanism is transformer"},
-                                   {"head", "heads > 1"},
-                                   {"cell-size", "exported pictures"},
-                                   {"title", "exported pictures"},
-                                   {"locked", "the window, pictures of views"}};
+constexpr Note k_presentation[] = {
+    {"layer", "mechanism is transformer"}, {"head", "heads > 1"},
+    {"cell-size", "exported pictures"},    {"mass", "the window, pictures of views"},
+    {"title", "exported pictures"},        {"locked", "the window, pictures of views"}};
 
 // ----
 
