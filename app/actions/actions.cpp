@@ -223,7 +223,9 @@ bool has_steps(const ActionContext& c) {
 /// The matrix of the alignment view where it is open: the arrows go through its cells then.
 const Stage* open_alignment(const ActionContext& c) {
     const bool open = c.document.presentation().view == ViewKind::alignment && has_steps(c);
-    return open ? find_view_figure(ViewKind::alignment)->stage(*c.document.trace()) : nullptr;
+    return open ? find_view_figure(ViewKind::alignment)
+                      ->stage(*c.document.trace(), c.document.presentation().stage)
+                : nullptr;
 }
 
 void go_sideways(ActionContext& c, int step) {
@@ -354,6 +356,14 @@ const std::array k_actions = {
            always,
            set_view<ViewKind::heads>,
            is_view<ViewKind::heads>},
+    Action{"view.lines",
+           "View",
+           "Lines",
+           {Key::digit_3, {}},
+           false,
+           always,
+           set_view<ViewKind::lines>,
+           is_view<ViewKind::lines>},
     Action{"view.compare",
            "View",
            "Compare",

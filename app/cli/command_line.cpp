@@ -285,6 +285,7 @@ int render(Arguments& arguments) {
     request.layer = layer_of(given, session);
     if (given.gives("view") || request.stages.empty()) request.view = session.presentation.view;
     request.view_alone = given.gives("view") && !given.gives("stage");
+    request.chosen = session.presentation.stage;
     request.gradients = session.presentation.gradients;
     request.compose = session.presentation.compose;
     if (arguments.film > 0) return render_film(arguments, session, request);

@@ -146,13 +146,28 @@ void train(Stand& stand, int i) {
     stand.workspace.document().play();
 }
 
+/// Changes how many lines the view of lines draws, and waits until they are found.
+void change_lines(Stand& stand, int i) {
+    stand.workspace.document().change([&](Session& s) {
+        s.presentation.view = ViewKind::lines;
+        s.presentation.mass = 0.5 + 0.01 * (i % 50);
+    });
+    const auto shown = [&] {
+        const auto& lines = stand.workspace.document().lines();
+        return lines && lines->of.mass == stand.workspace.document().presentation().mass;
+    };
+    for (int wait = 0; wait < k_most_frames_to_wait && !shown(); ++wait) stand.step();
+}
+
 struct MeasuredAction {
     const char* name;
     Change change;  ///< nullptr: no changes
+    bool changes_experiment = true;
 };
 
 constexpr MeasuredAction k_actions[] = {
-    {"idle", nullptr}, {"drag-seed", drag_seed}, {"type", type}, {"heads", change_heads}, {"train", train}};
+    {"idle", nullptr},       {"drag-seed", drag_seed},       {"type", type},
+    {"heads", change_heads}, {"lines", change_lines, false}, {"train", train}};
 
 /// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
@@ -160,7 +175,7 @@ struct Replayed {
     std::vector<double> frames;
 };
 
-Replayed replay(Stand& stand, Change change, int count) {
+Replayed replay(Stand& stand, const MeasuredAction& action, int count) {
     Replayed result;
     for (int i = 0; i < count; ++i) {
         const Experiment before = stand.workspace.document().experiment();
@@ -170,8 +185,11 @@ Replayed replay(Stand& stand, Change change, int count) {
             stand.step();
             ++frames;
         };
-        change(stand, i);
-        for (int wait = 0; wait < 10 && stand.workspace.document().experiment() == before; ++wait) step();
+        action.change(stand, i);
+        for (int wait = 0;
+             action.changes_experiment && wait < 10 && stand.workspace.document().experiment() == before;
+             ++wait)
+            step();
         do step();
         while (!stand.shows_the_session());
         result.milliseconds.push_back(milliseconds_since(start));
@@ -219,7 +237,7 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
     command.add_option("--action", request.action, "What to replay")
         ->required()
         ->check(one_of(names))
-        ->option_text("idle|drag-seed|type|heads|train REQUIRED");
+        ->option_text("idle|drag-seed|type|heads|lines|train REQUIRED");
     command
         .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
         ->check(whole_number(1, 100000))
@@ -235,16 +253,15 @@ int measure(const Session& session, const EvaluateOptions& options, std::optiona
     const double first_frame_ms = process_age_ms();
     for (int i = 0; i < k_most_frames_to_wait && (i < 2 || !stand.rests()); ++i) stand.step();
 
-    Change change = nullptr;
-    for (const MeasuredAction& action : k_actions)
-        if (request.action == action.name) change = action.change;
+    const MeasuredAction& action = *std::ranges::find(k_actions, request.action, &MeasuredAction::name);
+    const Change change = action.change;
     stand.frame_ms.clear();
     Replayed changes;
     double cpu_percent = 0;
     if (change) {
         const double cpu = cpu_seconds();
         const auto start = Clock::now();
-        changes = replay(stand, change, request.frames);
+        changes = replay(stand, action, request.frames);
         cpu_percent = 100 * (cpu_seconds() - cpu) / (milliseconds_since(start) / 1000);
     } else {
         cpu_percent = idle_cpu_percent(stand, request.frames / k_assumed_frames_per_second);

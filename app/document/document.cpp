@@ -56,6 +56,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       worker_(options, wake),
       comparer_(wake),
       surveyor_(wake),
+      line_finder_(wake),
       run_(options.threads, wake),
       wake_(wake),
       threads_(options.threads) {
@@ -253,6 +254,7 @@ void Document::show_pinned() {
         close(SlotName::pinned);
     compare();
     survey_heads();
+    find_lines();
 }
 
 /// Finds out what the heads of the stage in focus do, or of the main stage if that has none, in the view of
@@ -265,6 +267,26 @@ void Document::survey_heads() {
     const HeadChoice head = head_on_screen(stage, shown.head);
     surveyor_.request(
         {trace(), stage.info, {stage.layer, head.kind == HeadChoice::Kind::mean ? -1 : head.head}});
+}
+
+void Document::draw_lines_of(std::vector<int> heads) {
+    if (heads == heads_with_lines_) return;
+    heads_with_lines_ = std::move(heads);
+    find_lines();
+}
+
+void Document::find_lines() {
+    const Presentation& shown = session_.presentation;
+    if (shown.view != ViewKind::lines) return line_finder_.forget();
+    const Stage* stage = trace() ? lines_stage(*trace(), shown.stage) : nullptr;
+    if (!stage) return;
+    std::vector<int> heads = heads_with_lines_;
+    std::erase_if(heads, [&](int head) { return head >= stage->shape().heads; });
+    if (heads.empty()) {
+        const HeadChoice one = head_on_screen(*stage, shown.head);
+        heads = {one.kind == HeadChoice::Kind::mean ? -1 : one.head};
+    }
+    line_finder_.request({trace(), trace()->stage(stage->key()), std::move(heads), shown.mass});
 }
 
 /// Finds out how what is shown of the two traces differs, where both are there.
@@ -309,9 +331,10 @@ bool Document::update() {
     if (news) {
         compare();
         survey_heads();
+        find_lines();
     }
-    const bool compared = comparer_.update(), surveyed = surveyor_.update();
-    return news || compared || surveyed;
+    const bool compared = comparer_.update(), surveyed = surveyor_.update(), found = line_finder_.update();
+    return news || compared || surveyed || found;
 }
 
 void Document::take(WorkResult result) {
@@ -341,6 +364,7 @@ void Document::leave_card(const std::string& why) {
         if (slot) slot->trace.reset();
     comparer_.forget();
     surveyor_.forget();
+    line_finder_.forget();
     asked_proof_.reset();
     notice_ = fallback_notice(why);
     worker_.leave_card(why);
@@ -356,6 +380,7 @@ void Document::settle() {
     update();
     comparer_.wait();
     surveyor_.wait();
+    line_finder_.wait();
     update();
 }
 

@@ -13,6 +13,7 @@
 #include "app/document/comparer.h"
 #include "app/document/followed_run.h"
 #include "app/document/history.h"
+#include "app/document/line_finder.h"
 #include "app/document/surveyor.h"
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
@@ -40,6 +41,10 @@ public:
     bool comparing() const { return comparer_.busy(); }
     /// What is known of every head while the view of heads is open, as comparison() is of two sides.
     const std::shared_ptr<const Survey>& survey() const { return surveyor_.known(); }
+    /// The lines of the stage of weights that is shown, while the view of lines is open, as far as they are
+    /// known; of the heads that draw_lines_of() named last.
+    const std::shared_ptr<const FoundLines>& lines() const { return line_finder_.known(); }
+    void draw_lines_of(std::vector<int> heads);
     /// Whether the trace can be drawn: means over heads are not known yet when they are first chosen. If they
     /// cannot be computed, problem() says why.
     bool ready() const;
@@ -112,6 +117,7 @@ public:
         worker_.stop();
         comparer_.forget();
         surveyor_.forget();
+        line_finder_.forget();
         run_.trainer().stop();
         if (run_b_) run_b_->trainer().stop();
     }
@@ -145,6 +151,7 @@ private:
     void show_pinned();
     void compare();
     void survey_heads();
+    void find_lines();
     void take(WorkResult result);
     void begin_run();
     void follow_run();
@@ -174,6 +181,8 @@ private:
     Worker worker_;
     Comparer comparer_;
     Surveyor surveyor_;
+    LineFinder line_finder_;
+    std::vector<int> heads_with_lines_;  ///< empty: not known yet
     FollowedRun run_;
     const std::function<void()> wake_;
     const int threads_;

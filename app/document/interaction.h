@@ -27,6 +27,13 @@ struct Zoom {
     bool operator==(const Zoom&) const = default;
 };
 
+/// The heads whose lines are drawn, until another one is chosen.
+struct DrawnHeads {
+    HeadChoice chosen;            ///< as it was
+    int heads = 0;                ///< of the stage
+    std::vector<int> drawn = {};  ///< from 0; −1: the mean
+};
+
 /// One line for the status bar.
 struct Notice {
     std::string text;
@@ -117,8 +124,10 @@ struct Interaction {
     std::optional<Cell> edited_cell;             ///< cell of the focused stage that is being typed into
     std::array<CheckedWords, 2> checked_words;   ///< of the first sentence and the second
     std::string heads_order = "layer and head";  ///< of the view of heads
-    int task_sentences = 0;                      ///< how many were asked for
-    std::string control_label;                   ///< of the row being drawn
+    DrawnHeads lines_of;                         ///< in the view of lines
+    std::optional<Cell> locked_key;  ///< the locked cell if, in the view of lines, it stands for its key
+    int task_sentences = 0;          ///< how many were asked for
+    std::string control_label;       ///< of the row being drawn
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1

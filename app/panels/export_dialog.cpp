@@ -73,7 +73,7 @@ bool shows_preview(const Ui& ui) {
 /// Whether the open view has a figure of its own.
 bool has_picture(const Desk& desk) {
     const ViewFigure* view = find_view_figure(desk.document.presentation().view);
-    return view && view->stage(*desk.document.trace());
+    return view && view->stage(*desk.document.trace(), desk.document.presentation().stage);
 }
 
 const Stage& focused(const Desk& desk) {
@@ -305,6 +305,7 @@ ExportRequest request_of(const Desk& desk) {
     if (of_stage) request.stages = {std::string(focused(desk).name())};
     if (!of_stage) request.view = desk.document.presentation().view;
     request.view_alone = of_view;
+    request.chosen = desk.document.presentation().stage;
     request.gradients = desk.document.presentation().gradients;
     if (form.what != What::film) request.compose = form.presentation.compose;
     const Slot* pinned = desk.document.slot(SlotName::pinned);

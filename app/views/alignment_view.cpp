@@ -374,7 +374,9 @@ std::string why_no_alignment(const Desk& desk) {
     const Trace* trace = desk.document.trace().get();
     if (!mechanism_rule(desk.document.experiment().mechanism).is_recurrent)
         return "Alignment needs a decoder: choose the mechanism seq2seq";
-    return trace && find_view_figure(ViewKind::alignment)->stage(*trace) ? "" : "Nothing is decoded yet";
+    return trace && find_view_figure(ViewKind::alignment)->stage(*trace, desk.document.presentation().stage)
+               ? ""
+               : "Nothing is decoded yet";
 }
 
 void alignment_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {

@@ -138,6 +138,7 @@ std::string always_shown(const Desk&) { return ""; }
 
 constexpr std::array k_views = {
     View{ViewKind::heads, "Heads", why_no_heads, heads_view, false},
+    View{ViewKind::lines, "Lines", why_no_lines, lines_view, false},
     View{ViewKind::compare, "Compare", always_shown, compare_view, false},
     View{ViewKind::alignment, "Alignment", why_no_alignment, alignment_view, false},
     View{ViewKind::image, "Image", why_no_image, image_view, true},

@@ -35,6 +35,11 @@ std::string why_no_alignment(const Desk& desk);
 void heads_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 std::string why_no_heads(const Desk& desk);
 
+/// Replaces strip and focus: lines from queries to keys, by weight, in the colors of the heads. why_no_lines
+/// says why there are none; empty if there are.
+void lines_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+std::string why_no_lines(const Desk& desk);
+
 /// Replaces strip and focus: what is pinned (A), what is live (B), and B − A, for the stage in focus.
 void compare_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 

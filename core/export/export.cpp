@@ -197,7 +197,7 @@ std::vector<ExportItem> view_items(const Trace& trace, const ExportRequest& requ
                                    const std::vector<const ExportFormat*>& formats) {
     const ViewFigure* view = figure_of_view(request);
     if (!view) return {};
-    const Stage* shown = view->stage(trace);
+    const Stage* shown = view->stage(trace, request.chosen);
     const bool everything = request.stages.empty() && !request.view_alone;
     if (!shown && everything) return {};
     if (!shown) refuse("the view " + std::string(name_of(view->view)) + " needs " + std::string(view->needs));

@@ -44,6 +44,7 @@ struct ExportRequest {
     std::optional<ViewKind> view = {};        ///< the view whose picture comes first, if it has one
     bool view_alone = false;                  ///< only the view's picture, without stages
     int layer = 0;                            ///< of a stack's stages only those of this layer; 0: of all
+    StageKey chosen = "weights"_stage;        ///< the stage in focus, which some views show
     bool gradients = false;                   ///< without named stages, also the gradients of every stage
     Compose compose = Compose::none;          ///< of the pictures, as of the session's presentation
     std::optional<ComparedSide> pinned = {};  ///< A of a comparison

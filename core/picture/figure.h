@@ -36,13 +36,28 @@ struct FigureImage {
     std::vector<Rgb8> patches;  ///< row-major: the mean color behind each cell
 };
 
+/// A line from a word to a row; `strength`, 0 … 1, decides its width and opacity.
+struct FigureLine {
+    int word;
+    int row;
+    double strength;
+};
+
 /// Words to the left of the rows, and lines from them to the rows.
 struct FigureLines {
-    std::vector<std::string> words;  ///< one per column, unless all lines meet
+    std::vector<std::string> words;  ///< one per column, unless all lines meet or there are no columns
     std::string words_caption, rows_caption;
     int row = -1;         ///< the row whose lines are emphasized; −1: none
     std::string meeting;  ///< the name of the point in which the lines of all words meet, from which every
                           ///< row gets one; "": they do not
+
+    // Of a figure without columns, which has no matrix beside the lines.
+    std::vector<FigureLine> drawn = {};  ///< weakest first
+    Rgb8 color = {};
+    bool single_word = false;             ///< only those of one word are drawn
+    std::vector<bool> masked_words = {};  ///< that have no line, as every row is masked
+    std::vector<std::string> numbers =
+        {};  ///< beside the rows; none, or one for each, "" where there is none
 };
 
 /// How large the type of a figure is, and how much room is around the matrix.
@@ -86,6 +101,8 @@ struct Figure {
     bool write_values = true;          ///< where they fit
     std::optional<int> decimals = {};  ///< of these; none: as cell_text()
 
+    /// Whether it has lines in place of a matrix.
+    bool is_of_lines() const { return lines && columns == 0; }
     std::size_t cell(int row, int column) const {
         return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
                static_cast<std::size_t>(column);

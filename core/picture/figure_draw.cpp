@@ -62,11 +62,16 @@ double middle(const Figure& figure, int start, int index) {
     return start + index * figure.cell_size + (figure.cell_size - figure.gap()) / 2.0;
 }
 
+double row_middle(const Pen& pen, int row) {
+    if (pen.figure.is_of_lines()) return pen.layout.lines.y + (row + 0.5) * pen.layout.row_pitch;
+    return middle(pen.figure, pen.layout.matrix.y, row);
+}
+
 void draw_row_labels(const Pen& pen) {
     const AxisLayout& rows = pen.layout.rows;
     const Box& matrix = pen.layout.matrix;
     for (const AxisLabel& label : rows.labels) {
-        const double y = middle(pen.figure, matrix.y, label.index);
+        const double y = row_middle(pen, label.index);
         const bool flagged = pen.figure.fully_masked[static_cast<std::size_t>(label.index)];
         const bool stands_out = pen.figure.lines && pen.figure.lines->row == label.index;
         const double x = pen.figure.lines ? pen.layout.lines.right() + 8 : matrix.x - 12 - label.width;
@@ -80,8 +85,6 @@ void draw_row_labels(const Pen& pen) {
         fill_box(pen.cairo, {matrix.x - 9, static_cast<int>(y), 5, 1});
     }
 }
-
-double row_middle(const Pen& pen, int row) { return middle(pen.figure, pen.layout.matrix.y, row); }
 
 double word_middle(const Pen& pen, int word) {
     return pen.layout.lines.y + (word + 0.5) * pen.layout.word_pitch;
@@ -113,6 +116,24 @@ void draw_weight_lines(const Pen& pen, int row, bool stands_out) {
                   line_width(line.strength, pitch), color, opacity * line.strength);
 }
 
+/// Draws the lines of a figure without a matrix, and the numbers at the ends of those of a single word.
+void draw_lines_alone(const Pen& pen) {
+    const Figure& figure = pen.figure;
+    const FigureLines& lines = *figure.lines;
+    const Box& box = pen.layout.lines;
+    const double opacity = lines.single_word ? 1 : crowd_opacity(lines.drawn.size());
+    const double pitch = std::min(pen.layout.word_pitch, pen.layout.row_pitch);
+    for (const FigureLine& line : lines.drawn)
+        draw_line(pen, box.x, word_middle(pen, line.word), box.right(), row_middle(pen, line.row),
+                  line_width(line.strength, pitch), lines.color, opacity * line_opacity(line.strength));
+    if (lines.numbers.empty()) return;
+    const TextStyle style{.font = Font::mono, .size = 12, .align = 1};
+    const double right = box.right() + 8 + pen.layout.row_label_width;
+    for (const AxisLabel& label : pen.layout.rows.labels)
+        pen.text(lines.numbers[static_cast<std::size_t>(label.index)], style, pen.theme().text, right,
+                 row_middle(pen, label.index) + k_half_capital * style.size);
+}
+
 /// All words meet in one point, from which every row gets the same line.
 void draw_meeting(const Pen& pen) {
     const Box& box = pen.layout.lines;
@@ -133,9 +154,12 @@ void draw_meeting(const Pen& pen) {
 void draw_words(const Pen& pen) {
     const AxisLayout& words = pen.layout.words;
     const Box& box = pen.layout.lines;
-    for (const AxisLabel& label : words.labels)
-        pen.text(label.text, words.style, pen.theme().secondary, box.x - 8 - label.width,
-                 word_middle(pen, label.index) + k_half_capital * words.style.size);
+    const std::vector<bool>& masked = pen.figure.lines->masked_words;
+    for (const AxisLabel& label : words.labels) {
+        const bool flagged = !masked.empty() && masked[static_cast<std::size_t>(label.index)];
+        pen.text(label.text, words.style, flagged ? pen.theme().warning : pen.theme().secondary,
+                 box.x - 8 - label.width, word_middle(pen, label.index) + k_half_capital * words.style.size);
+    }
     const TextStyle& caption = pen.layout.caption_style;
     const double y = box.y - 12;
     const FigureLines& lines = *pen.figure.lines;
@@ -148,6 +172,10 @@ void draw_words(const Pen& pen) {
 void draw_lines(const Pen& pen) {
     if (!pen.figure.lines) return;
     const FigureLines& lines = *pen.figure.lines;
+    if (pen.figure.is_of_lines()) {
+        draw_lines_alone(pen);
+        return draw_words(pen);
+    }
     if (!lines.meeting.empty()) draw_meeting(pen);
     for (int row = 0; lines.meeting.empty() && row < pen.figure.rows; ++row)
         if (row != lines.row) draw_weight_lines(pen, row, false);

@@ -41,7 +41,7 @@ constexpr int k_bar_width = 12;
 constexpr int k_max_bar = 480;
 constexpr int k_line_gap = 8;       ///< between lines and words
 constexpr int k_caption_band = 28;  ///< height of the captions above the words
-constexpr int k_min_lines = 160, k_max_lines = 320;
+constexpr int k_min_lines = 160, k_max_lines = 320, k_lines_alone = 400;
 constexpr int k_word_pitch = 18;
 
 int grid(double pixels) { return static_cast<int>(std::ceil(pixels / 4)) * 4; }
@@ -227,7 +227,8 @@ Size place_bar(const Figure& figure, const TextFace& face, FigureLayout& layout)
     const Measures& m = measures_of(figure);
     layout.bar_style = {.font = Font::mono, .size = m.bar};
     layout.caption_style = {.font = Font::sans, .size = m.caption};
-    layout.has_bar = figure.bar && (figure.unit == Unit::real || figure.unit == Unit::probability);
+    layout.has_bar = figure.bar && !figure.is_of_lines() &&
+                     (figure.unit == Unit::real || figure.unit == Unit::probability);
     if (!layout.has_bar) return {layout.matrix.right(), layout.matrix.bottom()};
     layout.bar = {layout.matrix.right() + m.bar_gap, layout.matrix.y, k_bar_width,
                   std::clamp(layout.matrix.height, m.min_bar, k_max_bar)};
@@ -258,17 +259,21 @@ std::vector<LegendItem> legend_items(const Figure& figure) {
         items.push_back({LegendItem::Swatch::empty_set, CellMark::masked,
                          fmt::format("{} ({}{}{}", text, count, what, (count == 1 ? ")" : "s)"))});
     };
+    if (figure.is_of_lines()) {
+        add_empty(figure.lines->masked_words, "every key is masked: weights are 0", " word");
+        add_empty(figure.fully_masked, "every query is masked: weights are 0", " word");
+        return items;
+    }
     add_empty(figure.fully_masked, "every key is masked: weights and context are 0", " row");
     add_empty(figure.fully_masked_columns, "every query is masked: weights are 0", " column");
     return items;
 }
 
 Size place_legend(std::vector<LegendItem> items, const TextFace& face, FigureLayout& layout, Size content,
-                  int min_width) {
+                  int left, int min_width) {
     layout.legend = std::move(items);
     layout.legend_style = {.font = Font::sans, .size = 12};
     if (layout.legend.empty()) return content;
-    const int left = layout.matrix.x;
     const int limit = std::max(content.width, left + min_width);
     int x = left;
     int y = content.height + 16;
@@ -294,10 +299,26 @@ void lay_out_lines(const Figure& figure, const TextFace& face, FigureLayout& lay
     const auto count = static_cast<double>(std::max<std::size_t>(figure.lines->words.size(), 1));
     const double height = figure.rows * figure.cell_size, least = std::min(figure.cell_size, k_word_pitch);
     layout.word_pitch = std::max(height / count, least);
-    layout.words = axis_of(measures_of(figure), layout.word_pitch, face, figure.lines->words, Axis::key_token,
-                           std::vector<bool>(figure.lines->words.size()));
+    std::vector<bool> flagged = figure.lines->masked_words;
+    flagged.resize(figure.lines->words.size());
+    layout.words =
+        axis_of(measures_of(figure), layout.word_pitch, face, figure.lines->words, Axis::key_token, flagged);
     layout.lines.height = static_cast<int>(std::ceil(std::max(height, layout.word_pitch * count)));
     layout.lines.width = std::clamp(grid(0.5 * layout.lines.height), k_min_lines, k_max_lines);
+    if (!figure.is_of_lines()) return;
+    // Nothing else decides the width, and the rows are as far apart as the words' column is high.
+    layout.lines.width = figure.type == FigureType::screen
+                             ? k_lines_alone
+                             : std::clamp(10 * figure.cell_size, k_min_lines / 2, k_lines_alone);
+    layout.row_pitch = layout.lines.height / static_cast<double>(std::max(figure.rows, 1));
+    layout.rows = axis_of(measures_of(figure), layout.row_pitch, face, figure.row_labels, figure.row_axis,
+                          figure.fully_masked);
+}
+
+/// The width of the numbers beside the row labels, with a gap before them.
+int numbers_width(const Figure& figure, const TextFace& face) {
+    if (figure.lines->numbers.empty()) return 0;
+    return measures_of(figure).label_gap + grid(face.extent("0.000", {.font = Font::mono, .size = 12}).width);
 }
 
 /// Lays out words, lines and row labels, side by side.
@@ -305,7 +326,7 @@ double lines_left(const Figure& figure, const TextFace& face, FigureLayout& layo
     const auto column = [&](const AxisLayout& axis, const std::string& caption) {
         return grid(std::max(widest(axis), face.extent(caption, layout.caption_style).width));
     };
-    layout.row_label_width = column(layout.rows, figure.lines->rows_caption);
+    layout.row_label_width = column(layout.rows, figure.lines->rows_caption) + numbers_width(figure, face);
     return column(layout.words, figure.lines->words_caption) + k_line_gap + layout.lines.width + k_line_gap +
            layout.row_label_width;
 }
@@ -373,7 +394,9 @@ FigureLayout lay_out(const Figure& figure, const TextFace& face, bool with_row_l
     content.height = std::max({content.height, layout.matrix.bottom(), layout.lines.bottom()});
     content.width = std::max({content.width, static_cast<int>(std::ceil(columns_right(figure, layout))),
                               layout.title.right(), layout.subtitle.right()});
-    if (figure.legend) content = place_legend(legend_items(figure), face, layout, content, m.min_text_width);
+    if (figure.legend)
+        content = place_legend(legend_items(figure), face, layout, content,
+                               figure.is_of_lines() ? m.margin : layout.matrix.x, m.min_text_width);
     layout.size = {grid(content.width + m.margin), grid(content.height + m.margin)};
     layout.value_size = value_size(figure, face);
     return layout;

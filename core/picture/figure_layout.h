@@ -70,6 +70,7 @@ struct FigureLayout {
     int row_label_width = 0;  ///< including the caption above them, beside lines
     AxisLayout words;
     double word_pitch = 0;
+    double row_pitch = 0;  ///< of a figure that has lines in place of a matrix
     AxisLayout rows;
     AxisLayout columns;
     bool has_bar = false;  ///< masks and token numbers have no scale
@@ -96,10 +97,10 @@ void place_title(const Figure& figure, const TextFace& face, FigureLayout& layou
 /// Adds the color bar to the right of the matrix; returns its bottom right corner, of a figure without one
 /// the matrix's.
 Size place_bar(const Figure& figure, const TextFace& face, FigureLayout& layout);
-/// Adds the legend below `content`, in lines no longer than it or `min_width`; returns the bottom right
-/// corner of both.
+/// Adds the legend below `content` from `left`, in lines no longer than it or `min_width`; returns the bottom
+/// right corner of both.
 Size place_legend(std::vector<LegendItem> items, const TextFace& face, FigureLayout& layout, Size content,
-                  int min_width);
+                  int left, int min_width);
 std::vector<LegendItem> legend_items(const Figure& figure);
 
 /// The picture's size in pixels.

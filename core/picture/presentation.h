@@ -49,11 +49,12 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, heads, compare, alignment, image, training };
+enum class ViewKind { pipeline, heads, lines, compare, alignment, image, training };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
     return std::to_array<ChoiceName<ViewKind>>({{pipeline, "pipeline"},
                                                 {heads, "heads"},
+                                                {lines, "lines"},
                                                 {compare, "compare"},
                                                 {alignment, "alignment"},
                                                 {image, "image"},
@@ -91,6 +92,9 @@ inline constexpr std::array k_paper_presets = {PaperPreset{"one column", {84, 30
                                                PaperPreset{"two columns", {174, 300, 8}},
                                                PaperPreset{"slide", {254, 150, 18}}};
 
+/// The range of Presentation::mass.
+inline constexpr double k_least_mass = 0.5, k_default_mass = 0.9;
+
 /// Settings that affect the picture, but no number in it.
 struct Presentation {
     ViewKind view = ViewKind::pipeline;
@@ -109,6 +113,7 @@ struct Presentation {
     std::optional<double> width;  ///< of an exported picture, see Paper; none: in pixels
     double dpi = 300, font_size = 8;
     std::optional<Cell> locked;
+    double mass = k_default_mass;       ///< share of each query's weight that its lines make up, 0.5 … 1
     std::optional<StageKey> locked_in;  ///< the stage of the locked cell; none: the stage in focus
     bool gradients = false;             ///< beside the stages, the loss's gradients with respect to them
 

@@ -192,7 +192,7 @@ SheetLayout lay_out(const Sheet& sheet, const TextFace& face) {
         const Size bar = place_bar(frame, face, layout.frame);
         content = {std::max(content.width, bar.width), std::max(content.height, bar.height)};
     }
-    content = place_legend(legend_of(sheet), face, layout.frame, content, 0);
+    content = place_legend(legend_of(sheet), face, layout.frame, content, k_margin, 0);
     layout.needed =
         std::max({content.width, layout.frame.title.right(), layout.frame.subtitle.right()}) + k_margin;
     layout.size = {sheet.paper ? static_cast<int>(std::floor(width)) : layout.needed,

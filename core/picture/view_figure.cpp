@@ -9,7 +9,10 @@
 #include "core/image/patches.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/step_words.h"
+#include "core/number_text.h"
 #include "core/picture/axis_labels.h"
+#include "core/picture/head_color.h"
+#include "core/picture/mass_lines.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {
@@ -22,7 +25,7 @@ std::optional<int> find_locked_query(const Presentation& presentation) {
     return presentation.locked->row;
 }
 
-const Stage* patch_weights(const Trace& trace) {
+const Stage* patch_weights(const Trace& trace, const StageKey&) {
     if (!trace.experiment.input.image || !trace.find("patches"_stage)) return nullptr;
     const Stage* dropped = trace.find("weights_dropped"_stage);
     return dropped ? dropped : trace.find("weights"_stage);
@@ -76,7 +79,7 @@ Figure make_image_figure(const Trace& trace, const Stage& stage, const HeadChoic
 
 // ---- alignment
 
-const Stage* aligned_stage(const Trace& trace) {
+const Stage* aligned_stage(const Trace& trace, const StageKey&) {
     return trace.find("decoder_context"_stage) ? &main_stage(trace) : nullptr;
 }
 
@@ -98,7 +101,85 @@ Figure make_alignment_figure(const Trace& trace, const Stage& stage, const HeadC
     return figure;
 }
 
+// ---- lines
+
+/// The query whose lines alone are drawn: that of the locked cell, if it is of this stage.
+std::optional<int> query_alone(const Trace& trace, const Stage& stage, const Presentation& presentation) {
+    const auto query = find_locked_query(presentation);
+    if (!query || *query >= stage.shape().rows) return std::nullopt;
+    return trace.find_chosen(presentation.locked_stage()) ? query : std::nullopt;
+}
+
+/// As many pixels between two words as a page can have.
+int pitch_of_words(const Presentation& presentation, int words) {
+    constexpr int k_largest = 28, k_longest = 4096;
+    return presentation.cell_size.value_or(std::clamp(k_longest / std::max(words, 1), 1, k_largest));
+}
+
+/// The numbers at the ends of a query's lines, for each key.
+std::vector<std::string> numbers_of(const std::vector<MassLine>& lines, std::size_t keys) {
+    std::vector<std::string> numbers(keys);
+    for (const MassLine& line : lines) numbers[static_cast<std::size_t>(line.key)] = cell_text(line.weight);
+    return numbers;
+}
+
+/// Lines from the queries to the keys, by weight, in place of a matrix.
+Figure make_lines_figure(const Trace& trace, const Stage& stage, const HeadChoice& head,
+                         const Presentation& presentation) {
+    const ShownMatrix shown = shown_matrix(stage, head);
+    const int heads = stage.shape().heads, only = shown.mean ? -1 : shown.head;
+    const MassLines found = find_mass_lines(trace, stage, {only}, presentation.mass);
+    const auto query = query_alone(trace, stage, presentation);
+    std::vector<MassLine> lines = query ? lines_of_query(stage, found, *query) : found.strongest;
+    if (!query) {
+        lines.resize(std::min(lines.size(), k_most_drawn_lines));
+        std::ranges::reverse(lines);
+    }
+    const auto count = query ? static_cast<std::int64_t>(lines.size()) : found.count;
+    const ColorScale scale = color_scale(trace, stage, head, presentation);
+    const int rows = stage.shape().columns, words = stage.shape().rows;
+    Figure figure{.title = {},
+                  .subtitle = {},
+                  .range_caption = {},
+                  .row_labels = found.keys,
+                  .column_labels = {},
+                  .row_axis = stage.info->columns,
+                  .column_axis = Axis::single,
+                  .unit = stage.info->unit,
+                  .rows = rows,
+                  .columns = 0,
+                  .values = {},
+                  .marks = {},
+                  .fully_masked = found.masked_keys,
+                  .fully_masked_columns = {},
+                  .scale = scale,
+                  .image = {},
+                  .lines = {},
+                  .theme = &theme_of(presentation.theme),
+                  .cell_size = pitch_of_words(presentation, std::max(rows, words)),
+                  .write_values = presentation.values};
+    const Experiment& e = trace.experiment;
+    figure.lines = FigureLines{.words = found.queries,
+                               .words_caption = std::string(axis_name(e, stage.info->rows)),
+                               .rows_caption = std::string(axis_name(e, stage.info->columns)),
+                               .row = -1,
+                               .meeting = {},
+                               .color = head_color(*figure.theme, only, heads),
+                               .single_word = query.has_value(),
+                               .masked_words = found.masked_queries,
+                               .numbers = {}};
+    for (const MassLine& line : lines)
+        figure.lines->drawn.push_back({line.query, line.key, std::clamp(line.weight / scale.max, 0.0, 1.0)});
+    if (query) figure.lines->numbers = numbers_of(lines, found.keys.size());
+    const std::string of = query ? " of “" + found.queries[static_cast<std::size_t>(*query)] + "”" : "";
+    set_title(figure, trace, presentation, stage_heading(stage.key()) + of,
+              side_by_side(formula_shown(trace, stage, head),
+                           {mass_text(presentation.mass, lines.size(), count), head_fact(stage, head)}));
+    return figure;
+}
+
 constexpr std::array k_views = {
+    ViewFigure{ViewKind::lines, "lines-view", "attention weights", lines_stage, make_lines_figure},
     ViewFigure{ViewKind::image, "image-view", "a picture (--image)", patch_weights, make_image_figure},
     ViewFigure{ViewKind::alignment, "alignment-view", "an encoder and a decoder (--mechanism seq2seq)",
                aligned_stage, make_alignment_figure},

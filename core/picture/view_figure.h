@@ -14,14 +14,15 @@ struct ViewFigure {
     ViewKind view;
     std::string_view file;   ///< name of its files, without extension
     std::string_view needs;  ///< what an experiment needs for it, for an error message
-    /// The stage whose numbers it shows; nullptr if the experiment has nothing for this view.
-    const Stage* (*stage)(const Trace& trace);
+    /// The stage whose numbers it shows, if `chosen` is in focus; nullptr if the experiment has nothing for
+    /// this view.
+    const Stage* (*stage)(const Trace& trace, const StageKey& chosen);
     /// Makes the figure; throws as make_figure().
     Figure (*make)(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Presentation& presentation);
 };
 
-/// image, alignment.
+/// lines, alignment, image.
 std::span<const ViewFigure> view_figures();
 /// nullptr for a view that shows only stages.
 const ViewFigure* find_view_figure(ViewKind view);

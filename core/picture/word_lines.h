@@ -25,6 +25,11 @@ int lines_per_row(int rows);
 /// The strength of other rows' lines relative to the emphasized one: weaker if there are many.
 double others_opacity(int rows);
 
+/// The strength of lines of which none is emphasized: weaker if there are many.
+double crowd_opacity(std::size_t lines);
+/// That of one line, relative to the others.
+double line_opacity(double strength);
+
 /// The width of a line where words are `pitch` pixels apart.
 double line_width(double strength, double pitch);
 

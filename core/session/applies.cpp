@@ -53,16 +53,13 @@ constexpr OptionRule k_training[] = {
 struct Note {
     std::string_view option, when;
 };
-constexpr Note k_presentation[] = {{"layer", "mechanism is transformer"},
-                                   {"head", "heads > 1"},
-                                   {"cell-size", "exported pictures"},
-                                   {"decimals", "exported pictures"},
-                                   {"title", "exported pictures"},
-                                   {"compose", "exported pictures of stages"},
-                                   {"width", "exported pictures"},
-                                   {"dpi", "exported PNG with a width"},
-                                   {"font-size", "exported pictures with a width"},
-                                   {"locked", "the window, pictures of views"}};
+constexpr Note k_presentation[] = {
+    {"layer", "mechanism is transformer"},      {"head", "heads > 1"},
+    {"cell-size", "exported pictures"},         {"decimals", "exported pictures"},
+    {"mass", "the window, pictures of views"},  {"title", "exported pictures"},
+    {"compose", "exported pictures of stages"}, {"width", "exported pictures"},
+    {"dpi", "exported PNG with a width"},       {"font-size", "exported pictures with a width"},
+    {"locked", "the window, pictures of views"}};
 
 // ----
 

@@ -245,6 +245,13 @@ void set_title(Session& s, const OptionValue& value) {
     s.presentation.title = value.json == "auto" ? std::nullopt : std::optional(as_text(value));
 }
 
+void set_mass(Session& s, const OptionValue& value) {
+    const double mass = as_double(value);
+    if (mass < k_least_mass || mass > 1)
+        refuse(fmt::format("{} is out of range: use {} to 1", value.quoted(), k_least_mass));
+    s.presentation.mass = mass;
+}
+
 std::string locked_text(const Session& s) {
     const auto& cell = s.presentation.locked;
     if (!cell) return "none";
@@ -504,10 +511,10 @@ const std::array k_options = {
         "The step of the run whose parameters are shown, 0 to 100000; as a flag the run is repeated up to it",
         whole, FIELD(experiment, training.step, as_int)},
 
-    Option{
-        "view", Section::presentation, "", k_arguments<decltype(Presentation::view)>,
-        "The open view; render writes the picture of alignment and image, and without --stage nothing else",
-        text, CHOICE(presentation, view)},
+    Option{"view", Section::presentation, "", k_arguments<decltype(Presentation::view)>,
+           "The open view; render writes the picture of lines, alignment and image, and without --stage "
+           "nothing else",
+           text, CHOICE(presentation, view)},
     Option{"stage", Section::presentation, "", "S[,S…]",
            "The stage in focus; for render and trace the stages to write (default: all)", text,
            [](const Session& s) -> Json { return std::string(info_of(s.presentation.stage).name); },
@@ -535,6 +542,11 @@ const std::array k_options = {
            cell_size_json, set_cell_size},
     Option{"values", Section::presentation, "", "", "Write the numbers into the cells where they fit",
            boolean, FIELD(presentation, values, as_boolean)},
+    Option{
+        "mass", Section::presentation, "", "P",
+        "Share of each query's weight that the lines of the view lines make up, its largest weights first: "
+        "0.5 to 1",
+        number, [](const Session& s) -> Json { return s.presentation.mass; }, set_mass},
     Option{"decimals", Section::presentation, "", "auto|N",
            "Decimals of these numbers, 0 to 6; auto: three digits", word_or_number, decimals_json,
            set_decimals},

@@ -7,9 +7,12 @@
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/picture/head_color.h"
+#include "core/picture/mass_lines.h"
 #include "core/picture/render_png.h"
 #include "core/picture/word_lines.h"
 #include "core/session/examples.h"
+#include "tests/drawn_sessions.h"
 #include "tests/sessions.h"
 
 namespace attnscope {
@@ -41,7 +44,7 @@ Session looking_at(int grid) {
 Figure figure_of(ViewKind view, const Session& session) {
     const Trace trace = evaluate(session.experiment);
     const ViewFigure& found = *find_view_figure(view);
-    return found.make(trace, *found.stage(trace), {}, session.presentation);
+    return found.make(trace, *found.stage(trace, session.presentation.stage), {}, session.presentation);
 }
 
 Rgb8 pixel(const Pixels& pixels, int x, int y) {
@@ -129,10 +132,10 @@ TEST(ImageFigureTest, PatchesAreMarkedOneByOneAndNotByRowsAndColumns) {
 
 TEST(ImageFigureTest, WithoutAPictureThereIsNone) {
     const ViewFigure& view = *find_view_figure(ViewKind::image);
-    EXPECT_EQ(view.stage(evaluate(Experiment{})), nullptr);
+    EXPECT_EQ(view.stage(evaluate(Experiment{}), "weights"_stage), nullptr);
     Session session = looking_at(3);
     session.experiment.attention.dropout = 0.5;
-    EXPECT_EQ(view.stage(evaluate(session.experiment))->name(), "weights_dropped");
+    EXPECT_EQ(view.stage(evaluate(session.experiment), "weights"_stage)->name(), "weights_dropped");
     EXPECT_EQ(find_view_figure(ViewKind::pipeline), nullptr);
 }
 
@@ -180,7 +183,7 @@ TEST(AlignmentFigureTest, WithoutAttentionAllWordsMeet) {
     EXPECT_EQ(figure.lines->meeting, "last state");
     EXPECT_EQ(figure.lines->words.size(), 12u);
     EXPECT_NE(figure.subtitle.find("no\u00A0alignment"), std::string::npos);
-    EXPECT_EQ(find_view_figure(ViewKind::alignment)->stage(evaluate(Experiment{})), nullptr);
+    EXPECT_EQ(find_view_figure(ViewKind::alignment)->stage(evaluate(Experiment{}), "weights"_stage), nullptr);
 }
 
 TEST(AlignmentFigureTest, ALineGoesFromEachStepToTheWordItLooksAt) {
@@ -228,6 +231,109 @@ TEST(AlignmentFigureTest, NothingOverlapsOrLeavesThePicture) {
                         (layout.words.labels[i].index - layout.words.labels[i - 1].index) * layout.word_pitch,
                         layout.words.style.size);
             }
+}
+
+// ---- lines
+
+Session with_lines() {
+    Session session = test::four_heads();
+    session.experiment.attention.temperature = 0.15;
+    session.presentation.mass = 0.8;
+    return session;
+}
+
+TEST(LinesFigureTest, ItsLinesAreTheLargestWeightsOfEachQuery) {
+    const Session session = with_lines();
+    const Trace trace = evaluate(session.experiment);
+    const Stage& stage = *trace.find("weights"_stage);
+    const Figure figure = figure_of(ViewKind::lines, session);
+    ASSERT_TRUE(figure.is_of_lines());
+    EXPECT_EQ(figure.lines->words, trace.rows);
+    EXPECT_EQ(figure.row_labels, trace.columns);
+    EXPECT_EQ(figure.lines->words_caption, "queries");
+    EXPECT_EQ(figure.lines->rows_caption, "keys");
+    EXPECT_EQ(figure.title, "weights");
+    EXPECT_NE(figure.subtitle.find("80\u00A0%\u00A0of\u00A0each\u00A0query's"), std::string::npos)
+        << figure.subtitle;
+    for (int i = 0; i < 8; ++i) {
+        const Eigen::RowVectorXf row = stage.buffer.row(0, i);
+        const MassCutoff cutoff = mass_cutoff({row.data(), 8}, 0.8);
+        for (int j = 0; j < 8; ++j) {
+            const auto line = std::ranges::find_if(
+                figure.lines->drawn, [&](const FigureLine& each) { return each.word == i && each.row == j; });
+            EXPECT_EQ(line != figure.lines->drawn.end(), cutoff.keeps(row[j], j)) << i << " " << j;
+            if (line != figure.lines->drawn.end())
+                EXPECT_NEAR(line->strength, row[j] / stage.buffer.range(0).max, 1e-6);
+        }
+    }
+}
+
+TEST(LinesFigureTest, OfALockedQueryItHasTheLinesAndTheirWeights) {
+    Session session = with_lines();
+    session.presentation.locked = Cell{5, 1};
+    const Figure figure = figure_of(ViewKind::lines, session);
+    EXPECT_TRUE(figure.lines->single_word);
+    ASSERT_FALSE(figure.lines->drawn.empty());
+    ASSERT_EQ(figure.lines->numbers.size(), 8u);
+    for (const FigureLine& line : figure.lines->drawn) {
+        EXPECT_EQ(line.word, 5);
+        EXPECT_NE(figure.lines->numbers[std::size_t(line.row)], "");
+    }
+    EXPECT_EQ(std::ranges::count(figure.lines->numbers, ""),
+              8 - static_cast<std::ptrdiff_t>(figure.lines->drawn.size()));
+    EXPECT_TRUE(figure.title.starts_with("weights of “")) << figure.title;
+}
+
+TEST(LinesFigureTest, ALineGoesFromTheQueryToTheKeyInTheColorOfTheHead) {
+    Session session = with_lines();
+    session.experiment.weighting.normalizer = Normalization::hard;
+    session.presentation.locked = Cell{2, 0};
+    const Figure figure = figure_of(ViewKind::lines, session);
+    ASSERT_EQ(figure.lines->drawn.size(), 1u);
+    const TextFace face;
+    const FigureLayout layout = lay_out(figure, face);
+    const Pixels pixels = render_pixels(figure, face);
+    const Rgb8 color = head_color(*figure.theme, 0, 4);
+    for (int i = 0; i < 8; ++i) {
+        const int y = layout.lines.y + static_cast<int>((i + 0.5) * layout.word_pitch),
+                  to = layout.lines.y + static_cast<int>((i + 0.5) * layout.row_pitch);
+        EXPECT_EQ(pixel(pixels, layout.lines.x + 2, y), i == 2 ? color : figure.theme->background) << i;
+        EXPECT_EQ(pixel(pixels, layout.lines.right() - 3, to),
+                  i == figure.lines->drawn[0].row ? color : figure.theme->background)
+            << i;
+    }
+}
+
+TEST(LinesFigureTest, NothingOverlapsOrLeavesThePicture) {
+    const TextFace face;
+    for (const int queries : {1, 6, 300})
+        for (const int keys : {1, 12, 300})
+            for (const bool locked : {false, true}) {
+                Session session = with_lines();
+                Input& input = session.experiment.input;
+                input.text = input.text2 = "";
+                for (int i = 0; i < queries; ++i) input.text += " word" + std::to_string(i);
+                for (int i = 0; i < keys; ++i) input.text2 += " other" + std::to_string(i);
+                session.experiment.weighting.mask = {{MaskForm::valid, {keys / 2}}};
+                if (locked) session.presentation.locked = Cell{0, 0};
+                const Figure figure = figure_of(ViewKind::lines, session);
+                const FigureLayout layout = lay_out(figure, face);
+                double words = 0, rows = 0;
+                for (const AxisLabel& label : layout.words.labels) words = std::max(words, label.width);
+                for (const AxisLabel& label : layout.rows.labels) rows = std::max(rows, label.width);
+                EXPECT_GE(layout.lines.x - 8 - words, 20);
+                EXPECT_LE(layout.lines.right() + 8 + rows + (locked ? 40 : 0), layout.size.width - 8);
+                EXPECT_LE(layout.lines.bottom() + 24, layout.size.height);
+                EXPECT_LE(layout.word_pitch * queries, layout.lines.height + 1);
+                EXPECT_LE(layout.row_pitch * keys, layout.lines.height + 1);
+                for (const LegendItem& item : layout.legend) EXPECT_GE(item.y, layout.lines.bottom());
+                render_pixels(figure, face);
+            }
+}
+
+TEST(LinesFigureTest, ADecoderWithoutAttentionHasNone) {
+    const Trace trace = evaluate(test::test_session("random-encoder-decoder").experiment);
+    EXPECT_EQ(find_view_figure(ViewKind::lines)->stage(trace, "weights"_stage), nullptr);
 }
 
 TEST(WordLinesTest, TheStrongestAreKeptAndDrawnLast) {

@@ -103,7 +103,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"max-steps", {"1", "10", "4096"}},
     {"encoder-size", {"1", "8", "1024"}},
     {"decoder-size", {"1", "8", "1024"}},
-    {"view", {"pipeline", "alignment", "image", "training"}},
+    {"view", {"pipeline", "lines", "alignment", "image", "training"}},
     {"stage", {"weights", "tokens", "W_q", "query_heads", "grad.weights"}},
     {"gradients", {"true", "false"}},
     {"head", {"1", "4", "64", "all", "mean"}},
@@ -117,6 +117,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"font-size", {"4.0", "8.0", "36.0"}},
     {"cell-size", {"1", "48", "512", "auto"}},
     {"values", {"true", "false"}},
+    {"mass", {"0.5", "0.9", "0.625", "1.0"}},
     {"title", {"", "Figure 1: “weights”", "none"}},
     {"locked", {"none", "1,1", "8,16", "2,3,1.scores", "2,3,2.grad.scores", "2,3,scores"}},
 };

@@ -1,0 +1,57 @@
+#include "app/views/ribbons.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+constexpr float k_edge = 1;  ///< pixels over which an edge fades
+constexpr int k_across = 4;  ///< vertices across: both outer edges, both inner edges
+
+ImU32 with_alpha(ImU32 color, float part) {
+    const auto alpha = static_cast<float>(color >> IM_COL32_A_SHIFT & 0xff);
+    return (color & ~IM_COL32_A_MASK) | static_cast<ImU32>(std::lround(alpha * part)) << IM_COL32_A_SHIFT;
+}
+
+}  // namespace
+
+Ribbons::Ribbons(ImDrawList& list, float left, float right, int segments) : list_(list) {
+    const float width = std::max(1.0f, right - left);
+    for (int i = 0; i <= segments; ++i) {
+        const float t = static_cast<float>(i) / static_cast<float>(segments);
+        const float x = t * (1.5f + t * (t - 1.5f)), dx = 1.5f + t * (3 * t - 3);
+        points_.push_back({left + x * width, t * t * (3 - 2 * t), 6 * t * (1 - t) / (dx * width)});
+    }
+}
+
+void Ribbons::add(float from, float to, float width, ImU32 color) const {
+    const float inner = std::max(0.0f, (width - k_edge) / 2), outer = inner + k_edge;
+    const ImU32 inside = with_alpha(color, std::min(1.0f, width / k_edge)), none = with_alpha(color, 0);
+    const int points = static_cast<int>(points_.size());
+    const ImVec2 white = ImGui::GetFontTexUvWhitePixel();
+    list_.PrimReserve((points - 1) * (k_across - 1) * 6, points * k_across);
+    const unsigned first = list_._VtxCurrentIdx;
+    for (const Point& point : points_) {
+        const float y = from + point.part * (to - from), slope = point.slope * (to - from);
+        const float upright = std::sqrt(1 + slope * slope);  // per pixel across the line
+        list_.PrimWriteVtx({point.x, y - outer * upright}, white, none);
+        list_.PrimWriteVtx({point.x, y - inner * upright}, white, inside);
+        list_.PrimWriteVtx({point.x, y + inner * upright}, white, inside);
+        list_.PrimWriteVtx({point.x, y + outer * upright}, white, none);
+    }
+    const auto index = [&](int point, int across) {
+        list_.PrimWriteIdx(static_cast<ImDrawIdx>(first + static_cast<unsigned>(point * k_across + across)));
+    };
+    for (int point = 0; point + 1 < points; ++point)
+        for (int across = 0; across + 1 < k_across; ++across) {
+            index(point, across);
+            index(point + 1, across);
+            index(point + 1, across + 1);
+            index(point, across);
+            index(point + 1, across + 1);
+            index(point, across + 1);
+        }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,29 @@
+// Many curved lines between two columns, with few triangles each.
+#pragma once
+
+#include <vector>
+
+#include "app/ui/ui.h"
+
+namespace attnscope {
+
+/// Curves from the vertical line x = left to x = right that are level at both ends: a Bézier curve with its
+/// handles in the middle, as lines are drawn in pictures. All share what depends on x alone.
+class Ribbons {
+public:
+    Ribbons(ImDrawList& list, float left, float right, int segments);
+
+    /// From the height `from` to the height `to`, `width` pixels wide, with smooth edges.
+    void add(float from, float to, float width, ImU32 color) const;
+
+private:
+    struct Point {
+        float x;
+        float part;   ///< of the way from `from` to `to`
+        float slope;  ///< of the curve, for a way of one pixel
+    };
+    ImDrawList& list_;
+    std::vector<Point> points_;
+};
+
+}  // namespace attnscope

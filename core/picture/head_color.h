@@ -1,0 +1,13 @@
+// The hue of a head, on screen and in pictures.
+#pragma once
+
+#include "core/picture/theme.h"
+
+namespace attnscope {
+
+/// The color of what belongs to a head, from 0, of so many: hues evenly apart, from that of the accent, of
+/// one lightness that stands out from the theme's background. The mean over the heads (−1) has the color of
+/// text, and an only head the accent.
+Rgb8 head_color(const Theme& theme, int head, int heads);
+
+}  // namespace attnscope
