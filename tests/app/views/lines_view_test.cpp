@@ -88,7 +88,7 @@ protected:
 
 Session peaked() {
     Session session = test::four_heads();
-    session.experiment.attention.temperature = 0.15;
+    session.experiment.weighting.temperature = 0.15;
     return session;
 }
 

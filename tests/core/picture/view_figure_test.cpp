@@ -237,7 +237,7 @@ TEST(AlignmentFigureTest, NothingOverlapsOrLeavesThePicture) {
 
 Session with_lines() {
     Session session = test::four_heads();
-    session.experiment.attention.temperature = 0.15;
+    session.experiment.weighting.temperature = 0.15;
     session.presentation.mass = 0.8;
     return session;
 }
