@@ -27,6 +27,7 @@ Ribbons::Ribbons(ImDrawList& list, float left, float right, int segments) : list
 void Ribbons::add(float from, float to, float width, ImU32 color) const {
     const float inner = std::max(0.0f, (width - k_edge) / 2), outer = inner + k_edge;
     const ImU32 inside = with_alpha(color, std::min(1.0f, width / k_edge)), none = with_alpha(color, 0);
+    const ImVec2 white = ImGui::GetFontTexUvWhitePixel();
     // Across a line: both outer edges, and between them both inner edges or, of a thin line, its middle.
     const int points = static_cast<int>(points_.size()), across = inner > 0 ? 4 : 3;
     list_.PrimReserve((points - 1) * (across - 1) * 6, points * across);
