@@ -196,7 +196,8 @@ std::optional<Cell> line_at(Desk& desk, const Ui& ui, const AlignmentScene& scen
 
 void lines(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places& at) {
     ImGui::SetCursorScreenPos(at.lines.min);
-    ImGui::InvisibleButton("lines", {std::max(1.0f, at.lines.width()), std::max(1.0f, at.lines.height())});
+    ImGui::InvisibleButton("weight lines",
+                           {std::max(1.0f, at.lines.width()), std::max(1.0f, at.lines.height())});
     if (scene.aligned && ImGui::IsItemHovered())
         if (const auto cell = line_at(desk, ui, scene, at, ImGui::GetIO().MousePos))
             use_cell(desk, ui, scene.matrix, *cell);

@@ -380,25 +380,20 @@ void draw_lines(const Desk& desk, const Ui& ui, const Scene& scene, const Places
     const Ribbons ribbons(list, at.lines.min.x, at.lines.max.x,
                           lines.size() > k_many_lines ? k_few_segments : k_segments);
     const double pitch = std::min(at.queries.pitch, at.keys.pitch) / ui.scale;
-    const auto opacity =
-        static_cast<float>(alone ? 1 : crowd_opacity(lines.size())) * (is_behind(desk) ? k_behind : 1);
+    const double dimmed = is_behind(desk) ? k_behind : 1, crowd = crowd_opacity(lines.size());
+    const auto opacity = [&](double strength) {
+        return dimmed * (alone ? opacity_alone(strength) : crowd * line_opacity(strength));
+    };
     std::vector<Rgb8> colors;  // by head, after the mean
     for (int head = -1; head < scene.heads(); ++head) colors.push_back(scene.color(ui, head));
-    const auto draw = [&](const MassLine& each, float alpha) {
-        const double strength = scene.strength(each.weight);
-        ribbons.add(at.queries.middle(each.query), at.keys.middle(each.key),
-                    ui.px(static_cast<float>(line_width(strength, pitch))),
-                    ink(colors[static_cast<std::size_t>(each.head + 1)],
-                        alpha * static_cast<float>(line_opacity(strength))));
+    const auto draw = [&](const MassLine& each, double wider, double alpha) {
+        const double width = line_width(scene.strength(each.weight), pitch) + wider;
+        ribbons.add(at.queries.middle(each.query), at.keys.middle(each.key), ui.px(static_cast<float>(width)),
+                    ink(colors[static_cast<std::size_t>(each.head + 1)], static_cast<float>(alpha)));
     };
     list.PushClipRect({at.lines.min.x, at.lines.min.y - 1}, {at.lines.max.x, at.lines.max.y + 1}, true);
-    for (const MassLine& each : lines) draw(each, opacity);
-    if (pointed) {
-        const double width = line_width(scene.strength(pointed->weight), pitch) + 1.2;
-        ribbons.add(at.queries.middle(pointed->query), at.keys.middle(pointed->key),
-                    ui.px(static_cast<float>(width)),
-                    ink(colors[static_cast<std::size_t>(pointed->head + 1)]));
-    }
+    for (const MassLine& each : lines) draw(each, 0, opacity(scene.strength(each.weight)));
+    if (pointed) draw(*pointed, 1.2, 1);
     list.PopClipRect();
 }
 
@@ -518,9 +513,10 @@ std::string picture(Desk& desk, const Ui& ui, const Scene& scene, const Area& bo
     pointed.query = side(desk, scene, at, false);
     pointed.key = side(desk, scene, at, true);
     ImGui::SetCursorScreenPos(at.lines.min);
-    ImGui::InvisibleButton("lines", {std::max(1.0f, at.lines.width()), std::max(1.0f, at.lines.height())});
+    ImGui::InvisibleButton("weight lines",
+                           {std::max(1.0f, at.lines.width()), std::max(1.0f, at.lines.height())});
     zoom_and_pan(desk, at);
-    walk(desk, scene, grid_keyboard_use(ui, ImGui::GetID("lines"), at.lines));
+    walk(desk, scene, grid_keyboard_use(ui, ImGui::GetID("weight lines"), at.lines));
     const bool among_lines = ImGui::IsItemHovered();
     const Kept kept = within(scene, pointed.any() ? pointed
                                     : among_lines ? locked_token(desk, scene)

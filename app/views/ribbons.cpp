@@ -7,7 +7,6 @@ namespace attnscope {
 namespace {
 
 constexpr float k_edge = 1;  ///< pixels over which an edge fades
-constexpr int k_across = 4;  ///< vertices across: both outer edges, both inner edges
 
 ImU32 with_alpha(ImU32 color, float part) {
     const auto alpha = static_cast<float>(color >> IM_COL32_A_SHIFT & 0xff);
@@ -28,29 +27,26 @@ Ribbons::Ribbons(ImDrawList& list, float left, float right, int segments) : list
 void Ribbons::add(float from, float to, float width, ImU32 color) const {
     const float inner = std::max(0.0f, (width - k_edge) / 2), outer = inner + k_edge;
     const ImU32 inside = with_alpha(color, std::min(1.0f, width / k_edge)), none = with_alpha(color, 0);
-    const int points = static_cast<int>(points_.size());
     const ImVec2 white = ImGui::GetFontTexUvWhitePixel();
-    list_.PrimReserve((points - 1) * (k_across - 1) * 6, points * k_across);
+    // Across a line: both outer edges, and between them both inner edges or, of a thin line, its middle.
+    const int points = static_cast<int>(points_.size()), across = inner > 0 ? 4 : 3;
+    list_.PrimReserve((points - 1) * (across - 1) * 6, points * across);
     const unsigned first = list_._VtxCurrentIdx;
     for (const Point& point : points_) {
         const float y = from + point.part * (to - from), slope = point.slope * (to - from);
         const float upright = std::sqrt(1 + slope * slope);  // per pixel across the line
         list_.PrimWriteVtx({point.x, y - outer * upright}, white, none);
         list_.PrimWriteVtx({point.x, y - inner * upright}, white, inside);
-        list_.PrimWriteVtx({point.x, y + inner * upright}, white, inside);
+        if (inner > 0) list_.PrimWriteVtx({point.x, y + inner * upright}, white, inside);
         list_.PrimWriteVtx({point.x, y + outer * upright}, white, none);
     }
-    const auto index = [&](int point, int across) {
-        list_.PrimWriteIdx(static_cast<ImDrawIdx>(first + static_cast<unsigned>(point * k_across + across)));
+    const auto write = [&](int index) {
+        list_.PrimWriteIdx(static_cast<ImDrawIdx>(first + static_cast<unsigned>(index)));
     };
     for (int point = 0; point + 1 < points; ++point)
-        for (int across = 0; across + 1 < k_across; ++across) {
-            index(point, across);
-            index(point + 1, across);
-            index(point + 1, across + 1);
-            index(point, across);
-            index(point + 1, across + 1);
-            index(point, across + 1);
+        for (int strip = 0; strip + 1 < across; ++strip) {
+            const int here = point * across + strip, next = here + across;
+            for (const int index : {here, next, next + 1, here, next + 1, here + 1}) write(index);
         }
 }
 

@@ -121,11 +121,14 @@ void draw_lines_alone(const Pen& pen) {
     const Figure& figure = pen.figure;
     const FigureLines& lines = *figure.lines;
     const Box& box = pen.layout.lines;
-    const double opacity = lines.single_word ? 1 : crowd_opacity(lines.drawn.size());
+    const auto opacity = [&](double strength) {
+        return lines.single_word ? opacity_alone(strength)
+                                 : crowd_opacity(lines.drawn.size()) * line_opacity(strength);
+    };
     const double pitch = std::min(pen.layout.word_pitch, pen.layout.row_pitch);
     for (const FigureLine& line : lines.drawn)
         draw_line(pen, box.x, word_middle(pen, line.word), box.right(), row_middle(pen, line.row),
-                  line_width(line.strength, pitch), lines.color, opacity * line_opacity(line.strength));
+                  line_width(line.strength, pitch), lines.color, opacity(line.strength));
     if (lines.numbers.empty()) return;
     const TextStyle style{.font = Font::mono, .size = 12, .align = 1};
     const double right = box.right() + 8 + pen.layout.row_label_width;

@@ -39,6 +39,8 @@ double crowd_opacity(std::size_t lines) {
 
 double line_opacity(double strength) { return 0.12 + 0.88 * strength; }
 
+double opacity_alone(double strength) { return 0.35 + 0.65 * strength; }
+
 double line_width(double strength, double pitch) {
     return 0.6 + 3.6 * strength * std::clamp(pitch / 16, 0.2, 1.0);
 }

@@ -27,8 +27,9 @@ double others_opacity(int rows);
 
 /// The strength of lines of which none is emphasized: weaker if there are many.
 double crowd_opacity(std::size_t lines);
-/// That of one line, relative to the others.
+/// The opacity of one of many lines, and of one of a few that are drawn alone.
 double line_opacity(double strength);
+double opacity_alone(double strength);
 
 /// The width of a line where words are `pitch` pixels apart.
 double line_width(double strength, double pitch);

@@ -103,7 +103,7 @@ TEST_F(AlignmentViewTest, ASourceWordLightsItsColumnAndIsLockedForTheChosenStep)
 
 TEST_F(AlignmentViewTest, ALineIsItsCell) {
     change([](Session& s) { s.experiment.weighting.normalizer = Normalization::hard; });
-    const ImRect lines = area_of("attnscope", {"lines"});
+    const ImRect lines = area_of("attnscope", {"weight lines"});
     for (const int i : {2, 8}) {
         click({lines.Max.x - 3, row_of("steps", i, 13).y});
         EXPECT_EQ(document().presentation().locked, (Cell{i, looks_most_at(i)}));

@@ -54,7 +54,7 @@ protected:
     }
     /// Finds where the ends of the lines are, which moves the mouse; then takes it to a place.
     void find_ends(ImVec2 then) {
-        const ImRect area = area_of("attnscope", {"lines"});
+        const ImRect area = area_of("attnscope", {"weight lines"});
         for (const char* side : {"queries", "keys"}) {
             const bool keys = std::string(side) == "keys";
             const Shape& shape = weights().shape();
@@ -185,7 +185,7 @@ TEST_F(LinesViewTest, ALineIsItsCell) {
     session.experiment.weighting.normalizer = Normalization::hard;
     open_lines(std::move(session));
     for (const int i : {1, 5}) {
-        const ImVec2 at{area_of("attnscope", {"lines"}).Min.x + 3, token("queries", i).y};
+        const ImVec2 at{area_of("attnscope", {"weight lines"}).Min.x + 3, token("queries", i).y};
         click(at);
         EXPECT_EQ(document().presentation().locked, (Cell{i, strongest_key(i)}));
         press(Key::escape);
@@ -270,9 +270,15 @@ TEST_F(LinesViewTest, TheMassIsDraggedAndTyped) {
 
 TEST_F(LinesViewTest, OfCrossAttentionTheSidesAreDifferentTokens) {
     open_lines(load_example("scalar-cross-attention"));
+    EXPECT_EQ(lines().queries.size(), static_cast<std::size_t>(weights().shape().rows));
+    click(token("keys", 1));
+    EXPECT_EQ(document().presentation().locked, (Cell{strongest_query(1), 1}));
+    Session session = test::four_heads();
+    session.experiment.input.text2 = "seven words in the other sentence here now";
+    open_lines(std::move(session));
     EXPECT_EQ(lines().queries, document().trace()->rows);
     EXPECT_EQ(lines().keys, document().trace()->columns);
-    EXPECT_NE(lines().queries.size(), lines().keys.size());
+    EXPECT_NE(lines().queries, lines().keys);
     const int last_query = weights().shape().rows - 1, last_key = weights().shape().columns - 1;
     click(token("queries", last_query));
     EXPECT_EQ(document().presentation().locked, (Cell{last_query, strongest_key(last_query)}));
@@ -356,7 +362,8 @@ TEST_F(LinesViewTest, TheWheelZoomsAndZeroShowsTheWhole) {
 TEST_F(LinesViewTest, TheKeyboardGoesFromQueryToQuery) {
     open_lines(peaked());
     ControlFocus& focus = workspace->controls().focus;
-    focus.id = id_of(*find_window("attnscope"), {"lines"});
+    focus.id = id_of(*find_window("attnscope"), {"weight lines"});
+    step();
     for (const int query : {0, 1, 2}) {
         press(Key::down);
         EXPECT_EQ(document().presentation().locked, (Cell{query, strongest_key(query)}));
