@@ -35,7 +35,7 @@ constexpr float k_words_share = 0.17f;               ///< of the width, for the 
 constexpr float k_near = 5;                          ///< units to a line at which it counts as pointed at
 constexpr float k_text = 13;                         ///< units that a line of text needs
 constexpr std::size_t k_measured = 512;              ///< words whose widths are measured
-constexpr int k_segments = 40, k_few_segments = 12;  ///< of a line; few if there are many lines
+constexpr int k_segments = 32, k_few_segments = 16;  ///< of a line; few if there are many lines
 constexpr std::size_t k_many_lines = 800;
 constexpr float k_behind = 0.3f;  ///< opacity of what belongs to an older experiment
 constexpr float k_chip = 26, k_chip_gap = 4, k_least_chip = 8;
