@@ -33,9 +33,10 @@ constexpr float k_number = 44;                       ///< units of a column of n
 constexpr int k_most_numbers = 4;                    ///< columns of numbers, one for each head
 constexpr float k_words_share = 0.17f;               ///< of the width, for the words of one side
 constexpr float k_near = 5;                          ///< units to a line at which it counts as pointed at
+constexpr float k_apart = 4.5f;                      ///< units between the lines of two heads
 constexpr float k_text = 13;                         ///< units that a line of text needs
 constexpr std::size_t k_measured = 512;              ///< words whose widths are measured
-constexpr int k_segments = 40, k_few_segments = 12;  ///< of a line; few if there are many lines
+constexpr int k_segments = 32, k_few_segments = 16;  ///< of a line; few if there are many lines
 constexpr std::size_t k_many_lines = 800;
 constexpr float k_behind = 0.3f;  ///< opacity of what belongs to an older experiment
 constexpr float k_chip = 26, k_chip_gap = 4, k_least_chip = 8;
@@ -66,6 +67,11 @@ struct Places {
     float query_words, key_words;  ///< the right end of the queries, the left end of the keys
     float query_room, key_room;    ///< widths of the words
     int numbers;                   ///< columns of numbers on each side
+    std::vector<float> offsets;    ///< by head, after the mean: so that no head covers another
+
+    float from(const MassLine& line) const { return queries.middle(line.query) + offset(line.head); }
+    float to(const MassLine& line) const { return keys.middle(line.key) + offset(line.head); }
+    float offset(int head) const { return offsets[static_cast<std::size_t>(head + 1)]; }
 };
 
 // ---- which heads
@@ -219,6 +225,17 @@ float longest(const Ui& ui, const std::vector<std::string>& words, float most) {
     return std::min(width, most);
 }
 
+/// The lines of several heads between two tokens stand side by side.
+std::vector<float> offsets_of_heads(const Ui& ui, const Scene& scene, float pitch) {
+    const std::vector<int>& heads = scene.lines().heads;
+    std::vector<float> offsets(static_cast<std::size_t>(scene.heads()) + 1);
+    const auto count = static_cast<float>(heads.size());
+    const float apart = std::min(ui.px(k_apart), 0.6f * pitch / count);
+    for (std::size_t i = 0; i < heads.size(); ++i)
+        offsets[static_cast<std::size_t>(heads[i] + 1)] = (static_cast<float>(i) - (count - 1) / 2) * apart;
+    return offsets;
+}
+
 /// From left to right: numbers, queries, lines, keys, numbers; in the middle of the area.
 Places lay_out(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
     Places at{};
@@ -240,6 +257,7 @@ Places lay_out(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
     };
     at.queries = axis(queries);
     at.keys = axis(keys);
+    at.offsets = offsets_of_heads(ui, scene, std::min(at.queries.pitch, at.keys.pitch));
     const float left = std::floor(std::max(area.min.x, (area.min.x + area.max.x - sides - between) / 2));
     at.query_words = left + number * static_cast<float>(at.numbers) + at.query_room;
     at.lines = {{at.query_words + gap, top}, {at.query_words + gap + between, top + height}};
@@ -344,7 +362,7 @@ const MassLine* line_at(const Ui& ui, const Places& at, const std::vector<MassLi
     const MassLine* found = nullptr;
     float nearest = ui.px(k_near);
     for (const MassLine& each : lines) {
-        const float from = at.queries.middle(each.query), to = at.keys.middle(each.key);
+        const float from = at.from(each), to = at.to(each);
         const float distance = std::abs(from + way * (to - from) - mouse.y);
         if (distance > nearest) continue;
         nearest = distance;
@@ -365,7 +383,7 @@ std::vector<MassLine> lines_to_draw(const Scene& scene, const Places& at, const 
     }
     if (kept.any()) return drawn;
     for (const MassLine& each : scene.lines().strongest) {
-        const float from = at.queries.middle(each.query), to = at.keys.middle(each.key);
+        const float from = at.from(each), to = at.to(each);
         const bool in_sight = std::max(from, to) >= at.lines.min.y && std::min(from, to) <= at.lines.max.y;
         if (in_sight) drawn.push_back(each);
         if (drawn.size() == k_most_drawn_lines) break;
@@ -388,7 +406,7 @@ void draw_lines(const Desk& desk, const Ui& ui, const Scene& scene, const Places
     for (int head = -1; head < scene.heads(); ++head) colors.push_back(scene.color(ui, head));
     const auto draw = [&](const MassLine& each, double wider, double alpha) {
         const double width = line_width(scene.strength(each.weight), pitch) + wider;
-        ribbons.add(at.queries.middle(each.query), at.keys.middle(each.key), ui.px(static_cast<float>(width)),
+        ribbons.add(at.from(each), at.to(each), ui.px(static_cast<float>(width)),
                     ink(colors[static_cast<std::size_t>(each.head + 1)], static_cast<float>(alpha)));
     };
     list.PushClipRect({at.lines.min.x, at.lines.min.y - 1}, {at.lines.max.x, at.lines.max.y + 1}, true);
@@ -463,6 +481,20 @@ void draw_numbers(const Ui& ui, const Scene& scene, const Places& at, const Word
     }
 }
 
+/// Above the words their axis, and above a column of numbers that is of several heads that it is.
+void captions(const Ui& ui, const Scene& scene, const Places& at, const Words& side) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float y = at.lines.min.y - ui.px(10) - compat::font_size(*ui.fonts.caption);
+    const StageInfo& info = *scene.stage().info;
+    const std::string axis(axis_name(scene.shown.trace->experiment, side.is_key ? info.columns : info.rows));
+    draw_text(list, ui.fonts.caption, {side.is_key ? at.key_words : at.query_words, y}, ink(ui.theme.faint),
+              axis, side.is_key ? Align::left : Align::right);
+    if (at.numbers > 1 || scene.lines().heads.size() == 1 || side.ends.empty()) return;
+    const float left = side.is_key ? at.key_words + at.key_room : at.query_side.min.x;
+    draw_text(list, ui.fonts.caption, {left + ui.px(k_number - 2), y}, ink(ui.theme.faint), "largest",
+              Align::right);
+}
+
 void draw_side(const Ui& ui, const Scene& scene, const Places& at, const std::vector<MassLine>& lines,
                const Kept& kept, bool is_key) {
     const MassLines& found = scene.lines();
@@ -487,12 +519,7 @@ void draw_side(const Ui& ui, const Scene& scene, const Places& at, const std::ve
     }
     draw_numbers(ui, scene, at, side, shown);
     list->PopClipRect();
-    const std::string caption(axis_name(scene.shown.trace->experiment,
-                                        is_key ? scene.stage().info->columns : scene.stage().info->rows));
-    draw_text(list, ui.fonts.caption,
-              {is_key ? at.key_words : at.query_words,
-               at.lines.min.y - ui.px(10) - compat::font_size(*ui.fonts.caption)},
-              ink(ui.theme.faint), caption, is_key ? Align::left : Align::right);
+    captions(ui, scene, at, side);
 }
 
 // ---- the whole

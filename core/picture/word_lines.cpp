@@ -34,7 +34,8 @@ int lines_per_row(int rows) { return std::max(1, k_most_lines / std::max(rows, 1
 double others_opacity(int rows) { return 0.5 * std::sqrt(std::min(1.0, 12.0 / std::max(rows, 1))); }
 
 double crowd_opacity(std::size_t lines) {
-    return std::clamp(std::sqrt(300.0 / static_cast<double>(std::max<std::size_t>(lines, 1))), 0.25, 0.9);
+    const double few = 200.0 / static_cast<double>(std::max<std::size_t>(lines, 1));
+    return std::clamp(std::pow(few, 0.7), 0.12, 0.9);
 }
 
 double line_opacity(double strength) { return 0.12 + 0.88 * strength; }

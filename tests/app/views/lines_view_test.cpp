@@ -244,6 +244,33 @@ TEST_F(LinesViewTest, ALineHasTheColorOfItsHead) {
     }
 }
 
+TEST_F(LinesViewTest, TheLinesOfTwoHeadsBetweenTheSameTokensAreBothSeen) {
+    Session session = peaked();
+    session.experiment.weighting.normalizer = Normalization::hard;
+    open_lines(session);
+    click(place_of("attnscope", {"all heads", "all heads"}));
+    int query = -1, first = 0, second = 0;
+    for (int i = 0; i < 8; ++i)
+        for (int a = 0; a < 4; ++a)
+            for (int b = 0; b < a; ++b)
+                if (strongest_key(i, a) == strongest_key(i, b)) query = i, first = a, second = b;
+    ASSERT_GE(query, 0) << "no two heads agree";
+    find_ends(token("queries", query));
+    const gl::Pixels seen = picture();
+    const ImVec2 end = token_place_["keys"][static_cast<std::size_t>(strongest_key(query, first))];
+    for (const int head : {first, second}) {
+        const Rgb8 color = head_color(theme_of(ThemeKind::dark), head, 4);
+        bool found = false;
+        for (int y = -12; y <= 12; ++y) {
+            const std::uint32_t pixel = seen.at(static_cast<int>(end.x), static_cast<int>(end.y) + y);
+            found |= std::abs(static_cast<int>(pixel >> 24 & 255) - color.red) <= 3 &&
+                     std::abs(static_cast<int>(pixel >> 16 & 255) - color.green) <= 3 &&
+                     std::abs(static_cast<int>(pixel >> 8 & 255) - color.blue) <= 3;
+        }
+        EXPECT_TRUE(found) << head;
+    }
+}
+
 TEST_F(LinesViewTest, TheMassIsDraggedAndTyped) {
     open_lines(test::four_heads());
     const std::int64_t before = lines().count;
