@@ -340,7 +340,7 @@ TEST(OptionsTest, ColorMapsAndThemesAreThoseOfTheirTables) {
         set_from_text(session, *find_option("theme"), name_of(theme.choice));
         EXPECT_EQ(session.presentation.theme, theme.choice);
     }
-    EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma|gray");
+    EXPECT_EQ(find_option("colormap")->argument, "viridis|cividis|magma|gray|blues|ink");
     EXPECT_EQ(find_option("theme")->argument, "dark|light|contrast|print");
 }
 
