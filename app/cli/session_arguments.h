@@ -1,4 +1,4 @@
-// The arguments that make up a session: FILE or --example, then one flag per option of the table.
+// The arguments that make up a session: FILE, --example or --question, then one flag per option of the table.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,12 +32,12 @@ auto as_usage(const Act& act) {
 /// The arguments of one subcommand. Flags keep their order on the command line.
 class SessionArguments {
 public:
-    /// Adds FILE, --example and every option of the table to `command`.
+    /// Adds FILE, --example, --question and every option of the table to `command`.
     void add_to(CLI::App& command);
 
     /// True if no argument is present, so that the window may open the last session.
-    bool empty() const { return !file_ && !example_ && flags_.empty(); }
-    /// The defaults, FILE, --example, or the model that --task is learned with. Throws UsageError if there
+    bool empty() const { return !file_ && !example_ && !question_ && flags_.empty(); }
+    /// The defaults, FILE, --example, --question, or the model that --task is learned with. Throws UsageError if there
     /// are several or one does not exist, and Error for what load_session rejects.
     Session start() const;
     /// `start` with the flags applied; of --step with the parameters that the run has learned by then. Throws
@@ -57,6 +57,7 @@ public:
 private:
     std::optional<std::string> file_;
     std::optional<std::string> example_;
+    std::optional<int> question_;  ///< from 1
     struct Flag {
         const Option* option;
         std::string value;

@@ -243,7 +243,7 @@ void Document::ask(SlotName name, const Experiment& experiment) {
 void Document::close(SlotName name) {
     if (!slot(name)) return;
     open_slot(name).reset();
-    asked_proof_.reset();
+    proofs_.clear();
     worker_.close(name);
 }
 
@@ -342,7 +342,7 @@ void Document::take(WorkResult result) {
     Slot& slot = open_slot(result.slot).value();
     if (result.trace) {
         slot.trace = std::move(result.trace);
-        asked_proof_.reset();  // what it refers to may be large
+        proofs_.clear();  // what they refer to may be large
         if (!slot.stale()) slot.problem.clear();
     } else if (result.experiment == slot.experiment) {
         slot.problem = std::move(result.error);
@@ -351,12 +351,13 @@ void Document::take(WorkResult result) {
 
 const Proof& Document::proof(const Stage& stage, int head, const Cell& cell, SlotName name) {
     AskedProof asked{slot(name)->trace, &stage, head, cell};
-    if (asked_proof_ != asked) {
-        asked_proof_.reset();
-        proof_ = explain(*asked.trace, stage, head, cell.row, cell.column);
-        asked_proof_ = std::move(asked);
-    }
-    return proof_;
+    const auto known = std::ranges::find(proofs_, asked, &KeptProof::of);
+    if (known != proofs_.end()) return *known->proof;
+    constexpr std::size_t k_kept = 4;  // a comparison shows those of A and B, and of their rivals
+    auto proof = std::make_unique<const Proof>(explain(*asked.trace, stage, head, cell.row, cell.column));
+    proofs_.push_front({std::move(asked), std::move(proof)});
+    if (proofs_.size() > k_kept) proofs_.pop_back();
+    return *proofs_.front().proof;
 }
 
 void Document::leave_card(const std::string& why) {
@@ -365,7 +366,7 @@ void Document::leave_card(const std::string& why) {
     comparer_.forget();
     surveyor_.forget();
     line_finder_.forget();
-    asked_proof_.reset();
+    proofs_.clear();
     notice_ = fallback_notice(why);
     worker_.leave_card(why);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -109,7 +110,7 @@ public:
     bool modified() const { return !(session_ == homes_[home_].content); }
 
     /// Why a cell of a stage of a slot's newest trace has its value, in one head or in the mean (head −1).
-    /// Valid until another cell is requested. Throws as explain().
+    /// Valid until three other cells are requested, a trace arrives or a slot is closed. Throws as explain().
     const Proof& proof(const Stage& stage, int head, const Cell& cell, SlotName name = SlotName::live);
 
     /// See the functions of Worker with these names; for shutting down.
@@ -122,7 +123,8 @@ public:
         if (run_b_) run_b_->trainer().stop();
     }
     bool stopped() const {
-        return worker_.stopped() && run_.trainer().stopped() && (!run_b_ || run_b_->trainer().stopped());
+        return worker_.stopped() && !comparer_.busy() && !surveyor_.busy() && !line_finder_.busy() &&
+               run_.trainer().stopped() && (!run_b_ || run_b_->trainer().stopped());
     }
 
     /// Takes the worker's newest results; true if what is on screen changes.
@@ -171,8 +173,11 @@ private:
         Cell cell;
         bool operator==(const AskedProof&) const = default;
     };
-    std::optional<AskedProof> asked_proof_;
-    Proof proof_{};
+    struct KeptProof {
+        AskedProof of;
+        std::unique_ptr<const Proof> proof;
+    };
+    std::deque<KeptProof> proofs_;  ///< the newest first: the window asks for the same few in every frame
     std::string notice_;
     bool follows_run_ = false;  ///< the session takes over the parameters of each step
     bool plays_on_ = false;     ///< until it is paused

@@ -148,12 +148,11 @@ std::optional<ComparedCells> compared_cells(const Desk& desk) {
 void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
     const Trace& trace = *cells.comparison->of.b.trace;
     const auto proofs = [&](const Cell& in_a, const Cell& in_b) {
-        // The first is copied before the second takes its place.
-        Proof of_a = desk.document.proof(*cells.stage_a, cells.head_a, in_a, SlotName::pinned);
-        return std::pair(std::move(of_a),
-                         desk.document.proof(*cells.stage_b, cells.head_b, in_b, SlotName::live));
+        return std::pair<const Proof&, const Proof&>(
+            desk.document.proof(*cells.stage_a, cells.head_a, in_a, SlotName::pinned),
+            desk.document.proof(*cells.stage_b, cells.head_b, in_b, SlotName::live));
     };
-    const auto [a, b] = proofs(cells.a, cells.b);
+    const auto& [a, b] = proofs(cells.a, cells.b);
     std::string kind = stage_heading(*cells.stage_b->info) + " · A and B";
     for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     heading(c, kind, fmt::format("row {} · column {}", cells.b.row + 1, cells.b.column + 1));
@@ -178,7 +177,7 @@ void compare_proofs(Desk& desk, const Column& c, const ComparedCells& cells) {
     if (rival_a < 0) return;
     const Cell other_a{cells.a.row, rival_a}, other_b{cells.b.row, rival};
     heading(c, "ITS RIVAL: " + name_of(other_b), "");
-    const auto [of_a, of_b] = proofs(other_a, other_b);
+    const auto& [of_a, of_b] = proofs(other_a, other_b);
     table(c, of_a, of_b);
 }
 

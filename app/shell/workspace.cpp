@@ -140,13 +140,14 @@ FrameCallbacks Workspace::callbacks() {
 bool Workspace::end_within(std::chrono::milliseconds most) {
     document_.stop();
     exporter_.cancel();
+    previewer_.forget();
     parity_.cancel();
     opener_.cancel();
     matrix_reader_.cancel();
     first_reader_.cancel();
     script_writer_.cancel();
     const auto ended = [&] {
-        return document_.stopped() && !exporter_.running() && !parity_.running() && opener_.ended() &&
+        return document_.stopped() && !exporter_.running() && !previewer_.busy() && !parity_.running() && opener_.ended() &&
                matrix_reader_.ended() && first_reader_.ended() && script_writer_.ended();
     };
     const auto last = std::chrono::steady_clock::now() + most;

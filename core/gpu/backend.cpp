@@ -325,7 +325,7 @@ std::uint64_t GpuBackend::take_nanoseconds() {
 }
 
 bool GpuBackend::computes(const Op& op) const {
-    // Sentences computed together, as in training, are the processor's.
+    // Sentences computed together, as in training, stay on the processor.
     const auto is_of_batch = [](const auto& one) {
         if constexpr (requires { one.batch; }) return one.batch > 1;
         return false;

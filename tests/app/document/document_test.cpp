@@ -128,6 +128,34 @@ TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
     EXPECT_EQ(document.proof(other, 0, {2, 2}).value, other.buffer.at(0, 2, 2));
 }
 
+TEST_F(DocumentTest, TheProofsOfAComparisonAreMadeOnce) {
+    settle();
+    const Stage& weights = *document.trace()->find("weights"_stage);
+    const std::array<Cell, 4> cells{{{0, 0}, {0, 1}, {1, 0}, {1, 1}}};
+    std::vector<const Proof*> made;
+    for (const Cell& cell : cells) made.push_back(&document.proof(weights, 0, cell));
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        EXPECT_EQ(&document.proof(weights, 0, cells[i]), made[i]) << "the next frame asks again";
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        EXPECT_EQ(made[i]->value, weights.buffer.at(0, cells[i].row, cells[i].column));
+}
+
+TEST_F(DocumentTest, WhatIsStillComparedKeepsItFromBeingStopped) {
+    Experiment large;
+    large.input.text.clear();
+    for (int i = 0; i < 900; ++i) large.input.text += "w" + std::to_string(i) + " ";
+    document.change([&](Session& s) { s.experiment = large; });
+    settle();
+    document.change([](Session& s) {
+        s.pinned = Pinned{s.experiment, {}, 1};
+        s.presentation.view = ViewKind::compare;
+    });
+    document.settle();
+    document.stop();
+    while (!document.stopped()) std::this_thread::yield();
+    EXPECT_FALSE(document.comparing());
+}
+
 TEST_F(DocumentTest, StartsWithAnEmptySentence) {
     Session empty;
     empty.experiment.input.text.clear();

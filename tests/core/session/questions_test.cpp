@@ -1,10 +1,15 @@
 // The questions of learners: each session shows what its text says.
 #include "core/session/questions.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
@@ -75,6 +80,33 @@ TEST(QuestionsTest, WhatIsComparedDiffersInTheWeights) {
         ++comparisons;
     }
     EXPECT_EQ(comparisons, 7);
+}
+
+/// docs/questions.md.
+std::string page() {
+    std::string text =
+        "# Questions\n\nWhat learners ask, and where the program shows it: Help lists these questions, Ctrl+P finds them by any word, and "
+        "`attnscope --question N` opens one. Generated from the table in `core/session/questions.cpp`; the pictures are made by "
+        "`scripts/make-figures`.\n";
+    int number = 0;
+    for (const Question& question : questions()) {
+        text += fmt::format("\n## {}. {}\n\n{}\n", ++number, question.text, question.look);
+        if (!question.preset.empty())
+            text += fmt::format("\n![A, B and B − A of the weights](figures/question-{}.png)\n", number);
+    }
+    return text;
+}
+
+TEST(QuestionsTest, ThePageOfQuestionsIsMadeFromTheTable) {
+    const std::string file = ATTNSCOPE_SOURCE_DIR "/docs/questions.md";
+    if (std::getenv("ATTNSCOPE_UPDATE")) std::ofstream(file) << page();
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    EXPECT_EQ(text.str(), page()) << "run this test with ATTNSCOPE_UPDATE=1";
+    int number = 0;
+    for (const Question& question : questions())
+        EXPECT_EQ(std::filesystem::exists(fmt::format(ATTNSCOPE_SOURCE_DIR "/docs/figures/question-{}.png", ++number)),
+                  !question.preset.empty());
 }
 
 // What the texts claim.
