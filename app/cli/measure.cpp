@@ -99,7 +99,14 @@ struct Stand {
     }
 
     void step() { window.step(callbacks); }
-    bool shows_the_session() { return !workspace.document().stale(); }
+    bool shows_the_session() { return !workspace.document().stale() && shows_its_lines(); }
+    /// Whether the lines on screen, if any, are those of the newest trace and share of the weight.
+    bool shows_its_lines() {
+        const Document& document = workspace.document();
+        const auto& lines = document.lines();
+        return !lines ||
+               (lines->of.trace == document.trace() && lines->of.mass == document.presentation().mass);
+    }
     /// If the GPU was requested, whether it computed what is on screen.
     bool rests() { return shows_the_session() && !workspace.document().busy(); }
     /// Draws frames until the current experiment is on screen; returns their number.
@@ -146,17 +153,12 @@ void train(Stand& stand, int i) {
     stand.workspace.document().play();
 }
 
-/// Changes how many lines the view of lines draws, and waits until they are found.
+/// Changes how many lines the view of lines draws.
 void change_lines(Stand& stand, int i) {
     stand.workspace.document().change([&](Session& s) {
         s.presentation.view = ViewKind::lines;
         s.presentation.mass = 0.5 + 0.01 * (i % 50);
     });
-    const auto shown = [&] {
-        const auto& lines = stand.workspace.document().lines();
-        return lines && lines->of.mass == stand.workspace.document().presentation().mass;
-    };
-    for (int wait = 0; wait < k_most_frames_to_wait && !shown(); ++wait) stand.step();
 }
 
 struct MeasuredAction {

@@ -51,7 +51,7 @@ struct MassLines {
 
 inline constexpr std::size_t k_most_kept_lines = 200'000;
 /// The most lines that a picture of all tokens has: more would be one surface.
-inline constexpr std::size_t k_most_drawn_lines = 3000;
+inline constexpr std::size_t k_most_drawn_lines = 2000;
 
 /// The stage whose weights are drawn as lines: `chosen`, if it holds attention weights, else the main stage
 /// of its layer; nullptr where there are no weights.

@@ -141,6 +141,8 @@ Figure make_lines_figure(const Trace& trace, const Stage& stage, const HeadChoic
     Figure figure{.title = {},
                   .subtitle = {},
                   .range_caption = {},
+                  .row_title = {},
+                  .column_title = {},
                   .row_labels = found.keys,
                   .column_labels = {},
                   .row_axis = stage.info->columns,
