@@ -73,9 +73,10 @@ void SessionArguments::add_to(CLI::App& command) {
     command.add_option("--example", example_, "Start from an example (see: attnscope examples)")
         ->type_name("NAME");
     command
-        .add_option("--question", question_,
-                    fmt::format("Start from the answer to a question of learners, 1 to {} (docs/questions.md)",
-                                questions().size()))
+        .add_option(
+            "--question", question_,
+            fmt::format("Start from the answer to a question of learners, 1 to {} (docs/questions.md)",
+                        questions().size()))
         ->type_name("N");
     for (const Option& option : options()) {
         const std::string preset = text_of(Session{}, option);
@@ -107,7 +108,8 @@ Session SessionArguments::start() const {
     if (file_.has_value() + example_.has_value() + question_.has_value() > 1)
         throw UsageError("FILE, --example and --question exclude each other: use one");
     if (question_ && (*question_ < 1 || *question_ > static_cast<int>(questions().size())))
-        throw UsageError(fmt::format("--question: {} is out of range: use 1 to {}", *question_, questions().size()));
+        throw UsageError(
+            fmt::format("--question: {} is out of range: use 1 to {}", *question_, questions().size()));
     if (question_) return answer(questions()[static_cast<std::size_t>(*question_) - 1]);
     if (file_) return load_session(*file_);
     if (example_) return example_named(*example_);

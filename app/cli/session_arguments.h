@@ -37,8 +37,8 @@ public:
 
     /// True if no argument is present, so that the window may open the last session.
     bool empty() const { return !file_ && !example_ && !question_ && flags_.empty(); }
-    /// The defaults, FILE, --example, --question, or the model that --task is learned with. Throws UsageError if there
-    /// are several or one does not exist, and Error for what load_session rejects.
+    /// The defaults, FILE, --example, --question, or the model that --task is learned with. Throws UsageError
+    /// if there are several or one does not exist, and Error for what load_session rejects.
     Session start() const;
     /// `start` with the flags applied; of --step with the parameters that the run has learned by then. Throws
     /// UsageError for a bad value.

@@ -147,8 +147,8 @@ bool Workspace::end_within(std::chrono::milliseconds most) {
     first_reader_.cancel();
     script_writer_.cancel();
     const auto ended = [&] {
-        return document_.stopped() && !exporter_.running() && !previewer_.busy() && !parity_.running() && opener_.ended() &&
-               matrix_reader_.ended() && first_reader_.ended() && script_writer_.ended();
+        return document_.stopped() && !exporter_.running() && !previewer_.busy() && !parity_.running() &&
+               opener_.ended() && matrix_reader_.ended() && first_reader_.ended() && script_writer_.ended();
     };
     const auto last = std::chrono::steady_clock::now() + most;
     while (!ended() && std::chrono::steady_clock::now() < last)

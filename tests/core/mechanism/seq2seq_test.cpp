@@ -315,12 +315,12 @@ TEST(Seq2seqTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
         a.insert(b.begin(), b.end());
         return a;
     };
-    struct Change {
+    struct Edit {
         const char* name;
         std::function<void(Experiment&)> make;
         std::set<std::string> computed;
     };
-    const std::vector<Change> changes = {
+    const std::vector<Edit> changes = {
         {"nothing", [](Experiment&) {}, {}},
         {"what attention alone reads", [](Experiment& e) { e.attention.heads = 3; }, {}},
         {"the output's bias",
@@ -331,7 +331,7 @@ TEST(Seq2seqTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
     };
     const Trace before = evaluate(translation());
     EXPECT_EQ(computed(before).size(), before.records.size());
-    for (const Change& change : changes) {
+    for (const Edit& change : changes) {
         const Trace after = evaluate(with(change.make), before);
         EXPECT_EQ(computed(after), change.computed) << change.name;
         for (const StageRecord& record : after.records)

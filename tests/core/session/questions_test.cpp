@@ -85,8 +85,10 @@ TEST(QuestionsTest, WhatIsComparedDiffersInTheWeights) {
 /// docs/questions.md.
 std::string page() {
     std::string text =
-        "# Questions\n\nWhat learners ask, and where the program shows it: Help lists these questions, Ctrl+P finds them by any word, and "
-        "`attnscope --question N` opens one. Generated from the table in `core/session/questions.cpp`; the pictures are made by "
+        "# Questions\n\nWhat learners ask, and where the program shows it: Help lists these questions, "
+        "Ctrl+P finds them by any word, and "
+        "`attnscope --question N` opens one. Generated from the table in `core/session/questions.cpp`; the "
+        "pictures are made by "
         "`scripts/make-figures`.\n";
     int number = 0;
     for (const Question& question : questions()) {
@@ -105,7 +107,8 @@ TEST(QuestionsTest, ThePageOfQuestionsIsMadeFromTheTable) {
     EXPECT_EQ(text.str(), page()) << "run this test with ATTNSCOPE_UPDATE=1";
     int number = 0;
     for (const Question& question : questions())
-        EXPECT_EQ(std::filesystem::exists(fmt::format(ATTNSCOPE_SOURCE_DIR "/docs/figures/question-{}.png", ++number)),
+        EXPECT_EQ(std::filesystem::exists(
+                      fmt::format(ATTNSCOPE_SOURCE_DIR "/docs/figures/question-{}.png", ++number)),
                   !question.preset.empty());
 }
 
