@@ -129,8 +129,8 @@ TEST_F(FailureTest, AnEmptyNameIsNone) {
 
 TEST_F(FailureTest, FileAndExampleExcludeEachOther) {
     const std::string name = file("a.json", "{}");
-    expect_both_fail(2, {name, "--example", "causal"}, {"FILE and --example exclude"});
-    expect_failure(2, run({name, "--example", "causal"}), {"FILE and --example exclude"});
+    expect_both_fail(2, {name, "--example", "causal"}, {"FILE, --example and --question exclude"});
+    expect_failure(2, run({name, "--example", "causal"}), {"FILE, --example and --question exclude"});
 }
 
 TEST_F(FailureTest, OptionsOfTheWindowAreNotLostBeforeASubcommand) {
