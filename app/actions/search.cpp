@@ -157,7 +157,7 @@ void add_settings(std::vector<SearchEntry>& entries, const ActionContext& contex
         if (option.type == OptionType::boolean)
             for (const auto& [value, shown] : {std::pair{"true", ": on"}, {"false", ": off"}})
                 entries.push_back({name + shown, kind, help,
-                                   [&option, value](ActionContext& c) { set(c, option, value); }});
+                                   [&option, value = value](ActionContext& c) { set(c, option, value); }});
     }
 }
 

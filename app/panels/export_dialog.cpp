@@ -450,12 +450,22 @@ void export_form(Desk& desk, const Ui& ui) {
     start_export(desk, std::move(session));
 }
 
+/// What the open view shows: of every head, or of A and B, so does its picture.
+Compose composition_shown(const Desk& desk) {
+    const Presentation& shown = desk.document.presentation();
+    if (shown.view == ViewKind::compare && desk.document.session().pinned) return Compose::compare;
+    const bool many = focused(desk).shape().heads > 1 || focused(desk).layer > 0;
+    if (shown.view == ViewKind::heads && many) return Compose::heads;
+    return shown.compose;
+}
+
 }  // namespace
 
 void export_dialog(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     if (desk.state.dialog_opens) {
         form.presentation = desk.document.presentation();
+        form.presentation.compose = composition_shown(desk);
         const bool is_of_run = form.what == ExportForm::What::film || form.what == ExportForm::What::curves;
         if (is_of_run ? !why_no_film(desk.document.session()).empty() : form.what != ExportForm::What::all)
             form.what = has_picture(desk) ? ExportForm::What::view : ExportForm::What::stage;

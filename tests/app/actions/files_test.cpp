@@ -10,6 +10,7 @@
 #include "core/files/file.h"
 #include "core/mechanism/evaluate.h"
 #include "core/recipe/recipe.h"
+#include "core/session/comparisons.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/keys.h"
@@ -89,6 +90,23 @@ TEST_F(FilesTest, OfAnOpenViewItsOwnPictureIsExported) {
     export_by_keys();
     EXPECT_EQ(read_file(folder.file("weights.png")).substr(1, 3), "PNG");
     EXPECT_EQ(folder.file_count(), 2U);
+}
+
+TEST_F(FilesTest, OfHeadsAndOfAComparisonAllIsExportedThatIsShown) {
+    start(load_example("multi-head"));
+    const auto composition = [&](ViewKind view) {
+        document().change([&](Session& s) { s.presentation.view = view; });
+        settle();
+        press(Key::e, k_ctrl);
+        const Compose shown = interaction().export_form.presentation.compose;
+        press(Key::escape);
+        return shown;
+    };
+    EXPECT_EQ(composition(ViewKind::pipeline), Compose::none);
+    EXPECT_EQ(composition(ViewKind::heads), Compose::heads);
+    EXPECT_EQ(composition(ViewKind::compare), Compose::none) << "nothing is pinned";
+    document().change([](Session& s) { s = *with_preset(s, *find_comparison_preset("no scaling")); });
+    EXPECT_EQ(composition(ViewKind::compare), Compose::compare);
 }
 
 TEST_F(FilesTest, AfterAFailedExportTheFolderCanBeTypedAgain) {
