@@ -11,6 +11,7 @@
 #include "app/document/walk.h"
 #include "core/error.h"
 #include "core/graph/gradient.h"
+#include "core/graph/row_steps.h"
 #include "core/learn/training_run.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/number_text.h"
@@ -228,14 +229,36 @@ const Stage* open_alignment(const ActionContext& c) {
                 : nullptr;
 }
 
+bool shows_one_head(const Stage& stage, const HeadChoice& chosen) {
+    return stage.shape().heads == 1 || head_on_screen(stage, chosen).kind == HeadChoice::Kind::one;
+}
+
+/// The stage of weights whose row the view of steps shows, where it is open and shows one.
+const Stage* open_steps(const ActionContext& c) {
+    const Presentation& p = c.document.presentation();
+    if (p.view != ViewKind::step || !has_trace(c)) return nullptr;
+    const Trace& trace = *c.document.trace();
+    const Stage* weights = last_weights(trace, std::min(p.layer(), std::max(1, layers_of(trace))));
+    return weights && shows_one_head(*weights, p.head) ? weights : nullptr;
+}
+
+bool may_play(const ActionContext& c) { return has_task(c) || open_steps(c); }
+
+/// Space plays what is open: the steps of a row, else the run of training.
+void play_what_is_open(ActionContext& c) {
+    open_steps(c) ? c.interaction.step_playback.play_or_pause() : play_or_pause(c);
+}
+
 void go_sideways(ActionContext& c, int step) {
     if (is_training_open(c)) return train(c, step);
+    if (open_steps(c)) return c.interaction.step_playback.step(step);
     const Stage* stage = open_alignment(c);
     stage ? walk_cells(c.document, *stage, 0, step) : focus_step(c, step);
 }
 
 void go_down(ActionContext& c, int step) {
-    const Stage* stage = open_alignment(c);
+    const Stage* stage = open_steps(c);
+    if (!stage) stage = open_alignment(c);
     stage ? walk_cells(c.document, *stage, step, 0) : next_head(c, step);
 }
 
@@ -395,6 +418,14 @@ const std::array k_actions = {
            has_steps,
            set_view<ViewKind::alignment>,
            is_view<ViewKind::alignment>},
+    Action{"view.step",
+           "View",
+           "Step",
+           {Key::digit_6, {}},
+           false,
+           always,
+           set_view<ViewKind::step>,
+           is_view<ViewKind::step>},
     Action{"view.image",
            "View",
            "Image",
@@ -411,6 +442,7 @@ const std::array k_actions = {
            has_task,
            set_view<ViewKind::training>,
            is_view<ViewKind::training>},
+    Action{"view.play", "View", "Play or pause", {Key::space, {}}, false, may_play, play_what_is_open},
     Action{"view.previous_stage",
            "View",
            "Previous stage, word or step",
@@ -427,14 +459,14 @@ const std::array k_actions = {
            [](ActionContext& c) { go_sideways(c, 1); }},
     Action{"view.previous_head",
            "View",
-           "Previous head or step",
+           "Previous head, query or step",
            {Key::up, {}},
            false,
            has_trace,
            [](ActionContext& c) { go_down(c, -1); }},
     Action{"view.next_head",
            "View",
-           "Next head or step",
+           "Next head, query or step",
            {Key::down, {}},
            false,
            has_trace,
@@ -538,7 +570,7 @@ const std::array k_actions = {
            true,
            always,
            [](ActionContext& c) { c.interaction.inspector_open = !c.interaction.inspector_open; }},
-    Action{"training.play", "Training", "Play or pause", {Key::space, {}}, false, has_task, play_or_pause},
+    Action{"training.play", "Training", "Play or pause the run", {}, false, has_task, play_or_pause},
     Action{"training.back",
            "Training",
            "One step back",

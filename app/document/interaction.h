@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/document/highlight.h"
+#include "app/document/step_playback.h"
 #include "core/learn/unknown_words.h"
 
 namespace attnscope {
@@ -126,6 +127,7 @@ struct Interaction {
     std::string heads_order = "layer and head";  ///< of the view of heads
     DrawnHeads lines_of;                         ///< in the view of lines
     std::optional<Cell> locked_key;  ///< the locked cell if, in the view of lines, it stands for its key
+    StepPlayback step_playback;      ///< of the view of steps
     int task_sentences = 0;          ///< how many were asked for
     std::string control_label;       ///< of the row being drawn
     bool experiment_panel_open = true;

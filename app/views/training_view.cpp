@@ -120,8 +120,10 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
     const float y = area.min.y + ui.px(38);
     for (const Button& button : buttons) {
         const Action& action = *find_action(button.action);
+        const bool plays = action.id == "training.play";
+        const Shortcut& key = plays ? find_action("view.play")->shortcut : action.shortcut;
         ImGui::SetCursorScreenPos({x, y});
-        const std::string help = fmt::format("{} ({})", action.title, shortcut_text(action.shortcut));
+        const std::string help = fmt::format("{} ({})", action.title, shortcut_text(key));
         if (small_button(ui, button.action, button.label, help.c_str(), ui.px(button.width))) run(action);
         x += ui.px(button.width + 8);
     }

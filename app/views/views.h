@@ -30,6 +30,11 @@ void alignment_view(Desk& desk, const Ui& ui, const Area& area,
                     const std::function<void(const Action&)>& run);
 std::string why_no_alignment(const Desk& desk);
 
+/// Replaces strip and focus: the computation of one row of weights, step by step, which plays. why_no_steps
+/// says why it cannot be shown; empty if it can.
+void step_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+std::string why_no_steps(const Desk& desk);
+
 /// Replaces strip and focus: every head of every layer on one range, with what it does as numbers.
 /// why_no_heads says why there are none; empty if there are.
 void heads_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);

@@ -99,27 +99,29 @@ void Softmax::explain_gradient(Proof& proof, const GradientCell& cell) const {
     proof.add_step("× A " + number_text(own, 4), difference * own);
 }
 
+SoftmaxLine::SoftmaxLine(const Eigen::VectorXf& x) : largest(x.maxCoeff<Eigen::PropagateNaN>()), sum(0) {
+    for (const float each : x)
+        if (each != -INFINITY) sum += exponential(each);
+}
+
 void Softmax::explain(Proof& proof, const Cell& cell) const {
     proof = cell.words.prove(0);
     const bool over_queries = axis == SoftmaxAxis::queries;
     const Eigen::VectorXf x =
         over_queries ? cell.column_of(0, cell.column) : Eigen::VectorXf(cell.row_of(0, cell.row));
-    const float own = cell.at(0), largest = x.maxCoeff<Eigen::PropagateNaN>();
-    if (largest == -INFINITY)
+    const SoftmaxLine whole(x);
+    const float own = cell.at(0);
+    if (whole.largest == -INFINITY)
         proof.remark = over_queries ? "this key is masked for every query: its weights are zeros"
                                     : fully_masked_remark();
     if (own == -INFINITY) {
         proof.add_step("weight", cell.value);
         return;
     }
-    double sum = 0;
-    for (const float each : x)
-        if (each != -INFINITY) sum += std::exp(static_cast<double>(each) - largest);
-    const double difference = static_cast<double>(own) - largest;
     const char* line = over_queries ? "column" : "row";
-    proof.add_step(fmt::format("− {} max {}", line, number_text(largest, 3)), difference);
-    proof.add_step("exp", std::exp(difference));
-    proof.add_step(fmt::format("÷ {} sum {}", line, number_text(sum, 4)), cell.value);
+    proof.add_step(fmt::format("− {} max {}", line, number_text(whole.largest, 3)), whole.difference(own));
+    proof.add_step("exp", whole.exponential(own));
+    proof.add_step(fmt::format("÷ {} sum {}", line, number_text(whole.sum, 4)), cell.value);
 }
 
 void LogSoftmax::explain_gradient(Proof& proof, const GradientCell& cell) const {

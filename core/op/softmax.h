@@ -1,6 +1,8 @@
 // The softmax, which turns scores into weights.
 #pragma once
 
+#include <cmath>
+
 #include "core/experiment/choices.h"
 #include "core/op/backward.h"
 #include "core/op/formula.h"
@@ -9,6 +11,16 @@
 #include "core/op/work.h"
 
 namespace attnscope::op {
+
+/// What a softmax subtracts from one row or column of scores, −∞ where closed, and what it divides by.
+struct SoftmaxLine {
+    float largest;  ///< NaN if any score is, −∞ if nothing is open
+    double sum;     ///< Σ exp(x − largest) over the open cells
+
+    explicit SoftmaxLine(const Eigen::VectorXf& x);
+    double difference(float x) const { return static_cast<double>(x) - largest; }
+    double exponential(float x) const { return std::exp(difference(x)); }
+};
 
 /// x (h × N × M, −∞ where closed): exp(x − max) / Σ exp(x − max) along the axis, the maximum taken over the
 /// open cells (Vaswani et al. 2017, eq. 1). Closed cells are exactly 0, and so is a row or column with

@@ -49,7 +49,7 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, heads, lines, compare, alignment, image, training };
+enum class ViewKind { pipeline, heads, lines, compare, alignment, step, image, training };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
     return std::to_array<ChoiceName<ViewKind>>({{pipeline, "pipeline"},
@@ -57,6 +57,7 @@ constexpr auto choice_names(ViewKind) {
                                                 {lines, "lines"},
                                                 {compare, "compare"},
                                                 {alignment, "alignment"},
+                                                {step, "step"},
                                                 {image, "image"},
                                                 {training, "training"}});
 }

@@ -103,7 +103,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"max-steps", {"1", "10", "4096"}},
     {"encoder-size", {"1", "8", "1024"}},
     {"decoder-size", {"1", "8", "1024"}},
-    {"view", {"pipeline", "lines", "alignment", "image", "training"}},
+    {"view", {"pipeline", "lines", "alignment", "step", "image", "training"}},
     {"stage", {"weights", "tokens", "W_q", "query_heads", "grad.weights"}},
     {"gradients", {"true", "false"}},
     {"head", {"1", "4", "64", "all", "mean"}},

@@ -1,0 +1,529 @@
+// The columns of the view of steps, and the terms of a score.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+#include "app/views/labels.h"
+#include "app/views/step_scene.h"
+#include "core/number_text.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = RowStep::Kind;
+
+constexpr float k_head = 58;  ///< units above the bars: title, caption, range
+constexpr float k_gap = 8;    ///< between two columns
+constexpr float k_pad = 6;    ///< within a column
+constexpr float k_least_pitch = 15, k_most_pitch = 40;
+constexpr float k_two_lines = 27;          ///< from this pitch on, a number stands above its bar
+constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
+constexpr float k_total = 24, k_sum = 58;  ///< height below the bars, without and with the sum of the values
+constexpr float k_products = 1.9f;         ///< width of the products, in columns
+constexpr float k_others = 18;
+constexpr std::size_t k_measured = 512;
+constexpr double k_ease_seconds = 0.18;
+constexpr float k_terms_reveal = 0.8f;  ///< of the first step: then all other keys follow
+
+/// Where all of it stands, in pixels.
+struct Places {
+    float labels_left, labels_right;
+    std::vector<Area> columns;  ///< with head and total
+    AxisPlace rows;             ///< of the keys that are shown
+    int first;                  ///< of these
+    float totals;               ///< top
+    bool has_others, two_lines;
+
+    int key(int i) const { return first + i; }
+};
+
+struct Context {
+    Desk& desk;
+    const Ui& ui;
+    const StepScene& scene;
+    const Places& at;
+    ImDrawList* list;
+};
+
+float label_width(const Ui& ui, const StepScene& scene, float most) {
+    float width = ui.px(40);
+    const auto count = std::min(static_cast<std::size_t>(scene.row.keys()), k_measured);
+    for (std::size_t j = 0; j < count; ++j)
+        width = std::max(width, text_width(ui.fonts.strong, legible(scene.key_label(static_cast<int>(j)))));
+    return std::min(width, most);
+}
+
+/// The first key shown of a row too long for the view: that of the wheel, moved so that a key that was just
+/// chosen is seen.
+int first_key(StepPlayback& playback, const StepScene& scene, int shown) {
+    const Cell chosen{scene.row.row, scene.key};
+    const int last = scene.row.keys() - shown;
+    if (shown >= scene.row.keys()) return playback.first_key = 0;
+    const bool pointed = scene.weights.trace && playback.in_sight == chosen;
+    if (!pointed) {
+        if (chosen.column < playback.first_key || chosen.column >= playback.first_key + shown)
+            playback.first_key = chosen.column - shown / 2;
+        playback.in_sight = chosen;
+    }
+    return playback.first_key = std::clamp(playback.first_key, 0, last);
+}
+
+Places lay_out(const Ui& ui, const StepScene& scene, const Area& area) {
+    Places at{};
+    at.labels_left = area.min.x;
+    at.labels_right = area.min.x + label_width(ui, scene, 0.16f * area.width());
+    const float left = at.labels_right + ui.px(10), gap = ui.px(k_gap);
+    const int count = scene.columns();
+    const float shares = static_cast<float>(count) + (scene.has_products() ? k_products - 1 : 0);
+    const float each = (area.max.x - left - gap * static_cast<float>(count - 1)) / shares;
+    const float below = ui.px(scene.has_products() ? k_sum : k_total);
+    const float top = area.min.y + ui.px(k_head);
+    const float room = area.max.y - below - top;
+    const int keys = scene.row.keys();
+    const float most = static_cast<float>(keys) * ui.px(k_least_pitch);
+    at.has_others = most > room;
+    const int fits =
+        at.has_others ? std::max(1, static_cast<int>((room - ui.px(k_others)) / ui.px(k_least_pitch))) : keys;
+    const int shown = std::min(keys, fits);
+    const float pitch = at.has_others ? ui.px(k_least_pitch)
+                                      : std::min(ui.px(k_most_pitch), room / static_cast<float>(shown));
+    at.first = first_key(scene.playback, scene, shown);
+    at.rows = {shown, top, top + pitch * static_cast<float>(shown), top, pitch};
+    at.totals = at.rows.end() + ui.px(at.has_others ? k_others : 0);
+    at.two_lines = pitch >= ui.px(k_two_lines) && each < ui.px(160);
+    float x = left;
+    for (int i = 0; i < count; ++i) {
+        const bool products = scene.step(i).kind == Kind::products;
+        const float width = products ? k_products * each : each;
+        at.columns.push_back({{x, area.min.y}, {x + width, at.totals + below}});
+        x += width + gap;
+    }
+    return at;
+}
+
+// ---- bars
+
+/// How far a step's bars have grown: at once, but for the moments in which it is taken.
+float grown(const StepScene& scene, int step) {
+    const double share = scene.playback.share(step);
+    if (!scene.playback.playing || share >= 1) return share > 0 ? 1.0f : 0.0f;
+    const double seconds = step == 0 ? (share - k_terms_reveal) * 3 : share * k_step_seconds;
+    const double part = std::clamp(seconds / k_ease_seconds, 0.0, 1.0);
+    return static_cast<float>(1 - (1 - part) * (1 - part));
+}
+
+/// A row's number and bar, within these ends.
+struct BarPlace {
+    float left, right, top, bottom;
+    float zero, per_unit;
+};
+
+BarPlace bar_place(const Context& c, int step, int i) {
+    const Area& column = c.at.columns[static_cast<std::size_t>(step)];
+    const StepRange range = c.scene.ranges[static_cast<std::size_t>(step)];
+    const bool beside = !c.at.two_lines && column.width() >= c.ui.px(k_least_beside);
+    const float number = beside ? text_width(c.ui.fonts.mono_small, "-0.000") + c.ui.px(6) : 0;
+    BarPlace at{column.min.x + c.ui.px(k_pad), column.max.x - c.ui.px(k_pad) - number, 0, 0, 0, 0};
+    const float begin = c.at.rows.begin(i), pitch = c.at.rows.pitch;
+    if (c.at.two_lines) {
+        const float middle = begin + 0.5f * pitch;
+        at.top = middle + c.ui.px(2);
+        at.bottom = at.top + std::min(c.ui.px(11), 0.5f * pitch - c.ui.px(3));
+    } else {
+        const float gap = pitch >= c.ui.px(10) ? c.ui.px(2) : 1;
+        at.top = begin + gap;
+        at.bottom = begin + pitch - gap;
+    }
+    at.per_unit = (at.right - at.left) / static_cast<float>(range.max - range.min);
+    at.zero = at.left - static_cast<float>(range.min) * at.per_unit;
+    return at;
+}
+
+void hatched(const Context& c, const Area& area) {
+    c.list->AddRectFilled(area.min, area.max, ink(c.ui.theme.masked));
+    c.list->PushClipRect(area.min, area.max, true);
+    for (float x = area.min.x - area.height(); x < area.max.x; x += c.ui.px(5))
+        c.list->AddLine({x, area.max.y}, {x + area.height(), area.min.y}, ink(c.ui.theme.hatch), c.ui.px(1));
+    c.list->PopClipRect();
+}
+
+/// Closed keys are hatched where the mask closes them, and have nothing after it.
+bool is_closed_in(const StepScene& scene, int step, int key) {
+    const RowStep& at = scene.step(step);
+    const double number = at.numbers[static_cast<std::size_t>(key)];
+    return scene.row.closed[static_cast<std::size_t>(key)] &&
+           (number == -INFINITY || at.kind != Kind::scores) && at.kind != Kind::scores &&
+           (number == -INFINITY || number == 0);
+}
+
+void bar(const Context& c, int step, int i) {
+    const int key = c.at.key(i);
+    const BarPlace at = bar_place(c, step, i);
+    const double number = c.scene.step(step).numbers[static_cast<std::size_t>(key)];
+    const bool adds_up =
+        step == 0 && key == c.scene.key && c.scene.terms() > 0 && c.scene.playback.share(0) < 1;
+    double shown = number * grown(c.scene, step);
+    if (adds_up) {
+        shown = 0;
+        for (int k = 0; k < c.scene.terms_shown(); ++k)
+            shown += c.scene.score.terms[std::size_t(k)].product();
+    }
+    const bool closed = is_closed_in(c.scene, step, key);
+    if (closed)
+        hatched(c, {{at.left, at.top}, {at.right, at.bottom}});
+    else if (std::isfinite(shown) && shown != 0) {
+        const float end = std::clamp(at.zero + static_cast<float>(shown) * at.per_unit, at.left, at.right);
+        const float low = std::min(end, at.zero), high = std::max({end, at.zero, low + 1});
+        c.list->AddRectFilled({low, at.top}, {high, at.bottom},
+                              ink(colors_of(c.desk, c.scene, step).color(number)), 1);
+    }
+    if (grown(c.scene, step) <= 0 && !adds_up) return;
+    const Area& column = c.at.columns[static_cast<std::size_t>(step)];
+    if (!c.at.two_lines && (column.width() < c.ui.px(k_least_beside) || c.at.rows.pitch < c.ui.px(12)))
+        return;
+    const float y = c.at.two_lines ? at.top - c.ui.px(15)
+                                   : c.at.rows.middle(i) - compat::font_size(*c.ui.fonts.mono_small) / 2;
+    const bool lit = key == c.scene.lit_key;
+    const std::string text = closed && number == -INFINITY ? "−∞" : cell_text(adds_up ? shown : number);
+    draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), y},
+              ink(closed                      ? c.ui.theme.faint
+                  : lit || key == c.scene.key ? c.ui.theme.text
+                                              : c.ui.theme.secondary),
+              text, Align::right);
+}
+
+// ---- values
+
+double largest_product(const Context& c, const std::vector<std::vector<double>>& products) {
+    double largest = 1e-30;
+    for (const auto& row : products)
+        for (const double each : row)
+            if (std::isfinite(each)) largest = std::max(largest, std::abs(each));
+    return c.scene.has_products() ? largest : 1;
+}
+
+/// A row of numbers as colored cells; where they are narrower than a pixel, the largest of each pixel.
+void strip(const Context& c, const Area& area, const std::vector<double>& numbers, const ColorScale& scale) {
+    const auto count = static_cast<int>(numbers.size());
+    const int cells = std::max(1, std::min(count, static_cast<int>(area.width())));
+    for (int i = 0; i < cells; ++i) {
+        const auto edge = [&](int cell) { return static_cast<int>(static_cast<long>(cell) * count / cells); };
+        double most = numbers[static_cast<std::size_t>(edge(i))];
+        for (int k = edge(i); k < edge(i + 1); ++k)
+            if (!(std::abs(numbers[std::size_t(k)]) <= std::abs(most))) most = numbers[std::size_t(k)];
+        const auto x = [&](int cell) {
+            return area.min.x + area.width() * static_cast<float>(cell) / static_cast<float>(cells);
+        };
+        c.list->AddRectFilled({x(i), area.min.y}, {x(i + 1), area.max.y},
+                              ink(std::isnan(most) ? c.ui.theme.nan : scale.color(most)));
+    }
+}
+
+void products(const Context& c, int step) {
+    const Area& column = c.at.columns[static_cast<std::size_t>(step)];
+    std::vector<std::vector<double>> rows;
+    for (int i = 0; i < c.at.rows.count; ++i) rows.push_back(weighted_value(c.scene.row, c.at.key(i)));
+    const double largest = largest_product(c, rows);
+    const ColorScale scale{&diverging_colormap(), -largest, largest};
+    const float high = std::min(c.ui.px(18), c.at.rows.pitch - c.ui.px(3)), part = grown(c.scene, step);
+    for (int i = 0; i < c.at.rows.count && part > 0; ++i) {
+        const float middle = c.at.rows.middle(i);
+        const Area area{{column.min.x + c.ui.px(k_pad), middle - high / 2},
+                        {column.max.x - c.ui.px(k_pad), middle + high / 2}};
+        if (c.scene.row.closed[static_cast<std::size_t>(c.at.key(i))])
+            hatched(c, area);
+        else
+            strip(c, area, rows[static_cast<std::size_t>(i)], scale);
+    }
+    if (part > 0)
+        draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), column.min.y + c.ui.px(40)},
+                  ink(c.ui.theme.faint), "± " + short_text(largest), Align::right);
+}
+
+/// The context, below the products whose sum it is: a bar for each feature.
+void sum(const Context& c, int column_index) {
+    const int step = column_index + 1;
+    const RowStep& of = c.scene.step(step);
+    const Area& column = c.at.columns[static_cast<std::size_t>(column_index)];
+    const Area area{{column.min.x + c.ui.px(k_pad), c.at.totals + c.ui.px(6)},
+                    {column.max.x - c.ui.px(k_pad), column.max.y - c.ui.px(4)}};
+    const float zero = (area.min.y + area.max.y) / 2, part = grown(c.scene, step);
+    const bool current = c.scene.playback.current() == step;
+    const StepRange range = c.scene.ranges[static_cast<std::size_t>(step)];
+    c.list->AddLine({area.min.x, zero}, {area.max.x, zero}, ink(c.ui.theme.faint, 0.7f));
+    const auto count = static_cast<float>(of.numbers.size());
+    const ColorScale scale = colors_of(c.desk, c.scene, step);
+    const float width = area.width() / count, gap = width >= c.ui.px(5) ? 1.0f : 0.0f;
+    for (std::size_t k = 0; k < of.numbers.size() && part > 0; ++k) {
+        const double number = of.numbers[k];
+        if (!std::isfinite(number)) continue;
+        const float x = area.min.x + width * static_cast<float>(k);
+        const float end =
+            zero - static_cast<float>(number * part / range.max) * (area.height() / 2 - c.ui.px(1));
+        c.list->AddRectFilled(
+            {x + gap / 2, std::min(zero, end)},
+            {std::max(x + width - gap / 2, x + 1), std::max({zero, end, std::min(zero, end) + 1})},
+            ink(scale.color(number)));
+    }
+    const float right = column.min.x - c.ui.px(10);
+    draw_text(c.list, current ? c.ui.fonts.strong : c.ui.fonts.body, {right, zero - c.ui.px(15)},
+              ink(part > 0 ? c.ui.theme.text : c.ui.theme.faint), of.title, Align::right);
+    draw_text(c.list, c.ui.fonts.mono_small, {right, zero + c.ui.px(3)}, ink(c.ui.theme.faint),
+              part > 0 ? "± " + short_text(range.max) : of.symbol, Align::right);
+    if (current)
+        c.list->AddRect({area.min.x - c.ui.px(4), area.min.y - c.ui.px(2)},
+                        {area.max.x + c.ui.px(4), area.max.y + c.ui.px(3)}, ink(c.ui.theme.accent),
+                        c.ui.px(4), 0, c.ui.px(1.5f));
+}
+
+// ---- a column
+
+/// The title in full, or the symbol where it does not fit.
+std::string fitting(ImFont* font, const RowStep& step, float room) {
+    if (text_width(font, step.title) <= room || step.symbol.empty()) return fitted(font, step.title, room);
+    return fitted(font, step.symbol, room);
+}
+
+void head(const Context& c, int index, bool reached, bool current) {
+    const Area& column = c.at.columns[static_cast<std::size_t>(index)];
+    const RowStep& step = c.scene.step(index);
+    const float left = column.min.x + c.ui.px(k_pad), room = column.width() - c.ui.px(2 * k_pad);
+    const Rgb8 strong = current ? c.ui.theme.text : reached ? c.ui.theme.secondary : c.ui.theme.faint;
+    draw_text(c.list, c.ui.fonts.strong, {left, column.min.y + c.ui.px(5)}, ink(strong),
+              fitting(c.ui.fonts.strong, step, room));
+    draw_text(c.list, c.ui.fonts.caption, {left, column.min.y + c.ui.px(22)},
+              ink(reached ? c.ui.theme.secondary : c.ui.theme.faint),
+              fitted(c.ui.fonts.caption, step.caption, room));
+    if (step.kind == Kind::products) return;
+    const StepRange range = c.scene.ranges[static_cast<std::size_t>(index)];
+    const BarPlace bars = bar_place(c, index, 0);
+    const float y = column.min.y + c.ui.px(40);
+    const ImU32 faint = ink(c.ui.theme.faint);
+    ImFont* font = c.ui.fonts.mono_small;
+    const std::string low = range.min < 0 ? short_text(range.min) : "",
+                      high = range.max > 0 ? short_text(range.max) : "";
+    const float zero_width = text_width(font, "0"), low_width = text_width(font, low),
+                high_width = text_width(font, high), space = c.ui.px(5);
+    const float zero = std::clamp(bars.zero, bars.left + zero_width / 2, bars.right - zero_width / 2);
+    draw_text(c.list, font, {zero, y}, faint, "0", Align::center);
+    if (!low.empty() && bars.left + low_width + space <= zero - zero_width / 2)
+        draw_text(c.list, font, {bars.left, y}, faint, low);
+    if (!high.empty() && bars.right - high_width - space >= zero + zero_width / 2)
+        draw_text(c.list, font, {bars.right, y}, faint, high, Align::right);
+}
+
+void zero_line(const Context& c, int index, bool reached) {
+    if (c.scene.step(index).kind == Kind::products) return;
+    const BarPlace bars = bar_place(c, index, 0);
+    c.list->AddLine({bars.zero, c.at.rows.origin - c.ui.px(3)}, {bars.zero, c.at.rows.end()},
+                    ink(c.ui.theme.faint, reached ? 0.7f : 0.35f));
+}
+
+void total(const Context& c, int index) {
+    const Area& column = c.at.columns[static_cast<std::size_t>(index)];
+    const std::string& text = c.scene.step(index).total;
+    if (text.empty()) return;
+    const float right = column.max.x - c.ui.px(k_pad);
+    draw_text(c.list, c.ui.fonts.mono_small, {right, c.at.totals + c.ui.px(6)}, ink(c.ui.theme.text), text,
+              Align::right);
+}
+
+std::string tooltip_text(const StepScene& scene, int step, int key) {
+    const double number = scene.step(step).numbers[static_cast<std::size_t>(key)];
+    return fmt::format("{}   {}\n{}", legible(scene.key_label(key)),
+                       is_closed_in(scene, step, key) ? std::string(k_closed_by_mask) : exact_text(number),
+                       scene.step(step).formula);
+}
+
+/// The mouse on a column: each key is the cell of the step's stage or, within the softmax, of the weights.
+void use_column(const Context& c, int index) {
+    const Area& column = c.at.columns[static_cast<std::size_t>(index)];
+    ImGui::SetCursorScreenPos({column.min.x, c.at.rows.origin});
+    ImGui::InvisibleButton(fmt::format("step {}", index).c_str(),
+                           {column.width(), std::max(1.0f, c.at.rows.end() - c.at.rows.origin)});
+    if (!ImGui::IsItemHovered()) return;
+    const int key = c.at.key(c.at.rows.at(ImGui::GetIO().MousePos.y));
+    const RowStep& step = c.scene.step(index);
+    const Cell cell{c.scene.row.row, key};
+    if (step.kind != Kind::products && step.stage)
+        return use_cell(c.desk, c.ui, c.scene.shown(*step.stage), cell);
+    point_at(c.desk, c.scene.weights, cell);
+    if (step.kind != Kind::products) tooltip(c.ui, tooltip_text(c.scene, index, key));
+    if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(c.desk, c.scene.weights, cell);
+    if (step.kind != Kind::products) return;
+    const std::vector<double> values = weighted_value(c.scene.row, key);
+    const float left = column.min.x + c.ui.px(k_pad), width = column.width() - c.ui.px(2 * k_pad);
+    const int feature =
+        cell_at((ImGui::GetIO().MousePos.x - left) / width * static_cast<float>(values.size()),
+                static_cast<int>(values.size()));
+    tooltip(c.ui, fmt::format("{} · {}   {}\n{}", legible(c.scene.key_label(key)), feature + 1,
+                              exact_text(values[static_cast<std::size_t>(feature)]), step.formula));
+}
+
+/// The mouse on the sum: each feature is a cell of the context.
+void use_sum(const Context& c, int column_index) {
+    const Area& column = c.at.columns[static_cast<std::size_t>(column_index)];
+    const RowStep& step = c.scene.step(column_index + 1);
+    const float left = column.min.x + c.ui.px(k_pad), width = column.width() - c.ui.px(2 * k_pad);
+    ImGui::SetCursorScreenPos({left, c.at.totals + c.ui.px(4)});
+    ImGui::InvisibleButton("sum", {width, std::max(1.0f, column.max.y - c.at.totals - c.ui.px(6))});
+    const auto count = static_cast<int>(step.numbers.size());
+    const int feature =
+        cell_at((ImGui::GetIO().MousePos.x - left) / width * static_cast<float>(count), count);
+    use_cell(c.desk, c.ui, c.scene.shown(*step.stage), {c.scene.row.row, feature});
+}
+
+void column(const Context& c, int index) {
+    const Area& place = c.at.columns[static_cast<std::size_t>(index)];
+    const bool current = c.scene.playback.current() == index, reached = c.scene.playback.share(index) > 0;
+    const Area frame{place.min, {place.max.x, c.at.totals + c.ui.px(k_total)}};
+    if (current) {
+        c.list->AddRectFilled(frame.min, frame.max, ink(c.ui.theme.raised), c.ui.px(4));
+        c.list->AddRectFilled(frame.min, {frame.max.x, frame.min.y + c.ui.px(2)}, ink(c.ui.theme.accent));
+    } else if (!reached) {
+        c.list->AddRect(frame.min, frame.max, ink(c.ui.theme.line), c.ui.px(4));
+    }
+    head(c, index, reached, current);
+    zero_line(c, index, reached);
+    if (!reached) return;
+    if (c.scene.step(index).kind == Kind::products) return products(c, index);
+    for (int i = 0; i < c.at.rows.count; ++i) bar(c, index, i);
+    if (c.scene.playback.share(index) >= 1) total(c, index);
+}
+
+void labels(const Context& c) {
+    const int stride = label_stride(c.ui, c.at.rows.pitch), lit = c.scene.lit_key - c.at.first;
+    for (int i = 0; i < c.at.rows.count; ++i) {
+        if (!label_shown(i, stride, lit)) continue;
+        const int key = c.at.key(i);
+        const bool strong = key == c.scene.lit_key || key == c.scene.key;
+        ImFont* font = strong ? c.ui.fonts.strong : c.ui.fonts.body;
+        const Rgb8 color = c.scene.row.closed[static_cast<std::size_t>(key)] ? c.ui.theme.faint
+                           : strong                                          ? c.ui.theme.text
+                                                                             : c.ui.theme.secondary;
+        draw_text(c.list, font, {c.at.labels_right, c.at.rows.middle(i) - compat::font_size(*font) / 2},
+                  ink(color),
+                  fitted(font, legible(c.scene.key_label(key)), c.at.labels_right - c.at.labels_left),
+                  Align::right);
+    }
+}
+
+/// The keys that are not shown, in one line.
+void others(const Context& c) {
+    if (!c.at.has_others) return;
+    double weight = 0;
+    for (int j = 0; j < c.scene.row.keys(); ++j)
+        if (j < c.at.first || j >= c.at.first + c.at.rows.count)
+            weight += c.scene.row.weights[static_cast<std::size_t>(j)];
+    draw_text(c.list, c.ui.fonts.caption, {c.at.labels_left, c.at.rows.end() + c.ui.px(3)},
+              ink(c.ui.theme.secondary),
+              fmt::format("+ {} others, weight {}  ·  the wheel scrolls",
+                          c.scene.row.keys() - c.at.rows.count, cell_text(weight)));
+}
+
+void scroll(const Context& c, const Area& area) {
+    const float notches = ImGui::GetIO().MouseWheel;
+    if (notches == 0 || !c.at.has_others || !area.contains(ImGui::GetIO().MousePos)) return;
+    c.scene.playback.first_key -= static_cast<int>(std::lround(3 * notches));
+}
+
+}  // namespace
+
+int StepScene::terms_shown() const {
+    const double share = playback.share(0) / (playback.playing ? double{k_terms_reveal} : 1.0);
+    return std::clamp(static_cast<int>(std::floor(share * terms() + 1e-6)), 0, terms());
+}
+
+ColorScale colors_of(const Desk& desk, const StepScene& scene, int step) {
+    const RowStep& at = scene.step(step);
+    const StepRange range = scene.ranges[static_cast<std::size_t>(step)];
+    if (at.kind == Kind::weights || at.kind == Kind::exponentials)
+        return {&colormap_of(desk.document.presentation().colormap), 0, range.max};
+    const double most = std::max(-range.min, range.max);
+    return {&diverging_colormap(), -most, most};
+}
+
+void step_columns(Desk& desk, const Ui& ui, const StepScene& scene, const Area& area) {
+    const Places at = lay_out(ui, scene, area);
+    const Context c{desk, ui, scene, at, ImGui::GetWindowDrawList()};
+    scroll(c, area);
+    for (int i = 0; i < scene.columns(); ++i) use_column(c, i);
+    const int last = scene.columns() - 1;
+    if (scene.has_products()) use_sum(c, last);
+    for (int i = 0; i < scene.columns(); ++i) column(c, i);
+    if (scene.has_products()) sum(c, last);
+    const int lit = scene.key - at.first;
+    if (lit >= 0 && lit < at.rows.count)
+        c.list->AddRect({at.columns.front().min.x, at.rows.begin(lit)},
+                        {at.columns.back().max.x, at.rows.begin(lit + 1)},
+                        ink(ui.theme.accent, scene.lit_key == scene.key ? 0.8f : 0.35f), ui.px(3));
+    labels(c);
+    others(c);
+}
+
+void score_terms(const Ui& ui, const StepScene& scene, const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Proof& proof = scene.score;
+    const int shown = scene.terms_shown();
+    double low = 0, high = 0, at = 0;
+    for (const ProofTerm& term : proof.terms) {
+        at += std::isfinite(term.product()) ? term.product() : 0;
+        low = std::min(low, at);
+        high = std::max(high, at);
+    }
+    const std::string title = fmt::format("“{}”: {}", legible(scene.key_label(scene.key)), proof.terms_title);
+    const float width = draw_text(list, ui.fonts.strong, area.min, ink(ui.theme.text), title, Align::left,
+                                  0.6f * area.width());
+    double so_far = 0;
+    for (int k = 0; k < shown; ++k) so_far += proof.terms[std::size_t(k)].product();
+    const bool done = shown == scene.terms();
+    draw_text(list, ui.fonts.mono, {area.min.x + width + ui.px(16), area.min.y},
+              ink(done ? ui.theme.text : ui.theme.secondary),
+              done ? "= " + cell_text(proof.terms_result)
+                   : fmt::format("{} of {}: {}", shown, scene.terms(), cell_text(so_far)));
+    const Area plot{{area.min.x, area.min.y + ui.px(24)}, {area.max.x, area.max.y - ui.px(14)}};
+    if (plot.height() < ui.px(24) || !(high > low)) return;
+    const float pitch = std::min(plot.width() / static_cast<float>(scene.terms() + 1), ui.px(44));
+    const auto y = [&](double value) {
+        return plot.max.y - static_cast<float>((value - low) / (high - low)) * plot.height();
+    };
+    double most = 1e-30;
+    for (const ProofTerm& term : proof.terms)
+        if (std::isfinite(term.product())) most = std::max(most, std::abs(term.product()));
+    const ColorScale colors{&diverging_colormap(), -most, most};
+    list->AddLine({plot.min.x, y(0)}, {plot.min.x + pitch * static_cast<float>(scene.terms() + 1), y(0)},
+                  ink(ui.theme.faint, 0.7f));
+    const float gap = pitch >= ui.px(6) ? ui.px(1.5f) : 0;
+    const int stride = static_cast<int>(std::ceil(ui.px(26) / pitch));
+    double sum = 0;
+    const auto block = [&](int k, double from, double to, Rgb8 color) {
+        const float x = plot.min.x + pitch * static_cast<float>(k), top = std::min(y(from), y(to));
+        list->AddRectFilled({x + gap, top},
+                            {std::max(x + pitch - gap, x + 1), std::max({y(from), y(to), top + 1})},
+                            ink(color), 1);
+    };
+    for (int k = 0; k < shown; ++k) {
+        const double product = proof.terms[std::size_t(k)].product();
+        if (!std::isfinite(product)) break;
+        block(k, sum, sum + product, colors.color(product));
+        sum += product;
+        if (k + 1 < scene.terms())
+            list->AddLine({plot.min.x + pitch * static_cast<float>(k), y(sum)},
+                          {plot.min.x + pitch * static_cast<float>(k + 2), y(sum)},
+                          ink(ui.theme.faint, 0.4f));
+    }
+    for (int k = 0; k < scene.terms(); k += std::max(1, stride))
+        draw_text(list, ui.fonts.mono_small,
+                  {plot.min.x + pitch * (static_cast<float>(k) + 0.5f), plot.max.y + ui.px(2)},
+                  ink(ui.theme.faint), proof.terms[std::size_t(k)].label, Align::center,
+                  stride == 1 ? pitch : 0);
+    if (!done || !std::isfinite(sum)) return;
+    block(scene.terms(), 0, sum, ui.theme.secondary);
+    draw_text(list, ui.fonts.mono_small,
+              {plot.min.x + pitch * (static_cast<float>(scene.terms()) + 0.5f), plot.max.y + ui.px(2)},
+              ink(ui.theme.secondary), "sum", Align::center);
+}
+
+}  // namespace attnscope
