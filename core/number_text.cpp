@@ -23,6 +23,8 @@ std::string reading_text(double value) {
     return value > 0 ? "< 0.001" : "> -0.001";
 }
 
+std::string weight_text(double value) { return value > 0 && value < 0.0005 ? "<.001" : cell_text(value); }
+
 std::string short_text(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "∞" : "-∞";

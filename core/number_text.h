@@ -14,6 +14,10 @@ std::string cell_text(double value);
 /// would show zero.
 std::string reading_text(double value);
 
+/// For a weight in a cell, at most 5 characters: as cell_text(), but "<.001" where three decimals would show
+/// zero.
+std::string weight_text(double value);
+
 /// For the end of a scale: at most three significant digits, no trailing zeros.
 std::string short_text(double value);
 

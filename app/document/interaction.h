@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-/// A chip of the sentence, or of the keys' sentence.
+/// A chip, as a query or as a key: one of the keys' sentence, or with Shift one of an only sentence.
 struct PointedToken {
     int token;
     bool of_keys = false;
@@ -128,6 +128,7 @@ struct Interaction {
     DrawnHeads lines_of;                         ///< in the view of lines
     std::optional<Cell> locked_key;  ///< the locked cell if, in the view of lines, it stands for its key
     StepPlayback step_playback;      ///< of the view of steps
+    bool whole_row = false;          ///< the inspector lists all of a long row, not the largest alone
     int task_sentences = 0;          ///< how many were asked for
     std::string control_label;       ///< of the row being drawn
     bool experiment_panel_open = true;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
+#include "app/document/inspected.h"
 #include "app/panels/inspector_column.h"
 #include "app/panels/inspector_compare.h"
 #include "app/panels/panels.h"
+#include "app/panels/proof_table.h"
 #include "app/ui/widgets.h"
 #include "core/graph/explain.h"
 #include "core/graph/trace.h"
@@ -19,37 +22,8 @@ namespace {
 
 constexpr float k_margin = 18;
 
-/// A cell of a stage in one head, or in the mean if head is −1.
-struct Inspected {
-    const Stage* stage;
-    int head;
-    Cell cell;
-    SlotName slot;
-};
-
-/// The hovered cell, else the locked one.
-std::optional<Inspected> inspected(Desk& desk) {
-    const std::optional<PointedCell>& hovered = desk.state.hovered;
-    const Slot* slot = desk.document.slot(hovered ? hovered->slot : SlotName::live);
-    if (!slot || !slot->trace || !desk.document.ready()) return std::nullopt;
-    const Presentation& p = desk.document.presentation();
-    std::optional<Inspected> found;
-    if (hovered)
-        found = {slot->trace->find_chosen(hovered->stage), hovered->head, hovered->cell, hovered->slot};
-    else if (const auto held = held_cell(p, slot->trace.get()))
-        found = {held->stage, 0, held->cell, held->slot};
-    if (!found || !found->stage) return std::nullopt;
-    if (!hovered) {
-        const HeadChoice head = head_on_screen(*found->stage, p.head);
-        found->head = head.kind == HeadChoice::Kind::mean ? -1 : head.head;
-    }
-    const Shape& shape = found->stage->shape();
-    if (found->cell.row >= shape.rows || found->cell.column >= shape.columns) return std::nullopt;
-    return found;
-}
-
 /// "query → key", both shortened in the middle if they do not fit.
-std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, float width) {
+std::string cell_name(const Column& c, const Trace& trace, const InspectedCell& at, float width) {
     ImFont* font = c.ui.fonts.title;
     const std::string row = legible(trace.row_label(*at.stage, at.cell.row));
     if (at.stage->info->columns == Axis::single) return without_middle(font, row, width);
@@ -63,7 +37,7 @@ std::string cell_name(const Column& c, const Trace& trace, const Inspected& at, 
     return shown + between + without_middle(font, column, room - text_width(font, shown));
 }
 
-void title(const Column& c, const Trace& trace, const Inspected& at, const Proof& proof, Rgb8 color) {
+void title(const Column& c, const Trace& trace, const InspectedCell& at, const Proof& proof, Rgb8 color) {
     std::string kind = stage_heading(at.stage->key());
     if (at.stage->shape().heads > 1)
         kind += at.head < 0 ? ", MEAN OF HEADS" : fmt::format(", HEAD {}", at.head + 1);
@@ -123,6 +97,39 @@ void clipped(int count, float pitch, const Row& row) {
     clipper.End();
 }
 
+constexpr int k_long = 24;     ///< a longer list begins with its largest
+constexpr int k_largest = 10;  ///< of a long list
+
+/// Which entries of a list of `count` are shown, in which order: all, or of a long one the largest by `size`,
+/// and `own` (−1: none) if it is not one of these.
+template <typename Size>
+std::vector<int> shown_entries(int count, bool whole, int own, const Size& size) {
+    std::vector<int> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    if (whole || count <= k_long) return all;
+    const auto larger = [&](int a, int b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
+    std::ranges::partial_sort(all, all.begin() + k_largest, larger);
+    all.resize(k_largest);
+    if (own >= 0 && std::ranges::find(all, own) == all.end()) all.back() = own;
+    return all;
+}
+
+/// Below a long list: what its other entries sum up to, and the switch between the largest and all.
+void rest_of_list(Desk& desk, const Column& c, const char* id, int count, const std::string& others) {
+    if (count <= k_long) return;
+    bool& whole = desk.state.whole_row;
+    const std::string label = whole ? "Show the largest" : fmt::format("Show all {}", count);
+    const float width = text_width(c.ui.fonts.caption, label) + c.ui.px(16);
+    const float room = c.width() - width - c.ui.px(8);
+    if (!whole)
+        draw_text(c.list, c.ui.fonts.caption, {c.left, c.y() + c.ui.px(5)}, ink(c.ui.theme.secondary), others,
+                  Align::left, room);
+    ImGui::SetCursorScreenPos({c.right - width, c.y()});
+    if (small_button(c.ui, id, label.c_str(), "", width)) whole = !whole;
+    ImGui::SetCursorScreenPos({c.left, ImGui::GetCursorScreenPos().y});
+    c.advance(4);
+}
+
 constexpr float k_least_bars = 16;       ///< units; narrower bars are unreadable and left out
 constexpr std::size_t k_measured = 512;  ///< rows whose texts are measured
 
@@ -166,7 +173,7 @@ TermPlaces places_of(const Column& c, const std::vector<ProofTerm>& terms, bool 
     return at;
 }
 
-void terms(const Column& c, const Proof& proof) {
+void terms(Desk& desk, const Column& c, const Proof& proof) {
     if (proof.terms.empty()) return;
     // The part of the title after the comma goes below if both do not fit on one line.
     const std::size_t comma = proof.terms_title.rfind(", ");
@@ -188,8 +195,13 @@ void terms(const Column& c, const Proof& proof) {
     const int decimals = decimals_of(proof.terms);
     const TermPlaces at = places_of(c, proof.terms, by_token, decimals);
     const BarScale scale = bar_scale(at.bars_left, at.bars_right, smallest, largest);
-    clipped(static_cast<int>(proof.terms.size()), c.ui.px(at.two_lines ? 34 : 19), [&](int i, float y) {
-        const ProofTerm& term = proof.terms[std::size_t(i)];
+    const auto count = static_cast<int>(proof.terms.size());
+    const auto product = [&](int i) { return proof.terms[static_cast<std::size_t>(i)].product(); };
+    const std::vector<int> shown = shown_entries(count, desk.state.whole_row, -1, [&](int i) {
+        return std::isnan(product(i)) ? INFINITY : std::abs(product(i));
+    });
+    clipped(static_cast<int>(shown.size()), c.ui.px(at.two_lines ? 34 : 19), [&](int i, float y) {
+        const ProofTerm& term = proof.terms[std::size_t(shown[std::size_t(i)])];
         draw_text(c.list, c.ui.fonts.mono_small, {c.left, y + c.ui.px(2)}, ink(c.ui.theme.faint), term.label,
                   Align::left, at.label_width);
         draw_text(c.list, c.ui.fonts.mono_small, {at.factors_right, y + c.ui.px(at.two_lines ? 16 : 2)},
@@ -200,13 +212,31 @@ void terms(const Column& c, const Proof& proof) {
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)}, ink(c.ui.theme.text),
                   fixed_text(term.product(), decimals), Align::right);
     });
+    double others = proof.terms_sum;
+    for (const int i : shown) others -= product(i);
+    rest_of_list(desk, c, "all terms", count,
+                 fmt::format("{} others: {}", count - std::ssize(shown), value_text(others)));
     c.list->AddLine({c.left, c.y() + 1}, {c.right, c.y() + 1}, ink(c.ui.theme.line));
     c.advance(3);
     line(c, "sum", proof.terms_result, false);
 }
 
-void steps(const Column& c, const Proof& proof) {
-    for (const ProofStep& step : proof.steps) line(c, step.label, step.value, true);
+/// The steps of the proof; of a key, beside those of its rival: the key with the largest number but for it.
+void steps(Desk& desk, const Column& c, const Trace& trace, const InspectedCell& at, const Proof& proof) {
+    const bool of_keys = at.stage->info->columns == Axis::key_token &&
+                         at.stage->info->unit != Unit::boolean && at.stage->part == StageKey::Part::value &&
+                         at.head >= 0;
+    const int rival = of_keys && !proof.row.empty() && !proof.row[std::size_t(at.cell.column)].closed
+                          ? rival_of(proof, at.cell.column)
+                          : -1;
+    if (rival < 0) {
+        for (const ProofStep& step : proof.steps) line(c, step.label, step.value, true);
+        return;
+    }
+    const auto key = [&](int column) { return legible(trace.column_label(*at.stage, column, at.head)); };
+    proof_table_heads(c, key(at.cell.column), key(rival));
+    proof_table(c, proof, desk.document.proof(*at.stage, at.head, {at.cell.row, rival}, at.slot),
+                Differs::plain);
 }
 
 /// A number that rounds to 0 is said to be small: its digits are of no use beside a bar.
@@ -216,26 +246,35 @@ std::string bar_text(const ProofBar& each) {
     return small ? reading_text(each.value) : value_text(each.value);
 }
 
-void row(const Column& c, const Proof& proof, const Inspected& at, const ColorScale& colors) {
+void row(Desk& desk, const Column& c, const Proof& proof, const InspectedCell& at, const ColorScale& colors) {
     if (proof.row.size() < 2) return;
-    heading(c, "ROW “" + legible(proof.row_title) + "”", "");
-    double smallest = 0, largest = 0;
+    const auto count = static_cast<int>(proof.row.size());
+    const std::vector<int> shown = shown_entries(count, desk.state.whole_row, at.cell.column, [&](int i) {
+        const ProofBar& each = proof.row[static_cast<std::size_t>(i)];
+        return each.closed ? -INFINITY : std::isnan(each.value) ? INFINITY : double{each.value};
+    });
+    const bool is_short = std::ssize(shown) < count;
+    heading(c, "ROW “" + legible(proof.row_title) + "”",
+            is_short ? fmt::format("largest {} of {}", shown.size(), count) : "");
+    // Weights are bars of 0 … 1, so that the same weight is as long in every row.
+    double smallest = 0, largest = at.stage->info->unit == Unit::probability ? 1 : 0;
     for (const ProofBar& each : proof.row)
         if (std::isfinite(each.value)) {
             smallest = std::min<double>(smallest, each.value);
             largest = std::max<double>(largest, each.value);
         }
     float values = 0;
-    for (std::size_t i = 0; i < std::min(proof.row.size(), k_measured); ++i)
-        values = std::max(values, text_width(c.ui.fonts.mono_small, bar_text(proof.row[i])));
+    for (std::size_t i = 0; i < std::min(shown.size(), k_measured); ++i)
+        values = std::max(values, text_width(c.ui.fonts.mono_small,
+                                             bar_text(proof.row[static_cast<std::size_t>(shown[i])])));
     const float gap = c.ui.px(10), left = c.width() - c.ui.px(78) - values - 2 * gap;
     const bool bars = left >= c.ui.px(k_least_bars);
     const float label_width = bars ? c.ui.px(78) : c.width() - values - gap;
     const float labels = c.left + label_width;
     const BarScale scale = bar_scale(labels + gap, c.right - values - gap, smallest, largest);
-    clipped(static_cast<int>(proof.row.size()), c.ui.px(18), [&](int i, float y) {
-        const ProofBar& each = proof.row[std::size_t(i)];
-        const bool own = i == at.cell.column;
+    clipped(static_cast<int>(shown.size()), c.ui.px(18), [&](int i, float y) {
+        const ProofBar& each = proof.row[std::size_t(shown[std::size_t(i)])];
+        const bool own = shown[std::size_t(i)] == at.cell.column;
         draw_text(c.list, own ? c.ui.fonts.strong : c.ui.fonts.body, {labels, y + c.ui.px(1)},
                   ink(own ? c.ui.theme.text : c.ui.theme.secondary), legible(each.label), Align::right,
                   label_width);
@@ -243,27 +282,61 @@ void row(const Column& c, const Proof& proof, const Inspected& at, const ColorSc
         draw_text(c.list, c.ui.fonts.mono_small, {c.right, y + c.ui.px(2)},
                   ink(each.closed ? c.ui.theme.faint : c.ui.theme.text), bar_text(each), Align::right);
     });
+    double others = 0;
+    for (const ProofBar& each : proof.row)
+        if (!each.closed) others += each.value;
+    for (const int i : shown)
+        if (const ProofBar& each = proof.row[std::size_t(i)]; !each.closed) others -= each.value;
+    const bool sums = at.stage->info->unit == Unit::probability;
+    rest_of_list(desk, c, "all of the row", count,
+                 fmt::format("{} others{}", count - std::ssize(shown),
+                             sums ? ": " + reading_text(std::max(0.0, others)) : ""));
     c.advance(6);
 }
 
-void summary(const Column& c, const Proof& proof, const Inspected& at) {
+/// A statistic of the row: its name, what it is, and its value.
+void fact(const Column& c, const char* label, const std::string& help, const std::string& text) {
+    put_beside(c, label, text_width(c.ui.fonts.mono, text), 0);
+    draw_text(c.list, c.ui.fonts.mono, {c.right, c.y()}, ink(c.ui.theme.text), text, Align::right);
+    ImGui::SetCursorScreenPos({c.left, c.y()});
+    ImGui::InvisibleButton(label, {c.width(), c.ui.px(21)});
+    tooltip(c.ui, help);
+}
+
+void summary(const Column& c, const Proof& proof, const InspectedCell& at) {
     if (!proof.summary) return;
     const RowSummary& s = *proof.summary;
-    const auto fact = [&](const char* label, const std::string& text) {
-        put_beside(c, label, text_width(c.ui.fonts.mono, text), 0);
-        draw_text(c.list, c.ui.fonts.mono, {c.right, c.y()}, ink(c.ui.theme.text), text, Align::right);
-        c.advance(21);
-    };
-    fact("entropy", fixed_text(s.entropy, 3) + " nat");
-    fact("effective tokens", fmt::format("{} of {}", fixed_text(s.effective_tokens, 2), proof.row.size()));
-    fact("row sum", fixed_text(s.sum, 4));
+    const auto keys = static_cast<int>(proof.row.size());
+    heading(c, "STATISTICS", "");
+    fact(c, "entropy",
+         fmt::format(
+             "−Σ w ln w over the row: 0 if one key has all the weight, ln {} = {} if all {} have the same",
+             keys, fixed_text(std::log(keys), 3), keys),
+         fixed_text(s.entropy, 3) + " nat");
+    fact(c, "effective tokens", "exp(entropy): among how many keys the weight is spread, as if evenly",
+         fmt::format("{} of {}", fixed_text(s.effective_tokens, 2), keys));
+    fact(c, "row sum",
+         "Σ w over the row: 1 after a softmax over the keys, unless dropout or a window follows",
+         fixed_text(s.sum, 4));
     if (!s.rank) return;
-    fact("rank in the row", fmt::format("{} of {}", s.rank, proof.row.size()));
-    if (s.head_rank) fact("rank among heads", fmt::format("{} of {}", s.head_rank, at.stage->shape().heads));
+    fact(c, "rank in the row", "The place of this weight among those of the row: 1 is the largest",
+         fmt::format("{} of {}", s.rank, keys));
+    if (s.head_rank)
+        fact(c, "rank among heads",
+             "The place of this head's weight among those of all heads for this cell: 1 is the largest",
+             fmt::format("{} of {}", s.head_rank, at.stage->shape().heads));
+}
+
+/// "C(you) = 0.856 V(to) + 0.140 V(translate)", the second reading of a sum of weighted rows.
+void mixture(const Column& c, const Trace& trace, const InspectedCell& at, const Proof& proof) {
+    if (proof.mixture.empty()) return;
+    heading(c, "THE WHOLE ROW", "");
+    remark(c, fmt::format("{}({}) = {}", at.stage->info->symbol,
+                          legible(trace.row_label(*at.stage, at.cell.row)), proof.mixture));
 }
 
 /// The cell at the steps of the run's film, as a line from the first to the last.
-void since_step_0(Desk& desk, const Column& c, const Inspected& at) {
+void since_step_0(Desk& desk, const Column& c, const InspectedCell& at) {
     if (!desk.document.is_of_run() || at.slot != SlotName::live || at.stage->part == StageKey::Part::gradient)
         return;
     struct Point {
@@ -306,7 +379,7 @@ void nothing_pointed_at(const Column& c) {
     remark(c, "Point at a cell to see why it has its value. Click to lock it, Esc to unlock.");
 }
 
-void proof_of(Desk& desk, const Column& c, const Inspected& at) {
+void proof_of(Desk& desk, const Column& c, const InspectedCell& at) {
     const Trace& trace = *desk.document.slot(at.slot)->trace;
     HeadChoice head{HeadChoice::Kind::one, std::max(at.head, 0)};
     if (at.head < 0) head = {HeadChoice::Kind::mean};
@@ -324,11 +397,15 @@ void proof_of(Desk& desk, const Column& c, const Inspected& at) {
     title(c, trace, at, proof,
           sequential ? legible_color(colors.color(proof.value), theme.panel, theme.text) : theme.text);
     remark(c, proof.remark);
-    steps(c, proof);
+    steps(desk, c, trace, at, proof);
     since_step_0(desk, c, at);
-    terms(c, proof);
-    row(c, proof, at, colors);
+    mixture(c, trace, at, proof);
     summary(c, proof, at);
+    // A long row comes before what its one cell is the sum of.
+    const bool row_first = at.stage->info->columns == Axis::key_token;
+    if (row_first) row(desk, c, proof, at, colors);
+    terms(desk, c, proof);
+    if (!row_first) row(desk, c, proof, at, colors);
 }
 
 }  // namespace
@@ -343,7 +420,7 @@ void inspector_panel(Desk& desk, const Ui& ui, const Area& area) {
     ImGui::Dummy({1, ui.px(2)});
     if (const auto pair = compared_cells(desk))
         compare_proofs(desk, column, *pair);
-    else if (const auto at = inspected(desk))
+    else if (const auto at = inspected_cell(desk.document, desk.state))
         proof_of(desk, column, *at);
     else
         nothing_pointed_at(column);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/document/inspected.h"
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
 #include "core/learn/training_run.h"
@@ -261,23 +262,20 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
         run(*find_action("edit.one_sentence"));
 }
 
-/// Locks the token's cell in the focused stage: its row or, for a key, its column, if there is one.
-void lock_token(Desk& desk, int token, bool as_key) {
-    const Stage& stage = focused_stage(*desk.document.trace(), desk.document.presentation().stage);
-    const Axis axis = as_key ? Axis::key_token : Axis::query_token;
-    const bool rows = stage.info->rows == axis && token < stage.shape().rows;
-    const bool columns = as_key && stage.info->columns == axis && token < stage.shape().columns;
-    if (!rows && !columns) return;
-    const std::optional<Cell> before = locked_cell(desk.document.presentation(), desk.document.trace().get());
+/// Locks the cell that the token stands for (cell_of_token); unlocks it if it is locked. The stage in focus
+/// stays.
+void lock_token(Desk& desk, const PointedToken& token) {
+    const Presentation& before = desk.document.presentation();
+    const Trace& trace = *desk.document.trace();
+    const auto found = cell_of_token(trace, before, token);
+    if (!found) return;
+    const bool locked =
+        before.locked == found->cell && trace.find_chosen(before.locked_stage()) == found->stage;
+    const StageKey focused = before.stage;
     desk.document.change([&](Session& session) {
-        std::optional<Cell> locked = before;
-        if (columns)
-            locked = Cell{locked ? locked->row : std::min(token, stage.shape().rows - 1), token};
-        else if (locked && locked->row == token)
-            locked.reset();
-        else
-            locked = Cell{token, std::min(locked ? locked->column : token, stage.shape().columns - 1)};
-        session.presentation.lock(stage.key(), locked);
+        Presentation& p = session.presentation;
+        p.lock(found->stage->key(), locked ? std::nullopt : std::optional(found->cell));
+        p.focus(focused);
     });
 }
 
@@ -312,10 +310,10 @@ void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area)
         const bool clicked = ImGui::InvisibleButton("chip", {chip.width, ui.px(k_chip_height)});
         const bool as_key = sentence.of_keys || (!lit.two_sides && ImGui::GetIO().KeyShift);
         if (keyboard_use(ui, ImGui::GetID("chip"), place).pressed || clicked)
-            lock_token(desk, chip.token, as_key);
+            lock_token(desk, {chip.token, as_key});
         const bool hovered = ImGui::IsItemHovered();
         ImGui::PopID();
-        if (hovered) desk.state.pointing_token = PointedToken{chip.token, sentence.of_keys};
+        if (hovered) desk.state.pointing_token = PointedToken{chip.token, as_key};
         tooltip(ui, chip.guess);
         const bool asks = !sentence.of_keys && chip.token == lit.query;
         const bool is_key = (sentence.of_keys || !lit.two_sides) && chip.token == lit.key;

@@ -110,7 +110,7 @@ void bars(const Column& c, const char* id, float left, float width, const AxisPl
             draw_text(list, c.ui.fonts.mono_small,
                       {left + width, words.middle(j) - compat::font_size(*c.ui.fonts.mono_small) / 2},
                       ink(j == c.scene.lit_word ? c.ui.theme.text : c.ui.theme.secondary),
-                      closed ? "closed" : cell_text(value), Align::right);
+                      closed ? "closed" : weight_text(value), Align::right);
     }
     if (c.scene.lit_word >= 0)
         list->AddRect({left - 1, words.begin(c.scene.lit_word)},

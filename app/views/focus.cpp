@@ -132,7 +132,8 @@ void cell_values(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusL
     if (!desk.document.presentation().values || is_behind(desk) || shown.stage->info->unit == Unit::boolean)
         return;
     // Probabilities are never negative.
-    const std::string widest = shown.stage->info->unit == Unit::probability ? "0.000" : "-0.000";
+    const bool of_weights = shown.stage->info->unit == Unit::probability;
+    const std::string widest = of_weights ? "0.000" : "-0.000";
     ImFont* font = ui.fonts.mono;
     const float room = layout.columns.pitch - ui.px(3);
     if (room < text_width(font, widest)) font = ui.fonts.mono_small;
@@ -145,7 +146,7 @@ void cell_values(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusL
             const Rgb8 color = contrasting(scale.color(value), ui.theme.on_light, ui.theme.on_dark);
             draw_text(list, font,
                       {layout.columns.middle(j), layout.rows.middle(i) - compat::font_size(*font) / 2},
-                      ink(color), cell_text(value), Align::center);
+                      ink(color), of_weights ? weight_text(value) : cell_text(value), Align::center);
         }
 }
 

@@ -91,7 +91,7 @@ void patch_values(Desk& desk, const Ui& ui, const Scene& scene, const Area& area
         if (scene.shown.closed(query, key)) continue;
         const Area patch = scene.patch(area, key);
         const ImVec2 at{(patch.min.x + patch.max.x) / 2, patch.max.y - compat::font_size(*font) - ui.px(3)};
-        const std::string text = cell_text(scene.shown.at(query, key));
+        const std::string text = weight_text(scene.shown.at(query, key));
         // A shadow, as the background may be light or dark.
         draw_text(list, font, {at.x + 1, at.y + 1}, ink(ui.theme.on_light, 0.8f), text, Align::center);
         draw_text(list, font, at, ink(ui.theme.on_dark), text, Align::center);

@@ -175,6 +175,8 @@ float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind,
     return left + width;
 }
 
+const char* const k_pipeline = "Pipeline";
+const char* const k_more = "more ▾";
 constexpr float k_word_gap = 20;  ///< units, with a dot in the middle
 
 float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
@@ -208,18 +210,39 @@ std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colors}, {head, range, colors}};
     if (has_parameters)
         for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
-    ways.push_back({head, {"more", "more ▾", others}});
+    ways.push_back({head, {"more", k_more, others}});
     const bool has_layers = shown_layers(desk) > 0;
     if (has_layers)
         for (std::vector<MenuWord>& way : ways)
             way.insert(std::ranges::find(way, head.id, &MenuWord::id), layer);
     for (const std::vector<MenuWord>& way : ways)
         if (width_of(ui, way) <= room) return way;
-    return {{"more", "more ▾", [menu, has_layers, layer, head, others] {
+    return {{"more", k_more, [menu, has_layers, layer, head, others] {
                  if (has_layers) menu("layer", layer.items);
                  menu("head", head.items);
                  others();
              }}};
+}
+
+struct ShownViews {
+    std::vector<const View*> views;
+    float gap;  ///< pixels between two tabs
+};
+
+/// All views, as close as they have to be; where they have no room even so, without those that do not apply,
+/// which the menu and the search still offer.
+ShownViews shown_views(const Desk& desk, const Ui& ui, const View* open, float room) {
+    const float least = ui.px(8), most = ui.px(22);
+    const auto gap_of = [&](const std::vector<const View*>& views) {
+        float words = text_width(ui.fonts.strong, k_pipeline);
+        for (const View* view : views) words += text_width(ui.fonts.strong, view->label);
+        return (room - words) / static_cast<float>(views.size());
+    };
+    std::vector<const View*> views;
+    for (const View& view : k_views) views.push_back(&view);
+    if (gap_of(views) < least)
+        std::erase_if(views, [&](const View* view) { return view != open && !view->why_not(desk).empty(); });
+    return {views, views.empty() ? 0 : std::clamp(gap_of(views), least, most)};
 }
 
 void tabs(Desk& desk, const Ui& ui, const Area& area) {
@@ -227,12 +250,13 @@ void tabs(Desk& desk, const Ui& ui, const Area& area) {
     const float y = area.min.y + ui.px(12);
     list->AddLine({area.min.x, area.max.y - 1}, {area.max.x, area.max.y - 1}, ink(ui.theme.line));
     const View* open = open_view(desk);
-    float left = tab(desk, ui, area, area.min.x + ui.px(18), ViewKind::pipeline, "Pipeline", !open, "");
-    for (const View& view : k_views)
-        left =
-            tab(desk, ui, area, left + ui.px(22), view.kind, view.label, open == &view, view.why_not(desk));
+    const float right = area.max.x - ui.px(16), start = area.min.x + ui.px(18);
+    const float room = right - ui.px(24) - text_width(ui.fonts.body, k_more) - start;
+    const auto [views, gap] = shown_views(desk, ui, open, room);
+    float left = tab(desk, ui, area, start, ViewKind::pipeline, k_pipeline, !open, "");
+    for (const View* view : views)
+        left = tab(desk, ui, area, left + gap, view->kind, view->label, open == view, view->why_not(desk));
 
-    const float right = area.max.x - ui.px(16);
     const std::vector<MenuWord> words = header_words(desk, ui, right - left - ui.px(24));
     float x = right - width_of(ui, words);
     for (const MenuWord& word : words) {

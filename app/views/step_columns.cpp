@@ -186,7 +186,11 @@ void bar(const Context& c, int step, int i) {
     const float y = c.at.two_lines ? at.top - c.ui.px(15)
                                    : c.at.rows.middle(i) - compat::font_size(*c.ui.fonts.mono_small) / 2;
     const bool lit = key == c.scene.lit_key;
-    const std::string text = closed && number == -INFINITY ? "−∞" : cell_text(adds_up ? shown : number);
+    const Kind kind = c.scene.step(step).kind;
+    const bool is_of_weights = kind == Kind::weights || kind == Kind::exponentials;
+    const std::string text = closed && number == -INFINITY ? "−∞"
+                             : is_of_weights               ? weight_text(number)
+                                                           : cell_text(adds_up ? shown : number);
     draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), y},
               ink(closed                      ? c.ui.theme.faint
                   : lit || key == c.scene.key ? c.ui.theme.text
@@ -268,9 +272,9 @@ void sum(const Context& c, int column_index) {
             ink(scale.color(number)));
     }
     const float right = column.min.x - c.ui.px(10);
-    draw_text(c.list, current ? c.ui.fonts.strong : c.ui.fonts.body, {right, zero - c.ui.px(15)},
+    draw_text(c.list, current ? c.ui.fonts.strong : c.ui.fonts.body, {right, zero - c.ui.px(4)},
               ink(part > 0 ? c.ui.theme.text : c.ui.theme.faint), of.title, Align::right);
-    draw_text(c.list, c.ui.fonts.mono_small, {right, zero + c.ui.px(3)}, ink(c.ui.theme.faint),
+    draw_text(c.list, c.ui.fonts.mono_small, {right, zero + c.ui.px(13)}, ink(c.ui.theme.faint),
               part > 0 ? "± " + short_text(range.max) : of.symbol, Align::right);
     if (current)
         c.list->AddRect({area.min.x - c.ui.px(4), area.min.y - c.ui.px(2)},

@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/number_text.h"
+
 namespace attnscope {
 
 double Proof::add_term(std::string label, float left, float right, bool closed) {
@@ -16,6 +22,33 @@ double Proof::add_terms(const std::string& label, const Eigen::RowVectorXf& left
     for (Eigen::Index k = 0; k < left.size(); ++k)
         sum += add_term(fmt::format("{}{}", label.empty() ? "" : label + " ", k + 1), left(k), right(k));
     return sum;
+}
+
+std::string mixture_text(std::span<const ProofTerm> terms, std::string_view symbol) {
+    constexpr std::size_t k_most = 4;
+    constexpr double k_enough = 0.95;
+    const auto weight = [](const ProofTerm* term) { return std::abs(static_cast<double>(term->left)); };
+    std::vector<const ProofTerm*> open;
+    double all = 0;
+    for (const ProofTerm& term : terms)
+        if (!term.closed && term.left != 0 && std::isfinite(term.left)) {
+            open.push_back(&term);
+            all += weight(&term);
+        }
+    std::ranges::stable_sort(open, std::greater(), weight);
+    std::string text;
+    double said = 0, rest = 0;
+    std::size_t count = 0;
+    for (; count < std::min(open.size(), k_most) && said < k_enough * all; ++count) {
+        const double left = open[count]->left;
+        text += count == 0 ? (left < 0 ? "−" : "") : left < 0 ? " − " : " + ";
+        text += fmt::format("{} {}({})", weight_text(std::abs(left)), symbol, open[count]->label);
+        said += weight(open[count]);
+    }
+    for (std::size_t i = count; i < open.size(); ++i) rest += open[i]->left;
+    if (count == open.size()) return text;
+    const std::size_t others = open.size() - count;
+    return text + fmt::format(" + {} other{}, {}", others, others == 1 ? "" : "s", reading_text(rest));
 }
 
 std::string fully_masked_remark(std::string_view zeros) {

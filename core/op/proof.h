@@ -54,6 +54,8 @@ struct Proof {
     double terms_result = 0;  ///< the value in the stage: the sum in float32 (plus a bias, if there is one)
     std::string sum_name;     ///< the name of the sum among the steps; empty: "score"
     std::vector<ProofStep> steps;  ///< in the order of the computation; the last one is the value
+    std::string mixture;           ///< the cell's whole row as a sum of rows: "0.856 V(to) + 0.140 V(me)";
+                                   ///< empty where it is none
     std::string remark;            ///< "closed by the mask: causal"; empty if there is none
     std::string row_title;
     std::vector<ProofBar> row;
@@ -67,6 +69,11 @@ struct Proof {
     double add_terms(const std::string& label, const Eigen::RowVectorXf& left,
                      const Eigen::RowVectorXf& right);
 };
+
+/// A row that is Σ weight · row of `symbol`, from the terms of one of its cells, whose labels are the rows'
+/// and whose left factors the weights: the largest weights that make up 95 % of all, at most four, and how
+/// much the others are: "0.856 V(to) + 0.140 V(me) + 6 others, 0.004".
+std::string mixture_text(std::span<const ProofTerm> terms, std::string_view symbol);
 
 /// What hides a cell, in remarks and tooltips.
 inline constexpr std::string_view k_closed_by_mask = "closed by the mask";

@@ -211,7 +211,8 @@ std::string Figure::text(std::size_t cell) const {
     if (marked || marks[cell] == CellMark::chosen) return {};
     if (unit == Unit::token_id && marks[cell] == CellMark::value) return fixed_text(values[cell], 0);
     const bool rounded = decimals && marks[cell] == CellMark::value;
-    return rounded ? fixed_text(values[cell], *decimals) : cell_text(values[cell]);
+    if (rounded) return fixed_text(values[cell], *decimals);
+    return unit == Unit::probability ? weight_text(values[cell]) : cell_text(values[cell]);
 }
 
 int cell_size_of(const Presentation& presentation, int rows, int columns) {

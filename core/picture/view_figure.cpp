@@ -119,7 +119,7 @@ int pitch_of_words(const Presentation& presentation, int words) {
 /// The numbers at the ends of a query's lines, for each key.
 std::vector<std::string> numbers_of(const std::vector<MassLine>& lines, std::size_t keys) {
     std::vector<std::string> numbers(keys);
-    for (const MassLine& line : lines) numbers[static_cast<std::size_t>(line.key)] = cell_text(line.weight);
+    for (const MassLine& line : lines) numbers[static_cast<std::size_t>(line.key)] = weight_text(line.weight);
     return numbers;
 }
 

@@ -90,6 +90,10 @@ TEST(NumberTextTest, FewerDigitsKeepWhatStandsBeforeThePoint) {
 }
 
 TEST(NumberTextTest, WhatRoundsToZeroIsReadAsSmallAndZeroAsZero) {
+    for (const double value : {0.0, 0.0005, 0.856, 1.0, 2.5, -2e-9})
+        EXPECT_EQ(weight_text(value), cell_text(value));
+    EXPECT_EQ(weight_text(0.0004999), "<.001");
+    EXPECT_EQ(weight_text(2e-9), "<.001");
     EXPECT_EQ(reading_text(0.856), "0.856");
     EXPECT_EQ(reading_text(0.0005), "0.001");
     EXPECT_EQ(reading_text(0.0004999), "< 0.001");

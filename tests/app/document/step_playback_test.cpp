@@ -7,7 +7,8 @@ namespace attnscope {
 namespace {
 
 TEST(StepPlaybackTest, BeginsWithAllStepsTaken) {
-    const StepPlayback playback{.steps = 8};
+    StepPlayback playback;
+    playback.steps = 8;
     EXPECT_EQ(playback.shown(), 8);
     EXPECT_EQ(playback.current(), 7);
     EXPECT_EQ(playback.share(7), 1);
@@ -15,7 +16,8 @@ TEST(StepPlaybackTest, BeginsWithAllStepsTaken) {
 }
 
 TEST(StepPlaybackTest, StepsGoToWholeStepsAndPause) {
-    StepPlayback playback{.steps = 8};
+    StepPlayback playback;
+    playback.steps = 8;
     playback.step(1);
     EXPECT_EQ(playback.shown(), 8) << "there is no step after the last";
     playback.step(-1);
@@ -34,7 +36,8 @@ TEST(StepPlaybackTest, StepsGoToWholeStepsAndPause) {
 }
 
 TEST(StepPlaybackTest, PlaysFromTheStartIfAllStepsWereTakenAndEndsThere) {
-    StepPlayback playback{.steps = 3};
+    StepPlayback playback;
+    playback.steps = 3;
     playback.play_or_pause();
     EXPECT_TRUE(playback.playing);
     EXPECT_EQ(playback.shown(), 0);
@@ -56,7 +59,8 @@ TEST(StepPlaybackTest, PlaysFromTheStartIfAllStepsWereTakenAndEndsThere) {
 }
 
 TEST(StepPlaybackTest, APositionBeyondARowWithFewerStepsIsAllOfThem) {
-    StepPlayback playback{.steps = 8};
+    StepPlayback playback;
+    playback.steps = 8;
     playback.go_to(6);
     playback.steps = 4;
     EXPECT_EQ(playback.shown(), 4);

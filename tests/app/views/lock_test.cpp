@@ -1,7 +1,9 @@
 // The lock: one cell, followed through the stages.
+#include "app/document/inspected.h"
 #include "app/document/interaction.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/picture/shown_matrix.h"
 #include "tests/interface.h"
 
 namespace attnscope {
@@ -79,6 +81,113 @@ TEST_F(LockTest, GoesIntoTheSessionAndBack) {
     const Session session = document().session();
     EXPECT_EQ(session_from_json(to_json(session), "session"), session);
     EXPECT_EQ(session.presentation.locked_stage(), "weights"_stage);
+}
+
+// ---- chips
+
+class ChipTest : public LockTest {
+protected:
+    ImVec2 chip(int token) {
+        ImGuiWindow* in = find_window("attnscope");
+        const ImGuiID id = ImHashData(&token, sizeof token, ImHashStr("sentence", 0, in->ID));
+        return area_of(in, ImHashStr("chip", 0, id)).GetCenter();
+    }
+    std::optional<InspectedCell> inspected() { return inspected_cell(document(), interaction()); }
+    const Stage* stage(const char* name) { return document().trace()->find(*find_stage_key(name)); }
+    int largest_key(int query) {
+        int key = 0;
+        stage("weights")->buffer.row(0, query).maxCoeff(&key);
+        return key;
+    }
+};
+
+TEST_F(ChipTest, AClickLocksItsStrongestKeyAndASecondUnlocks) {
+    for (const int query : {0, 5, 7}) {
+        click(chip(query));
+        EXPECT_EQ(locked(), (Cell{query, largest_key(query)}));
+        EXPECT_EQ(document().presentation().stage, "weights"_stage);
+        click(chip(query));
+        EXPECT_EQ(locked(), std::nullopt);
+    }
+}
+
+TEST_F(ChipTest, TheStageInFocusStays) {
+    for (const char* name : {"query", "context", "mask", "embedding"}) {
+        document().change([&](Session& s) { s.presentation.focus(*find_stage_key(name)); });
+        settle();
+        press(Key::escape);
+        click(chip(3));
+        move({2, 2});
+        EXPECT_EQ(document().presentation().stage, *find_stage_key(name));
+        ASSERT_TRUE(inspected()) << name;
+        EXPECT_EQ(inspected()->stage, stage(std::string_view(name) == "mask" ? "mask" : "weights")) << name;
+        EXPECT_EQ(inspected()->cell, (Cell{3, largest_key(3)})) << name;
+    }
+}
+
+TEST_F(ChipTest, WithShiftItIsTheKeyOfTheLockedQuery) {
+    click(chip(2));
+    ImGui::GetIO().KeyShift = true;
+    const std::optional<InspectedCell> of_key =
+        cell_of_token(*document().trace(), document().presentation(), {6, true});
+    ImGui::GetIO().KeyShift = false;
+    ASSERT_TRUE(of_key);
+    EXPECT_EQ(of_key->cell, (Cell{2, 6}));
+    press(Key::escape);
+    int query = 0;
+    stage("weights")->buffer.column(0, 6).maxCoeff(&query);
+    EXPECT_EQ(cell_of_token(*document().trace(), document().presentation(), {6, true})->cell,
+              (Cell{query, 6}));
+}
+
+TEST_F(ChipTest, HoveringItFillsTheInspectorAndLeavesTheLock) {
+    click(cell_place(2, 4));
+    move(chip(5));
+    ASSERT_TRUE(inspected());
+    EXPECT_EQ(inspected()->cell, (Cell{5, largest_key(5)}));
+    EXPECT_EQ(locked(), (Cell{2, 4}));
+    move({2, 2});
+    EXPECT_EQ(inspected()->cell, (Cell{2, 4}));
+}
+
+TEST_F(ChipTest, TheLockStaysWhileThePointerPasses) {
+    click(cell_place(2, 4));
+    for (int i = 0; i < 8; ++i) {
+        move(cell_place(i, 7 - i));
+        ASSERT_EQ(interaction().hovered->cell, (Cell{i, 7 - i}));
+        EXPECT_EQ(inspected()->cell, (Cell{2, 4}));
+    }
+    press(Key::escape);
+    move(cell_place(6, 1));
+    EXPECT_EQ(inspected()->cell, (Cell{6, 1}));
+}
+
+/// Of every example, every stage in focus and every head choice, what a chip stands for is the largest number
+/// of the row that is shown.
+TEST(CellOfTokenTest, IsTheLargestOfItsRowInEveryExample) {
+    int cells = 0;
+    for (const std::string& example : example_names()) {
+        const Session session = load_example(example);
+        const Trace trace = evaluate(session.experiment);
+        for (const StageRecord& record : trace.records)
+            for (const HeadChoice head : {HeadChoice{}, HeadChoice{HeadChoice::Kind::mean}}) {
+                Presentation p;
+                p.stage = record.stage->key();
+                p.head = head;
+                const auto found = cell_of_token(trace, p, {1, false});
+                if (!found) continue;
+                ++cells;
+                const Matrix shown =
+                    shown_matrix(*found->stage, head_on_screen(*found->stage, head)).values();
+                EXPECT_EQ(found->cell.row, 1);
+                for (int key = 0; key < shown.cols(); ++key) {
+                    if (!std::isfinite(shown(1, key))) continue;
+                    EXPECT_LE(shown(1, key), shown(1, found->cell.column) + 1e-6f)
+                        << example << " " << record.stage->name() << " " << key;
+                }
+            }
+    }
+    EXPECT_GT(cells, 500);
 }
 
 TEST(LockedCellTest, ATokenIsNoWordOfTheVocabulary) {

@@ -11,6 +11,7 @@
 
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
+#include "core/session/examples.h"
 #include "tests/core/graph/explain_cases.h"
 #include "tests/fake_backend.h"
 #include "tests/special_numbers.h"
@@ -440,6 +441,29 @@ TEST(ExplainWordsTest, StagesThatAreNoSumSayWhereTheyComeFrom) {
     experiment.weights.given.emplace("key", GivenMatrix(Matrix::Ones(2, 16)));
     experiment.weights.given.emplace("value", GivenMatrix(Matrix::Ones(2, 16)));
     EXPECT_EQ(proof_of(experiment, "key", 0, 0, 0).remark, "from a custom matrix");
+}
+
+TEST(MixtureTest, OfAContextCellIsItsWholeRowInFewWords) {
+    const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
+    const Stage& context = *trace.find("context"_stage);
+    for (const int feature : {0, 7})
+        EXPECT_EQ(explain(trace, context, 0, 1, feature).mixture,
+                  "0.856 V(to) + 0.140 V(translate) + 6 others, 0.004");
+    EXPECT_EQ(explain(trace, *trace.find("weights"_stage), 0, 1, 1).mixture, "");
+    const Trace decoder = evaluate(load_example("bahdanau-alignment").experiment);
+    EXPECT_NE(explain(decoder, *decoder.find("context"_stage), 0, 0, 0).mixture.find(" H("),
+              std::string::npos);
+}
+
+TEST(MixtureTest, SaysTheLargestWeightsAndWhatTheOthersAre) {
+    const std::vector<ProofTerm> even(8, ProofTerm{"a", 0.125f, 1});
+    EXPECT_EQ(mixture_text(even, "V"), "0.125 V(a) + 0.125 V(a) + 0.125 V(a) + 0.125 V(a) + 4 others, 0.500");
+    EXPECT_EQ(mixture_text(std::vector<ProofTerm>{{"a", 0.99f, 1}, {"b", 1e-5f, 1}}, "V"),
+              "0.990 V(a) + 1 other, < 0.001");
+    EXPECT_EQ(mixture_text(std::vector<ProofTerm>{{"a", -2, 1}, {"b", 1, 1}, {"c", 5, NAN, true}}, "V"),
+              "−2.00 V(a) + 1.000 V(b)");
+    EXPECT_EQ(mixture_text(std::vector<ProofTerm>{{"a", 1, 1}}, "V"), "1.000 V(a)");
+    EXPECT_EQ(mixture_text(std::vector<ProofTerm>{{"a", 0, 1}, {"b", NAN, 1}}, "V"), "");
 }
 
 }  // namespace

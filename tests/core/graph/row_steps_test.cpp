@@ -166,8 +166,8 @@ TEST(RowStepsTest, EachNormalizerHasStepsOfItsOwn) {
     EXPECT_EQ(titles(steps_of(evaluate(e), 0)).front(), "cosine");
     e.attention.score = Score::additive;
     e.attention.position = Position::alibi;
-    e.weighting.dropout = 0.5;
-    e.weighting.training = true;
+    e.attention.dropout = 0.5;
+    e.attention.training = true;
     EXPECT_EQ(titles(steps_of(evaluate(e), 0)), with_end({"scores", "scaled", "biased", "masked", "− row max",
                                                           "exp", "weights", "weights dropped"}));
 }
@@ -206,12 +206,11 @@ TEST(RowStepsTest, ADecodersAlignmentHasTheStagesThatExist) {
         first.insert(first.end(), softmax.begin(), softmax.end());
         EXPECT_EQ(titles(steps_of(evaluate(session.experiment), 2)), first);
     };
+    session.experiment.weighting.temperature = 1;
     check({"alignment scores"});
     session.experiment.weighting.temperature = 2;
     check({"alignment scores", "alignment scaled"});
     session.experiment.weighting.mask = {{MaskForm::valid, {4}}};
-    check({"alignment scores", "alignment scaled", "alignment masked"});
-    session.experiment.attention.softmax_axis = SoftmaxAxis::queries;  // which a decoder does not use
     check({"alignment scores", "alignment scaled", "alignment masked"});
     const Trace none = evaluate(test::test_session("random-encoder-decoder").experiment);
     EXPECT_EQ(last_weights(none, 1), nullptr);

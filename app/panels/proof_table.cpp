@@ -1,0 +1,131 @@
+#include "app/panels/proof_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "app/ui/widgets.h"
+#include "core/number_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_value_width = 78;
+
+/// A line of the table: a step of both proofs, or of one.
+struct PairedStep {
+    std::string label;
+    std::optional<double> a, b;
+};
+
+/// A label without the numbers at its end: "− row max 13.474" is "− row max".
+std::string without_numbers(std::string label) {
+    const auto is_number = [](std::string_view word) {
+        return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    };
+    while (true) {
+        const std::size_t blank = label.rfind(' ');
+        if (blank == std::string::npos || !is_number(std::string_view(label).substr(blank + 1))) return label;
+        label.erase(blank);
+    }
+}
+
+/// The sum of the terms, where there are any, and the steps.
+std::vector<ProofStep> steps_of(const Proof& proof) {
+    std::vector<ProofStep> steps;
+    const std::string sum = proof.terms_title.substr(0, proof.terms_title.find(','));
+    const bool has_step = !proof.steps.empty() && proof.steps.front().label == sum;
+    if (!proof.terms.empty() && !has_step) steps.push_back({sum, proof.terms_result});
+    steps.insert(steps.end(), proof.steps.begin(), proof.steps.end());
+    return steps;
+}
+
+/// Steps with the same label stand on one line; a step that one lacks is its own.
+std::vector<PairedStep> paired(const Proof& proof_a, const Proof& proof_b) {
+    const std::vector<ProofStep> a = steps_of(proof_a), b = steps_of(proof_b);
+    std::vector<PairedStep> steps;
+    std::size_t i = 0;
+    for (const ProofStep& step : b) {
+        const std::string bare = without_numbers(step.label);
+        const auto same = [&](const ProofStep& other) { return without_numbers(other.label) == bare; };
+        const auto found = std::find_if(a.begin() + static_cast<std::ptrdiff_t>(i), a.end(), same);
+        if (found == a.end()) {
+            steps.push_back({step.label, std::nullopt, step.value});
+            continue;
+        }
+        for (; a.begin() + static_cast<std::ptrdiff_t>(i) != found; ++i)
+            steps.push_back({a[i].label, a[i].value, std::nullopt});
+        steps.push_back({found->label == step.label ? step.label : bare, found->value, step.value});
+        ++i;
+    }
+    for (; i < a.size(); ++i) steps.push_back({a[i].label, a[i].value, std::nullopt});
+    return steps;
+}
+
+/// A number at the right end of its column, which a click copies.
+void number(const Column& c, const char* id, float right, const std::optional<double>& value, Rgb8 color) {
+    const std::string text = value ? value_text(*value) : "–";
+    const float width = text_width(c.ui.fonts.mono, text), y = c.y();
+    bool hovered = false;
+    if (value) {
+        ImGui::SetCursorScreenPos({right - width, y});
+        if (ImGui::InvisibleButton(id, {std::max(1.0f, width), c.ui.px(24)})) c.ui.copy(exact_text(*value));
+        hovered = ImGui::IsItemHovered();
+        tooltip(c.ui, exact_text(*value) + " — click to copy");
+        ImGui::SetCursorScreenPos({c.left, y});
+    }
+    draw_text(c.list, c.ui.fonts.mono, {right, y + c.ui.px(4)}, ink(hovered ? c.ui.theme.accent : color),
+              text, Align::right);
+}
+
+void table_line(const Column& c, const PairedStep& step, bool last, Differs differs) {
+    const float width = proof_column_width(c.ui), room = c.width() - 2 * width;
+    const Theme& theme = c.ui.theme;
+    ImFont* font = last ? c.ui.fonts.strong : c.ui.fonts.body;
+    // A label that does not fit beside the numbers stands above them.
+    const bool above = text_width(font, step.label) > room;
+    draw_text(c.list, font, {c.left, c.y() + c.ui.px(4)}, ink(last ? theme.text : theme.secondary),
+              step.label, Align::left, above ? c.width() : room);
+    if (above) c.advance(17);
+    const float y = c.y();
+    const bool news = differs == Differs::marked && step.a != step.b;
+    number(c, ("first " + step.label).c_str(), c.right - width, step.a, theme.text);
+    number(c, ("second " + step.label).c_str(), c.right, step.b, news ? theme.warning : theme.secondary);
+    c.list->AddLine({c.left, y + c.ui.px(26)}, {c.right, y + c.ui.px(26)}, ink(theme.line));
+    c.advance(28);
+}
+
+}  // namespace
+
+float proof_column_width(const Ui& ui) { return ui.px(k_value_width); }
+
+void proof_table_heads(const Column& c, const std::string& first, const std::string& second) {
+    const float width = proof_column_width(c.ui), y = c.y() + c.ui.px(4), room = width - c.ui.px(8);
+    draw_text(c.list, c.ui.fonts.strong, {c.right - width, y}, ink(c.ui.theme.text),
+              fitted(c.ui.fonts.strong, first, room), Align::right);
+    draw_text(c.list, c.ui.fonts.body, {c.right, y}, ink(c.ui.theme.secondary),
+              fitted(c.ui.fonts.body, second, room), Align::right);
+    c.list->AddLine({c.left, c.y() + c.ui.px(26)}, {c.right, c.y() + c.ui.px(26)}, ink(c.ui.theme.line));
+    c.advance(28);
+}
+
+void proof_table(const Column& c, const Proof& first, const Proof& second, Differs differs) {
+    std::vector<PairedStep> steps = paired(first, second);
+    if (steps.empty()) steps.push_back({"value", first.value, second.value});
+    for (const PairedStep& step : steps) table_line(c, step, &step == &steps.back(), differs);
+}
+
+int rival_of(const Proof& proof, int own) {
+    int best = -1;
+    for (int i = 0; i < std::ssize(proof.row); ++i) {
+        const ProofBar& bar = proof.row[static_cast<std::size_t>(i)];
+        if (i == own || bar.closed || !std::isfinite(bar.value)) continue;
+        if (best < 0 || bar.value > proof.row[static_cast<std::size_t>(best)].value) best = i;
+    }
+    return best;
+}
+
+}  // namespace attnscope

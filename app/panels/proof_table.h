@@ -1,0 +1,24 @@
+// Two proofs beside each other, step by step.
+#pragma once
+
+#include <string>
+
+#include "app/panels/inspector_column.h"
+#include "core/graph/explain.h"
+
+namespace attnscope {
+
+/// The heads of the two columns of numbers, above them; the width that a column has.
+float proof_column_width(const Ui& ui);
+void proof_table_heads(const Column& c, const std::string& first, const std::string& second);
+
+/// How the second number of a line that differs is drawn: as news, or as one of another cell.
+enum class Differs { marked, plain };
+/// The steps of both proofs; those with the same label, whatever its numbers, stand on one line. A click on a
+/// number copies it.
+void proof_table(const Column& c, const Proof& first, const Proof& second, Differs differs);
+
+/// The largest open number of a proof's row but for the cell's own; −1 if there is none.
+int rival_of(const Proof& proof, int own);
+
+}  // namespace attnscope

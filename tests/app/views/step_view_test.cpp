@@ -1,0 +1,211 @@
+// The view of steps: playing, stepping and scrubbing, the query, the key, and what its bars show.
+#include <cmath>
+#include <set>
+
+#include "app/document/inspected.h"
+#include "core/graph/row_steps.h"
+#include "core/graph/stage_table.h"
+#include "tests/drawn_sessions.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+class StepViewTest : public InterfaceTest {
+protected:
+    void open_steps(Session session = load_example("scaled-dot-product"), int width = 1600,
+                    int height = 1000) {
+        start(std::move(session), width, height);
+        press(Key::digit_6);
+    }
+    StepPlayback& playback() { return interaction().step_playback; }
+    void wait(double seconds) {
+        for (int i = 0; i < static_cast<int>(std::ceil(seconds * 60)); ++i) step();
+    }
+    ImRect column(int index) { return area_of("attnscope", {"step " + std::to_string(index)}); }
+    const Stage& weights() { return *document().trace()->find("weights"_stage); }
+    /// A place within a column's bars of a key, which are below the middle of its line.
+    ImVec2 in_bar(const ImRect& of, int key, int keys, float share) {
+        const float pitch = of.GetHeight() / static_cast<float>(keys), pad = 6;
+        return {of.Min.x + pad + share * (of.GetWidth() - 2 * pad),
+                of.Min.y + (static_cast<float>(key) + 0.5f) * pitch + 6};
+    }
+    void change(const std::function<void(Session&)>& edit) {
+        document().change(edit);
+        settle();
+    }
+};
+
+const char* const k_back = "− 1";
+const char* const k_forward = "+ 1";
+const char* const k_play = "Play";
+constexpr int k_weights_column = 5;  ///< after scores, scaled, masked, − row max, exp
+
+TEST_F(StepViewTest, SpacePlaysFromTheStartToTheEndAndPauses) {
+    open_steps();
+    EXPECT_EQ(playback().steps, 8);
+    EXPECT_EQ(playback().shown(), 8);
+    press(Key::space);
+    EXPECT_TRUE(playback().playing);
+    wait(1);
+    const double later = playback().shown();
+    EXPECT_GT(later, 0);
+    EXPECT_LT(later, 1);
+    press(Key::space);
+    const double paused = playback().shown();
+    wait(1);
+    EXPECT_EQ(playback().shown(), paused);
+    press(Key::space);
+    wait(10);
+    EXPECT_FALSE(playback().playing);
+    EXPECT_EQ(playback().shown(), 8);
+    EXPECT_TRUE(workspace->document().trace());
+}
+
+TEST_F(StepViewTest, TheWindowRestsUnlessItPlays) {
+    open_steps();
+    EXPECT_FALSE(callbacks.wants_redraw());
+    push(pressing(Key::space, {}));
+    step_through_input();
+    EXPECT_TRUE(callbacks.wants_redraw());
+}
+
+TEST_F(StepViewTest, ArrowsTakeStepsAndChooseTheQuery) {
+    open_steps();
+    press(Key::left);
+    EXPECT_EQ(playback().shown(), 7);
+    press(Key::left);
+    EXPECT_EQ(playback().shown(), 6);
+    press(Key::right);
+    EXPECT_EQ(playback().shown(), 7);
+    press(Key::down);
+    press(Key::down);
+    EXPECT_EQ(document().presentation().locked->row, 2);
+    EXPECT_EQ(playback().shown(), 7) << "another query keeps the step";
+    press(Key::up);
+    EXPECT_EQ(document().presentation().locked->row, 1);
+}
+
+TEST_F(StepViewTest, ButtonsAndScrubBarGoToSteps) {
+    open_steps();
+    click(place_of("attnscope", {"step.back", k_back}));
+    EXPECT_EQ(playback().shown(), 7);
+    click(place_of("attnscope", {"step.forward", k_forward}));
+    EXPECT_EQ(playback().shown(), 8);
+    const ImRect bar = area_of("attnscope", {"scrub steps"});
+    const auto at = [&](double position) {
+        return ImVec2{bar.Min.x + 6 + static_cast<float>(position / 8) * (bar.GetWidth() - 12),
+                      bar.GetCenter().y};
+    };
+    click(at(3.1));
+    EXPECT_EQ(playback().shown(), 3);
+    click(at(0.5));
+    EXPECT_DOUBLE_EQ(playback().shown(), 0.5) << "term 8 of 16";
+    click(place_of("attnscope", {"step.play", k_play}));
+    EXPECT_TRUE(playback().playing);
+}
+
+TEST_F(StepViewTest, AQueryThatIsChosenLocksItsStrongestKey) {
+    open_steps();
+    for (const int query : {3, 6}) {
+        click(place_of("attnscope", {"query " + std::to_string(query)}));
+        int key = 0;
+        weights().buffer.row(0, query).maxCoeff(&key);
+        EXPECT_EQ(document().presentation().locked, (Cell{query, key}));
+        EXPECT_EQ(document().presentation().view, ViewKind::step);
+    }
+}
+
+TEST_F(StepViewTest, AColumnsKeyIsTheCellOfItsStage) {
+    open_steps();
+    const char* const stages[] = {"scores", "scaled", "masked", "weights", "weights", "weights"};
+    for (int index = 0; index <= k_weights_column; ++index) {
+        move(in_bar(column(index), 4, 8, 0.5f));
+        ASSERT_TRUE(interaction().hovered) << index;
+        EXPECT_EQ(stage_name(interaction().hovered->stage), stages[index]);
+        EXPECT_EQ(interaction().hovered->cell, (Cell{0, 4}));
+    }
+    click(in_bar(column(k_weights_column), 2, 8, 0.5f));
+    EXPECT_EQ(inspected_cell(document(), interaction())->cell, (Cell{0, 2}));
+}
+
+/// Whatever the temperature, a weight of 0.5 is half as long as the column is wide.
+TEST_F(StepViewTest, BarsOfWeightsAreOnAFixedRange) {
+    open_steps();
+    for (const double temperature : {1.0, 4.0, 20.0}) {
+        change([&](Session& s) {
+            s.experiment.weighting.temperature = temperature;
+            s.presentation.lock("weights"_stage, Cell{1, 4});
+        });
+        const ImRect place = column(k_weights_column);
+        move({2, 2});
+        const gl::Pixels seen = picture();
+        const auto at = [&](float share) {
+            const ImVec2 p = in_bar(place, 4, 8, share);
+            return seen.at(static_cast<int>(p.x), static_cast<int>(p.y));
+        };
+        const float weight = weights().buffer.at(0, 1, 4);
+        ASSERT_GT(weight, 0.1f);
+        EXPECT_EQ(at(weight - 0.03f), at(0.02f)) << temperature << ": the bar reaches the weight, " << weight;
+        EXPECT_NE(at(weight + 0.03f), at(0.02f)) << temperature << ": and ends there";
+    }
+}
+
+TEST_F(StepViewTest, NothingIsShownOfAStepThatIsNotTaken) {
+    open_steps();
+    change([](Session& s) { s.presentation.lock("weights"_stage, Cell{1, 4}); });
+    const ImRect place = column(k_weights_column);
+    const ImVec2 p = in_bar(place, 4, 8, 0.3f);
+    playback().go_to(5);
+    move({2, 2});
+    const std::uint32_t before = picture().at(static_cast<int>(p.x), static_cast<int>(p.y));
+    playback().go_to(6);
+    EXPECT_NE(picture().at(static_cast<int>(p.x), static_cast<int>(p.y)), before);
+}
+
+TEST_F(StepViewTest, AMeanIsNotComputedStepByStep) {
+    open_steps(test::four_heads());
+    EXPECT_GT(playback().steps, 0);
+    press(Key::space);
+    change([](Session& s) { s.presentation.head = {HeadChoice::Kind::mean}; });
+    step();
+    EXPECT_FALSE(playback().playing);
+    press(Key::space);
+    EXPECT_FALSE(playback().playing);
+}
+
+TEST_F(StepViewTest, ALongRowScrollsToTheKeyThatIsChosen) {
+    Session session = load_example("scaled-dot-product");
+    session.experiment.input.text.clear();
+    for (int i = 0; i < 300; ++i) session.experiment.input.text += "w" + std::to_string(i) + " ";
+    open_steps(session);
+    change([](Session& s) { s.presentation.lock("weights"_stage, Cell{10, 250}); });
+    const int first = playback().first_key;
+    EXPECT_LE(first, 250);
+    EXPECT_GT(first, 200);
+    wheel(column(0).GetCenter(), 3);
+    EXPECT_EQ(playback().first_key, first - 9);
+}
+
+TEST_F(StepViewTest, EveryExampleOfAttentionHasStepsAndPlaysThemInSmallWindows) {
+    std::set<std::string> without;
+    for (const std::string& example : example_names()) {
+        open_steps(load_example(example), 1024, 700);
+        const auto weights_of = last_weights(*document().trace(), 1);
+        if (!weights_of) without.insert(example);
+        if (!weights_of || document().presentation().view != ViewKind::step) continue;
+        const bool mean =
+            weights_of->shape().heads > 1 &&
+            head_on_screen(*weights_of, document().presentation().head).kind == HeadChoice::Kind::mean;
+        if (mean) continue;
+        press(Key::space);
+        EXPECT_TRUE(playback().playing) << example;
+        wait(12);
+        EXPECT_EQ(playback().shown(), playback().steps) << example;
+        EXPECT_GT(playback().steps, 2) << example;
+    }
+    EXPECT_EQ(without, std::set<std::string>{"encoder-decoder"}) << "the one without attention";
+}
+
+}  // namespace
+}  // namespace attnscope
