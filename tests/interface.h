@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/shell/workspace.h"
+#include "core/experiment/option_section.h"
 #include "core/session/examples.h"
 #include "tests/headless.h"
 
@@ -69,6 +70,10 @@ protected:
         state.session = std::move(session);
         state.scale = scale;
         workspace = std::make_unique<Workspace>(state, EvaluateOptions{}, [] {});
+        // Tests of single rows find them all; what a person sees at first is tested by itself.
+        workspace->controls().folded_sections.clear();
+        for (const auto& [section, name] : choices<OptionSection>())
+            workspace->controls().whole_sections.insert(std::string(name));
         callbacks = workspace->callbacks();
         window->set_theme(workspace->theme());
         settle();

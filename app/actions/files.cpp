@@ -94,7 +94,14 @@ std::string take(ActionContext& context, const std::string&, const std::string& 
 
 }  // namespace
 
-void new_session(ActionContext& c) { open_unnamed_with_theme(c, Session{}); }
+/// A word that is typed adds a row and a column and leaves the scores of the others alone; projections as
+/// layers are drawn in practice make weights that are neither all alike nor all on one key.
+void new_session(ActionContext& c) {
+    Session session;
+    session.experiment.input.vocabulary = VocabularyOrder::stable;
+    session.experiment.attention.projection = Projection::xavier;
+    open_unnamed_with_theme(c, std::move(session));
+}
 
 std::string why_no_image(const ActionContext& c) {
     Experiment alone = c.document.experiment();

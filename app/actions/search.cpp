@@ -34,6 +34,8 @@ struct Synonym {
     std::string_view title, words;
 };
 constexpr std::array k_synonyms = {
+    Synonym{"color spacing", "logarithmic log scale decades"},
+    Synonym{"range", "color bar limits vmin vmax percentile quantile clip"},
     Synonym{"mask: causal", "look-ahead lookahead autoregressive decoder future triangular"},
     Synonym{"valid", "padding pad length ignore"},
     Synonym{"mask", "masking masked_fill hide"},

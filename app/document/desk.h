@@ -34,8 +34,11 @@ struct Desk {
 /// the option's name in words.
 std::string named_as(std::string_view option, const std::string& label, const Error& error);
 
-/// Sets one option of the session from text; if it is rejected, the error becomes the notice and nothing
-/// changes.
+/// Sets the options of the notice's remedy, in one undo step; the notice is gone.
+void apply_remedy(Desk& desk);
+
+/// Sets one option of the session from text; if it is rejected, the error becomes the notice, with a remedy
+/// if one is known, and nothing changes.
 void set_option(Desk& desk, std::string_view option, const std::string& text,
                 const std::string& gesture = {});
 

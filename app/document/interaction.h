@@ -35,10 +35,22 @@ struct DrawnHeads {
     std::vector<int> drawn = {};  ///< from 0; −1: the mean
 };
 
+/// What makes possible what was refused: options to set together, and what the button says.
+struct Remedy {
+    std::string label;
+    std::vector<std::pair<std::string, std::string>> options;  ///< names and texts
+};
+
 /// One line for the status bar.
 struct Notice {
     std::string text;
     bool problem = false;
+    std::optional<Remedy> remedy = {};
+};
+
+/// A row that a section of the experiment panel leaves out: it does not apply, or is off and rarely needed.
+struct LeftOutRow {
+    std::string label, why;
 };
 
 /// The words that the task does not know, and of what they were found.
@@ -126,11 +138,13 @@ struct Interaction {
     std::array<CheckedWords, 2> checked_words;   ///< of the first sentence and the second
     std::string heads_order = "layer and head";  ///< of the view of heads
     DrawnHeads lines_of;                         ///< in the view of lines
-    std::optional<Cell> locked_key;  ///< the locked cell if, in the view of lines, it stands for its key
-    StepPlayback step_playback;      ///< of the view of steps
-    bool whole_row = false;          ///< the inspector lists all of a long row, not the largest alone
-    int task_sentences = 0;          ///< how many were asked for
-    std::string control_label;       ///< of the row being drawn
+    std::optional<Cell> locked_key;    ///< the locked cell if, in the view of lines, it stands for its key
+    StepPlayback step_playback;        ///< of the view of steps
+    bool whole_row = false;            ///< the inspector lists all of a long row, not the largest alone
+    int task_sentences = 0;            ///< how many were asked for
+    std::string control_label;         ///< of the row being drawn
+    std::string section;               ///< of the experiment panel, being drawn
+    std::vector<LeftOutRow> left_out;  ///< of this section
     bool experiment_panel_open = true;
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1

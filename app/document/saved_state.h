@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -23,6 +24,8 @@ struct SavedState {
     double scale = 1;                       ///< of the interface, k_least_scale … k_largest_scale
     std::string export_folder;
     BackendWish backend = BackendWish::automatic;
+    std::set<std::string> folded_sections = {"Image", "Position",
+                                             "Projections"};  ///< of the experiment panel
     std::string closed_note;  ///< the note that was closed; it stays closed until a session is opened
 
     bool operator==(const SavedState&) const = default;

@@ -168,7 +168,7 @@ void HeatmapRenderer::draw(ImDrawList& list, const HeatmapSource& source, ImVec2
     records_.push_back(
         {.renderer = this,
          .look = look,
-         .first_values = ColorScale{.map = nullptr, .min = look.min, .max = look.max}.first_values(),
+         .first_values = ColorScale{nullptr, look.min, look.max, look.spacing}.first_values(),
          .cell = {static_cast<float>(placed.cell_width), static_cast<float>(placed.cell_height)},
          .anchor = {std::floor(top_left.x), std::floor(top_left.y)},
          .pieces = std::move(pieces)});

@@ -14,6 +14,7 @@
 #include "app/heatmap/heatmap_tiles.h"
 #include "core/gpu/gl.h"
 #include "core/picture/color.h"
+#include "core/picture/presentation.h"
 #include "core/picture/theme.h"
 
 namespace attnscope {
@@ -27,8 +28,9 @@ struct HeatmapLook {
     };
     Style style = Style::colors;
     int table = 0;   ///< a color map's index in colormaps(), or from HeatmapRenderer::add_table
-    double min = 0;  ///< range as in ColorScale: min < max, both finite
+    double min = 0;  ///< range and spacing as in ColorScale: min < max, both finite
     double max = 1;
+    ColorSpacing spacing = ColorSpacing::linear;
     float scale = 1;    ///< of the interface: scales the widths of gaps, hatching and marks
     float opacity = 1;  ///< of the heatmap over its background
     bool gaps = true;   ///< a background pixel between cells that are large enough

@@ -170,11 +170,11 @@ void softmax_section(Desk& desk, const Ui& ui) {
     const Experiment& e = desk.document.experiment();
     const bool queries = e.over_queries();
     if (!section_header(ui, OptionSection::softmax, queries ? "over queries" : "over keys")) return;
+    const auto fill = static_cast<float>(0.5 + std::log10(e.weighting.temperature) / 4);
+    factor_row(desk, ui, "temperature", "Temperature", e.weighting.temperature, std::clamp(fill, 0.0f, 1.0f));
     choice_row(desk, ui, "normalizer", "Normalization", choices_of(normalizers()));
     choice_row(desk, ui, "softmax-axis", "Over",
                choices_of<SoftmaxAxis>({"Each row sums to 1", "Each column sums to 1"}));
-    const auto fill = static_cast<float>(0.5 + std::log10(e.weighting.temperature) / 4);
-    factor_row(desk, ui, "temperature", "Temperature", e.weighting.temperature, std::clamp(fill, 0.0f, 1.0f));
     const double least =
         predicts_window(e.weighting.normalizer) ? std::min(e.weighting.local_window, 1.0) : 0;
     number_row(desk, ui, "local-window", "Half-width", e.weighting.local_window, least, k_max_tokens);
@@ -386,7 +386,14 @@ void experiment_panel(Desk& desk, const Ui& ui, const Area& area) {
     if (revealed) ui.controls.folded_sections.erase(std::string(name_of(revealed->section)));
     const std::span<const OptionSection> shown = mechanism_of(desk.document.experiment()).sections;
     for (const Section& each : k_sections)
-        if (std::ranges::find(shown, each.section) != shown.end()) each.draw(desk, ui);
+        if (std::ranges::find(shown, each.section) != shown.end()) {
+            desk.state.section = name_of(each.section);
+            each.draw(desk, ui);
+            ImGui::PushID(desk.state.section.c_str());
+            left_out_line(desk, ui);
+            ImGui::PopID();
+        }
+    desk.state.section.clear();
     ImGui::Dummy({1, ui.px(12)});
     ImGui::EndChild();
     // What has no row now: it is set elsewhere, or has no effect.

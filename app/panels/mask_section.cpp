@@ -13,6 +13,8 @@
 namespace attnscope {
 namespace {
 
+const char* const k_painted_help = "a custom mask: any pairs, painted or set as a matrix";
+
 std::string open_cells(Desk& desk) {
     const Stage* mask =
         desk.document.trace() ? desk.document.trace()->find(mask_stage(desk.document.experiment())) : nullptr;
@@ -151,7 +153,7 @@ void painted_row(Desk& desk, const Ui& ui) {
         if (small_button(ui, "paint", "paint…", "Shows the mask: click and drag to paint", width))
             begin_painting(desk);
     };
-    option_row(desk, ui, "mask", "Painted", control, "a custom mask: any pairs, painted or set as a matrix");
+    option_row(desk, ui, "mask", "Painted", control, k_painted_help);
 }
 
 /// The kind of mask in the field's terms: a valid length masks the padding after it.
@@ -175,9 +177,13 @@ void mask_section(Desk& desk, const Ui& ui) {
                 mask_row(desk, ui, kind, shown == 1 ? name : fmt::format("{} {}", name, shown), i);
                 if (desk.document.experiment().weighting.mask != rules) return;
             }
-        if (!shown) mask_row(desk, ui, kind, name, std::nullopt);
+        if (shown) continue;
+        const bool common = kind.choice == MaskForm::causal || kind.choice == MaskForm::valid;
+        if (common || !leaves_out(desk, ui, "mask", name, std::string(kind.summary)))
+            mask_row(desk, ui, kind, name, std::nullopt);
     }
-    painted_row(desk, ui);
+    const bool painted = desk.document.experiment().is_given("mask");
+    if (painted || !leaves_out(desk, ui, "mask", "Painted", k_painted_help)) painted_row(desk, ui);
 }
 
 void given_section(Desk& desk, const Ui& ui) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "core/number_text.h"
 #include "core/session/applies.h"
@@ -35,10 +37,52 @@ bool applies(const Desk& desk, std::string_view option) {
     return why_unused(*find_option(option), desk.document.experiment()).empty();
 }
 
+bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::string& label,
+                const std::string& why) {
+    const std::string& section = desk.state.section;
+    if (section.empty()) return false;
+    desk.state.left_out.push_back({label, why});
+    if (desk.state.reveal == option) ui.controls.whole_sections.insert(section);
+    return !ui.controls.whole_sections.contains(section);
+}
+
+void left_out_line(Desk& desk, const Ui& ui) {
+    const std::vector<LeftOutRow> rows = std::exchange(desk.state.left_out, {});
+    if (rows.empty()) return;
+    std::set<std::string>& whole = ui.controls.whole_sections;
+    const std::string& section = desk.state.section;
+    const bool shown = whole.contains(section);
+    std::string labels, reasons;
+    for (const LeftOutRow& row : rows) {
+        labels += (labels.empty() ? "" : ", ") + row.label;
+        reasons += (reasons.empty() ? "" : "\n") + row.label + ": " + row.why;
+    }
+    const bool one_reason =
+        std::ranges::all_of(rows, [&](const LeftOutRow& row) { return row.why == rows.front().why; });
+    ImGui::PushID("left out");
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float left = ImGui::GetWindowPos().x + ui.px(k_margin);
+    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x - ui.px(8);
+    const Area area{{left - ui.px(4), at.y}, {right, at.y + ui.px(22)}};
+    ImGui::SetCursorScreenPos(area.min);
+    const bool clicked = ImGui::InvisibleButton("show", {area.width(), area.height()});
+    const bool hovered = ImGui::IsItemHovered();
+    tooltip(ui, reasons);
+    if (keyboard_use(ui, ImGui::GetID("show"), area).pressed || clicked)
+        if (!whole.erase(section)) whole.insert(section);
+    const std::string text = shown ? "− what does not apply or is off"
+                                   : "+ " + labels + (one_reason ? " (" + rows.front().why + ")" : "");
+    draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {left, at.y + ui.px(4)},
+              ink(hovered ? ui.theme.accent : ui.theme.secondary), text, Align::left, right - left);
+    ImGui::PopID();
+    ImGui::SetCursorScreenPos({ImGui::GetWindowPos().x, at.y + ui.px(25)});
+}
+
 void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* label,
                 const std::function<void(float width)>& control, std::string_view help) {
     const Option& option = *find_option(name);
     const std::string disabled = capitalized(why_unused(option, desk.document.experiment()));
+    if (!disabled.empty() && leaves_out(desk, ui, name, label, disabled)) return;
     ImGui::PushID(label);
     const ImVec2 window = ImGui::GetWindowPos();
     const float top = ImGui::GetCursorPosY();

@@ -41,9 +41,16 @@ inline bool section_header(const Ui& ui, OptionSection section, const std::strin
 /// Whether the option currently affects anything.
 bool applies(const Desk& desk, std::string_view option);
 
+/// Whether the section being drawn leaves a row out, which it then counts: one of an option that does not
+/// apply, and has not been searched for, unless the section shows all of its rows.
+bool leaves_out(Desk& desk, const Ui& ui, std::string_view option, const std::string& label,
+                const std::string& why);
+/// The line at the end of a section that names what was left out and shows it.
+void left_out_line(Desk& desk, const Ui& ui);
+
 /// A row with an option's label, symbol and help, and its control: calls `control` with the available width.
-/// Right-click resets the option. If the option does not apply, the row is disabled and the tooltip says why.
-/// `help` replaces the option's help where it has several rows.
+/// Right-click resets the option. If the option does not apply, the row is left out or disabled, and a
+/// tooltip says why. `help` replaces the option's help where it has several rows.
 void option_row(Desk& desk, const Ui& ui, std::string_view option, const char* label,
                 const std::function<void(float width)>& control, std::string_view help = {});
 

@@ -197,6 +197,15 @@ void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& conte
                                 : desk.state.notice.problem      ? desk.state.notice.text
                                                                  : "";
     if (!problem.empty()) {
+        if (const auto& remedy = desk.state.notice.remedy; remedy && problem == desk.state.notice.text) {
+            const std::string label = remedy->label;
+            const float width = text_width(ui.fonts.body, label) + ui.px(24);
+            const float said = text_width(ui.fonts.body, problem) + ui.px(16);
+            ImGui::SetCursorScreenPos({std::min(x + said, end - width), area.min.y + ui.px(1)});
+            end = std::min(x + said, end - width) - ui.px(8);
+            if (small_button(ui, "remedy", label, "Set both, so that the number of heads divides d", width))
+                return apply_remedy(desk);
+        }
         draw_text(list, ui.fonts.body, {x, y - 1}, ink(ui.theme.warning), problem, Align::left, end - x);
         ImGui::SetCursorScreenPos({x, area.min.y});
         ImGui::InvisibleButton("problem", {end - x, area.height()});

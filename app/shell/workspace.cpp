@@ -124,6 +124,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       copy_([](const std::string& text) { compat::text_bridge().clipboard.set(text); }),
       processor_(instruction_set()) {
     interaction_.interface_scale = saved_.scale;
+    controls_.folded_sections = saved_.folded_sections;
     if (saved_.file.empty()) return;
     document_.belongs_to(saved_.file);
     first_reader_.start(saved_.file, [file = saved_.file] { return load_session(file); });
@@ -419,6 +420,7 @@ SavedState Workspace::state() const {
     state.session = document_.session();
     state.file = document_.file();
     state.scale = interaction_.interface_scale;
+    state.folded_sections = controls_.folded_sections;
     return state;
 }
 

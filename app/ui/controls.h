@@ -39,6 +39,7 @@ struct Controls {
     ControlFocus focus;
     bool disabled = false;                  ///< the row being drawn does not apply
     std::set<std::string> folded_sections;  ///< of the experiment panel
+    std::set<std::string> whole_sections;   ///< of these, those that also show the rows they leave out
 };
 
 }  // namespace attnscope

@@ -231,9 +231,7 @@ void source(Desk& desk, const Ui& ui, const AlignmentScene& scene, const Places&
     const int stride = label_stride(ui, at.words.pitch);
     for (int j = 0; j < scene.words; ++j) {
         if (!label_shown(j, stride, scene.lit_word)) continue;
-        const double seen = scene.aligned ? (scene.matrix.at(scene.step, j) - scene.scale.min) /
-                                                (scene.scale.max - scene.scale.min)
-                                          : 0;
+        const double seen = scene.aligned ? scene.scale.position(scene.matrix.at(scene.step, j)) : 0;
         const bool lit = j == scene.lit_word;
         ImFont* font = lit ? ui.fonts.strong : ui.fonts.body;
         const Rgb8 color = lit ? ui.theme.text

@@ -439,7 +439,8 @@ ColorScale shared_scale(const Desk& desk, const Scene& scene) {
     for (const auto* shown : {&scene.a, &scene.b})
         if (*shown) {
             const ColorScale own = scale_of(**shown, presentation);
-            scale = scale ? ColorScale{own.map, std::min(scale->min, own.min), std::max(scale->max, own.max)}
+            scale = scale ? ColorScale{own.map, std::min(scale->min, own.min), std::max(scale->max, own.max),
+                                       own.spacing}
                           : own;
         }
     return *scale;

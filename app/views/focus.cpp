@@ -189,16 +189,6 @@ void operands(Desk& desk, const Ui& ui, const FocusLayout& layout, const StageIn
     }
 }
 
-std::string range_caption(const Presentation& presentation, const ShownStage& shown) {
-    switch (presentation.range.kind) {
-        case RangeChoice::Kind::matrix: return "this matrix";
-        case RangeChoice::Kind::head: return shown.stage->shape().heads > 1 ? "this head" : "this matrix";
-        case RangeChoice::Kind::all: return "all heads";
-        case RangeChoice::Kind::fixed: return "fixed";
-    }
-    return "";
-}
-
 void mask_legend(const Ui& ui, const FocusLayout& layout) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     const ImVec2 at = layout.bar.min;
@@ -219,7 +209,7 @@ void color_bar(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLay
     const Area& bar = layout.bar;
     ui.heatmaps.draw_table(*list, static_cast<int>(scale.map - colormaps().data()), bar.min, bar.max);
     draw_text(list, ui.fonts.caption, {bar.min.x, bar.min.y - ui.px(20)}, ink(ui.theme.faint),
-              range_caption(desk.document.presentation(), shown));
+              range_caption(*shown.stage, shown.head, desk.document.presentation()));
     constexpr int k_ticks = 5;
     for (int tick = 0; tick < k_ticks; ++tick) {
         const double t = tick / double(k_ticks - 1);
@@ -227,7 +217,7 @@ void color_bar(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLay
         list->AddLine({bar.max.x, y}, {bar.max.x + ui.px(3), y}, ink(ui.theme.faint));
         draw_text(list, ui.fonts.mono_small,
                   {bar.max.x + ui.px(8), y - compat::font_size(*ui.fonts.mono_small) / 2},
-                  ink(ui.theme.secondary), short_text(scale.min + t * (scale.max - scale.min)));
+                  ink(ui.theme.secondary), short_text(scale.value_at(t)));
     }
 }
 

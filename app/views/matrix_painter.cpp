@@ -66,6 +66,7 @@ HeatmapLook look_on(const Desk& desk, const Ui& ui, const ColorScale& scale) {
     look.table = table_index(*scale.map);
     look.min = scale.min;
     look.max = scale.max;
+    look.spacing = scale.spacing;
     look.scale = ui.scale;
     look.opacity = is_behind(desk) ? k_behind : 1;
     return look;
@@ -142,7 +143,7 @@ void paint_scale(const Ui& ui, const ColorScale& scale, const Area& bar) {
         const float y = bar.max.y - static_cast<float>(t) * bar.height();
         draw_text(list, ui.fonts.mono_small,
                   {bar.max.x + ui.px(8), y - compat::font_size(*ui.fonts.mono_small) / 2},
-                  ink(ui.theme.secondary), short_text(scale.min + t * (scale.max - scale.min)));
+                  ink(ui.theme.secondary), short_text(scale.value_at(t)));
     }
 }
 

@@ -78,21 +78,32 @@ void layer_items(Desk& desk) {
 
 std::string range_words(const Desk& desk) {
     const RangeChoice& range = desk.document.presentation().range;
-    switch (range.kind) {
-        case RangeChoice::Kind::matrix: return "range: this matrix ▾";
-        case RangeChoice::Kind::head: return "range: this head ▾";
-        case RangeChoice::Kind::all: return "range: all heads ▾";
-        case RangeChoice::Kind::fixed:
-            return "range: " + short_text(range.min) + " … " + short_text(range.max) + " ▾";
-    }
-    return "";
+    const auto words = [&]() -> std::string {
+        switch (range.kind) {
+            case RangeChoice::Kind::automatic: return "auto";
+            case RangeChoice::Kind::matrix: return "this matrix";
+            case RangeChoice::Kind::head: return "this head";
+            case RangeChoice::Kind::all: return "all heads";
+            case RangeChoice::Kind::percentile: return "percentiles";
+            case RangeChoice::Kind::fixed: return short_text(range.min) + " … " + short_text(range.max);
+        }
+        return "";
+    };
+    const bool log = desk.document.presentation().spacing == ColorSpacing::log;
+    return "range: " + words() + (log ? ", log" : "") + " ▾";
 }
 
 void range_items(Desk& desk, const Ui& ui) {
+    presentation_item(desk, "auto: weights 0 … 1, else all heads", "range", "auto");
     presentation_item(desk, "this matrix", "range", "matrix");
     presentation_item(desk, "this head", "range", "head");
     presentation_item(desk, "all heads", "range", "all");
+    presentation_item(desk, "1st to 99th percentile", "range", "percentile");
     presentation_item(desk, "fixed: 0 … 1", "range", "0,1");
+    ImGui::Separator();
+    const bool log = desk.document.presentation().spacing == ColorSpacing::log;
+    if (ImGui::MenuItem("logarithmic colors", nullptr, log))
+        set_option(desk, "color-spacing", log ? "linear" : "log");
     ImGui::Separator();
     const RangeChoice& range = desk.document.presentation().range;
     float ends[2] = {static_cast<float>(range.min), static_cast<float>(range.max)};

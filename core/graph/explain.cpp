@@ -69,7 +69,14 @@ Proof prove(const Trace& trace, const StageRecord& record, int head, int row, in
                         .column = column,
                         .value = stage.buffer.at(own_head, row, column),
                         .words = words};
-    return explain(*record.op, cell);
+    Proof proof = explain(*record.op, cell);
+    if (stage.info->role == StageRole::context && stage.part == StageKey::Part::value &&
+        !proof.terms.empty()) {
+        const bool decodes = std::holds_alternative<op::Decode>(*record.op);
+        const StagePtr& values = record.inputs[decodes ? std::size_t{op::Decode::annotations} : 2];
+        proof.mixture = mixture_text(proof.terms, values->info->symbol);
+    }
+    return proof;
 }
 
 /// The proof of a mean over the heads. A remark that every head has becomes the mean's remark.

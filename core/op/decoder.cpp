@@ -276,7 +276,6 @@ private:
         explain_as(proof, WeightedSum{}, DecoderPart::context,
                    {{&of(DecoderPart::weights)}, {&of(rule_.logits())}, {cell_.inputs[annotations]}});
         proof.terms_title = "weight × annotation, word by word";
-        proof.mixture = mixture_text(proof.terms, cell_.words.symbol(annotations));
     }
     void explain_unit_part(Proof& proof, UnitPart part) const {
         std::vector<std::pair<std::string, Eigen::RowVectorXf>> input;

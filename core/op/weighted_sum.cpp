@@ -58,7 +58,6 @@ void WeightedSum::explain(Proof& proof, const Cell& cell) const {
         proof.add_term(cell.words.column_label(0, static_cast<int>(j)), weights(j), values(j),
                        masked(j) == -INFINITY);
     proof.terms_result = cell.value;
-    proof.mixture = mixture_text(proof.terms, cell.words.symbol(2));
     if ((masked.array() == -INFINITY).all()) proof.remark = fully_masked_remark("its context is zero");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "core/graph/trace.h"
 #include "core/picture/colormap.h"
@@ -9,13 +10,20 @@
 
 namespace attnscope {
 
-/// A color table and the values at its two ends; min < max, both finite.
+/// A color table and the values at its two ends; min < max, both finite. Spaced by the logarithm, min > 0, or
+/// −min = max: then by that of the magnitude above max / 1000, and evenly through 0 (as SymLogNorm of
+/// Matplotlib, without its kink).
 struct ColorScale {
     const Colormap* map;
     double min;
     double max;
+    ColorSpacing spacing = ColorSpacing::linear;
 
-    /// The table's entry, 0 … 255, of 256 equal parts of the interval. Values beyond an end (and ±∞) get the
+    /// Where a value lies, 0 … 1 from min to max; beyond them if it is.
+    double position(double value) const;
+    /// The value at a position of 0 … 1.
+    double value_at(double position) const;
+    /// The table's entry, 0 … 255, of 256 equal parts of all positions. Values beyond an end (and ±∞) get the
     /// end's entry; NaN, which has a mark of its own and no color, gets 0.
     int index(double value) const;
     /// The smallest float of each entry: index(value) is the last entry whose float is not above the value.
@@ -29,11 +37,15 @@ struct ColorScale {
 /// - probability: `presentation.colormap`, from 0 (or the smallest value, if negative) to the largest value.
 /// - real: the diverging map, from −m to m, where m is the largest magnitude.
 /// - boolean: 0 … 1; token_id: from the smallest to the largest; both whatever the range, unless it is fixed.
+/// With `presentation.spacing` log, probabilities have the four decades below the range's end.
 /// A fixed range on a diverging map is widened to be symmetric, so that 0 keeps the neutral color. If nothing
 /// is finite, or all values are equal, the scale still has a width. Throws Error(bad_input) for an unknown
 /// color map, a fixed range that is not finite and increasing, and as shown_matrix().
 ColorScale color_scale(const Trace& trace, const Stage& stage, const HeadChoice& head,
                        const Presentation& presentation);
+
+/// What the ends of that scale are, in a few words: "0 … 1", "all heads", "this matrix, log".
+std::string range_caption(const Stage& stage, const HeadChoice& head, const Presentation& presentation);
 
 /// `chosen`, but 0 … 1 for weights whose range is their own: so pictures of several steps and heads compare.
 RangeChoice range_across_steps(const Stage& stage, const RangeChoice& chosen);

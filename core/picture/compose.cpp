@@ -309,7 +309,9 @@ Sheet sheet_of(Figure figure, const Presentation& presentation) {
     sheet.theme = figure.theme;
     sheet.paper = presentation.paper();
     figure.type = FigureType::panel;
-    if (presentation.range.kind == RangeChoice::Kind::matrix) figure.range_caption.clear();
+    using Range = RangeChoice::Kind;
+    const Range range = presentation.range.kind;
+    if (range == Range::matrix || range == Range::automatic) figure.range_caption.clear();
     figure.legend = false;
     sheet.panels.push_back({.figure = std::move(figure)});
     return sheet;

@@ -40,19 +40,6 @@ std::string subtitle_of(const Trace& trace, const Stage& stage, const ShownMatri
          rows + (rows.empty() || columns.empty() ? "" : " × ") + columns, head_fact(stage, head)});
 }
 
-std::string range_caption_of(const Stage& stage, const ShownMatrix& shown, RangeChoice::Kind kind) {
-    const bool per_head = stage.shape().per_head;
-    switch (kind) {
-        case RangeChoice::Kind::matrix: return "this matrix";
-        case RangeChoice::Kind::head:
-            if (!per_head) return "this matrix";
-            return shown.mean ? "mean of heads" : fmt::format("head {}", shown.head + 1);
-        case RangeChoice::Kind::all: return per_head ? "all heads" : "this matrix";
-        case RangeChoice::Kind::fixed: return "fixed";
-    }
-    return "";
-}
-
 CellMark mark_of(float value) {
     if (std::isnan(value)) return CellMark::nan;
     if (std::isinf(value)) return value > 0 ? CellMark::plus_infinity : CellMark::minus_infinity;
@@ -237,7 +224,10 @@ Figure figure_of_rows(const Trace& trace, const Stage& stage, const HeadChoice& 
     Figure figure{
         .title = {},
         .subtitle = {},
-        .range_caption = range_caption_of(stage, shown, presentation.range.kind),
+        .range_caption = range_caption(
+            stage,
+            shown.mean ? HeadChoice{HeadChoice::Kind::mean} : HeadChoice{HeadChoice::Kind::one, shown.head},
+            presentation),
         .row_title = std::string(axis_name(trace.experiment, stage.info->rows)),
         .column_title = std::string(axis_name(trace.experiment, stage.info->columns)),
         .row_labels = {labels.begin() + rows.first, labels.begin() + rows.first + rows.count},

@@ -241,7 +241,7 @@ void draw_bar(const Pen& pen) {
     std::optional<Rgb8> last;
     for (int y = 0; y < bar.height; ++y) {
         const double part = 1 - (y + 0.5) / bar.height;
-        const Rgb8 color = scale.color(scale.min + part * (scale.max - scale.min));
+        const Rgb8 color = scale.color(scale.value_at(part));
         if (std::exchange(last, color) == color) continue;
         set_source(pen.cairo, color);
         // Each part extends to the bottom, so that no seam shows between rows where a viewer smooths edges.

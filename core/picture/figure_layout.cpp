@@ -333,7 +333,36 @@ double lines_left(const Figure& figure, const TextFace& face, FigureLayout& layo
 
 }  // namespace
 
+namespace {
+
+/// Both ends, 0 where it is between them, and powers of ten with room for their texts.
+std::vector<ScaleTick> log_ticks(const Figure& figure, double room) {
+    const ColorScale& scale = figure.scale;
+    std::vector<double> values;
+    const double largest = std::max(std::abs(scale.min), std::abs(scale.max));
+    for (int power = static_cast<int>(std::floor(std::log10(largest))); power > -40; --power) {
+        const double value = std::pow(10, power);
+        if (value < largest * 1e-4) break;
+        values.push_back(value);
+        if (scale.min < 0) values.push_back(-value);
+    }
+    if (scale.min < 0) values.insert(values.begin(), 0);
+    std::vector<ScaleTick> ticks{{0, (figure.clipped_below ? "≤ " : "") + short_text(scale.min)},
+                                 {1, (figure.clipped_above ? "≥ " : "") + short_text(scale.max)}};
+    for (const double value : values) {
+        const double position = scale.position(value);
+        if (std::ranges::all_of(
+                ticks, [&](const ScaleTick& tick) { return std::abs(tick.position - position) >= room; }))
+            ticks.push_back({position, short_text(value)});
+    }
+    std::ranges::sort(ticks, {}, &ScaleTick::position);
+    return ticks;
+}
+
+}  // namespace
+
 std::vector<ScaleTick> scale_ticks(const Figure& figure, int pixels) {
+    if (figure.scale.spacing == ColorSpacing::log) return log_ticks(figure, 18.0 / pixels);
     const double min = figure.scale.min;
     const double max = figure.scale.max;
     const double width = max - min;

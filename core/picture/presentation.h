@@ -27,19 +27,35 @@ struct HeadChoice {
 /// The range of the color bar.
 struct RangeChoice {
     enum class Kind {
-        matrix,  ///< the matrix shown: this head's, or the mean's
-        head,    ///< this head: scores, scaled and masked scores together; weights and context each on their
-                 ///< own
-        all,     ///< this stage, all heads
-        fixed,   ///< from min to max
+        automatic,   ///< weights of up to k_few_keys keys: 0 … 1; all else: as `all`
+        matrix,      ///< the matrix shown: this head's, or the mean's
+        head,        ///< this head: scores, scaled and masked scores together; weights and context each on
+                     ///< their own
+        all,         ///< this stage, all heads
+        percentile,  ///< the matrix shown without its smallest and its largest 1 %, which get the ends'
+                     ///< colors
+        fixed,       ///< from min to max
     };
-    Kind kind = Kind::matrix;
+    Kind kind = Kind::automatic;
     double min = 0;
     double max = 1;
     bool operator==(const RangeChoice& other) const {
         return kind == other.kind && (kind != Kind::fixed || (min == other.min && max == other.max));
     }
 };
+
+/// Weights of more keys are too small for a range of 0 … 1.
+inline constexpr int k_few_keys = 32;
+
+/// How the colors are spaced over the range.
+enum class ColorSpacing {
+    linear,
+    log,  ///< by the logarithm, over four decades of weights and three on either side of 0 of signed values
+};
+constexpr auto choice_names(ColorSpacing) {
+    using enum ColorSpacing;
+    return std::to_array<ChoiceName<ColorSpacing>>({{linear, "linear"}, {log, "log"}});
+}
 
 /// A cell of a stage, counted from 0.
 struct Cell {
@@ -102,6 +118,7 @@ struct Presentation {
     StageKey stage = "weights"_stage;  ///< in focus; its layer, 2 … 24 or 0 for the first, is the one shown
     HeadChoice head;
     RangeChoice range;
+    ColorSpacing spacing = ColorSpacing::linear;
     ColormapKind colormap = ColormapKind::viridis;
     ThemeKind theme = ThemeKind::dark;
     std::optional<int>

@@ -162,6 +162,18 @@ int largest_cell(Sheet& sheet, const TextFace& face, double highest) {
     return fits;
 }
 
+/// A whole width that the smallest cells fit. A title's lines may be longer on wider paper, so that the width
+/// needed here may not be enough there.
+double enough_millimeters(Sheet& sheet, const TextFace& face) {
+    set_cells(sheet, 1);
+    for (int tries = 0;; ++tries) {
+        const SheetLayout layout = lay_out(sheet, face);
+        const double needed = std::ceil(layout.needed * layout.points / k_points_per_millimeter);
+        if (needed <= sheet.paper->width || tries == 20) return sheet.paper->width;
+        sheet.paper->width = needed;
+    }
+}
+
 }  // namespace
 
 SheetLayout lay_out(const Sheet& sheet, const TextFace& face) {
@@ -206,12 +218,12 @@ void fit_cells(Sheet& sheet, const TextFace& face) {
     if (size == 0 && largest_cell(sheet, face, k_any_height) > 0) size = 1;  // many small ones: a long page
     set_cells(sheet, std::max(size, 1));
     if (size > 0) return;
-    const SheetLayout layout = lay_out(sheet, face);
+    const double width = sheet.paper->width;
     throw Error(
         ErrorKind::bad_input,
         fmt::format("the picture does not fit a width of {} mm: use at least {:.0f} mm or a smaller font "
                     "size",
-                    sheet.paper->width, std::ceil(layout.needed * layout.points / k_points_per_millimeter)));
+                    width, enough_millimeters(sheet, face)));
 }
 
 void draw(const Sheet& sheet, const SheetLayout& layout, const TextFace& face, cairo_t* cairo,

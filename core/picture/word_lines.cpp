@@ -14,7 +14,7 @@ constexpr int k_most_lines = 1500;  ///< per picture: more would be one gray are
 std::vector<WordLine> word_lines(std::span<const float> weights, const ColorScale& scale, int most) {
     std::vector<WordLine> lines;
     for (std::size_t j = 0; j < weights.size(); ++j) {
-        const double strength = std::clamp((weights[j] - scale.min) / (scale.max - scale.min), 0.0, 1.0);
+        const double strength = std::clamp(scale.position(weights[j]), 0.0, 1.0);
         if (std::isfinite(weights[j]) && strength >= k_weakest)
             lines.push_back({static_cast<int>(j), strength});
     }

@@ -387,14 +387,14 @@ const std::array k_options = {
         "Which query may attend to which key; repeatable, a pair is open if all rules allow it; valid marks "
         "padding; a file (CSV, NPY) of 0 (closed) and 1 (open) is read immediately and stored in the session",
         list, mask_json, set_mask},
+    Option{"temperature", Section::softmax, "T", "T", "Divides the scaled scores; above 0", number,
+           FIELD(experiment, weighting.temperature, as_double)},
     Option{"normalizer", Section::softmax, "", k_arguments<decltype(Weighting::normalizer)>,
            "How masked scores become weights", text, CHOICE(experiment, weighting.normalizer)},
     Option{"softmax-axis", Section::softmax, "", k_arguments<decltype(Attention::softmax_axis)>,
            "The direction in which the weights sum to 1: each row over the keys, or each column over the "
            "queries",
            text, CHOICE(experiment, attention.softmax_axis)},
-    Option{"temperature", Section::softmax, "T", "T", "Divides the scaled scores; above 0", number,
-           FIELD(experiment, weighting.temperature, as_double)},
     Option{"local-window", Section::softmax, "D", "NUMBER",
            "How far local attention looks to either side, 0 to 4096; local-p: above 0", number,
            local_window_json,
@@ -530,9 +530,15 @@ const std::array k_options = {
            "A head, counted from 1, all heads, or their mean; only N × M stages have a mean, others are "
            "written head by head",
            word_or_number, head_json, set_head},
-    Option{"range", Section::presentation, "", "matrix|head|all|MIN,MAX", "The range of the color bar", text,
-           [](const Session& s) -> Json { return range_text(s.presentation.range); },
+    Option{"range", Section::presentation, "", "auto|matrix|head|all|percentile|MIN,MAX",
+           "The range of the color bar; auto: 0 to 1 for weights of up to 32 keys, else that of all heads; "
+           "percentile: from the 1st to the 99th, what lies beyond gets the color of the end",
+           text, [](const Session& s) -> Json { return range_text(s.presentation.range); },
            [](Session& s, const OptionValue& v) { s.presentation.range = parse_range(as_text(v)); }},
+    Option{"color-spacing", Section::presentation, "", k_arguments<decltype(Presentation::spacing)>,
+           "How colors are spaced over the range; log: by the logarithm, over four decades of weights, "
+           "three on either side of 0 of signed values",
+           text, CHOICE(presentation, spacing)},
     Option{"colormap", Section::presentation, "", k_arguments<decltype(Presentation::colormap)>,
            "Colors of weights; signed values are always blue to red", text, CHOICE(presentation, colormap)},
     Option{"theme", Section::presentation, "", k_arguments<decltype(Presentation::theme)>,
@@ -596,18 +602,22 @@ const Option* find_option(std::string_view name) {
 
 RangeChoice parse_range(std::string_view value) {
     using Kind = RangeChoice::Kind;
+    if (value == "auto") return {Kind::automatic};
+    if (value == "percentile") return {Kind::percentile};
     if (value == "matrix") return {Kind::matrix};
     if (value == "head") return {Kind::head};
     if (value == "all") return {Kind::all};
     const auto pair = parse_pair(value);
     if (!pair || !std::isfinite(pair->first) || !std::isfinite(pair->second) || pair->first >= pair->second)
-        refuse("expected matrix, head, all or MIN,MAX with MIN below MAX, not " +
+        refuse("expected auto, matrix, head, all, percentile or MIN,MAX with MIN below MAX, not " +
                quoted_value(std::string(value)));
     return {Kind::fixed, pair->first, pair->second};
 }
 
 std::string range_text(const RangeChoice& range) {
     switch (range.kind) {
+        case RangeChoice::Kind::automatic: return "auto";
+        case RangeChoice::Kind::percentile: return "percentile";
         case RangeChoice::Kind::matrix: return "matrix";
         case RangeChoice::Kind::head: return "head";
         case RangeChoice::Kind::all: return "all";

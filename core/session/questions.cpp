@@ -27,13 +27,12 @@ void output_of_you(Presentation& presentation) { presentation.lock("context"_sta
 constexpr std::array k_questions = {
     Question{"Which word does this word look at most?",
              "The locked row is that of “you”. Its bars in the inspector, and the line below the weights, "
-             "say which "
-             "word gets most of it. Click a token or a cell for another row.",
+             "say which word gets most of it. Point at another token for its row, click it to keep it.",
              "scaled-dot-product", "", as_it_is},
     Question{"Why is this cell so high?",
              "The inspector adds up q · k term by term, divides by √d_k, subtracts the row's maximum, takes "
-             "exp and "
-             "divides by the row's sum: the last number is the cell.",
+             "exp and divides by the row's sum: the last number is the cell. Beside it are the same steps of "
+             "its rival, the word that comes next.",
              "scaled-dot-product", "", as_it_is},
     Question{"What does dividing by √d_k do?",
              "A divides the scores by √d_k, B does not. Larger scores make the softmax sharper: in B nearly "
@@ -56,14 +55,13 @@ constexpr std::array k_questions = {
         "weights hardly anything does.",
         "scaled-dot-product", "another seed", compared},
     Question{"How does softmax turn scores into weights?",
-             "B divides the scores by twice the temperature before the softmax: the same order, but the "
-             "largest weight "
-             "is smaller. The inspector shows max, exp and sum of both.",
-             "scaled-dot-product", "twice the temperature", compared},
+             "Space plays the row of “you”: minus its maximum, exp, divided by the sum. A score 2 below the "
+             "maximum keeps exp(−2) = 0.14 of its share. Turn the temperature and watch the bars.",
+             "scaled-dot-product", "", in_view<ViewKind::step>},
     Question{"What is the output vector made of?",
              "A cell of the context is the sum of the values in its column, each times the weight of its "
-             "word. The "
-             "inspector lists the products.",
+             "word. The inspector lists the products, and says what the whole row is: mostly the value of "
+             "“to”.",
              "scaled-dot-product", "", output_of_you},
     Question{
         "How do dot-product and additive scores differ?",

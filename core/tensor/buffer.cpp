@@ -140,6 +140,7 @@ struct Buffer::State {
     struct Head {
         Fact<ValueRange> range;
         Fact<std::vector<Tensor>> pyramid;  ///< levels 1, 2, …
+        Fact<std::pair<float, float>> percentiles;
         Fact<std::vector<float>> row_largest;
         Fact<std::vector<float>> column_largest;
         Copies<Matrix> rows;              ///< by block of rows
@@ -264,6 +265,23 @@ const ValueRange& Buffer::range() const {
 
 const ValueRange* Buffer::known_range(int head) const { return state_->of_head(head).range.known(); }
 const ValueRange* Buffer::known_range() const { return state_->all.known(); }
+
+const std::pair<float, float>& Buffer::percentiles(int head) const {
+    return state_->of_head(head).percentiles.get([&] {
+        const Matrix values = rows(head, 0, shape().rows);
+        std::vector<float> finite;
+        finite.reserve(static_cast<std::size_t>(values.size()));
+        for (const float each : std::span(values.data(), static_cast<std::size_t>(values.size())))
+            if (std::isfinite(each)) finite.push_back(each);
+        const auto at_rank = [&](double part) {
+            const double rank = std::ceil(part * static_cast<double>(finite.size()));
+            const auto nth = finite.begin() + std::max(0, static_cast<int>(rank) - 1);
+            std::ranges::nth_element(finite, nth);
+            return *nth;
+        };
+        return finite.empty() ? std::pair(0.0f, 0.0f) : std::pair(at_rank(0.01), at_rank(0.99));
+    });
+}
 
 const std::vector<float>& Buffer::row_largest(int head) const {
     return state_->of_head(head).row_largest.get([&] {

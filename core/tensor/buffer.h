@@ -89,6 +89,10 @@ public:
     const ValueRange* known_range(int head) const;  ///< nullptr: not known yet
     const ValueRange* known_range() const;
 
+    /// The 1st and the 99th percentile of the finite values of one head, by the nearest rank; 0 and 0 where
+    /// none is finite.
+    const std::pair<float, float>& percentiles(int head) const;
+
     /// The largest value of each row of one head: NaN if the row contains one, −∞ if it contains nothing
     /// else.
     const std::vector<float>& row_largest(int head) const;

@@ -357,7 +357,10 @@ TEST_F(ActionTest, SavesAndOpensASession) {
     const Session kept = document.session();
     run("file.new");
     EXPECT_EQ(document.file(), "");
-    EXPECT_EQ(document.session(), Session{});
+    Session fresh;
+    fresh.experiment.input.vocabulary = VocabularyOrder::stable;
+    fresh.experiment.attention.projection = Projection::xavier;
+    EXPECT_EQ(document.session(), fresh);
     take_opened(c, read_to_open(file));
     EXPECT_EQ(document.session(), kept);
     EXPECT_EQ(document.file(), file);

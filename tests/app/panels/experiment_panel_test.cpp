@@ -206,9 +206,9 @@ TEST_F(ExperimentPanelTest, EverySettingHasARow) {
         {"bandwidth", {"Bandwidth", "label"}},
         {"scale", {"Scale", "label"}},
         {"mask", {"Causal", "label"}},
+        {"temperature", {"Temperature", "label"}},
         {"normalizer", {"Normalization", "label"}},
         {"softmax-axis", {"Over", "label"}},
-        {"temperature", {"Temperature", "label"}},
         {"local-window", {"Half-width", "label"}},
         {"dropout", {"Dropout", "label"}},
         {"dropout-seed", {"Dropout seed", "label"}},
@@ -386,6 +386,108 @@ TEST_F(PlacesTest, AreWrittenForScripts) {
     std::printf("place sentence %d %d\nplace seed %d %d\n", static_cast<int>(sentence.x),
                 static_cast<int>(sentence.y), static_cast<int>(seed.x), static_cast<int>(seed.y));
     EXPECT_LT(sentence.y, seed.y);
+}
+
+// ---- what is in sight
+
+/// The panel as it is at the first start.
+class FirstSightTest : public InterfaceTest {
+protected:
+    void see(Session session, int width = 1600, int height = 1000) {
+        start(std::move(session), width, height);
+        as_at_first();
+    }
+    void as_at_first() {
+        workspace->controls().folded_sections = SavedState{}.folded_sections;
+        workspace->controls().whole_sections.clear();
+        settle();
+    }
+    ImRect row(const char* label) {
+        ImGuiWindow* panel = find_window("/experiment_");
+        return area_of(panel, id_of(*panel, {label, "label"}));
+    }
+    bool is_drawn(const char* label) { return row(label).GetHeight() > 1; }
+};
+
+TEST_F(FirstSightTest, HeadsScaleMaskAndTemperatureAre) {
+    start_noted(load_example("scaled-dot-product"));
+    as_at_first();
+    for (const char* label :
+         {"Seed", "Dimension", "Heads", "Function", "Scale", "Causal", "Padding", "Temperature"}) {
+        EXPECT_TRUE(is_drawn(label)) << label;
+        EXPECT_LT(row(label).Max.y, 974) << label << " is above the status bar";
+    }
+}
+
+TEST_F(FirstSightTest, RowsThatDoNotApplyAreOneLineThatShowsThem) {
+    see(load_example("scaled-dot-product"));
+    EXPECT_FALSE(is_drawn("Bandwidth"));
+    EXPECT_FALSE(is_drawn("Window"));
+    click(place_of("/experiment_", {"Score", "left out", "show"}));
+    EXPECT_TRUE(is_drawn("Bandwidth"));
+    EXPECT_FALSE(is_drawn("Window")) << "of another section";
+    click(place_of("/experiment_", {"Score", "left out", "show"}));
+    EXPECT_FALSE(is_drawn("Bandwidth"));
+    document().change([](Session& s) { s.experiment.attention.score = Score::rbf; });
+    settle();
+    EXPECT_TRUE(is_drawn("Bandwidth")) << "it applies";
+    document().change([](Session& s) { s.experiment.weighting.mask = {{MaskForm::window, {1, 1}}}; });
+    settle();
+    EXPECT_TRUE(is_drawn("Window")) << "it is on";
+}
+
+TEST_F(FirstSightTest, EveryRowOfEveryExampleAppliesOrIsOff) {
+    for (const std::string& example : example_names()) {
+        see(load_example(example));
+        workspace->controls().folded_sections.clear();
+        settle();
+        const auto drawn_before = workspace->controls().focus.drawn.size();
+        for (const auto& [section, name] : choices<OptionSection>())
+            workspace->controls().whole_sections.insert(std::string(name));
+        settle();
+        EXPECT_GE(workspace->controls().focus.drawn.size(), drawn_before) << example;
+        EXPECT_TRUE(interaction().left_out.empty()) << example;
+    }
+}
+
+TEST_F(FirstSightTest, FoldedSectionsAreKept) {
+    see(load_example("scaled-dot-product"));
+    click(place_of("/experiment_", {"Heads"}));
+    EXPECT_TRUE(workspace->state().folded_sections.contains("Heads"));
+    click(place_of("/experiment_", {"Image"}));
+    EXPECT_FALSE(workspace->state().folded_sections.contains("Image"));
+}
+
+TEST_F(FirstSightTest, ANumberOfHeadsThatDoesNotDivideOffersADimensionThatItDoes) {
+    see(load_example("scaled-dot-product"));
+    const Session before = document().session();
+    click(field_of("Heads", {"number", "drag"}));
+    push(pressing(Key::a, k_ctrl));
+    push(typing("12"));
+    play(pressing(Key::enter));
+    ASSERT_TRUE(interaction().notice.remedy) << interaction().notice.text;
+    EXPECT_EQ(document().session(), before);
+    click(place_of("attnscope", {"remedy", interaction().notice.remedy->label}));
+    EXPECT_EQ(document().experiment().attention.heads, 12);
+    EXPECT_EQ(document().experiment().input.dim, 24);
+    EXPECT_EQ(interaction().notice.text, "");
+    press(Key::z, k_ctrl);
+    EXPECT_EQ(document().experiment(), before.experiment) << "one step";
+}
+
+TEST_F(FirstSightTest, ANewSessionKeepsTheScoresOfTheWordsThatWereThere) {
+    workspace->run(*find_action("file.new"));
+    settle();
+    const Matrix before = document().trace()->find("scores"_stage)->buffer.rows(0, 0, 8);
+    const Matrix weights = document().trace()->find("weights"_stage)->buffer.rows(0, 0, 8);
+    document().change([](Session& s) { s.experiment.input.text += " please"; });
+    settle();
+    const Stage& after = *document().trace()->find("scores"_stage);
+    ASSERT_EQ(after.shape().rows, 9);
+    EXPECT_EQ(after.buffer.rows(0, 0, 8).leftCols(8), before);
+    const Eigen::VectorXf largest = weights.rowwise().maxCoeff();
+    EXPECT_LT(largest.mean(), 0.75) << "not all on one key";
+    EXPECT_GT(largest.mean(), 0.2) << "not all alike";
 }
 
 }  // namespace

@@ -451,8 +451,8 @@ TEST(MixtureTest, OfAContextCellIsItsWholeRowInFewWords) {
                   "0.856 V(to) + 0.140 V(translate) + 6 others, 0.004");
     EXPECT_EQ(explain(trace, *trace.find("weights"_stage), 0, 1, 1).mixture, "");
     const Trace decoder = evaluate(load_example("bahdanau-alignment").experiment);
-    EXPECT_NE(explain(decoder, *decoder.find("context"_stage), 0, 0, 0).mixture.find(" H("),
-              std::string::npos);
+    const std::string said = explain(decoder, *decoder.find("decoder_context"_stage), 0, 0, 0).mixture;
+    EXPECT_NE(said.find(" h("), std::string::npos) << said;
 }
 
 TEST(MixtureTest, SaysTheLargestWeightsAndWhatTheOthersAre) {

@@ -1,5 +1,6 @@
 #include "core/picture/color_scale.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/mechanism/evaluate.h"
+#include "core/session/examples.h"
 #include "tests/picture_fixture.h"
 
 namespace attnscope {
@@ -37,17 +40,29 @@ TEST(ColorScaleTest, TheTableIsCutIntoEqualPartsAndItsEndsHoldWhatLiesBeyond) {
 TEST(ColorScaleTest, ComparingWithTheFirstValuesFindsTheEntryOfEveryFloatAroundAnEdge) {
     const struct {
         double min, max;
-    } ranges[] = {{0, 1},        {-85.3, 85.3}, {-1e-7, 1e-7}, {1e6, 1e6 + 1},
-                  {-3e38, 3e38}, {0, 0.1},      {0, 1e-42},    {-1e300, 1e300}};
+        ColorSpacing spacing = ColorSpacing::linear;
+    } ranges[] = {{0, 1},
+                  {-85.3, 85.3},
+                  {-1e-7, 1e-7},
+                  {1e6, 1e6 + 1},
+                  {-3e38, 3e38},
+                  {0, 0.1},
+                  {0, 1e-42},
+                  {-1e300, 1e300},
+                  {1e-4, 1, ColorSpacing::log},
+                  {3.7e-9, 3.7e-5, ColorSpacing::log},
+                  {-85.3, 85.3, ColorSpacing::log},
+                  {-1e-7, 1e-7, ColorSpacing::log},
+                  {-3e38, 3e38, ColorSpacing::log}};
     for (const auto& range : ranges) {
-        const ColorScale scale{&colormap_of(ColormapKind::viridis), range.min, range.max};
+        const ColorScale scale{&colormap_of(ColormapKind::viridis), range.min, range.max, range.spacing};
         const std::array<float, 256> first = scale.first_values();
         const auto by_comparing = [&](float value) {
             const auto above = std::upper_bound(first.begin() + 1, first.end(), value);
             return static_cast<int>(above - first.begin()) - 1;
         };
         for (int i = 0; i <= 256; ++i) {
-            const auto edge = static_cast<float>(range.min + (range.max - range.min) * i / 256);
+            const auto edge = static_cast<float>(scale.value_at(i / 256.0));
             for (const float value :
                  {std::nextafter(edge, -k_infinity), edge, std::nextafter(edge, k_infinity)})
                 ASSERT_EQ(by_comparing(value), scale.index(value))
@@ -60,14 +75,92 @@ TEST(ColorScaleTest, WeightsRunFromZeroToTheLargestOfTheMatrix) {
     const StagePtr weights =
         make_stage(k_weights, 2, 2, 2, [](int h, int r, int c) { return 0.1f * (h + 1) + 0.1f * (r + c); });
     const Trace trace = make_trace(words(2), {weights});
-    const ColorScale matrix = color_scale(trace, *weights, k_first, Presentation());
+    const ColorScale matrix = color_scale(trace, *weights, k_first, with_range({RangeChoice::Kind::matrix}));
     EXPECT_EQ(matrix.map->name, "viridis");
     EXPECT_EQ(matrix.min, 0);
     EXPECT_FLOAT_EQ(static_cast<float>(matrix.max), 0.3f);
     const ColorScale all = color_scale(trace, *weights, k_first, with_range({RangeChoice::Kind::all}));
     EXPECT_FLOAT_EQ(static_cast<float>(all.max), 0.4f);
-    const ColorScale mean = color_scale(trace, *weights, k_mean, Presentation());
+    const ColorScale mean = color_scale(trace, *weights, k_mean, with_range({RangeChoice::Kind::matrix}));
     EXPECT_FLOAT_EQ(static_cast<float>(mean.max), 0.35f);
+}
+
+TEST(ColorScaleTest, ByTheLogarithmEachDecadeIsAsWide) {
+    const ColorScale weights{&colormap_of(ColormapKind::viridis), 1e-4, 1, ColorSpacing::log};
+    const double decades[] = {1e-4, 1e-3, 1e-2, 0.1, 1};
+    for (int i = 0; i <= 4; ++i) {
+        EXPECT_NEAR(weights.position(decades[i]), i / 4.0, 1e-12);
+        EXPECT_NEAR(weights.value_at(i / 4.0), decades[i], 1e-12);
+    }
+    EXPECT_EQ(weights.index(0), 0);
+    EXPECT_EQ(weights.index(1e-9), 0);
+    const ColorScale scores{&diverging_colormap(), -50, 50, ColorSpacing::log};
+    EXPECT_EQ(scores.position(0), 0.5);
+    EXPECT_DOUBLE_EQ(scores.position(50), 1);
+    EXPECT_DOUBLE_EQ(scores.position(-50), 0);
+    EXPECT_DOUBLE_EQ(scores.position(3) - 0.5, 0.5 - scores.position(-3));
+    EXPECT_NEAR(scores.position(50) - scores.position(5), scores.position(5) - scores.position(0.5), 1e-3);
+}
+
+TEST(ColorScaleTest, AutoIsOneRangeForWeightsOfFewKeysElseThatOfAllHeads) {
+    for (const int keys : {8, k_few_keys, k_few_keys + 1}) {
+        const StagePtr weights = make_stage(
+            k_weights, 2, 2, keys, [](int h, int, int j) { return h == 1 && j == 2 ? 0.25f : 0.125f; });
+        const Trace trace = make_trace({}, {weights});
+        const Presentation chosen = with_range({});
+        const ColorScale scale = color_scale(trace, *weights, {HeadChoice::Kind::one, 0}, chosen);
+        EXPECT_EQ(scale.min, 0);
+        EXPECT_EQ(scale.max, keys <= k_few_keys ? 1 : 0.25) << keys;
+        EXPECT_EQ(range_caption(*weights, {}, chosen), keys <= k_few_keys ? "0 … 1" : "all heads");
+    }
+    const StagePtr scores =
+        make_stage(k_scores, 2, 2, 3, [](int h, int, int) { return h == 0 ? 1.0f : -7.0f; });
+    const ColorScale scale = color_scale(make_trace({}, {scores}), *scores, k_first, with_range({}));
+    EXPECT_EQ(scale.min, -7);
+    EXPECT_EQ(scale.max, 7);
+}
+
+TEST(ColorScaleTest, PercentilesLeaveOutTheOutliers) {
+    const StagePtr scores = make_stage(k_scores, 1, 20, 10, [](int, int i, int j) {
+        const int number = 10 * i + j + 1;  // 1 … 200
+        return number == 1 ? -k_infinity : number == 34 ? std::nanf("") : static_cast<float>(number);
+    });
+    // Of 198 finite values, 2 … 200 without 34, the nearest ranks of 1 % and 99 % are the 2nd and the 197th.
+    const auto& [low, high] = scores->buffer.percentiles(0);
+    EXPECT_EQ(low, 3);
+    EXPECT_EQ(high, 199);
+    const ColorScale scale =
+        color_scale(make_trace({}, {scores}), *scores, k_first, with_range({RangeChoice::Kind::percentile}));
+    EXPECT_EQ(scale.max, 199);
+    EXPECT_EQ(scale.min, -199);
+    const StagePtr nothing = make_stage(k_scores, 1, 2, 2, [](int, int, int) { return std::nanf(""); });
+    EXPECT_EQ(nothing->buffer.percentiles(0), (std::pair{0.0f, 0.0f}));
+}
+
+TEST(ColorScaleTest, EveryRangeAndSpacingGivesEveryStageAScale) {
+    using Kind = RangeChoice::Kind;
+    for (const char* name :
+         {"scaled-dot-product", "causal", "multi-head", "encoder-decoder", "transformer-heads"}) {
+        const Trace trace = evaluate(load_example(name).experiment);
+        for (const StageRecord& record : trace.records)
+            for (const RangeChoice& range :
+                 {RangeChoice{Kind::automatic}, RangeChoice{Kind::matrix}, RangeChoice{Kind::head},
+                  RangeChoice{Kind::all}, RangeChoice{Kind::percentile}, RangeChoice{Kind::fixed, -1, 2}})
+                for (const auto& [spacing, spacing_name] : choices<ColorSpacing>()) {
+                    Presentation p = with_range(range);
+                    p.spacing = spacing;
+                    const ColorScale scale = color_scale(trace, *record.stage, {HeadChoice::Kind::one, 0}, p);
+                    const std::string where =
+                        fmt::format("{} {} {}", name, record.stage->name(), spacing_name);
+                    ASSERT_LT(scale.min, scale.max) << where;
+                    ASSERT_TRUE(std::isfinite(scale.min) && std::isfinite(scale.max)) << where;
+                    const bool fits = scale.min > 0 || scale.min == -scale.max;
+                    ASSERT_TRUE(scale.spacing == ColorSpacing::linear || fits) << where;
+                    EXPECT_EQ(scale.index(scale.max), 255) << where;
+                    EXPECT_EQ(scale.index(scale.min), 0) << where;
+                    EXPECT_FALSE(range_caption(*record.stage, {HeadChoice::Kind::one, 0}, p).empty());
+                }
+    }
 }
 
 TEST(ColorScaleTest, SignedValuesAreCenteredOnZeroWhateverTheColorMap) {
@@ -95,7 +188,7 @@ TEST(ColorScaleTest, TheScoresOfAHeadShareTheirRangeWhenAskedForTheHead) {
     const RangeChoice head{RangeChoice::Kind::head};
     EXPECT_EQ(color_scale(trace, *scaled, k_first, with_range(head)).max, 8);
     EXPECT_EQ(color_scale(trace, *masked, k_second, with_range(head)).max, 16);
-    EXPECT_EQ(color_scale(trace, *scaled, k_first, Presentation()).max, 2);
+    EXPECT_EQ(color_scale(trace, *scaled, k_first, with_range({RangeChoice::Kind::matrix})).max, 2);
     EXPECT_FLOAT_EQ(static_cast<float>(color_scale(trace, *weights, k_first, with_range(head)).max), 0.2f);
 }
 
@@ -142,7 +235,7 @@ TEST(ColorScaleTest, AMaskIsDrawnFromZeroToOne) {
 TEST(ColorScaleTest, AnUnknownHeadIsRefusedWithWhatThereIs) {
     const StagePtr weights = make_stage(k_weights, 2, 1, 1, [](int, int, int) { return 1.f; });
     const Trace trace = make_trace(words(1), {weights});
-    Presentation presentation;
+    const Presentation presentation = with_range({RangeChoice::Kind::matrix});
     const auto message = [&](HeadChoice head) -> std::string {
         try {
             color_scale(trace, *weights, head, presentation);

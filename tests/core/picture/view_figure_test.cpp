@@ -65,7 +65,10 @@ TEST(ImageFigureTest, TheWeightsOfTheLockedWordStandOverTheirPatches) {
     EXPECT_NE(figure.subtitle.find("3\u00A0×\u00A03\u00A0patches"), std::string::npos) << figure.subtitle;
     EXPECT_EQ(figure.row_labels, (std::vector<std::string>{"1", "2", "3"}));
     // Words are compared: one scale for all of them.
-    EXPECT_EQ(figure.scale.max, double{trace.find("weights"_stage)->buffer.range(0).max});
+    EXPECT_EQ(figure.scale.max, 1);
+    session.presentation.range = {RangeChoice::Kind::matrix};
+    EXPECT_EQ(figure_of(ViewKind::image, session).scale.max,
+              double{trace.find("weights"_stage)->buffer.range(0).max});
     session.presentation.locked.reset();
     EXPECT_EQ(figure_of(ViewKind::image, session).title, "weights of “a”");
     session.presentation.title = "Figure 3";
@@ -263,7 +266,7 @@ TEST(LinesFigureTest, ItsLinesAreTheLargestWeightsOfEachQuery) {
                 figure.lines->drawn, [&](const FigureLine& each) { return each.word == i && each.row == j; });
             EXPECT_EQ(line != figure.lines->drawn.end(), cutoff.keeps(row[j], j)) << i << " " << j;
             if (line == figure.lines->drawn.end()) continue;
-            EXPECT_NEAR(line->strength, row[j] / stage.buffer.range(0).max, 1e-6);
+            EXPECT_NEAR(line->strength, row[j], 1e-6) << "of the range, 0 … 1";
         }
     }
 }

@@ -1,6 +1,10 @@
 // The questions of learners: each session shows what its text says.
 #include "core/session/questions.h"
 
+#include "core/graph/explain.h"
+#include "core/graph/row_steps.h"
+#include "core/number_text.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +83,7 @@ TEST(QuestionsTest, WhatIsComparedDiffersInTheWeights) {
         EXPECT_TRUE(found->facts.differs());
         ++comparisons;
     }
-    EXPECT_EQ(comparisons, 7);
+    EXPECT_EQ(comparisons, 6);
 }
 
 /// docs/questions.md.
@@ -132,15 +136,27 @@ TEST(QuestionsTest, TheFutureGetsNoWeightAndEachRowStillSumsToOne) {
     }
 }
 
-TEST(QuestionsTest, TwiceTheTemperatureKeepsTheOrderAndLowersTheLargest) {
-    const Compared weights = weights_of("softmax turn");
-    for (Eigen::Index i = 0; i < weights.b.rows(); ++i) {
-        Eigen::Index a = 0, b = 0;
-        weights.a.row(i).maxCoeff(&a);
-        weights.b.row(i).maxCoeff(&b);
-        EXPECT_EQ(a, b);
-        EXPECT_LE(weights.b(i, b), weights.a(i, a));
-    }
+TEST(QuestionsTest, ARowsSoftmaxIsShownStepByStep) {
+    const Question& question = *std::ranges::find_if(
+        questions(), [](const Question& each) { return each.text.find("softmax turn") != each.text.npos; });
+    const Session session = answer(question);
+    ASSERT_EQ(session.presentation.view, ViewKind::step);
+    const Trace trace = evaluate(session.experiment);
+    const RowSteps row = row_steps(trace, *last_weights(trace, 1), 0, session.presentation.locked->row);
+    EXPECT_EQ(trace.rows[static_cast<std::size_t>(row.row)], "you");
+    std::vector<std::string> titles;
+    for (const RowStep& step : row.steps) titles.push_back(step.title);
+    for (const char* step : {"− row max", "exp", "weights"})
+        EXPECT_NE(std::ranges::find(titles, step), titles.end()) << step;
+    EXPECT_NE(question.look.find("exp(−2) = " + fixed_text(std::exp(-2), 2)), question.look.npos);
+}
+
+TEST(QuestionsTest, TheOutputOfYouIsMostlyTheValueOfTo) {
+    const Session session = answer(questions()[7]);
+    const Trace trace = evaluate(session.experiment);
+    const Cell cell = *session.presentation.locked;
+    const Proof proof = explain(trace, *trace.find("context"_stage), 0, cell.row, cell.column);
+    EXPECT_TRUE(proof.mixture.starts_with("0.856 V(to)")) << proof.mixture;
 }
 
 TEST(QuestionsTest, AdditiveScoresGiveMoreEvenWeights) {
