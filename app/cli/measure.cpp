@@ -18,7 +18,9 @@
 #include "app/shell/window.h"
 #include "app/shell/workspace.h"
 #include "core/files/file.h"
+#include "core/graph/stage_table.h"
 #include "core/learn/training_run.h"
+#include "core/session/comparisons.h"
 #include "core/session/options.h"
 
 namespace attnscope {
@@ -99,7 +101,18 @@ struct Stand {
     }
 
     void step() { window.step(callbacks); }
-    bool shows_the_session() { return !workspace.document().stale() && shows_its_lines(); }
+    bool shows_the_session() {
+        return !workspace.document().stale() && shows_its_lines() && shows_what_its_view_compares();
+    }
+    /// Whether what every head does, or how A and B differ, is known where the open view shows it.
+    bool shows_what_its_view_compares() {
+        const Document& document = workspace.document();
+        const ViewKind view = document.presentation().view;
+        if (view == ViewKind::heads)
+            return document.survey() && document.survey()->of.trace == document.trace();
+        if (view != ViewKind::compare || !document.slot(SlotName::pinned)) return true;
+        return document.comparison() && document.comparison()->of.b.trace == document.trace();
+    }
     /// Whether the lines on screen, if any, are those of the newest trace and share of the weight.
     bool shows_its_lines() {
         const Document& document = workspace.document();
@@ -161,15 +174,53 @@ void change_lines(Stand& stand, int i) {
     });
 }
 
+/// Moves the pointer over the middle of the window, where a view highlights what is under it.
+void move_pointer(Stand& stand, int i) {
+    stand.window.push(
+        MouseMove{500.0f + 7.0f * static_cast<float>(i % 80), 400.0f + 5.0f * static_cast<float>(i % 60)});
+}
+
+/// Points at one cell after the other in the view of heads.
+void point_in_heads(Stand& stand, int i) {
+    if (i == 0) stand.workspace.document().change([](Session& s) { s.presentation.view = ViewKind::heads; });
+    move_pointer(stand, i);
+}
+
+/// Points at one cell after the other of A, of B (a causal mask) and of B − A.
+void point_in_comparison(Stand& stand, int i) {
+    if (i == 0) {
+        const ComparisonPreset& preset = *find_comparison_preset("causal mask");
+        stand.workspace.document().change([&](Session& s) {
+            s = with_preset(s, preset).value_or(s);
+            s.presentation.view = ViewKind::compare;
+        });
+    }
+    move_pointer(stand, i);
+}
+
+/// Goes from word to word in the view of steps.
+void go_through_steps(Stand& stand, int i) {
+    stand.workspace.document().change([&](Session& s) {
+        s.presentation.view = ViewKind::step;
+        s.presentation.lock("weights"_stage, Cell{i % 8, 0});
+    });
+}
+
 struct MeasuredAction {
     const char* name;
     Change change;  ///< nullptr: no changes
     bool changes_experiment = true;
 };
 
-constexpr MeasuredAction k_actions[] = {
-    {"idle", nullptr},       {"drag-seed", drag_seed},       {"type", type},
-    {"heads", change_heads}, {"lines", change_lines, false}, {"train", train}};
+constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
+                                        {"drag-seed", drag_seed},
+                                        {"type", type},
+                                        {"heads", change_heads},
+                                        {"lines", change_lines, false},
+                                        {"train", train},
+                                        {"point-in-heads", point_in_heads, false},
+                                        {"point-in-comparison", point_in_comparison, false},
+                                        {"steps", go_through_steps, false}};
 
 /// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
@@ -239,7 +290,8 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
     command.add_option("--action", request.action, "What to replay")
         ->required()
         ->check(one_of(names))
-        ->option_text("idle|drag-seed|type|heads|lines|train REQUIRED");
+        ->option_text(
+            "idle|drag-seed|type|heads|lines|train|point-in-heads|point-in-comparison|steps REQUIRED");
     command
         .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
         ->check(whole_number(1, 100000))

@@ -53,7 +53,7 @@ void cover(const Ui& ui, const Scene& scene, const Area& area, int query) {
             list->AddLine({patch.min.x, patch.max.y}, {patch.max.x, patch.min.y}, ink(ui.theme.hatch));
         } else if (!(scene.hard && value == 1)) {
             const Rgb8 color = std::isnan(value) ? ui.theme.nan : scene.scale.color(value);
-            list->AddRectFilled(patch.min, patch.max, ink(color, k_cover));
+            list->AddRectFilled(patch.min, patch.max, ink(color, cover_of(scene.scale, value)));
         }
     }
 }

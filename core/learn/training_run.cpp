@@ -11,6 +11,7 @@
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
+#include "core/mechanism/transformer/build.h"
 #include "core/mechanism/transformer/parameters.h"
 #include "core/memory.h"
 
@@ -30,7 +31,7 @@ void require_trainable(const Experiment& e) {
         refuse(fmt::format("mechanism {} cannot be trained on {}: use {}", name_of(e.mechanism),
                            name_of(e.training.task), name_of(needed)));
     if (needed == MechanismKind::transformer && e.attention.position == Position::alibi)
-        refuse("position alibi cannot be trained: use none, sinusoidal, learned or rope");
+        refuse(k_no_training_with_alibi);
 }
 
 /// Throws Error(too_large) unless the parameters fit in memory with what is kept for each: its gradient, two

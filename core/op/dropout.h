@@ -16,7 +16,7 @@ struct Dropout {
 
     Shape shape(Shapes in) const { return in[0]; }
     std::string formula(const Symbols& in) const {
-        return fmt::format("{} ∘ kept ÷ (1 − p), p = {:.6g}", in.of(0), 1 - keep_probability);
+        return fmt::format("{} ∘ kept ÷ (1 − p), p = {}", in.of(0), number_text(1 - keep_probability));
     }
     Operands operands() const { return {.same_as = 0}; }
     void forward(const Work& in, Tensor& out) const;

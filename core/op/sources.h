@@ -103,7 +103,7 @@ struct Constant {
 
     Shape shape(Shapes) const { return matrix(rows, columns); }
     std::string formula(const Symbols&) const {
-        return value == 1 ? "ones" : value == 0 ? "zeros" : fmt::format("{:.6g}", value);
+        return value == 1 ? "ones" : value == 0 ? "zeros" : number_text(value);
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;
@@ -137,7 +137,7 @@ struct DropoutMask {
 
     Shape shape(Shapes) const { return as; }
     std::string formula(const Symbols&) const {
-        return fmt::format("1 (kept) with probability 1 − p = {:.6g}", 1 - p);
+        return "1 (kept) with probability 1 − p = " + number_text(1 - p);
     }
     void forward(const Work& in, Tensor& out) const;
     void explain(Proof& proof, const Cell& cell) const;

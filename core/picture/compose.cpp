@@ -171,7 +171,7 @@ Sheet every_head(const Source& from, const Figure& whole) {
             if (column > 0) without_row_labels(figure);
             if (row > 0) without_column_labels(figure);
             if (row > 0) figure.row_title.clear();
-            if (column > 0) figure.column_title.clear();
+            if (column > 0) figure.column_title = row == 0 ? " " : "";  // the room keeps the names level
             sheet.panels.push_back({.figure = std::move(figure), .row = row, .column = column});
         }
     if (from.presentation.range.kind == RangeChoice::Kind::fixed)

@@ -186,7 +186,7 @@ Rgb8 Figure::fill(std::size_t cell) const {
 double Figure::cover(std::size_t cell) const {
     if (!image) return 1;
     if (marks[cell] == CellMark::chosen) return 0;
-    return marks[cell] == CellMark::masked ? k_cover_closed : k_cover;
+    return marks[cell] == CellMark::masked ? k_cover_closed : cover_of(scale, values[cell]);
 }
 
 Rgb8 Figure::surface(std::size_t cell) const {

@@ -1,6 +1,8 @@
 // A heatmap ready to be drawn: every choice is made, no surface exists yet.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,7 +30,12 @@ enum class CellMark : std::uint8_t {
 };
 
 /// The opacity over a picture of a weight's color, and of a masked cell.
-inline constexpr float k_cover = 0.58f, k_cover_closed = 0.8f;
+inline constexpr float k_cover = 0.1f, k_cover_most = 0.8f, k_cover_closed = 0.8f;
+/// That of a value: the larger, the more; that of NaN is the most.
+inline float cover_of(const ColorScale& scale, double value) {
+    const double part = std::isnan(value) ? 1 : std::clamp(scale.position(value), 0.0, 1.0);
+    return k_cover + static_cast<float>(part) * (k_cover_most - k_cover);
+}
 
 /// A picture behind the cells, which are then translucent.
 struct FigureImage {

@@ -140,9 +140,7 @@ void TransformerBuilder::add_positions() {
         case Position::none:
         case Position::rope: return;
         case Position::alibi: {
-            if (batch_ > 1)
-                throw Error(ErrorKind::bad_input,
-                            "position alibi cannot be trained: use none, sinusoidal, learned or rope");
+            if (batch_ > 1) throw Error(ErrorKind::bad_input, k_no_training_with_alibi);
             alibi_ = add_alibi(builder_, e_, N, N);
             return;
         }

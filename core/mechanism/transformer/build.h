@@ -12,6 +12,10 @@
 
 namespace attnscope {
 
+/// Why alibi is refused where a batch is computed: its bias is that of one sentence.
+inline constexpr const char* k_no_training_with_alibi =
+    "position alibi cannot be trained: use none, sinusoidal, learned or rope";
+
 /// A sentence of a batch: rows of E, and each position's target, −1 where there is none.
 struct TokenSentence {
     std::vector<int> tokens, targets;

@@ -5,10 +5,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <random>
 
 #include "app/document/saved_state.h"
 #include "core/files/file.h"
+#include "core/gpu/gl.h"
 #include "tests/drawn_sessions.h"
 #include "tests/interface.h"
 #include "tests/temporary_folder.h"
@@ -71,17 +73,27 @@ protected:
     std::mt19937 random;
 };
 
+/// ATTNSCOPE_SEEDS=N tries N seeds, of some 1,100 events each, instead of three.
 TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
-    for (const unsigned seed : {1U, 2U, 3U}) {
+    const char* const asked = std::getenv("ATTNSCOPE_SEEDS");
+    const int seeds = asked ? std::atoi(asked) : 3;
+    std::size_t events = 0;
+    for (int seed = 1; seed <= seeds; ++seed) {
         if (!window) return;
         SCOPED_TRACE("seed " + std::to_string(seed));
-        random.seed(seed);
+        random.seed(static_cast<unsigned>(seed));
         start(test::four_heads());
         interaction().file_form.folder = interaction().export_form.folder = folder.path();
         const UndoPoint before = undo_point(document().session());
         for (int frame = 0; frame < k_frames; ++frame) {
-            if (window->host().input().empty()) push(something());
+            if (window->host().input().empty()) {
+                const std::vector<InputEvent> next = something();
+                events += next.size();
+                push(next);
+            }
             step(frame % 50 == 0);
+            ASSERT_EQ(frame % 50 == 0 ? glGetError() : GLenum{GL_NO_ERROR}, GLenum{GL_NO_ERROR})
+                << "frame " << frame;
         }
         settle();
         const UndoPoint after = undo_point(document().session());
@@ -94,7 +106,10 @@ TEST_F(MonkeyTest, NothingThatIsPressedCrashesAndUndoComesBackToTheStart) {
         EXPECT_EQ(undo_point(document().session()), after);
         settle();
         picture();
+        check(document().experiment());
     }
+    RecordProperty("events", static_cast<int>(events));
+    std::cout << seeds << " seeds, " << events << " events\n";
 }
 
 /// State n: its text and all of its numbers are n.

@@ -128,7 +128,8 @@ TEST(RowStepsTest, AClosedKeyAddsNothingEvenIfItsValueIsNan) {
     e.weighting.mask = {{MaskForm::causal, {}}};
     const Trace trace = evaluate(e);
     for (const double each : weighted_value(steps_of(trace, 4), 5)) EXPECT_EQ(each, 0);
-    for (const double each : steps_of(trace, 4).steps.back().numbers) EXPECT_TRUE(std::isfinite(each));
+    const RowSteps before = steps_of(trace, 4);
+    for (const double each : before.steps.back().numbers) EXPECT_TRUE(std::isfinite(each));
     for (const double each : weighted_value(steps_of(trace, 5), 5)) EXPECT_TRUE(std::isnan(each));
 }
 

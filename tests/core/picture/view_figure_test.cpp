@@ -88,11 +88,26 @@ TEST(ImageFigureTest, ThePictureShowsThroughTheColorsOfTheWeights) {
         EXPECT_EQ(behind.red, std::uint8_t((patch + 1) * 40));
         // 58 % of the color over 42 % of the picture; cairo rounds each to a byte.
         const Rgb8 fill = figure.fill(std::size_t(patch));
-        EXPECT_NEAR(seen.red, 0.42 * behind.red + 0.58 * fill.red, 2) << patch;
-        EXPECT_NEAR(seen.green, 0.42 * behind.green + 0.58 * fill.green, 2) << patch;
-        EXPECT_NEAR(seen.blue, 0.42 * behind.blue + 0.58 * fill.blue, 2) << patch;
+        const double cover = figure.cover(std::size_t(patch));
+        EXPECT_NEAR(seen.red, (1 - cover) * behind.red + cover * fill.red, 2) << patch;
+        EXPECT_NEAR(seen.green, (1 - cover) * behind.green + cover * fill.green, 2) << patch;
+        EXPECT_NEAR(seen.blue, (1 - cover) * behind.blue + cover * fill.blue, 2) << patch;
         EXPECT_NEAR(seen.blue, figure.surface(std::size_t(patch)).blue, 2) << patch;
     }
+}
+
+TEST(ImageFigureTest, TheLargerAWeightTheMoreItCovers) {
+    Session session = looking_at(3);
+    session.presentation.range = {RangeChoice::Kind::matrix};
+    const Figure figure = figure_of(ViewKind::image, session);
+    for (std::size_t a = 0; a < 9; ++a) {
+        EXPECT_NEAR(figure.cover(a), k_cover + (k_cover_most - k_cover) * figure.values[a] / figure.scale.max,
+                    1e-6);
+        for (std::size_t b = 0; b < 9; ++b)
+            EXPECT_EQ(figure.values[a] < figure.values[b], figure.cover(a) < figure.cover(b));
+    }
+    EXPECT_EQ(cover_of(figure.scale, NAN), k_cover_most);
+    EXPECT_EQ(cover_of(figure.scale, -1), k_cover);
 }
 
 TEST(ImageFigureTest, HardAttentionLeavesItsPatchBareAndClosedOnesAreHatched) {
