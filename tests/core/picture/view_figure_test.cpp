@@ -86,7 +86,7 @@ TEST(ImageFigureTest, ThePictureShowsThroughTheColorsOfTheWeights) {
         const Rgb8 seen = pixel(pixels, cell.x + cell.width / 2, cell.y + cell.height / 2);
         const Rgb8 behind = figure.image->patches[std::size_t(patch)];
         EXPECT_EQ(behind.red, std::uint8_t((patch + 1) * 40));
-        // 58 % of the color over 42 % of the picture; cairo rounds each to a byte.
+        // cairo rounds each part to a byte.
         const Rgb8 fill = figure.fill(std::size_t(patch));
         const double cover = figure.cover(std::size_t(patch));
         EXPECT_NEAR(seen.red, (1 - cover) * behind.red + cover * fill.red, 2) << patch;
