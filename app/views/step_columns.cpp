@@ -17,7 +17,8 @@ using Kind = RowStep::Kind;
 constexpr float k_head = 58;  ///< units above the bars: title, caption, range
 constexpr float k_gap = 8;    ///< between two columns
 constexpr float k_pad = 6;    ///< within a column
-constexpr float k_least_pitch = 15, k_most_pitch = 40;
+constexpr float k_least_pitch = 15, k_most_pitch = 72;
+constexpr float k_thickest = 34;           ///< of a bar, and of a row of products
 constexpr float k_two_lines = 27;          ///< from this pitch on, a number stands above its bar
 constexpr float k_least_beside = 92;       ///< a column of this width has room for a bar beside a number
 constexpr float k_total = 24, k_sum = 58;  ///< height below the bars, without and with the sum of the values
@@ -132,7 +133,7 @@ BarPlace bar_place(const Context& c, int step, int i) {
         at.top = middle + c.ui.px(2);
         at.bottom = at.top + std::min(c.ui.px(11), 0.5f * pitch - c.ui.px(3));
     } else {
-        const float gap = pitch >= c.ui.px(10) ? c.ui.px(2) : 1;
+        const float gap = std::max(pitch >= c.ui.px(10) ? c.ui.px(2) : 1, (pitch - c.ui.px(k_thickest)) / 2);
         at.top = begin + gap;
         at.bottom = begin + pitch - gap;
     }
@@ -209,7 +210,8 @@ double largest_product(const Context& c, const std::vector<std::vector<double>>&
 }
 
 /// A row of numbers as colored cells; where they are narrower than a pixel, the largest of each pixel.
-void strip(const Context& c, const Area& area, const std::vector<double>& numbers, const ColorScale& scale) {
+void strip(const Context& c, const Area& area, const std::vector<double>& numbers, const ColorScale& scale,
+           float opacity) {
     const auto count = static_cast<int>(numbers.size());
     const int cells = std::max(1, std::min(count, static_cast<int>(area.width())));
     for (int i = 0; i < cells; ++i) {
@@ -221,8 +223,15 @@ void strip(const Context& c, const Area& area, const std::vector<double>& number
             return area.min.x + area.width() * static_cast<float>(cell) / static_cast<float>(cells);
         };
         c.list->AddRectFilled({x(i), area.min.y}, {x(i + 1), area.max.y},
-                              ink(std::isnan(most) ? c.ui.theme.nan : scale.color(most)));
+                              ink(std::isnan(most) ? c.ui.theme.nan : scale.color(most), opacity));
     }
+}
+
+/// The less weight a key has, the fainter its products: near 0 they would else be the lightest on a dark
+/// surface.
+float row_opacity(const StepScene& scene, int key) {
+    const double weight = std::abs(scene.row.weights[static_cast<std::size_t>(key)]);
+    return 0.15f + 0.85f * static_cast<float>(std::min(std::isnan(weight) ? 1 : weight, 1.0));
 }
 
 void products(const Context& c, int step) {
@@ -231,7 +240,8 @@ void products(const Context& c, int step) {
     for (int i = 0; i < c.at.rows.count; ++i) rows.push_back(weighted_value(c.scene.row, c.at.key(i)));
     const double largest = largest_product(c, rows);
     const ColorScale scale{&diverging_colormap(), -largest, largest};
-    const float high = std::min(c.ui.px(18), c.at.rows.pitch - c.ui.px(3)), part = grown(c.scene, step);
+    const float high = std::min(c.ui.px(c.at.two_lines ? 18 : k_thickest), c.at.rows.pitch - c.ui.px(3)),
+                part = grown(c.scene, step);
     for (int i = 0; i < c.at.rows.count && part > 0; ++i) {
         const float middle = c.at.rows.middle(i);
         const Area area{{column.min.x + c.ui.px(k_pad), middle - high / 2},
@@ -239,7 +249,7 @@ void products(const Context& c, int step) {
         if (c.scene.row.closed[static_cast<std::size_t>(c.at.key(i))])
             hatched(c, area);
         else
-            strip(c, area, rows[static_cast<std::size_t>(i)], scale);
+            strip(c, area, rows[static_cast<std::size_t>(i)], scale, row_opacity(c.scene, c.at.key(i)));
     }
     if (part > 0)
         draw_text(c.list, c.ui.fonts.mono_small, {column.max.x - c.ui.px(k_pad), column.min.y + c.ui.px(40)},
@@ -297,9 +307,9 @@ void head(const Context& c, int index, bool reached, bool current) {
     const Rgb8 strong = current ? c.ui.theme.text : reached ? c.ui.theme.secondary : c.ui.theme.faint;
     draw_text(c.list, c.ui.fonts.strong, {left, column.min.y + c.ui.px(5)}, ink(strong),
               fitting(c.ui.fonts.strong, step, room));
-    draw_text(c.list, c.ui.fonts.caption, {left, column.min.y + c.ui.px(22)},
-              ink(reached ? c.ui.theme.secondary : c.ui.theme.faint),
-              fitted(c.ui.fonts.caption, step.caption, room));
+    if (text_width(c.ui.fonts.caption, step.caption) <= room)
+        draw_text(c.list, c.ui.fonts.caption, {left, column.min.y + c.ui.px(22)},
+                  ink(reached ? c.ui.theme.secondary : c.ui.theme.faint), step.caption);
     if (step.kind == Kind::products) return;
     const StepRange range = c.scene.ranges[static_cast<std::size_t>(index)];
     const BarPlace bars = bar_place(c, index, 0);
