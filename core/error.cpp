@@ -1,5 +1,6 @@
 #include "core/error.h"
 
+#include <fmt/format.h>
 #include <utf8proc.h>
 
 #include <array>
@@ -55,10 +56,12 @@ std::string message_text(std::string_view text, std::size_t most) {
     return line.replace(head, tail - head, "…");
 }
 
-std::string problem_text(const std::exception& exception) {
+std::string problem_text(const std::exception& exception, std::string_view purpose) {
     // A standard container throws length_error for what no memory holds.
     if (dynamic_cast<const std::bad_alloc*>(&exception) || dynamic_cast<const std::length_error*>(&exception))
-        return "not enough memory: shorten the sentence, use fewer heads or close other programs";
+        return fmt::format(
+            "not enough memory{}{}: shorten the sentence, use fewer heads or close other programs",
+            purpose.empty() ? "" : " ", purpose);
     return exception.what();
 }
 

@@ -3,17 +3,17 @@
 
 #include <functional>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 
 namespace attnscope {
 
 /// Called now and then with the fraction done, 0 … 1, from the working thread; must not throw. Returning
-/// false stops the work, which then throws Cancelled.
+/// false stops the work, which then throws Canceled.
 using Progress = std::function<bool(double part)>;
 
-/// Throws Cancelled if `progress` requests it.
+/// Throws Canceled if `progress` requests it.
 inline void report(const Progress& progress, double part) {
-    if (progress && !progress(part)) throw Cancelled{};
+    if (progress && !progress(part)) throw Canceled{};
 }
 
 /// The progress of a step from `begin` to `end` of the whole. Refers to `whole`.

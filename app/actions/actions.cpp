@@ -159,10 +159,19 @@ void focus_gradient(ActionContext& c) {
 }
 
 /// Escape closes the dialog, else unlocks the cell, else closes the note; it never quits.
+/// On sentences whose pattern has a meaning; undo leads back to what was open.
+void begin_tour(ActionContext& c) {
+    open_example(c, "designed-heads");
+    c.saved.closed_note = c.document.session().note;
+    c.interaction.tour.go_to(0, c.document.session());
+}
+
 void escape(ActionContext& c) {
     const bool unlocks = held_cell(c.document.presentation(), c.document.trace().get()).has_value();
     if (c.interaction.dialog != Dialog::none)
         c.interaction.dialog = Dialog::none;
+    else if (c.interaction.tour.step >= 0)
+        leave_tour(c.interaction.tour, c.saved);
     else if (unlocks)
         c.document.change([](Session& s) { s.presentation.locked.reset(); });
     else
@@ -653,6 +662,14 @@ const std::array k_actions = {
            false,
            has_trace,
            [](ActionContext& c) { c.interaction.open(Dialog::parity); }},
+    Action{"examples.gallery",
+           "Examples",
+           "All examples…",
+           {Key::f4, {}},
+           true,
+           always,
+           [](ActionContext& c) { c.interaction.open(Dialog::gallery); }},
+    Action{"help.tour", "Help", "Take the tour", {}, false, always, begin_tour},
     Action{"help.palette",
            "Help",
            "Search actions",

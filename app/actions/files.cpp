@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/error.h"
 #include "core/files/decode_image.h"
 #include "core/files/file.h"
@@ -168,7 +168,7 @@ void save_file(ActionContext& context, const std::string& file) {
     try {
         write_file(path, session_bytes(context.document.session(), path),
                    [&] { return std::chrono::steady_clock::now() < last; });
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         throw Error(ErrorKind::io, "cannot write " + path + ": nothing reads from this pipe");
     }
     context.document.saved_as(path);

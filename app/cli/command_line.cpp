@@ -194,12 +194,7 @@ bool file_is_bad(const SessionArguments& given, const Session& start, ExportRequ
     request.stages.clear();
     request.view_alone = false;
     if (given.gives("head")) request.head = start.presentation.head;
-    try {
-        trace_for(start, request, options);
-        return false;
-    } catch (const Error&) {
-        return true;
-    }
+    return !succeeds([&] { trace_for(start, request, options); });
 }
 
 /// The trace of `session`, which is `start` with the flags applied, checked to contain what the flags ask
@@ -250,7 +245,8 @@ Session compared_with(Session session, const std::string& name) {
         std::string names;
         for (const ComparisonPreset& each : comparison_presets())
             names += (names.empty() ? "" : ", ") + std::string(each.name);
-        throw UsageError("--compare-with: \"" + name + "\" is no file and no change: use one of " + names);
+        throw UsageError("--compare-with: \"" + name + "\" is neither a file nor a change: use one of " +
+                         names);
     }
     session.pinned = pinned(load_session(name));
     return session;
@@ -387,6 +383,54 @@ int open(const Arguments& arguments, const OpenWindow& open_window) {
     return open_window(std::move(session), arguments.window.file_to_save(), options, how.backend);
 }
 
+CLI::App* add_render_command(CLI::App& app, Arguments& arguments) {
+    CLI::App* command =
+        app.add_subcommand("render", "Write pictures and data of the stages, without a display");
+    arguments.render.add_to(*command);
+    arguments.render_how.add_to(*command);
+    command->add_option("--out", arguments.out, "The folder to write to; created if missing")
+        ->required()
+        ->type_name("DIR")
+        ->group("Files");
+    command
+        ->add_option(
+            "--format", arguments.formats,
+            "One or more of png,svg,pdf,csv,npy,json [png]; of a film also gif, all frames in one file")
+        ->type_name("F[,F…]")
+        ->group("Files");
+    command
+        ->add_option("--compare-with", arguments.compare_with,
+                     "For --compose compare: a session FILE, which becomes A, or a change of this session, "
+                     "which becomes B, by its name in the window: \"no scaling\"")
+        ->type_name("FILE|CHANGE")
+        ->group("Files");
+    command
+        ->add_option(
+            "--film", arguments.film,
+            "Write so many steps of the session's training run, from the first to --step, instead of one")
+        ->check(whole_number(1, 10000))
+        ->option_text("N")
+        ->group("Files");
+    return command;
+}
+
+CLI::App* add_recipe_command(CLI::App& app, Arguments& arguments) {
+    CLI::App* command = app.add_subcommand(
+        "recipe", "Print a PyTorch script that computes and prints the same numbers (all stages)");
+    arguments.recipe.add_to(*command);
+    arguments.recipe_how.add_to(*command);
+    command
+        ->add_option("--steps", arguments.recipe_steps,
+                     "Train for so many steps instead, as train does, and print their losses")
+        ->check(whole_number(1, k_max_training_steps))
+        ->option_text("N")
+        ->group("Training");
+    command->add_option("--out", arguments.recipe_out, "The script to write; - is standard output [-]")
+        ->type_name("FILE")
+        ->group("Files");
+    return command;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
@@ -402,52 +446,12 @@ int run_command_line(int argc, char** argv, const OpenWindow& open_window) {
     arguments.window.add_to(app);
     arguments.window_how.add_to(app);
 
-    CLI::App* render_command =
-        app.add_subcommand("render", "Write pictures and data of the stages, without a display");
-    arguments.render.add_to(*render_command);
-    arguments.render_how.add_to(*render_command);
-    render_command->add_option("--out", arguments.out, "The folder to write to; created if missing")
-        ->required()
-        ->type_name("DIR")
-        ->group("Files");
-    render_command
-        ->add_option(
-            "--format", arguments.formats,
-            "One or more of png,svg,pdf,csv,npy,json [png]; of a film also gif, all frames in one file")
-        ->type_name("F[,F…]")
-        ->group("Files");
-    render_command
-        ->add_option("--compare-with", arguments.compare_with,
-                     "For --compose compare: a session FILE, which becomes A, or a change of this session, "
-                     "which becomes B, by its name in the window: \"no scaling\"")
-        ->type_name("FILE|CHANGE")
-        ->group("Files");
-    render_command
-        ->add_option(
-            "--film", arguments.film,
-            "Write so many steps of the session's training run, from the first to --step, instead of one")
-        ->check(whole_number(1, 10000))
-        ->option_text("N")
-        ->group("Files");
-
+    CLI::App* render_command = add_render_command(app, arguments);
     CLI::App* trace_command = app.add_subcommand("trace", "Print every stage as JSON");
     arguments.trace.add_to(*trace_command);
     arguments.trace_how.add_to(*trace_command);
 
-    CLI::App* recipe_command = app.add_subcommand(
-        "recipe", "Print a PyTorch script that computes and prints the same numbers (all stages)");
-    arguments.recipe.add_to(*recipe_command);
-    arguments.recipe_how.add_to(*recipe_command);
-    recipe_command
-        ->add_option("--steps", arguments.recipe_steps,
-                     "Train for so many steps instead, as train does, and print their losses")
-        ->check(whole_number(1, k_max_training_steps))
-        ->option_text("N")
-        ->group("Training");
-    recipe_command->add_option("--out", arguments.recipe_out, "The script to write; - is standard output [-]")
-        ->type_name("FILE")
-        ->group("Files");
-
+    CLI::App* recipe_command = add_recipe_command(app, arguments);
     CLI::App* train_command = app.add_subcommand(
         "train", "Learn a task from random weights, and write the session of what was learned");
     arguments.training.model.add_to(*train_command);

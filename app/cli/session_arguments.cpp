@@ -37,7 +37,7 @@ Session example_named(const std::string& name) {
     try {
         return load_example(name);
     } catch (const Error& error) {
-        throw UsageError("--example: " + std::string(error.what()));
+        throw UsageError(error.in("--example").what());
     }
 }
 

@@ -13,7 +13,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/interruption.h"
 #include "app/cli/validators.h"
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/error.h"
 #include "core/export/run_curves.h"
 #include "core/files/file.h"
@@ -96,7 +96,7 @@ std::string take_steps(TrainingRun& run, int steps, const std::function<void()>&
             }
             next = Clock::now() + k_between;
         }
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
     } catch (const Error& error) {
         return error.what();
     }

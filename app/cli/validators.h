@@ -1,4 +1,4 @@
-// What the flags that are no setting of a session may hold, in the words of those that are.
+// What the flags that are not settings of a session may hold, in the words of those that are.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@ namespace attnscope {
 std::string quoted(const std::string& word);
 /// Refuses a value that is none of the names: "\"gpuu\" is not known: use auto, cpu, gpu".
 CLI::Validator one_of(std::vector<std::string> names);
-/// Refuses what is no whole number from `least` to `most`.
+/// Refuses what is not a whole number from `least` to `most`.
 CLI::Validator whole_number(int least, int most);
 
 /// Refuses a value that names none of a closed set.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/document/readiness.h"
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/error.h"
 
 namespace attnscope {
@@ -21,12 +21,10 @@ Comparison compared(ComparisonRequest request, const Comparison* before, const s
         comparison.stages = before && before->problem.empty() && before->of.a == a && before->of.b == b
                                 ? before->stages
                                 : compare_stages(a, b, cancel);
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         throw;
-    } catch (const std::bad_alloc&) {
-        comparison.problem = "there is not enough memory to compare: shorten the sentence";
     } catch (const std::exception& error) {
-        comparison.problem = problem_text(error);
+        comparison.problem = problem_text(error, "to compare");
     }
     return comparison;
 }

@@ -36,11 +36,7 @@ std::optional<Remedy> remedy_of(const Session& session, std::string_view name, c
     Session trial = session;
     trial.experiment.input.dim = next;
     trial.experiment.attention.heads = heads;
-    try {
-        check_edit(trial.experiment);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
+    if (!succeeds([&] { check_edit(trial.experiment); })) return std::nullopt;
     return Remedy{fmt::format("Set d to {}", next), {{"dim", std::to_string(next)}, {"heads", text}}};
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/document/document.h"
 #include "app/document/exporter.h"
+#include "app/document/gallery.h"
 #include "app/document/interaction.h"
 #include "app/document/opener.h"
 #include "app/document/parity_run.h"
@@ -23,6 +24,7 @@ struct Desk {
     SavedState& saved;
     Exporter& exporter;
     Previewer& previewer;
+    Gallery& gallery;
     ParityRun& parity;
     Opener& opener;
     MatrixReader& matrix_reader;

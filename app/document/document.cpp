@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/document/readiness.h"
 #include "core/error.h"
 #include "core/graph/graph.h"
 #include "core/mechanism/mechanisms.h"
@@ -29,14 +30,7 @@ void settle_parameters(const Experiment& before, Experiment& after) {
         return;
     }
     if (are_of_one_run(before, after) && after.training.step > 0) return;
-    const auto fits = [&] {
-        try {
-            build(after);
-            return true;
-        } catch (const Error&) {
-            return false;
-        }
-    };
+    const auto fits = [&] { return succeeds([&] { build(after); }); };
     const bool draws_others =
         before.weights.seed != after.weights.seed || before.weights.embedding != after.weights.embedding;
     if (after.training.step == 0 || draws_others || !fits()) after = untrained(std::move(after));
@@ -301,15 +295,7 @@ void Document::compare() {
 }
 
 bool Document::ready() const {
-    const auto has_known_mean = [](const Stage& stage) {
-        const Buffer* mean = stage.buffer.known_mean();
-        return !has_mean(stage) || (mean && mean->known_range());
-    };
-    return !trace() || !shows_means() ||
-           (std::ranges::all_of(trace()->records,
-                                [&](const StageRecord& record) { return has_known_mean(*record.stage); }) &&
-            std::ranges::all_of(trace()->gradients,
-                                [&](const StagePtr& stage) { return has_known_mean(*stage); }));
+    return !trace() || !shows_means() || is_ready(*trace(), session_.presentation.head);
 }
 
 const Slot* Document::slot(SlotName name) const {

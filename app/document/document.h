@@ -85,7 +85,7 @@ public:
     /// with the one before if both are of one drag (`is_dragged`).
     void go_to_step(int step, bool is_dragged = false);
     /// Trains the session's task in another run beside this one, varied, which takes the same steps and
-    /// stands in a slot of its own; nullptr: none. It is no part of the session.
+    /// stands in a slot of its own; nullptr: none. It is not part of the session.
     void train_beside(const Variation* variation);
     /// Which one is beside: nullptr also where it changes nothing of the session's task.
     const Variation* beside() const { return slot(SlotName::beside) ? variation_ : nullptr; }
@@ -179,7 +179,7 @@ private:
     };
     std::deque<KeptProof> proofs_;  ///< the newest first: the window asks for the same few in every frame
     std::string notice_;
-    bool follows_run_ = false;  ///< the session takes over the parameters of each step
+    bool follows_run_ = false;  ///< the session gets the parameters of each step
     bool plays_on_ = false;     ///< until it is paused
     std::optional<int> going_to_;
     const Variation* variation_ = nullptr;  ///< of the run beside

@@ -28,7 +28,7 @@ void Exporter::start(std::shared_ptr<const Trace> trace, Session session, Export
 void Exporter::start(Job job) {
     if (running_) return;
     running_ = true;
-    cancelled_ = stopped_ = false;
+    canceled_ = stopped_ = false;
     done_ = count_ = 0;
     part_ = 0;
     started_ = std::chrono::steady_clock::now();
@@ -61,7 +61,7 @@ bool Exporter::keep_going(const ExportStep& step) {
         woken_ = now;
         wake_();
     }
-    stopped_ = cancelled_.load();
+    stopped_ = canceled_.load();
     return !stopped_;
 }
 

@@ -42,7 +42,7 @@ public:
     /// Whether it has run for more than half a second, long enough to show progress.
     bool takes_long() const;
     /// Completed files stay; the current file is discarded.
-    void cancel() { cancelled_ = true; }
+    void cancel() { canceled_ = true; }
     std::size_t done() const { return done_; }
     std::size_t count() const { return count_; }
     /// Progress over all files, 0 … 1.
@@ -57,13 +57,13 @@ private:
 
     std::function<void()> wake_;
     std::atomic<bool> running_ = false;
-    std::atomic<bool> cancelled_ = false;
+    std::atomic<bool> canceled_ = false;
     std::atomic<std::size_t> done_ = 0;
     std::atomic<std::size_t> count_ = 0;
     std::atomic<double> part_ = 0;
     std::chrono::steady_clock::time_point started_;
     std::chrono::steady_clock::time_point woken_;  ///< used by the exporting thread alone
-    bool stopped_ = false;                         ///< by cancel(); likewise
+    bool stopped_ = false;                         ///< by cancel(); of that thread, too
     std::mutex mutex_;
     std::optional<Outcome> outcome_;
     std::jthread thread_;

@@ -9,6 +9,7 @@
 
 #include "app/document/highlight.h"
 #include "app/document/step_playback.h"
+#include "app/document/tour.h"
 #include "core/learn/unknown_words.h"
 
 namespace attnscope {
@@ -59,7 +60,7 @@ struct CheckedWords {
     std::vector<TextPart> unknown;
 };
 
-enum class Dialog { none, open, save, exporting, giving, keys, about, palette, parity };
+enum class Dialog { none, open, save, exporting, giving, keys, about, palette, gallery, parity };
 
 /// The state of the export dialog.
 struct ExportForm {
@@ -149,6 +150,7 @@ struct Interaction {
     bool inspector_open = true;
     float experiment_panel_width = 284;  ///< at interface scale 1
     float inspector_width = 336;
+    Tour tour;
     double interface_scale = 1;         ///< k_least_scale … k_largest_scale
     bool edit_sentence = false;         ///< gives the sentence the keyboard in the next frame
     bool edit_second_sentence = false;  ///< gives the second sentence the keyboard in the next frame

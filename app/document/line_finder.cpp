@@ -1,7 +1,5 @@
 #include "app/document/line_finder.h"
 
-#include <new>
-
 #include "core/error.h"
 
 namespace attnscope {
@@ -12,12 +10,10 @@ FoundLines found_lines(LinesRequest request, const FoundLines*, const std::stop_
     try {
         found.lines = find_mass_lines(*of.trace, *of.stage, of.heads, of.mass, cancel);
         of.stage->buffer.range();
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         throw;
-    } catch (const std::bad_alloc&) {
-        found.problem = "there is not enough memory for the lines: shorten the sentence";
     } catch (const std::exception& error) {
-        found.problem = problem_text(error);
+        found.problem = problem_text(error, "for the lines");
     }
     return found;
 }

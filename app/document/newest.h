@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 
 namespace attnscope {
 
@@ -19,7 +19,7 @@ namespace attnscope {
 template <typename Request, typename Result>
 class Newest {
 public:
-    /// Called on the thread, with the newest result or nullptr; may throw Cancelled, and nothing else.
+    /// Called on the thread, with the newest result or nullptr; may throw Canceled, and nothing else.
     using Compute = std::function<Result(Request, const Result* before, const std::stop_token& cancel)>;
 
     /// `wake` is called from the thread when there is a result.
@@ -87,7 +87,7 @@ private:
             std::shared_ptr<const Result> result;
             try {
                 result = std::make_shared<const Result>(compute_(std::move(request), before.get(), cancel));
-            } catch (const Cancelled&) {
+            } catch (const Canceled&) {
             }
             lock.lock();
             running_ = false;

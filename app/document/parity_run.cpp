@@ -55,13 +55,10 @@ void ParityRun::run(Experiment experiment, std::stop_token cancel) {
     report->shaders = shaders_stamp();
     try {
         compare_both(*report, experiment, cancel);
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         report = nullptr;
-    } catch (const std::bad_alloc&) {
-        report->problem =
-            "there is not enough memory for both results: shorten the sentence or use fewer heads";
     } catch (const std::exception& error) {
-        report->problem = problem_text(error);
+        report->problem = problem_text(error, "for both results");
     }
     if (report) {
         const std::lock_guard lock(mutex_);

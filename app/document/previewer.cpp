@@ -20,7 +20,7 @@ Preview previewed(PreviewRequest request, const Preview*, const std::stop_token&
                                     .height = drawn.pixels.height,
                                     .rgb = std::move(drawn.pixels.bytes)});
         preview.facts = drawn.facts;
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         throw;
     } catch (const std::exception& error) {
         preview.problem = problem_text(error);

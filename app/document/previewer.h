@@ -28,7 +28,7 @@ struct Preview {
     std::string problem;              ///< why there is none; empty: there is, or no picture is written
 };
 
-/// Throws Cancelled.
+/// Throws Canceled.
 Preview previewed(PreviewRequest request, const Preview* before, const std::stop_token& cancel);
 
 class Previewer : public Newest<PreviewRequest, Preview> {

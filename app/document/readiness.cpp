@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/picture/shown_matrix.h"
 
 namespace attnscope {
@@ -43,11 +43,11 @@ bool is_ready(const Stage& stage, const HeadChoice& chosen) {
     return !has_mean(stage) || (mean && is_ready(*mean, 0));
 }
 
-void make_ready(const Stage& stage, const HeadChoice& chosen) {
+void make_ready(const Stage& stage, const HeadChoice& chosen, const std::stop_token& cancel) {
     const HeadChoice head = head_on_screen(stage, chosen);
     if (head.kind == HeadChoice::Kind::one) return make_ready(stage.buffer, head.head);
     stage.buffer.range();
-    if (has_mean(stage)) make_ready(stage.buffer.mean(), 0);
+    if (has_mean(stage)) make_ready(stage.buffer.mean(cancel), 0);
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ bool is_ready(const Trace& trace, const HeadChoice& head) {
 void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel) {
     const bool cheap = is_cheap(trace);
     const auto make_stage_ready = [&](const Stage& stage) {
-        if (cancel.stop_requested()) throw Cancelled{};
-        make_ready(stage, head);
+        stop_if_canceled(cancel);
+        make_ready(stage, head, cancel);
         if (stage.info->role == StageRole::masked_scores) {
             const HeadChoice shown = head_on_screen(stage, head);
             const bool one = shown.kind == HeadChoice::Kind::one && !cheap;
@@ -71,7 +71,7 @@ void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_toke
                               one ? shown.head + 1 : stage.shape().heads);
         }
         if (!cheap) return;
-        make_ready(stage, {HeadChoice::Kind::mean});
+        make_ready(stage, {HeadChoice::Kind::mean}, cancel);
         for (int h = 0; h < stage.shape().heads; ++h) make_ready(stage.buffer, h);
     };
     for (const StageRecord& record : trace.records) make_stage_ready(*record.stage);

@@ -10,7 +10,7 @@ namespace attnscope {
 
 /// Whether the pictures of a head, or of the mean over heads, can be drawn at once.
 bool is_ready(const Trace& trace, const HeadChoice& head);
-/// Finds out what these need, and the status bar of the trace. Throws Cancelled.
+/// Finds out what these need, and the status bar of the trace. Throws Canceled.
 void make_ready(const Trace& trace, const HeadChoice& head, const std::stop_token& cancel);
 
 /// The same of one matrix, a head of a buffer.

@@ -42,6 +42,7 @@ void read_window(SavedState& kept, const std::string& text) {
     state.scale = std::clamp(json.value("scale", state.scale), k_least_scale, k_largest_scale);
     state.export_folder = json.value("export_folder", "");
     state.closed_note = json.value("closed_note", "");
+    state.toured = json.value("toured", false);
     state.folded_sections = json.value("folded_sections", state.folded_sections);
     state.backend = parse_backend(json.value("backend", std::string(name_of(state.backend))));
     kept = std::move(state);
@@ -55,6 +56,7 @@ std::string window_json(const SavedState& state) {
                        {"scale", state.scale},
                        {"export_folder", state.export_folder},
                        {"closed_note", state.closed_note},
+                       {"toured", state.toured},
                        {"folded_sections", state.folded_sections},
                        {"backend", name_of(state.backend)}};
     return json.dump(2) + "\n";

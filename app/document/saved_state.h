@@ -26,6 +26,7 @@ struct SavedState {
     BackendWish backend = BackendWish::automatic;
     std::set<std::string> folded_sections = {"Image", "Position",
                                              "Projections"};  ///< of the experiment panel
+    bool toured = false;                                      ///< whether the tour was taken, or left
     std::string closed_note;  ///< the note that was closed; it stays closed until a session is opened
 
     bool operator==(const SavedState&) const = default;

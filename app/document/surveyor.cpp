@@ -1,7 +1,5 @@
 #include "app/document/surveyor.h"
 
-#include <new>
-
 #include "app/document/readiness.h"
 #include "core/error.h"
 #include "core/mechanism/mechanisms.h"
@@ -26,17 +24,15 @@ Survey surveyed(SurveyRequest request, const Survey* before, const std::stop_tok
         }
         survey.heads = survey_heads(*trace, *stage, cancel);
         for (const SurveyedHead& each : survey.heads) {
-            if (cancel.stop_requested()) throw Cancelled{};
-            each.at.head < 0 ? make_ready(each.stage->buffer.mean(), 0)
+            stop_if_canceled(cancel);
+            each.at.head < 0 ? make_ready(each.stage->buffer.mean(cancel), 0)
                              : make_ready(each.stage->buffer, each.at.head);
         }
         compare_with(survey.heads, chosen, cancel);
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         throw;
-    } catch (const std::bad_alloc&) {
-        survey.problem = "there is not enough memory for all heads: shorten the sentence";
     } catch (const std::exception& error) {
-        survey.problem = problem_text(error);
+        survey.problem = problem_text(error, "for all heads");
     }
     return survey;
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/document/readiness.h"
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/error.h"
 #include "core/mechanism/evaluate.h"
 
@@ -200,7 +200,7 @@ private:
         Outcome outcome;
         try {
             compute(cancel);
-        } catch (const Cancelled&) {
+        } catch (const Canceled&) {
             outcome.done = false;
         } catch (const std::exception& error) {
             outcome = {false, problem_text(error)};

@@ -22,7 +22,7 @@
 namespace attnscope {
 namespace {
 
-/// Whether every sentence that is read has words. A blank one, first or second, is common while typing.
+/// Whether every sentence that is read has words. An empty one, first or second, is common while typing.
 bool has_tokens(const Experiment& e) {
     const Tokenizer& tokenizer = tokenizer_of(e.input.tokenizer);
     const auto is_read = [&](const char* option) { return why_unused(*find_option(option), e).empty(); };
@@ -60,7 +60,7 @@ std::string add_gradients(Trace& trace, const Wanted& wanted, const std::stop_to
 }
 
 /// Evaluates; without a trace if there are no words yet. Throws Error(backend) and what else evaluate()
-/// throws, except Cancelled.
+/// throws, except Canceled.
 WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace& previous,
                         const EvaluateOptions& options, const Wanted& wanted) {
     WorkResult result{.slot = slot, .experiment = experiment};
@@ -71,7 +71,7 @@ WorkResult evaluate_one(SlotName slot, const Experiment& experiment, const Trace
         result.notice = add_gradients(*trace, wanted, options.cancel);
         make_ready(*trace, wanted.head, options.cancel);
         result.trace = std::move(trace);
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
     }
     return result;
 }
@@ -88,11 +88,8 @@ WorkResult evaluate_or_say(SlotName slot, const Experiment& experiment, const Tr
         const bool cards = error.kind() == ErrorKind::backend || error.kind() == ErrorKind::too_large;
         if (options.backend && cards) throw;
         return failed(error.what());
-    } catch (const std::bad_alloc&) {
-        return failed(
-            "there is not enough memory for this experiment: shorten the sentence or use fewer heads");
     } catch (const std::exception& error) {
-        return failed(problem_text(error));
+        return failed(problem_text(error, "for this experiment"));
     }
 }
 
@@ -365,7 +362,7 @@ bool Worker::Shared::prepare(std::unique_lock<std::mutex>& lock, SlotName slot) 
         }
         make_ready(*ready, wanted.head, cancel);
         done = true;
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
     } catch (const std::exception&) {
         failed = true;
     }

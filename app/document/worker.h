@@ -22,7 +22,7 @@ struct WorkResult {
     Experiment experiment = {};
     std::shared_ptr<const Trace> trace = nullptr;  ///< nullptr if it failed
     std::string error = {};
-    bool words = true;        ///< false: the sentence is empty, which is no error while typing
+    bool words = true;        ///< false: the sentence is empty, which is not an error while typing
     std::string notice = {};  ///< what to tell the user besides: the graphics card was lost
 };
 

@@ -18,7 +18,7 @@ std::string home_folder();
 
 /// The form's problem; nothing if it is empty.
 void problem_line(const Ui& ui, const std::string& problem);
-/// The form's problem in two lines, which take their space even without one, so that nothing moves.
+/// The form's problem in two lines, which need their space even without one, so that nothing moves.
 void problem_lines(const Ui& ui, const std::string& problem);
 
 /// A label, and the control beside it.
@@ -38,6 +38,8 @@ void file_dialog(Desk& desk, const Ui& ui, ActionContext& context, bool saving);
 void export_dialog(Desk& desk, const Ui& ui);
 /// The dialog for a custom matrix: pasted, from a file, or cell by cell.
 void give_dialog(Desk& desk, const Ui& ui);
+/// The examples by theme, each with its picture; a click opens one.
+void gallery_dialog(Desk& desk, const Ui& ui, ActionContext& context);
 /// The comparison of both backends, stage by stage.
 void parity_dialog(Desk& desk, const Ui& ui);
 /// Closes the export dialog when the export is done, and reports the outcome.

@@ -104,6 +104,7 @@ const char* title_of(Dialog dialog) {
         case Dialog::keys: return "Shortcuts";
         case Dialog::about: return "About";
         case Dialog::palette: return "Search";
+        case Dialog::gallery: return "Examples";
         case Dialog::parity: return "CPU and GPU";
         case Dialog::none: break;
     }
@@ -119,6 +120,7 @@ void contents(Desk& desk, const Ui& ui, ActionContext& context) {
         case Dialog::keys: return keys_dialog(desk, ui);
         case Dialog::about: return about_dialog(desk, ui);
         case Dialog::palette: return palette_dialog(desk, ui, context);
+        case Dialog::gallery: return gallery_dialog(desk, ui, context);
         case Dialog::parity: return parity_dialog(desk, ui);
         case Dialog::none: return;
     }

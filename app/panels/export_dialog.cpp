@@ -123,7 +123,8 @@ std::vector<std::string> formats_of(const ExportForm& form) {
     return names;
 }
 
-void what_to_export(Desk& desk, const Ui& ui) {
+/// The view, the stage in focus, all of them, a film or the curves.
+void what_row(Desk& desk, const Ui& ui) {
     ExportForm& form = desk.state.export_form;
     row(ui, "What", [&] {
         using What = ExportForm::What;
@@ -156,19 +157,9 @@ void what_to_export(Desk& desk, const Ui& ui) {
             tooltip(ui, "Loss, accuracy and pattern score of every step; of the run beside it, too");
         }
     });
-    if (form.what == ExportForm::What::film)
-        row(ui, "Frames", [&] {
-            const DragResult result = drag_field(ui, "frames", std::to_string(form.frames), -1, ui.px(110));
-            if (result.steps) form.frames = std::clamp(form.frames + result.steps, 1, k_most_frames);
-            if (result.typed) form_frames(form, *result.typed);
-        });
-    const int heads = desk.document.trace()->experiment.attention.heads;
-    if (heads > 1 && form.what != ExportForm::What::curves) {
-        std::vector<Choice> choices = {{"all", "all heads", ""}, {"mean", "mean of the heads", ""}};
-        for (int h = 1; h <= heads; ++h)
-            choices.push_back({std::to_string(h), fmt::format("head {}", h), ""});
-        form_choice(desk, ui, "Heads", "head", choices);
-    }
+}
+
+void formats_row(const Ui& ui, ExportForm& form) {
     row(ui, "Formats", [&] {
         // As many on a line as fit.
         const float left = ImGui::GetCursorPosX(), begin = ImGui::GetCursorScreenPos().x;
@@ -196,6 +187,25 @@ void what_to_export(Desk& desk, const Ui& ui) {
             tooltip(ui, std::string(format.summary));
         }
     });
+}
+
+void what_to_export(Desk& desk, const Ui& ui) {
+    ExportForm& form = desk.state.export_form;
+    what_row(desk, ui);
+    if (form.what == ExportForm::What::film)
+        row(ui, "Frames", [&] {
+            const DragResult result = drag_field(ui, "frames", std::to_string(form.frames), -1, ui.px(110));
+            if (result.steps) form.frames = std::clamp(form.frames + result.steps, 1, k_most_frames);
+            if (result.typed) form_frames(form, *result.typed);
+        });
+    const int heads = desk.document.trace()->experiment.attention.heads;
+    if (heads > 1 && form.what != ExportForm::What::curves) {
+        std::vector<Choice> choices = {{"all", "all heads", ""}, {"mean", "mean of the heads", ""}};
+        for (int h = 1; h <= heads; ++h)
+            choices.push_back({std::to_string(h), fmt::format("head {}", h), ""});
+        form_choice(desk, ui, "Heads", "head", choices);
+    }
+    formats_row(ui, form);
 }
 
 /// A number with its unit, to be typed or dragged in steps.

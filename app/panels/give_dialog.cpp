@@ -52,7 +52,7 @@ void paste(Desk& desk, GiveForm& form) {
                 [] { return matrix_from_csv(compat::text_bridge().clipboard.get(), "the clipboard"); });
 }
 
-/// Reads the form's file in the background: it may be slow, or a pipe that nobody writes to.
+/// Reads the form's file in the background: it may be slow, or a pipe without a writer.
 void read_file_of(Desk& desk, GiveForm& form) {
     form.problem.clear();
     desk.matrix_reader.start(form.file, [path = form.file] { return read_matrix(path); });

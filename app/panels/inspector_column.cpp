@@ -19,10 +19,15 @@ std::string value_text(double value) {
 
 void heading(const Column& c, const std::string& title, const std::string& derived) {
     const float y = c.y() + c.ui.px(12);
-    draw_text(c.list, c.ui.fonts.section, {c.left, y}, ink(c.ui.theme.secondary), title, Align::left,
-              c.width());
-    draw_text(c.list, c.ui.fonts.caption, {c.right, y}, ink(c.ui.theme.faint), derived, Align::right);
-    c.advance(34);
+    const float drawn = draw_text(c.list, c.ui.fonts.section, {c.left, y}, ink(c.ui.theme.secondary), title,
+                                  Align::left, c.width());
+    const bool beside = drawn + c.ui.px(12) + text_width(c.ui.fonts.caption, derived) <= c.width();
+    if (beside)
+        draw_text(c.list, c.ui.fonts.caption, {c.right, y}, ink(c.ui.theme.faint), derived, Align::right);
+    else
+        draw_text(c.list, c.ui.fonts.caption, {c.left, y + c.ui.px(17)}, ink(c.ui.theme.faint), derived,
+                  Align::left, c.width());
+    c.advance(beside ? 34 : 49);
 }
 
 void put_beside(const Column& c, const std::string& label, float beside, float below) {

@@ -43,15 +43,7 @@ void title(const Column& c, const Trace& trace, const InspectedCell& at, const P
         kind += at.head < 0 ? ", MEAN OF HEADS" : fmt::format(", HEAD {}", at.head + 1);
     for (char& letter : kind) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     const std::string place = fmt::format("row {} · column {}", at.cell.row + 1, at.cell.column + 1);
-    const bool beside =
-        text_width(c.ui.fonts.section, kind) + c.ui.px(12) + text_width(c.ui.fonts.caption, place) <=
-        c.width();
-    heading(c, kind, beside ? place : "");
-    if (!beside) {
-        draw_text(c.list, c.ui.fonts.caption, {c.left, c.y() - c.ui.px(5)}, ink(c.ui.theme.faint), place,
-                  Align::left, c.width());
-        c.advance(15);
-    }
+    heading(c, kind, place);
     const std::string value = value_text(proof.value);
     const float room = c.width() - text_width(c.ui.fonts.mono_large, value) - c.ui.px(12);
     // In a narrow panel the value is on its own line.

@@ -21,6 +21,7 @@ void recent_items(ActionContext& context) {
 }
 
 void example_items(const Ui& ui, ActionContext& context) {
+    ImGui::Separator();
     for (const auto& [name, session] : all_examples()) {
         if (ImGui::MenuItem(name.c_str())) open_example(context, name);
         tooltip(ui, session.note);
@@ -91,17 +92,16 @@ void menu_bar(const Ui& ui, const Area& area, ActionContext& context,
         const bool clicked = ImGui::InvisibleButton(menu, {width, area.height()});
         const Area place{{x + ui.px(2), area.min.y + ui.px(5)},
                          {x + width - ui.px(2), area.max.y - ui.px(5)}};
+        light(ui, menu, place);
         if (keyboard_use(ui, ImGui::GetID(menu), place).pressed || clicked) ImGui::OpenPopup(popup.c_str());
         const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(popup.c_str());
         draw_text(list, ui.fonts.body, {x + padding, area.min.y + ui.px(9)},
                   ink(lit ? ui.theme.text : ui.theme.secondary), menu);
         ImGui::SetNextWindowPos({x, area.max.y});
         if (ImGui::BeginPopup(popup.c_str())) {
-            if (std::string_view(menu) == "Examples")
-                example_items(ui, context);
-            else
-                action_items(ui, context, menu, run);
+            action_items(ui, context, menu, run);
             if (std::string_view(menu) == "File") recent_items(context);
+            if (std::string_view(menu) == "Examples") example_items(ui, context);
             if (std::string_view(menu) == "Help") question_items(ui, context);
             ImGui::EndPopup();
         }

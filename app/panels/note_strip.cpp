@@ -27,20 +27,26 @@ bool shows(const Desk& desk) {
 /// An action that a note offers beside closing it.
 struct Offer {
     const char* action;
-    bool (*is_shown)(const Session& session);
+    bool (*is_shown)(const Desk& desk);
 };
 
 /// Whether the numbers come from seeds alone, so that no pattern among them has a meaning.
-bool is_random(const Session& session) {
+bool is_random(const Desk& desk) {
+    const Session& session = desk.document.session();
     return session.experiment.weights.given.empty() && session.experiment.training.task == TaskKind::none;
 }
 
-bool is_learned(const Session& session) {
+bool is_learned(const Desk& desk) {
+    const Session& session = desk.document.session();
     return can_be_trained(session.experiment) && session.experiment.training.step > 0;
 }
 
-constexpr Offer k_offers[] = {
-    {"training.designed", is_random}, {"training.learned", is_random}, {"training.watch", is_learned}};
+bool has_not_toured(const Desk& desk) { return !desk.saved.toured && desk.state.tour.step < 0; }
+
+constexpr Offer k_offers[] = {{"help.tour", has_not_toured},
+                              {"training.designed", is_random},
+                              {"training.learned", is_random},
+                              {"training.watch", is_learned}};
 
 std::string label_of(const Offer& offer) { return std::string(find_action(offer.action)->title); }
 
@@ -52,7 +58,7 @@ float offer_width(const Ui& ui, const Offer& offer) {
 float offers_width(Desk& desk, const Ui& ui, float width) {
     float sum = 0;
     for (const Offer& offer : k_offers)
-        if (offer.is_shown(desk.document.session())) sum += offer_width(ui, offer) + ui.px(8);
+        if (offer.is_shown(desk)) sum += offer_width(ui, offer) + ui.px(8);
     return sum > width / 2 ? 0 : sum;
 }
 
@@ -66,7 +72,6 @@ struct NoteText {
 
 /// The note wrapped into at most `most` lines of `width` pixels, the name before the first line.
 NoteText lay_out_note(Desk& desk, const Ui& ui, float width, int most) {
-    ImFont* font = ui.fonts.body;
     NoteText text{note_title(desk.document), 0, std::min(width, ui.px(k_widest)), {}, false};
     if (!text.name.empty()) {
         text.name = fitted(ui.fonts.strong, text.name, text.width / 2);
@@ -74,21 +79,8 @@ NoteText lay_out_note(Desk& desk, const Ui& ui, float width, int most) {
     }
     std::string note = desk.document.session().note;
     std::ranges::replace(note, '\n', ' ');
-    const char* at = note.data();
-    const char* const end = at + note.size();
-    while (at < end) {
-        const float room = text.width - (text.lines.empty() ? text.indent : 0);
-        if (std::ssize(text.lines) == most - 1) {
-            const std::string rest(at, end);
-            text.lines.push_back(fitted(font, rest, room));
-            text.cut = text.lines.back() != rest;
-            break;
-        }
-        const char* stop = compat::line_end(*font, at, end, room);
-        text.lines.emplace_back(at, stop);
-        at = stop;
-        while (at < end && *at == ' ') ++at;
-    }
+    text.lines = broken_lines(ui.fonts.body, note, text.width, most, text.indent);
+    text.cut = !text.lines.empty() && !note.ends_with(text.lines.back());
     return text;
 }
 
@@ -122,7 +114,7 @@ void offers(Desk& desk, const Ui& ui, const Area& area, float right,
     if (offers_width(desk, ui, area.width()) == 0) return;
     const float height = std::min(ui.px(24), area.height() - ui.px(6));
     for (const Offer& offer : k_offers) {
-        if (!offer.is_shown(desk.document.session())) continue;
+        if (!offer.is_shown(desk)) continue;
         right -= offer_width(ui, offer);
         ImGui::SetCursorScreenPos({right, (area.min.y + area.max.y - height) / 2});
         if (small_button(ui, offer.action, label_of(offer), "", offer_width(ui, offer)))

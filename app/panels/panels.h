@@ -42,6 +42,8 @@ void status_bar(Desk& desk, const Ui& ui, const Area& area, ActionContext& conte
 std::string stage_times_text(const Trace& trace);
 /// The size of a trace: "8 tokens · d 16 · 2 heads", "4 queries · 6 keys · 1 head".
 std::string sizes_text(const Trace& trace);
+/// The step of the tour that is on: what to try, beside the control to try it with.
+void tour_card(Desk& desk, const Ui& ui);
 /// The open dialog, if any.
 void dialogs(Desk& desk, const Ui& ui, ActionContext& context);
 

@@ -27,9 +27,9 @@ std::string without_numbers(std::string label) {
         return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
     };
     while (true) {
-        const std::size_t blank = label.rfind(' ');
-        if (blank == std::string::npos || !is_number(std::string_view(label).substr(blank + 1))) return label;
-        label.erase(blank);
+        const std::size_t space = label.rfind(' ');
+        if (space == std::string::npos || !is_number(std::string_view(label).substr(space + 1))) return label;
+        label.erase(space);
     }
 }
 

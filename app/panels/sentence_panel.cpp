@@ -125,8 +125,8 @@ std::vector<Chip> lay_out(Desk& desk, const Ui& ui, const Sentence& sentence, fl
 int undo_run(Interaction& state, const std::string& before, const std::string& after) {
     // A new word, and switching between typing and deleting, start a new undo step.
     const bool longer = after.size() > before.size();
-    const bool blank = longer && after.ends_with(' ');
-    if (blank || longer != (state.typing_run % 2 == 0)) ++state.typing_run;
+    const bool space = longer && after.ends_with(' ');
+    if (space || longer != (state.typing_run % 2 == 0)) ++state.typing_run;
     if (longer != (state.typing_run % 2 == 0)) ++state.typing_run;
     return state.typing_run;
 }
@@ -230,6 +230,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
                     const std::function<void(const Action&)>& run) {
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(area.min, area.max, ink(ui.theme.raised), ui.px(6));
+    light(ui, sentence.id, area);
     // The field takes precedence: a description that does not leave it enough room is omitted.
     const std::string words = facts(desk, sentence);
     const bool roomy = text_width(ui.fonts.caption, words) < 0.4f * area.width();

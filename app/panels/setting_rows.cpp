@@ -91,6 +91,7 @@ void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* lab
     const float right = ImGui::GetWindowContentRegionMax().x - ui.px(narrow ? 8 : 16);
     const float left = std::min(ui.px(k_field_left), 0.45f * ImGui::GetWindowWidth());
     const bool enabled = disabled.empty();
+    light(ui, name, {at, {window.x + right, at.y + ui.px(k_row_height)}});
 
     ImGui::SetCursorPos({ui.px(k_margin), top});
     ImGui::InvisibleButton("label", {left - ui.px(k_margin + 4), ui.px(k_row_height)});

@@ -116,6 +116,7 @@ Workspace::Workspace(SavedState state, EvaluateOptions options, std::function<vo
       document_(saved_.session, options, wake),
       exporter_(wake),
       previewer_(wake),
+      gallery_(wake),
       parity_(card_of(document_), std::move(options), wake),
       opener_(wake),
       matrix_reader_(wake),
@@ -142,14 +143,16 @@ bool Workspace::end_within(std::chrono::milliseconds most) {
     document_.stop();
     exporter_.cancel();
     previewer_.forget();
+    gallery_.forget();
     parity_.cancel();
     opener_.cancel();
     matrix_reader_.cancel();
     first_reader_.cancel();
     script_writer_.cancel();
     const auto ended = [&] {
-        return document_.stopped() && !exporter_.running() && !previewer_.busy() && !parity_.running() &&
-               opener_.ended() && matrix_reader_.ended() && first_reader_.ended() && script_writer_.ended();
+        return document_.stopped() && !exporter_.running() && !previewer_.busy() && !gallery_.busy() &&
+               !parity_.running() && opener_.ended() && matrix_reader_.ended() && first_reader_.ended() &&
+               script_writer_.ended();
     };
     const auto last = std::chrono::steady_clock::now() + most;
     while (!ended() && std::chrono::steady_clock::now() < last)
@@ -359,6 +362,7 @@ void Workspace::draw_all(FrameInput& frame) {
               .saved = saved_,
               .exporter = exporter_,
               .previewer = previewer_,
+              .gallery = gallery_,
               .parity = parity_,
               .opener = opener_,
               .matrix_reader = matrix_reader_,
@@ -374,6 +378,8 @@ void Workspace::draw_all(FrameInput& frame) {
     const ImVec2 size{static_cast<float>(frame.width), static_cast<float>(frame.height)};
     interaction_.pointing.reset();
     interaction_.pointing_token.reset();
+    controls_.lit = interaction_.tour.control();
+    controls_.lit_area = {};
     ControlFocus& control = controls_.focus;
     control.drawn.clear();
     control.on_grid = false;
@@ -401,6 +407,7 @@ void Workspace::draw_all(FrameInput& frame) {
         splitter(ui, "right edge", areas.inspector.min.x, areas.inspector, interaction_.inspector_width, -1);
     }
     status_bar(desk, ui, areas.status, c, run_it);
+    tour_card(desk, ui);
     dialogs(desk, ui, c);
     ImGui::End();
     if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;

@@ -38,6 +38,7 @@ public:
     /// context made by `make_context`, which is called on this thread and shares with the window's.
     void offer_card(const GlVersion& version, std::function<std::unique_ptr<GlContext>()> make_context);
     ParityRun& parity() { return parity_; }
+    Gallery& gallery() { return gallery_; }
     Opener& opener() { return opener_; }
     MatrixReader& matrix_reader() { return matrix_reader_; }
     /// Reads the file of the state's session, which may be slow or hang.
@@ -78,6 +79,7 @@ private:
     Controls controls_;
     Exporter exporter_;
     Previewer previewer_;
+    Gallery gallery_;
     ParityRun parity_;
     Opener opener_;
     MatrixReader matrix_reader_;

@@ -2,6 +2,7 @@
 // none keeps its own.
 #pragma once
 
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,7 +38,10 @@ struct ControlFocus {
 struct Controls {
     FieldEdit field;
     ControlFocus focus;
-    bool disabled = false;                  ///< the row being drawn does not apply
+    std::string lit;  ///< name of the control that the tour points at; empty: none
+    std::array<float, 4>
+        lit_area{};         ///< where it stands in this frame: left, top, right, bottom; 0: not drawn
+    bool disabled = false;  ///< the row being drawn does not apply
     std::set<std::string> folded_sections;  ///< of the experiment panel
     std::set<std::string> whole_sections;   ///< of these, those that also show the rows they leave out
 };

@@ -72,9 +72,9 @@ bool ShapedText::is_plain(ImFont& font, std::string_view text) {
     return true;
 }
 
-std::string ShapedText::displayable(std::string_view text, Blanks blanks) {
+std::string ShapedText::displayable(std::string_view text, Spaces spaces) {
     const bool as_it_is = is_ascii_line(text) && text.find_first_of(" \n") == text.npos;
-    return as_it_is || !face() ? std::string(text) : face()->displayable(text, blanks);
+    return as_it_is || !face() ? std::string(text) : face()->displayable(text, spaces);
 }
 
 bool ShapedText::may_hold(char32_t code) {
@@ -96,7 +96,7 @@ ShapedText::Entry& ShapedText::entry(const ImFont& font, const std::string& text
     Entry& entry = at->second;
     entry.unused = 0;
     if (is_new) {
-        entry.shown = displayable(text, Blanks::kept);
+        entry.shown = displayable(text, Spaces::kept);
         entry.extent = face()->extent(entry.shown, style(font, wrap));
     }
     return entry;
@@ -133,13 +133,13 @@ std::optional<ShapedText::Glyph> ShapedText::glyph(std::string_view character, F
     const DecodedCharacter decoded = decode_utf8(character);
     const bool by_name = decoded.bytes && !is_simple(decoded.code);
     const std::string shown =
-        by_name ? code_point_name(decoded.code) : face()->displayable(character, Blanks::kept);
+        by_name ? code_point_name(decoded.code) : face()->displayable(character, Spaces::kept);
     const TextStyle style{.font = font, .size = pixels};
     Glyph glyph{face()->shades(shown, style), 0};
     glyph.top = static_cast<float>(ascent(style) - glyph.shades.baseline);
     return glyph;
 }
 
-std::string legible(std::string_view text) { return shaped().displayable(text, Blanks::shown); }
+std::string legible(std::string_view text) { return shaped().displayable(text, Spaces::shown); }
 
 }  // namespace attnscope

@@ -38,7 +38,7 @@ public:
     /// Whether ImGui draws the text correctly; true for any text if no font file was found.
     bool is_plain(ImFont& font, std::string_view text);
     /// See TextFace for the function of this name; the text itself if no font file was found.
-    std::string displayable(std::string_view text, Blanks blanks);
+    std::string displayable(std::string_view text, Spaces spaces);
     /// Whether a text field may hold the character as it is: a simple one that a font has.
     bool may_hold(char32_t code);
 

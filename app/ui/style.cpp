@@ -69,6 +69,7 @@ void apply_style(const Theme& theme, float scale, float body_size) {
     style.CellPadding = ImVec2(8, 4);
     style.IndentSpacing = 16;
     style.GrabMinSize = 8;
+    style.DisabledAlpha = 0.7F;  // a sentence that is not read can still be read
     style.WindowMinSize = ImVec2(16, 16);
     style.WindowTitleAlign = ImVec2(0, 0.5F);
     style.ScaleAllSizes(scale);

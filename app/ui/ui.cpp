@@ -56,6 +56,30 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
     return drawn;
 }
 
+std::vector<std::string> broken_lines(ImFont* font, const std::string& text, float width, int most,
+                                      float indent) {
+    std::vector<std::string> lines;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at < end) {
+        const float room = width - (lines.empty() ? indent : 0);
+        if (std::ssize(lines) == most - 1) {
+            lines.push_back(fitted(font, std::string(at, end), room));
+            break;
+        }
+        const char* stop = compat::line_end(*font, at, end, room);
+        lines.emplace_back(at, stop);
+        at = stop;
+        while (at < end && *at == ' ') ++at;
+    }
+    return lines;
+}
+
+void light(const Ui& ui, std::string_view name, const Area& area) {
+    if (name != ui.controls.lit) return;
+    ui.controls.lit_area = {area.min.x, area.min.y, area.max.x, area.max.y};
+}
+
 void wrapped_text(const std::string& text, float width) {
     ImFont* font = ImGui::GetFont();
     if (shaped().is_plain(*font, text)) {

@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/heatmap/heatmap_renderer.h"
 #include "app/heatmap/image_textures.h"
@@ -56,7 +58,14 @@ float draw_text(ImDrawList* list, ImFont* font, ImVec2 at, ImU32 color, const st
 float text_width(ImFont* font, const std::string& text);
 /// The text, cut with "…" if it is wider than `width`.
 std::string fitted(ImFont* font, const std::string& text, float width);
+/// The text broken between words into lines of `width` pixels, the first `indent` shorter; at most `most`:
+/// the last one is cut with "…" if the rest does not fit.
+std::vector<std::string> broken_lines(ImFont* font, const std::string& text, float width, int most,
+                                      float indent = 0);
 /// Adds an item: text wrapped at `width` pixels, in the current font and color.
 void wrapped_text(const std::string& text, float width);
+
+/// Says where the control called `name` stands: the tour may point at it.
+void light(const Ui& ui, std::string_view name, const Area& area);
 
 }  // namespace attnscope

@@ -223,6 +223,7 @@ void color_bar(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLay
 
 void lit_cells(Desk& desk, const Ui& ui, const ShownStage& shown, const FocusLayout& layout,
                const Highlight& lit) {
+    light(ui, "matrix", layout.view());
     ImDrawList* list = ImGui::GetWindowDrawList();
     const Area whole = layout.whole();
     list->PushClipRect({layout.view().min.x - 3, layout.view().min.y - 3},

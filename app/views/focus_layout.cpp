@@ -81,6 +81,37 @@ ColumnLabels column_labels(const Ui& ui, float pitch, float longest) {
     return ColumnLabels::upright;
 }
 
+/// Of the operand at the left, at most `most`; 0: there is none.
+float width_of_left(const Ui& ui, const FocusLayout& layout, float most) {
+    if (!layout.left) return 0;
+    return std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9), ui.px(40),
+                      std::max(ui.px(40), most));
+}
+
+/// Of the operand above, at most `most`; 0: there is none.
+float height_of_above(const Ui& ui, const FocusLayout& layout, float most) {
+    if (!layout.above) return 0;
+    const int depth = layout.above_transposed ? layout.above->columns() : layout.above->rows();
+    return std::clamp(static_cast<float>(depth) * ui.px(6), ui.px(30), std::max(ui.px(30), most));
+}
+
+/// The width of the longest label; where columns are grouped by key, of those of the groups.
+float longest_column_label(const Ui& ui, const ShownStage& shown, bool grouped) {
+    if (grouped)
+        return longest_label(ui, shown.columns() / shown.stage->shape().depth,
+                             [&](int j) { return shown.trace->label(Axis::key_token, j); });
+    return longest_label(ui, shown.columns(), [&](int j) { return shown.column_label(j); }) +
+           column_mark_width(ui, shown);
+}
+
+/// Centers columns that are narrower than `width`.
+void center(AxisPlace& columns, float width) {
+    const float shift = std::floor(std::max(0.0f, (width - (columns.view_max - columns.view_min)) / 2));
+    columns.origin += shift;
+    columns.view_min += shift;
+    columns.view_max += shift;
+}
+
 }  // namespace
 
 bool is_narrow(const Ui& ui, const Area& area) { return area.width() < ui.px(k_narrow); }
@@ -88,7 +119,6 @@ bool is_low(const Ui& ui, const Area& area) { return area.height() < ui.px(k_low
 
 FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, const Area& body) {
     const Spacing space = spacing(ui, body);
-    const StageInfo& info = *shown.stage->info;
     const Presentation& presentation = desk.document.presentation();
     FocusLayout layout{};
     const StageOperands of = operands(*shown.trace, *shown.stage);
@@ -98,25 +128,12 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
 
     layout.row_label_width =
         std::min(longest_label(ui, shown.rows(), [&](int i) { return shown.row_label(i); }), ui.px(130));
-    const float left_width = layout.left
-                                 ? std::clamp(static_cast<float>(layout.left->columns()) * ui.px(9),
-                                              ui.px(40), std::max(ui.px(40), body.width() * space.left_share))
-                                 : 0;
-    const int above_depth = !layout.above             ? 0
-                            : layout.above_transposed ? layout.above->columns()
-                                                      : layout.above->rows();
-    const float above_height = layout.above
-                                   ? std::clamp(static_cast<float>(above_depth) * ui.px(6), ui.px(30),
-                                                std::max(ui.px(30), body.height() * space.above_share))
-                                   : 0;
+    const float left_width = width_of_left(ui, layout, body.width() * space.left_share);
+    const float above_height = height_of_above(ui, layout, body.height() * space.above_share);
 
     const int depth = shown.stage->shape().depth;
-    const bool grouped = depth > 1 && info.columns == Axis::key_hidden;
-    const float longest_column =
-        grouped ? longest_label(ui, shown.columns() / depth,
-                                [&](int j) { return shown.trace->label(Axis::key_token, j); })
-                : longest_label(ui, shown.columns(), [&](int j) { return shown.column_label(j); }) +
-                      column_mark_width(ui, shown);
+    const bool grouped = depth > 1 && shown.stage->info->columns == Axis::key_hidden;
+    const float longest_column = longest_column_label(ui, shown, grouped);
     Rooms room{};
     room.left =
         body.min.x + layout.row_label_width + ui.px(10) + (layout.left ? left_width + space.operand_gap : 0);
@@ -140,12 +157,7 @@ FocusLayout lay_out_focus(Desk& desk, const Ui& ui, const ShownStage& shown, con
     layout.rows = place_axis(shown.rows(), cell.y, room.top, room.top + room.height, zoom.factor, zoom.y);
     layout.columns =
         place_axis(shown.columns(), cell.x, room.left, room.left + room.width, zoom.factor, zoom.x);
-    // A matrix narrower than the area is centered.
-    const float shift =
-        std::floor(std::max(0.0f, (room.width - (layout.columns.view_max - layout.columns.view_min)) / 2));
-    layout.columns.origin += shift;
-    layout.columns.view_min += shift;
-    layout.columns.view_max += shift;
+    center(layout.columns, room.width);
     const Area view = layout.view();
 
     layout.column_label_bottom = room.top - ui.px(5);

@@ -173,6 +173,7 @@ float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind,
     ImGui::SetCursorScreenPos({left - ui.px(4), area.min.y + ui.px(6)});
     const bool clicked = ImGui::InvisibleButton(view, {width + ui.px(8), ui.px(26)});
     const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+    light(ui, view, place);
     const bool pressed = disabled.empty() && keyboard_use(ui, ImGui::GetID(view), place).pressed;
     if (disabled.empty() ? clicked || pressed : false) set_option(desk, "view", view);
     if (!disabled.empty()) tooltip(ui, disabled);

@@ -19,7 +19,7 @@ constexpr float k_narrow = 640;
 constexpr float k_header = 108;
 constexpr float k_sentence = 44;
 constexpr float k_terms = 132, k_least_columns = 300;  ///< units of the terms, and what the columns keep
-constexpr double k_longest_frame = 0.05;  ///< seconds: the frame after a rest is no part of the animation
+constexpr double k_longest_frame = 0.05;  ///< seconds: the frame after a rest is not part of the animation
 constexpr double k_seconds_per_term = 0.15, k_longest_first = 3;
 
 int shown_layer(const Trace& trace, const Presentation& presentation) {

@@ -391,7 +391,7 @@ std::vector<std::string> words_of_rows(const ShownStage& shown) {
     return words;
 }
 
-/// What is looked at where a run stands: every head, or the alignment.
+/// What is shown where a run stands: every head, or the alignment.
 void pictures(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, const TrainingProgress* known,
               const std::string& which) {
     const std::string step = fmt::format("at step {}{}", trace.experiment.training.step, which);

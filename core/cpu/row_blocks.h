@@ -6,7 +6,7 @@
 #include <functional>
 #include <stop_token>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -45,12 +45,12 @@ void run_parallel(Eigen::Index count, const std::function<void(Eigen::Index)>& r
 }
 
 /// Calls work(RowBlock) once per block, in no particular order, and on several threads if that pays. Throws
-/// whatever `work` throws, and Cancelled instead of starting another block once `loop.cancel` asks for it.
+/// whatever `work` throws, and Canceled instead of starting another block once `loop.cancel` asks for it.
 template <typename Work>
 void for_row_blocks(const RowLoop& loop, const Work& work) {
     const Eigen::Index blocks = loop.heads * loop.blocks_per_head();
     const auto run = [&](Eigen::Index index) {
-        stop_if_cancelled(loop.cancel);
+        stop_if_canceled(loop.cancel);
         work(loop.block(index));
     };
     if (blocks > 1 && loop.is_worth_threads()) {

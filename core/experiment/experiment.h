@@ -81,7 +81,7 @@ struct Input {
     std::string text2;  ///< the sentence of the keys and values; empty: the same one (self-attention)
     TokenizerKind tokenizer = TokenizerKind::words;
     VocabularyOrder vocabulary = VocabularyOrder::alphabetical;
-    std::string words;    ///< the table's words in order, between blanks; empty: the sentences' own
+    std::string words;    ///< the table's words in order, between spaces; empty: the sentences' own
     std::string words2;   ///< those of seq2seq's target, after <bos> and <eos>; empty: the target's own
     int table_size = 10;  ///< minimum number of rows of the table; 0 … 1,000,000
     int dim = 16;         ///< d, the width of an embedding, 1 … 1024
@@ -292,7 +292,7 @@ std::string why_rope_does_not_fit(int d_k);
 void drop_missing_heads(Experiment& experiment);
 
 /// Throws Error(bad_input), one line with the field, its value and the accepted ones, unless evaluate()
-/// accepts the experiment. An empty text is no error here.
+/// accepts the experiment. An empty text is not an error here.
 void check(const Experiment& experiment);
 
 }  // namespace attnscope

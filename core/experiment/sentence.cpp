@@ -30,7 +30,7 @@ std::vector<std::string> sentence_tokens(const Experiment& experiment, const std
 
 Vocabulary sentence_vocabulary(const Experiment& experiment, const std::string& words,
                                const std::vector<std::string>& tokens) {
-    // A blank is a character, too, and parts words otherwise.
+    // A space is a character, too, and parts words otherwise.
     const bool characters = experiment.input.tokenizer == TokenizerKind::characters;
     const std::vector<std::string> listed =
         tokenize(words, tokenizer_of(characters ? TokenizerKind::characters : TokenizerKind::whitespace));

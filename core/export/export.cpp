@@ -365,7 +365,7 @@ std::vector<std::string> export_files(const Trace& trace, const Session& session
             write_file(path, bytes, [&] { return part_done(1); });
             paths.push_back(path);
         }
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         // The files written so far are complete.
     }
     return paths;

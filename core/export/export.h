@@ -78,7 +78,7 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
 
 /// The bytes of one file. Throws Error(too_large) for a pixel image beyond the limits of PNG surfaces, for a
 /// vector image with so many cells that it needs pixels, too, and for a session larger than a picture holds;
-/// Cancelled.
+/// Canceled.
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress = {});
 

@@ -118,7 +118,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
             write(
                 fmt::format("film-{}.{}", name, k_film_format),
                 encode_gif(frames, k_milliseconds, [&](double part) { return go_on(request.frames, part); }));
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         // The files written so far are complete.
     }
     return paths;

@@ -34,7 +34,7 @@ void append_little_endian(std::string& bytes, float value) {
     for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xff);
 }
 
-/// Magic, version, header length and header, padded with blanks so that the data starts at a multiple of 64.
+/// Magic, version, header length and header, padded with spaces so that the data starts at a multiple of 64.
 std::string npy_header(const std::string& shape) {
     constexpr std::size_t k_before = 10;
     std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";

@@ -14,7 +14,7 @@ namespace attnscope {
 /// ): the first row holds an empty cell and the column labels, each further row its label and its values. A
 /// masked cell is written as its value: `-inf` in `masked`, 0 in `weights`. `nan`, `inf`, `-inf` as read by
 /// NumPy and pandas. Throws Error(bad_input) as shown_matrix() unless the choice is one head or the mean;
-/// Cancelled.
+/// Canceled.
 std::string to_csv(const Trace& trace, const Stage& stage, const HeadChoice& head,
                    const Progress& progress = {});
 
@@ -26,7 +26,7 @@ std::string to_npy(const Matrix& matrix);
 
 /// `{"stage": …, "head": 1 … h | "mean" | null, "shape": [rows, columns], "rows": [labels], "columns":
 /// [labels], "data": [[…]]}`, one row of the matrix per line; −∞ is null, NaN "nan", +∞ "inf". Throws
-/// Error(bad_input) as shown_matrix() unless the choice is one head or the mean; Cancelled.
+/// Error(bad_input) as shown_matrix() unless the choice is one head or the mean; Canceled.
 std::string to_json(const Trace& trace, const Stage& stage, const HeadChoice& head,
                     const Progress& progress = {});
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -136,7 +136,7 @@ private:
 /// Waits a moment, or until the descriptor takes bytes (−1: only a moment); 0, or EINTR.
 int wait_for_room(int descriptor, const MayWait& may_wait) {
     constexpr int k_milliseconds = 50;
-    if (may_wait && !may_wait()) throw Cancelled{};
+    if (may_wait && !may_wait()) throw Canceled{};
     struct pollfd room {
         .fd = descriptor, .events = POLLOUT, .revents = 0
     };
@@ -164,7 +164,7 @@ void write_directly(const std::string& path, std::string_view bytes, const MayWa
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
-/// Syncs the folder's entry to the disk; not every file system supports this, so failing is no error.
+/// Syncs the folder's entry to the disk; not every file system supports this, so failing is not an error.
 void sync_folder(const fs::path& folder, const FileCalls& calls) {
     const Descriptor descriptor(calls.open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), calls);
     if (descriptor.number() >= 0) calls.fsync(descriptor.number());

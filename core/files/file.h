@@ -57,7 +57,7 @@ using MayWait = std::function<bool()>;
 /// link remains a link. Anything but a regular file (/dev/null, a pipe) is written to directly, and a signal
 /// caught without SA_RESTART ends the wait. A link of another user in a folder that all may write to is
 /// refused, as by Linux's fs.protected_symlinks. Throws Error(io) naming the path, what failed and what to
-/// do; no other file is left behind. Throws Cancelled when `may_wait` ends a wait; empty: it never does.
+/// do; no other file is left behind. Throws Canceled when `may_wait` ends a wait; empty: it never does.
 void write_file(const std::string& path, std::string_view bytes, const MayWait& may_wait,
                 const FileCalls& calls = {});
 inline void write_file(const std::string& path, std::string_view bytes, const FileCalls& calls = {}) {

@@ -30,7 +30,7 @@ constexpr std::string_view k_signature{"\x89PNG\r\n\x1a\n", 8};
 struct Sink {
     std::string bytes;
     std::string failure;
-    bool cancelled = false;
+    bool canceled = false;
 };
 
 void append(png_structp png, png_bytep data, png_size_t size) {
@@ -73,8 +73,8 @@ bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels
     const std::size_t stride =
         static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
     for (int y = 0; y < pixels.height; ++y) {
-        sink->cancelled = progress && !progress(static_cast<double>(y) / pixels.height);
-        if (sink->cancelled) return false;
+        sink->canceled = progress && !progress(static_cast<double>(y) / pixels.height);
+        if (sink->canceled) return false;
         png_write_row(png, pixels.bytes.data() + static_cast<std::size_t>(y) * stride);
     }
     png_write_end(png, nullptr);
@@ -198,7 +198,7 @@ std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, con
     const bool written =
         info && write_all(png, info, &sink, pixels, chunks.data(), static_cast<int>(chunks.size()), progress);
     png_destroy_write_struct(&png, &info);
-    if (sink.cancelled) throw Cancelled{};
+    if (sink.canceled) throw Canceled{};
     if (!written) {
         throw Error(ErrorKind::backend,
                     "libpng cannot write the picture: " +

@@ -57,8 +57,8 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
         } else if (c == '"') {
             in_quotes = !in_quotes;
         } else if (c == separator && !in_quotes) {
-            const bool another_blank = separator == ' ' && cells.back().empty();
-            if (!another_blank) cells.emplace_back();
+            const bool another_space = separator == ' ' && cells.back().empty();
+            if (!another_space) cells.emplace_back();
         } else {
             cells.back() += c;
         }
@@ -71,7 +71,7 @@ std::vector<std::string> cells_of(std::string_view line, char separator) {
 /// of the text.
 struct Line {
     int number;             ///< in the text, counted from 1
-    std::string_view text;  ///< without surrounding blanks, if blanks are the separator
+    std::string_view text;  ///< without surrounding spaces, if spaces are the separator
     char separator;
 
     std::vector<std::string> cells() const { return cells_of(text, separator); }
@@ -131,7 +131,7 @@ std::optional<float> number_of(std::string_view cell) {
     return static_cast<float>(value);
 }
 
-/// Whether a cell is neither a number nor several separated by blanks.
+/// Whether a cell is neither a number nor several separated by spaces.
 bool is_word(const std::string& cell) {
     return !cell.empty() && !std::ranges::all_of(cells_of(cell, ' '), [](const std::string& piece) {
         return number_of(piece).has_value();
@@ -160,7 +160,7 @@ struct Halves {
     std::string digits;       ///< "04", or "4e-05"
 
     std::string text() const { return sign + whole + "," + digits; }
-    /// Whether nobody would write these as two numbers: 04, 25e-3, -0.
+    /// Whether these cannot be meant as two numbers: 04, 25e-3, -0.
     bool certain() const {
         const std::size_t count = leading_digits(digits);
         const bool decimals = count > 1 && (digits[0] == '0' || count < digits.size());
@@ -181,7 +181,7 @@ std::optional<Halves> halves_of(std::string_view first, std::string_view second)
 }
 
 /// The numbers of a line of comma-separated text if its commas were decimal, without a label in front; empty
-/// if they cannot be: a blank beside a comma, a cell that is not digits, an odd number of cells.
+/// if they cannot be: a space beside a comma, a cell that is not digits, an odd number of cells.
 std::vector<Halves> halves_of(const Line& line, bool labeled) {
     for (const std::string_view two_cells : {", ", " ,", "\""})
         if (trimmed(line.text).find(two_cells) != line.text.npos) return {};
@@ -234,7 +234,7 @@ void refuse_decimal_commas(std::span<const Line> lines, bool labeled, std::size_
             found.line, in_quotes(text), with_point(text), text.substr(0, comma), text.substr(comma + 1)));
 }
 
-/// The first number with a decimal comma among those separated by blanks; "" if there is none.
+/// The first number with a decimal comma among those separated by spaces; "" if there is none.
 std::string decimal_comma_in(std::string_view line) {
     for (const std::string& piece : cells_of(trimmed(line), ' '))
         if (has_decimal_comma(piece)) return piece;
@@ -369,7 +369,7 @@ struct NpyHeader {
     refuse(source, "its NPY header cannot be read: save it again with numpy.save");
 }
 
-std::string_view without_blanks_before(std::string_view text) {
+std::string_view without_spaces_before(std::string_view text) {
     return text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
 }
 
@@ -377,9 +377,9 @@ std::string_view without_blanks_before(std::string_view text) {
 std::string_view value_of(std::string_view header, std::string_view quoted_key, std::string_view source) {
     const std::size_t at = header.find(quoted_key);
     if (at == header.npos) refuse_npy_header(source);
-    const std::string_view rest = without_blanks_before(header.substr(at + quoted_key.size()));
+    const std::string_view rest = without_spaces_before(header.substr(at + quoted_key.size()));
     if (!rest.starts_with(':')) refuse_npy_header(source);
-    return without_blanks_before(rest.substr(1));
+    return without_spaces_before(rest.substr(1));
 }
 
 /// The text between the brackets or quotes that `value` starts with.

@@ -37,7 +37,7 @@ bool is_safetensors(std::string_view bytes);
 /// `source`, for a file that is truncated or that breaks a rule of the format: a header of at most 100 MB
 /// that begins with `{`; no name twice; metadata of strings alone; tensors that cover all bytes after the
 /// header, without a hole or an overlap, each as long as its shape says. The same for other types and ranks,
-/// for tensors beyond the limits of a matrix, and, before any tensor is looked at, for metadata without the
+/// for tensors beyond the limits of a matrix, and, before any tensor is read, for metadata without the
 /// key `required` (empty: none is).
 Tensors tensors_from_safetensors(std::string_view bytes, std::string_view source,
                                  std::string_view required = "");

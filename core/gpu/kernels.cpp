@@ -54,7 +54,7 @@ void GpuKernels::for_parts(GpuProgram& program, const Shape& shape, std::size_t 
     GpuStopwatch* const watch = stopwatch();
     Part part{0, 0, 0, 0};
     while (part.head < heads) {
-        if (cancel_.stop_requested()) throw Cancelled{};
+        stop_if_canceled(cancel_);
         const double wanted =
             std::max(1.0, program.rate * options_.slice_seconds / std::max(work_per_row, 1.0));
         const std::size_t at_once =
@@ -268,12 +268,12 @@ void GpuKernels::regroup(const char* kind, const GpuMatrices& from, const GpuMat
 namespace {
 
 /// Suspends cancellation of the kernels while it lives.
-class Uncancelled {
+class Uncanceled {
 public:
-    explicit Uncancelled(std::stop_token& cancel) : cancel_(cancel), before_(std::exchange(cancel, {})) {}
-    ~Uncancelled() { cancel_ = std::move(before_); }
-    Uncancelled(const Uncancelled&) = delete;
-    Uncancelled& operator=(const Uncancelled&) = delete;
+    explicit Uncanceled(std::stop_token& cancel) : cancel_(cancel), before_(std::exchange(cancel, {})) {}
+    ~Uncanceled() { cancel_ = std::move(before_); }
+    Uncanceled(const Uncanceled&) = delete;
+    Uncanceled& operator=(const Uncanceled&) = delete;
 
 private:
     std::stop_token& cancel_;
@@ -283,23 +283,23 @@ private:
 }  // namespace
 
 void GpuKernels::rows_largest(const GpuMatrices& values, const GpuMatrices& largest) {
-    const Uncancelled whole(cancel_);
+    const Uncanceled whole(cancel_);
     rows("LARGEST", {{values}}, largest);
 }
 
 void GpuKernels::columns_largest(const GpuMatrices& values, const GpuMatrices& largest) {
-    const Uncancelled whole(cancel_);
+    const Uncanceled whole(cancel_);
     columns("LARGEST", values, largest, values);
 }
 
 void GpuKernels::column(const GpuMatrices& values, int column, const GpuMatrices& to) {
-    const Uncancelled whole(cancel_);
+    const Uncanceled whole(cancel_);
     cells("cells.comp", {"COLUMN"}, {{values}}, to,
           {.width = word(size(values.shape.columns)), .height = word(size(column))});
 }
 
 void GpuKernels::mean_over_heads(const GpuMatrices& values, const GpuMatrices& mean) {
-    const Uncancelled whole(cancel_);
+    const Uncanceled whole(cancel_);
     gl::Storage storages[] = {gl::Storage(mean.shape.size()), gl::Storage(mean.shape.size())};
     GpuMatrices sum = values;
     sum.shape.heads = 1;

@@ -38,7 +38,7 @@ struct GpuNumbers {
     std::uint32_t width = 0, height = 0;
 };
 
-/// For the device's thread only. All throw Cancelled if `cancel` requests it, Error(backend) if the card is
+/// For the device's thread only. All throw Canceled if `cancel` requests it, Error(backend) if the card is
 /// lost or a shader does not compile.
 class GpuKernels {
 public:

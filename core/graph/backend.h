@@ -22,7 +22,7 @@ public:
     /// Whether compute() supports the operation; the CPU computes the others.
     virtual bool computes(const Op& op) const = 0;
     /// The operation's result; nullptr if the CPU has to compute it after all. Copies inputs to the device as
-    /// needed. Throws Cancelled; Error(backend) if it cannot go on, Error(too_large) if the result does not
+    /// needed. Throws Canceled; Error(backend) if it cannot go on, Error(too_large) if the result does not
     /// fit.
     virtual std::shared_ptr<const DeviceValues> compute(const Op& op, std::span<const Buffer* const> inputs,
                                                         std::stop_token cancel) = 0;

@@ -5,7 +5,7 @@
 #include <map>
 #include <span>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/error.h"
 #include "core/graph/stage_table.h"
 #include "core/memory.h"
@@ -66,7 +66,7 @@ private:
 
     /// `results` are all results of one operation.
     void through(std::span<const StageRecord> results) {
-        stop_if_cancelled(cancel_);
+        stop_if_canceled(cancel_);
         const bool matters = std::ranges::any_of(
             results, [&](const StageRecord& record) { return gradients_.contains(record.stage.get()); });
         if (!matters || !why_no_gradient(*results[0].op).empty()) return;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 
 namespace attnscope {
 namespace {
@@ -116,7 +116,7 @@ HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const s
     std::array<double, k_head_scores> sums{};
     std::array<int, k_head_scores> rows{};
     for (int i = 0; i < weights.rows(); ++i) {
-        if (cancel.stop_requested()) throw Cancelled{};
+        stop_if_canceled(cancel);
         const std::span row(weights.row(i).data(), static_cast<std::size_t>(weights.cols()));
         double entropy = 0, sum = 0;
         for (const float w : row)
@@ -173,7 +173,7 @@ void compare_with(std::vector<SurveyedHead>& heads, const HeadPosition& chosen,
     const auto own = std::ranges::find(heads, chosen, &SurveyedHead::at);
     const StagePtr stage = own == heads.end() ? nullptr : own->stage;
     for (SurveyedHead& each : heads) {
-        if (cancel.stop_requested()) throw Cancelled{};
+        stop_if_canceled(cancel);
         each.similarity = stage ? similarity(*stage, chosen.head, *each.stage, each.at.head) : 0;
     }
 }

@@ -39,7 +39,7 @@ bool is_of_places(HeadScore score);
 using HeadScores = std::array<std::optional<double>, k_head_scores>;
 
 /// Those of one head of a stage of queries × keys (from 0), or of the mean over its heads (−1). Reads the
-/// whole matrix. Throws Cancelled.
+/// whole matrix. Throws Canceled.
 HeadScores head_scores(const Trace& trace, const Stage& stage, int head, const std::stop_token& cancel = {});
 
 /// How alike two matrices of one shape are: the share of attention that they have in common, the mean over
@@ -62,7 +62,7 @@ struct SurveyedHead {
 };
 
 /// Every head of a stage in every layer that has it, each layer's heads followed by their mean, if there are
-/// several. Throws Cancelled; Error(backend) if a card is lost.
+/// several. Throws Canceled; Error(backend) if a card is lost.
 std::vector<SurveyedHead> survey_heads(const Trace& trace, const StageInfo& info,
                                        const std::stop_token& cancel = {});
 /// Sets how alike each is to the chosen one; 0 if that is not among them. Throws as survey_heads().

@@ -52,7 +52,7 @@ StageDifference compare(const StageRecord& a, const StageRecord& b, const std::s
     const int at_once = std::max(1, k_numbers_at_once / std::max(1, shape.columns));
     for (int head = 0; head < shape.heads; ++head)
         for (int first = 0; first < shape.rows; first += at_once) {
-            if (cancel.stop_requested()) throw Cancelled{};
+            stop_if_canceled(cancel);
             const int count = std::min(at_once, shape.rows - first);
             const Matrix left = a.stage->buffer.rows(head, first, count);
             const Matrix right = b.stage->buffer.rows(head, first, count);

@@ -47,7 +47,7 @@ struct StageDifference {
 std::string why_not_compared(const StageDifference& stage);
 
 /// Compares every stage and parameter, matched by StageKey: a's in its order, then those that only b has.
-/// Values on a card are copied one block of rows at a time. Throws Cancelled; Error(backend) if a card is
+/// Values on a card are copied one block of rows at a time. Throws Canceled; Error(backend) if a card is
 /// lost.
 std::vector<StageDifference> compare(const Trace& a, const Trace& b, std::stop_token cancel = {});
 

@@ -41,7 +41,7 @@ public:
 
 private:
     void add(const GraphNode& node, std::span<const GraphValue> values) {
-        stop_if_cancelled(options_.cancel);
+        stop_if_canceled(options_.cancel);
         std::vector<StagePtr> inputs;
         for (const int input : node.inputs) inputs.push_back(records_[static_cast<std::size_t>(input)].stage);
         std::vector<const StageRecord*> old;

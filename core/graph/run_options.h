@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <stop_token>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 
 namespace attnscope {
 

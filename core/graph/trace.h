@@ -68,7 +68,7 @@ std::span<const StageInfo> stage_table();
 /// The loss's gradient with respect to a stage, as a stage of its own: "grad.weights", of any sign, with the
 /// stage's axes and closed pairs.
 const StageInfo& gradient_info(const StageInfo& value);
-/// Whether a stage may have a gradient: it holds no whole numbers, and is no mask.
+/// Whether a stage may have a gradient: it holds no whole numbers, and is not a mask.
 bool may_have_gradient(const StageInfo& info);
 /// Also with a layer, "2.scores", and of a gradient, "grad.scores" or "2.grad.scores"; nullptr for a name
 /// that is not in the table.

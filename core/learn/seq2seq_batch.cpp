@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 
 namespace attnscope {
 namespace {
@@ -229,7 +229,7 @@ private:
         looks_.resize(static_cast<std::size_t>(targets_.rows));
         Numbers state = s0_;
         for (Index t = 0; t < targets_.steps(); ++t) {
-            stop_if_cancelled(cancel_);
+            stop_if_canceled(cancel_);
             const Index first = targets_.first[static_cast<std::size_t>(t)],
                         count = targets_.count[static_cast<std::size_t>(t)];
             if (asks_current()) {
@@ -330,7 +330,7 @@ private:
         Numbers d_context = d_outputs_.rightCols(h_.cols());
         Numbers carried = Numbers::Zero(std::ssize(batch_), states);
         for (Index t = targets_.steps(); t-- > 0;) {
-            stop_if_cancelled(cancel_);
+            stop_if_canceled(cancel_);
             const Index first = targets_.first[static_cast<std::size_t>(t)],
                         count = targets_.count[static_cast<std::size_t>(t)];
             Numbers d_state = carried.topRows(count) + d_outputs_.middleRows(first, count).leftCols(states);

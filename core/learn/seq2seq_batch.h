@@ -15,7 +15,7 @@ bool computes_together(const Experiment& model);
 /// What op::GruEncoder, op::InitialState, op::Decode and op::OutputLogits compute for each sentence, and
 /// their gradients, with one matrix product per step for all sentences instead of one vector product for
 /// each; in double. `parameters` are all of the model's. Gradients are those of the mean over `targets`
-/// positions, and only computed if `wants_gradients`. Throws Cancelled.
+/// positions, and only computed if `wants_gradients`. Throws Canceled.
 BatchPart seq2seq_batch(const Experiment& model, const Parameters& parameters,
                         std::span<const TaskSentence> batch, int targets, bool wants_gradients,
                         const std::stop_token& cancel);

@@ -73,7 +73,7 @@ public:
     const Parameters& parameters() const { return state_.parameters; }
 
     /// One step. Throws Error(bad_input) where the loss is no longer finite, which leaves the run at the last
-    /// step whose loss is, and Cancelled, which leaves it at the step before.
+    /// step whose loss is, and Canceled, which leaves it at the step before.
     void advance(const std::stop_token& cancel = {});
     /// The parameters that advance() would lead to; the run stays where it is. Throws as advance().
     Parameters next_parameters(const std::stop_token& cancel = {}) const {

@@ -54,13 +54,8 @@ std::optional<Experiment> varied(const Experiment& experiment, const Variation& 
     Experiment after = before;
     variation.apply(after);
     drop_missing_heads(after);
-    if (after == before || !can_be_trained(after)) return std::nullopt;
-    try {
-        check(after);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
-    return after;
+    const bool valid = after != before && can_be_trained(after) && succeeds([&] { check(after); });
+    return valid ? std::optional(after) : std::nullopt;
 }
 
 }  // namespace attnscope

@@ -41,7 +41,7 @@ std::string Ablate::formula(const Symbols& in) const {
 
 void Ablate::forward(const Work& in, Tensor& out) const {
     for (int h = 0; h < out.shape().heads; ++h) {
-        stop_if_cancelled(in.cancel);
+        stop_if_canceled(in.cancel);
         if (!is_ablated(h)) {
             out.head(h) = in.head(0, h);
             continue;

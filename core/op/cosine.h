@@ -15,7 +15,7 @@ struct Cosine {
     std::string formula(const Symbols&) const { return "q · k ÷ max( |q| |k|, 1e-8 )"; }
     Operands operands() const { return {.left = 0, .above = 1, .is_transposed = true}; }
     void forward(const Work& in, Tensor& out) const;
-    /// With n = |q| |k| and c the result: dq = Σ dc (k ÷ n − c q ÷ |q|²), dk likewise; at 1e-8 the divisor
+    /// With n = |q| |k| and c the result: dq = Σ dc (k ÷ n − c q ÷ |q|²), dk by symmetry; at 1e-8 the divisor
     /// is a constant.
     void backward(const Backward& at) const;
     void explain_gradient(Proof& proof, const GradientCell& cell) const;

@@ -130,7 +130,7 @@ std::vector<Tensor> DecodeGreedily::results(const Work& in) const {
 void OutputLogits::forward(const Work& in, Tensor& out) const {
     const Vocabularies vocabularies{in.head(1), in.head(3), in.head(4)};
     for (int i = 0; i < out.shape().rows; ++i) {
-        stop_if_cancelled(in.cancel);
+        stop_if_canceled(in.cancel);
         out.head(0).row(i) =
             output_logits(vocabularies, in.head(0).row(i), in.head(1).row(i), in.head(2).row(i));
     }

@@ -43,7 +43,7 @@ public:
         const Index d = at_.shape(words).columns, steps = at_.shape(words).rows;
         ArrayXd carried = ArrayXd::Zero(at_.shape(initial_state).columns);
         for (Index i = steps; i-- > 0;) {
-            stop_if_cancelled(at_.cancel);
+            stop_if_canceled(at_.cancel);
             const ArrayXd old =
                 i > 0 ? at_.result_row(of(DecoderPart::state), i - 1) : at_.input_row(initial_state, 0);
             ArrayXd input = at_.input_row(words, i), dcontext = at_.gradient_row(of(DecoderPart::context), i);
@@ -84,7 +84,7 @@ private:
         return sum;
     }
 
-    /// From a step's context to the state that the alignment asks with.
+    /// From a step's context to the state that queries the alignment.
     ArrayXd look(Index i, const ArrayXd& state, const ArrayXd& dcontext) {
         if (!rule_.aligns) {
             add_fixed(dcontext);

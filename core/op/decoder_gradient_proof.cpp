@@ -87,7 +87,7 @@ private:
     Eigen::RowVectorXf state(int i) const {
         return i < 0 ? cell_.in_row(initial_state, 0, 0) : cell_.out_row(0, i, of(DecoderPart::state));
     }
-    /// The state that the alignment of step i asks with.
+    /// The state that queries the alignment of step i.
     Eigen::RowVectorXf query(int i) const { return state(asks_previous() ? i - 1 : i); }
     Eigen::RowVectorXf input(int i) const {
         const Eigen::RowVectorXf word = cell_.in_row(words(), 0, i);
@@ -223,8 +223,8 @@ private:
                           {&asked, cell_.inputs[W_p], cell_.inputs[v_p]}, DecoderPart::center);
     }
 
-    /// What reads the state after step i, −1 for the initial one: the next step, and the alignment that asks
-    /// with it.
+    /// What reads the state after step i, −1 for the initial one: the next step, and the alignment that it
+    /// queries.
     void explain_state(Proof& proof, int i) const {
         if (i + 1 < steps()) explain_unit_old_state(proof, unit_, i + 1, cell_.column);
         const int asking = asks_previous() ? i + 1 : i;

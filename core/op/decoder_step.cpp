@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 
 namespace attnscope {
 namespace {
@@ -41,7 +41,7 @@ std::vector<DecoderStep> decode(const Decoder& decoder, const ConstMatrixView& w
     std::vector<DecoderStep> steps;
     Row state = decoder.initial_state.row(0);
     for (Eigen::Index i = 0; i < words.rows(); ++i) {
-        stop_if_cancelled(cancel);
+        stop_if_canceled(cancel);
         steps.push_back(decode_step(decoder, static_cast<int>(i), words.row(i), state));
         state = steps.back().gru.state;
     }
@@ -66,7 +66,7 @@ std::vector<int> decode_greedily(const Decoder& decoder, const Vocabularies& voc
     std::vector<int> fed;
     Row state = decoder.initial_state.row(0);
     for (int picked = first; static_cast<int>(fed.size()) < max_steps;) {
-        stop_if_cancelled(cancel);
+        stop_if_canceled(cancel);
         fed.push_back(picked);
         const RowView word = vocabularies.embeddings.row(picked);
         steps.push_back(decode_step(decoder, static_cast<int>(fed.size()) - 1, word, state));

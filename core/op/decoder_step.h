@@ -26,7 +26,7 @@ struct DecoderStep {
 /// - `current` (Luong et al. 2015, §3; the seq2seq notebook): s_i = GRU(y, s_(i−1)), then e_ij from s_i.
 DecoderStep decode_step(const Decoder& decoder, int i, const RowView& word, const RowView& state);
 
-/// One step for each row of words (N × d): teacher forcing. Throws Cancelled.
+/// One step for each row of words (N × d): teacher forcing. Throws Canceled.
 std::vector<DecoderStep> decode(const Decoder& decoder, const ConstMatrixView& words,
                                 const std::stop_token& cancel);
 
@@ -45,7 +45,7 @@ int largest(const RowView& row);
 
 /// The word that each step is fed: first `first`, then the previous step's most likely word. Ends with the
 /// step that predicts `last`, and after `max_steps` at the latest. `steps` receives the steps. Throws
-/// Cancelled.
+/// Canceled.
 std::vector<int> decode_greedily(const Decoder& decoder, const Vocabularies& vocabularies, int first,
                                  int last, int max_steps, std::vector<DecoderStep>& steps,
                                  const std::stop_token& cancel);

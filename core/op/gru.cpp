@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/cpu/row_blocks.h"
 
 namespace attnscope {
@@ -46,7 +46,7 @@ std::vector<GruStep> encode(const GruWeights& weights, ConstMatrixView X, Direct
     std::vector<GruStep> steps(words);
     Row state = Row::Zero(weights.W_hh.cols());
     for (std::size_t read = 0; read < words; ++read) {
-        stop_if_cancelled(cancel);
+        stop_if_canceled(cancel);
         const std::size_t j = direction == Direction::forward ? read : words - 1 - read;
         steps[j] = gru_step(weights, X.row(static_cast<Eigen::Index>(j)), state);
         state = steps[j].state;

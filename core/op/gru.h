@@ -57,7 +57,7 @@ GruStep gru_step(const GruWeights& weights, const RowView& x, const RowView& h);
 enum class Direction { forward, backward };
 
 /// One step for each row of X (S × in), starting from a zero state. The results are in the order of the rows
-/// even if they are read from last to first (Bahdanau et al. 2015, §3.2). Throws Cancelled.
+/// even if they are read from last to first (Bahdanau et al. 2015, §3.2). Throws Canceled.
 std::vector<GruStep> encode(const GruWeights& weights, ConstMatrixView X, Direction direction,
                             const std::stop_token& cancel);
 

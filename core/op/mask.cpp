@@ -55,7 +55,7 @@ void Mask::forward(const Work& in, Tensor& out) const {
         const ConstMatrixView centers = has_centers ? in.head(0, block.head) : ConstMatrixView(nullptr, 0, 0);
         const auto center = [&](int i) { return centers(i, 0); };
         for_each_condition(*this, has_centers, center, [&](const auto& closes, const auto&) {
-            stop_if_cancelled(in.cancel);
+            stop_if_canceled(in.cancel);
             close_where(open, block.first, closes);
         });
     });

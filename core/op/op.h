@@ -65,7 +65,7 @@ struct Op : op::Any {
 
 /// The shapes of the results: one, except for an encoder and a decoder.
 std::vector<Shape> shapes(const Op& op, op::Shapes inputs);
-/// The results, computed on the CPU. Throws Cancelled.
+/// The results, computed on the CPU. Throws Canceled.
 std::vector<Tensor> forward(const Op& op, const op::Work& work);
 
 /// Why no result of this operation has a gradient with respect to its inputs: "whole numbers"; empty if one

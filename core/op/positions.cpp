@@ -27,7 +27,7 @@ void AlibiSlopes::forward(const Work&, Tensor& out) const {
 
 void AlibiBias::forward(const Work& in, Tensor& out) const {
     for (int h = 0; h < out.shape().heads; ++h) {
-        stop_if_cancelled(in.cancel);
+        stop_if_canceled(in.cancel);
         const double slope = std::exp2(-8.0 * (h + 1) / in.shape(0).rows);
         MatrixView bias = out.head(h);
         for (int i = 0; i < queries; ++i)

@@ -22,7 +22,7 @@ void softmax_columns(ConstMatrixView x, MatrixView out) {
 void Softmax::forward(const Work& in, Tensor& out) const {
     if (axis == SoftmaxAxis::queries) {
         for (int h = 0; h < out.shape().heads; ++h) {
-            stop_if_cancelled(in.cancel);
+            stop_if_canceled(in.cancel);
             softmax_columns(in.head(0, h), out.head(h));
         }
         return;

@@ -22,7 +22,7 @@ struct SoftmaxLine {
     double exponential(float x) const { return std::exp(difference(x)); }
 };
 
-/// x (h × N × M, −∞ where closed): exp(x − max) / Σ exp(x − max) along the axis, the maximum taken over the
+/// x (h × N × M, −∞ where closed): exp(x − max) / Σ exp(x − max) along the axis, the maximum over the
 /// open cells (Vaswani et al. 2017, eq. 1). Closed cells are exactly 0, and so is a row or column with
 /// nothing open.
 struct Softmax {

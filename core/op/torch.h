@@ -92,7 +92,7 @@ inline const std::pair<std::string, std::string> k_stacked_python = {
 std::string python_comment(std::string_view words);
 /// A string literal.
 std::string python_string(std::string_view text);
-/// Every line indented by four blanks.
+/// Every line indented by four spaces.
 std::string python_indented(std::string_view lines);
 
 /// Each number as Python reads it.

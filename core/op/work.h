@@ -6,7 +6,7 @@
 #include <span>
 #include <stop_token>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/cpu/row_blocks.h"
 #include "core/random/draws.h"
 #include "core/tensor/buffer.h"
@@ -39,7 +39,7 @@ inline Shape per_head(int heads, int rows, int columns) {
 inline Shape matrix(int rows, int columns) { return {.heads = 1, .rows = rows, .columns = columns}; }
 
 /// The loop over the rows of all heads of a result whose every cell takes this many multiply-adds. It ends
-/// with Cancelled when the work is cancelled.
+/// with Canceled when the work is canceled.
 inline RowLoop row_loop(const Work& in, const Shape& shape, double work_per_cell) {
     return {shape.heads, shape.rows, work_per_cell * shape.columns, in.cancel};
 }

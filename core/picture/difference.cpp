@@ -5,7 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
 
@@ -38,7 +38,8 @@ std::vector<int> by_word(const std::vector<std::string>& a, const std::vector<st
 }
 
 /// The longest common subsequence, as the index in `a` of each text of `b`.
-std::vector<int> in_order(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+std::vector<int> in_order(const std::vector<std::string>& a, const std::vector<std::string>& b,
+                          const std::stop_token& cancel) {
     std::vector<int> same(b.size(), -1);
     std::size_t first = 0, end_a = a.size(), end_b = b.size();
     for (; first < end_a && first < end_b && a[first] == b[first]; ++first)
@@ -52,10 +53,12 @@ std::vector<int> in_order(const std::vector<std::string>& a, const std::vector<s
     const auto length = [&](std::size_t i, std::size_t j) -> std::uint32_t& {
         return lengths[i * (m + 1) + j];
     };
-    for (std::size_t i = n; i-- > 0;)
+    for (std::size_t i = n; i-- > 0;) {
+        stop_if_canceled(cancel);
         for (std::size_t j = m; j-- > 0;)
             length(i, j) = a[first + i] == b[first + j] ? length(i + 1, j + 1) + 1
                                                         : std::max(length(i + 1, j), length(i, j + 1));
+    }
     for (std::size_t i = 0, j = 0; i < n && j < m;) {
         if (a[first + i] == b[first + j])
             same[first + j++] = static_cast<int>(first + i++);
@@ -69,8 +72,9 @@ std::vector<std::string> tokens(const Trace& trace, Axis axis, int count) {
     return axis_labels(trace, axis == Axis::key_hidden ? Axis::key_token : axis, count);
 }
 
-std::vector<int> same_indices(const Trace& a, int of_a, const Trace& b, int of_b, Axis axis) {
-    if (is_of_tokens(axis)) return in_order(tokens(a, axis, of_a), tokens(b, axis, of_b));
+std::vector<int> same_indices(const Trace& a, int of_a, const Trace& b, int of_b, Axis axis,
+                              const std::stop_token& cancel) {
+    if (is_of_tokens(axis)) return in_order(tokens(a, axis, of_a), tokens(b, axis, of_b), cancel);
     if (axis == Axis::table_row || axis == Axis::target_row)
         return by_word(axis_labels(a, axis, of_a), axis_labels(b, axis, of_b));
     return by_number(of_b, of_a);
@@ -129,12 +133,13 @@ const Stage* ComparedSide::find(const StageKey& key) const {
     return trace->find(StageKey{key.stage, layer, key.part});
 }
 
-Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b) {
+Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b,
+                          const std::stop_token& cancel) {
     const Shape &sa = of_a.shape(), &sb = of_b.shape();
     Counterparts same;
-    same.rows = same_indices(a, sa.rows, b, sb.rows, of_b.info->rows);
+    same.rows = same_indices(a, sa.rows, b, sb.rows, of_b.info->rows, cancel);
     const int keys_a = sa.columns / sa.depth, keys_b = sb.columns / sb.depth;
-    same.columns = same_indices(a, keys_a, b, keys_b, of_b.info->columns);
+    same.columns = same_indices(a, keys_a, b, keys_b, of_b.info->columns, cancel);
     if (sa.depth > 1 || sb.depth > 1) same.columns = in_groups(same.columns, sa.depth, sb.depth);
     same.complete =
         sa.rows == sb.rows && sa.columns == sb.columns && is_identity(same.rows) && is_identity(same.columns);
@@ -173,8 +178,7 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
                                      const std::stop_token& cancel) {
     if (without_comparison(a, b, key)) return std::nullopt;
     const Stage &of_a = *a.find(key), &of_b = *b.find(key);
-    Counterparts same = counterparts(*a.trace, of_a, *b.trace, of_b);
-    if (cancel.stop_requested()) throw Cancelled{};
+    Counterparts same = counterparts(*a.trace, of_a, *b.trace, of_b, cancel);
     const Side left = read(*a.trace, of_a, choice_of(a, of_a)),
                right = read(*b.trace, of_b, choice_of(b, of_b));
     const int rows = of_b.shape().rows, columns = of_b.shape().columns;
@@ -182,7 +186,7 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
     StageComparison facts{.key = of_b.key(), .complete = same.complete};
     double largest_a = 0;
     for (int i = 0; i < rows; ++i) {
-        if (cancel.stop_requested()) throw Cancelled{};
+        stop_if_canceled(cancel);
         const int row = same.rows[static_cast<std::size_t>(i)];
         for (int j = 0; j < columns; ++j) {
             const int column = same.columns[static_cast<std::size_t>(j)];

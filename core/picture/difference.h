@@ -32,7 +32,9 @@ struct Counterparts {
     /// Whether every row and column has one, in a matrix of the same size.
     bool complete = false;
 };
-Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b);
+/// Throws Canceled.
+Counterparts counterparts(const Trace& a, const Stage& of_a, const Trace& b, const Stage& of_b,
+                          const std::stop_token& cancel = {});
 
 /// How far one stage differs. Cells that both masks close are left out, and so are those without counterpart.
 struct StageComparison {
@@ -65,7 +67,7 @@ struct Difference {
 /// Why a stage is not compared, in one line: "only A has it"; empty if it is.
 std::string why_not_compared(const StageComparison& stage);
 
-/// Reads both matrices whole. nullopt if they cannot be compared (why_not_compared). Throws Cancelled;
+/// Reads both matrices whole. nullopt if they cannot be compared (why_not_compared). Throws Canceled;
 /// Error(backend) if a card is lost.
 std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& b, const StageKey& key,
                                      const std::stop_token& cancel = {});

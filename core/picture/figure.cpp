@@ -23,7 +23,7 @@ const std::string k_between = "\u00A0\u00A0·  ";
 /// The maximum part of a picture's side, in pixels, for labels, color bar, title and margins.
 constexpr int k_surroundings = 900;
 
-/// Replaces blanks by non-breaking ones.
+/// Replaces spaces by non-breaking ones.
 std::string unbroken(std::string_view part) {
     std::string text;
     for (const char c : part) text += c == ' ' ? std::string("\u00A0") : std::string(1, c);

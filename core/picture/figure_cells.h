@@ -13,7 +13,7 @@ inline constexpr std::size_t k_max_cell_shapes = 65536;
 bool needs_pixels(const Figure& figure);
 
 void draw_cells(const Figure& figure, const FigureLayout& layout, cairo_t* cairo, Medium medium);
-/// Throws Cancelled.
+/// Throws Canceled.
 void draw_values(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
                  const DrawOptions& options);
 /// How text is passed to cairo.

@@ -171,7 +171,7 @@ void place_title(const Figure& figure, const TextFace& face, FigureLayout& layou
                           .formula = figure.type == FigureType::panel};
     layout.subtitle_style = {
         .font = Font::sans, .size = m.subtitle, .max_width = text_width, .wrap = true, .formula = true};
-    layout.title_text = face.displayable(figure.title, Blanks::kept);
+    layout.title_text = face.displayable(figure.title, Spaces::kept);
     const TextExtent first = face.extent(layout.title_text, layout.title_style);
     const TextStyle one_line{
         .font = layout.subtitle_style.font, .size = layout.subtitle_style.size, .formula = true};

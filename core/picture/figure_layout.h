@@ -124,7 +124,7 @@ struct DrawOptions {
 };
 
 /// Draws on the background from (0, 0) to measure(), whatever the surface of `cairo`. Cells have whole-pixel
-/// edges: the middle of a cell without text or mark is exactly figure.fill(). Throws Cancelled.
+/// edges: the middle of a cell without text or mark is exactly figure.fill(). Throws Canceled.
 void draw(const Figure& figure, const TextFace& face, cairo_t* cairo, const DrawOptions& options = {});
 void draw(const Figure& figure, const FigureLayout& layout, const TextFace& face, cairo_t* cairo,
           const DrawOptions& options = {});

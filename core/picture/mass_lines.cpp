@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/mechanism/seq2seq/step_words.h"
@@ -112,7 +112,7 @@ MassLines find_mass_lines(const Trace& trace, const Stage& stage, std::vector<in
         const HeadValues from = values_of(stage, head);
         std::vector<MassCutoff>& cutoffs = lines.cutoffs.emplace_back();
         for (int first = 0; first < shape.rows; first += k_rows_at_once) {
-            if (cancel.stop_requested()) throw Cancelled{};
+            stop_if_canceled(cancel);
             const Matrix rows =
                 from.buffer.rows(from.head, first, std::min(k_rows_at_once, shape.rows - first));
             for (int r = 0; r < rows.rows(); ++r) {

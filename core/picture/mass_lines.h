@@ -57,7 +57,7 @@ inline constexpr std::size_t k_most_drawn_lines = 2000;
 /// of its layer; nullptr where there are no weights.
 const Stage* lines_stage(const Trace& trace, const StageKey& chosen);
 
-/// Reads all weights of these heads. Throws Cancelled.
+/// Reads all weights of these heads. Throws Canceled.
 MassLines find_mass_lines(const Trace& trace, const Stage& stage, std::vector<int> heads, double mass,
                           const std::stop_token& cancel = {});
 

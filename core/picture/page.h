@@ -17,7 +17,7 @@ struct Page {
     double pixels = 1;     ///< of a unit, in a PNG
     std::optional<Paper> paper = {};
     bool has_pixels = false;  ///< whether a vector file of it contains pixels besides shapes
-    /// Draws on the background from (0, 0) to `size`. Throws Cancelled.
+    /// Draws on the background from (0, 0) to `size`. Throws Canceled.
     std::function<void(cairo_t* cairo, const DrawOptions& options)> draw;
 };
 

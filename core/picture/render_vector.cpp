@@ -30,14 +30,14 @@ constexpr double k_longest_page = 14400;
 struct Sink {
     std::string bytes;
     Progress progress;
-    bool cancelled = false;
+    bool canceled = false;
     bool full = false;
 
     static cairo_status_t write(void* closure, const unsigned char* data, unsigned size) {
         auto& sink = *static_cast<Sink*>(closure);
         // cairo keeps calling after an error; nothing is stored then.
-        if (!sink.cancelled) sink.cancelled = sink.progress && !sink.progress(0);
-        if (sink.cancelled || sink.full) return CAIRO_STATUS_WRITE_ERROR;
+        if (!sink.canceled) sink.canceled = sink.progress && !sink.progress(0);
+        if (sink.canceled || sink.full) return CAIRO_STATUS_WRITE_ERROR;
         try {
             sink.bytes.append(reinterpret_cast<const char*>(data), size);
         } catch (...) {
@@ -49,7 +49,7 @@ struct Sink {
 };
 
 void require_status(cairo_status_t status, const Sink& sink) {
-    if (sink.cancelled) throw Cancelled{};
+    if (sink.canceled) throw Canceled{};
     if (status == CAIRO_STATUS_SUCCESS && !sink.full) return;
     if (sink.full || status == CAIRO_STATUS_NO_MEMORY)
         throw Error(ErrorKind::too_large,

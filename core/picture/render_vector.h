@@ -15,7 +15,7 @@ namespace attnscope {
 /// An SVG file, one unit per pixel of the PNG, or with the width on paper in millimeters, with the session
 /// embedded (none if `session_json` is empty). Letters are shapes, each stored once and referenced: <text>
 /// would be set in whatever font the viewer's machine has, with other widths and without ᵀ or √. Throws
-/// Error(too_large) as require_picture_size() if needs_pixels(), Cancelled.
+/// Error(too_large) as require_picture_size() if needs_pixels(), Canceled.
 std::string render_svg(const Page& page, std::string_view session_json, const Progress& progress = {});
 std::string render_svg(const Figure& figure, const TextFace& face, std::string_view session_json,
                        const Progress& progress = {});

@@ -49,7 +49,7 @@ void fit_cells(Sheet& sheet, const TextFace& face);
 SheetLayout lay_out(const Sheet& sheet, const TextFace& face);
 
 /// Draws on the background from (0, 0) to the layout's size, whatever the surface of `cairo`. Throws
-/// Cancelled.
+/// Canceled.
 void draw(const Sheet& sheet, const SheetLayout& layout, const TextFace& face, cairo_t* cairo,
           const DrawOptions& options = {});
 

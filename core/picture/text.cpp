@@ -83,7 +83,7 @@ std::string shortened(std::string_view text) {
     return std::string(text.substr(0, code_point_begin(text, k_max_bytes))) + "…";
 }
 
-bool is_blank(utf8proc_category_t category) {
+bool is_space(utf8proc_category_t category) {
     return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
            category == UTF8PROC_CATEGORY_ZP;
 }
@@ -267,7 +267,7 @@ bool TextFace::has_glyph(char32_t code_point) const {
     return FcCharSetHasChar(implementation_->coverage.get(), code_point);
 }
 
-std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
+std::string TextFace::displayable(std::string_view text, Spaces spaces) const {
     std::string result;
     bool substituted = false;  // the last code point was written as its number
     while (!text.empty()) {
@@ -275,8 +275,8 @@ std::string TextFace::displayable(std::string_view text, Blanks blanks) const {
         const char32_t c = next.bytes ? next.code : 0xFFFD;
         const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
         const bool ignorable = category == UTF8PROC_CATEGORY_CF || is_variation_selector(c);
-        if (is_blank(category) || (blanks == Blanks::kept && is_line_end_or_tab(c))) {
-            result += blanks == Blanks::shown ? "␣" : " ";
+        if (is_space(category) || (spaces == Spaces::kept && is_line_end_or_tab(c))) {
+            result += spaces == Spaces::shown ? "␣" : " ";
             substituted = false;
         } else if (ignorable && (substituted || !has_glyph(c))) {
             // Nothing precedes that it could join or vary.

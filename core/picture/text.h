@@ -45,8 +45,8 @@ struct TextShades {
 /// vector file.
 enum class TextMode { outlines, glyphs };
 
-/// In a token every blank is shown as "␣"; in a sentence blanks are kept, and line ends become blanks.
-enum class Blanks { shown, kept };
+/// In a token every space is shown as "␣"; in a sentence spaces are kept, and line ends become spaces.
+enum class Spaces { shown, kept };
 
 /// Fonts ready for use. Neither the machine's other fonts nor its font settings are ever used: no hinting,
 /// gray antialiasing, subpixel positions. For one thread at a time.
@@ -72,7 +72,7 @@ public:
     /// The text as it can be drawn: control characters, bytes that are not UTF-8 (U+FFFD) and characters
     /// missing in all fonts become code points ("U+1F600"); joiners and variation selectors next to those are
     /// left out.
-    std::string displayable(std::string_view text, Blanks blanks = Blanks::shown) const;
+    std::string displayable(std::string_view text, Spaces spaces = Spaces::shown) const;
     bool has_glyph(char32_t code_point) const;
 
 private:

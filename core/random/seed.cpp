@@ -7,12 +7,12 @@
 namespace attnscope {
 namespace {
 
-constexpr std::string_view k_blanks = " \t\r\n";
+constexpr std::string_view k_spaces = " \t\r\n";
 
 std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(k_blanks);
+    const std::size_t first = text.find_first_not_of(k_spaces);
     if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(k_blanks) - first + 1);
+    return text.substr(first, text.find_last_not_of(k_spaces) - first + 1);
 }
 
 /// Parses a number that is the whole of `text` and fits.

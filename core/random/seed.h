@@ -17,7 +17,7 @@ public:
         seed.bits_ = value;
         return seed;
     }
-    /// nullopt unless `text` is a whole number from -2^63 to 2^64-1; blanks around it are allowed.
+    /// nullopt unless `text` is a whole number from -2^63 to 2^64-1; spaces around it are allowed.
     static std::optional<Seed> read(std::string_view text);
     /// The same. Throws Error(bad_input) naming the text and the range.
     static Seed parse(std::string_view text);

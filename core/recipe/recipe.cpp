@@ -178,7 +178,7 @@ void Recipe::write_words(const Sentence& sentence) {
     const std::vector<std::string>& words = of_target ? trace_.target_table : trace_.table;
     if (words.empty()) return write_heading("The words are custom: rows of the table.");
     const std::string cut = e.input.tokenizer == TokenizerKind::characters   ? "into characters"
-                            : e.input.tokenizer == TokenizerKind::whitespace ? "at blanks"
+                            : e.input.tokenizer == TokenizerKind::whitespace ? "at spaces"
                                                                              : "into words";
     const std::string order = !(of_target ? e.input.words2 : e.input.words).empty() ? "an order that is set"
                               : e.input.vocabulary == VocabularyOrder::alphabetical ? "alphabetical order"

@@ -136,12 +136,11 @@ Pinned pinned(const Session& session) {
 
 std::optional<Session> with_preset(const Session& session, const ComparisonPreset& preset) {
     Session changed = session;
-    try {
+    const bool valid = succeeds([&] {
         preset.change(changed);
         check(changed.experiment);
-    } catch (const Error&) {
-        return std::nullopt;
-    }
+    });
+    if (!valid) return std::nullopt;
     const Pinned before = pinned(session);
     if (pinned(changed) == before) return std::nullopt;
     changed.pinned = before;

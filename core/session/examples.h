@@ -1,6 +1,7 @@
 // The example sessions that come with the program.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,16 @@ namespace attnscope {
 std::vector<std::string> example_names();
 /// Throws Error(bad_input) with the nearest name, or all of them, if `name` is not an example.
 Session load_example(std::string_view name);
+
+/// What the gallery says of an example.
+struct ExampleCard {
+    std::string_view name;     ///< of the example
+    std::string_view theme;    ///< the heading of those that stand together
+    std::string_view title;    ///< "Causal mask"
+    std::string_view promise;  ///< what one will see there, in one sentence
+};
+/// One for each example, in the order of the gallery; those of a theme follow each other.
+std::span<const ExampleCard> example_cards();
 
 /// The example of that name.
 struct NamedExample {

@@ -64,7 +64,7 @@ auto from_file(const Read& read) {
     try {
         return read();
     } catch (const Error& error) {
-        throw Error(error.kind() == ErrorKind::bad_input ? ErrorKind::io : error.kind(), error.what());
+        throw error.kind() == ErrorKind::bad_input ? error.as(ErrorKind::io) : error;
     }
 }
 

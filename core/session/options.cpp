@@ -305,7 +305,7 @@ const std::array k_options = {
            "its vector is its features, such as noun, plural, animal",
            text, CHOICE(experiment, input.vocabulary)},
     Option{"words", Section::input, "", "TEXT",
-           "The table's words in order, between blanks (of the characters tokenizer: its characters); a "
+           "The table's words in order, between spaces (of the characters tokenizer: its characters); a "
            "sentence may have no "
            "others; empty: those of the sentences",
            text, FIELD(experiment, input.words, as_text)},

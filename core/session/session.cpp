@@ -150,7 +150,7 @@ void read_options(Session& session, const Json& json, bool experiment, const std
         try {
             option->set(session, {value, as_typed == typed.end() ? "" : as_typed->second});
         } catch (const Error& error) {
-            refuse(source, where, error.what());
+            throw error.in(std::string(source) + ": " + where);
         }
     }
 }
@@ -373,7 +373,7 @@ void require_valid(const Experiment& experiment, std::string_view source, const 
         check(experiment);
         check_given_cells(experiment);
     } catch (const Error& error) {
-        refuse(source, path, error.what());
+        throw error.in(std::string(source) + ": " + path);
     }
 }
 

@@ -45,7 +45,7 @@ Session session_from_json(std::string_view text, std::string_view source,
 /// (GivenName::is_row) as vectors, and the rest of the session in the metadata. Throws Error(too_large)
 /// beyond the limits of a file.
 std::string to_safetensors(const Session& session);
-/// Throws as tensors_from_safetensors and session_from_json; for a tensor that is no custom matrix, too.
+/// Throws as tensors_from_safetensors and session_from_json; for a tensor that is not a custom matrix, too.
 Session session_from_safetensors(std::string_view bytes, std::string_view source);
 
 /// Whether a file of this name is one that sessions are saved to: .json or .safetensors.

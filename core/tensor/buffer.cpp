@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/canceled.h"
+
 namespace attnscope {
 namespace {
 
@@ -67,13 +69,15 @@ Tensor halved(ConstMatrixView from) {
 }
 
 /// Sums in double, head by head, so that the order and the rounding never depend on the size.
-Tensor mean_of(const Tensor& values) {
+Tensor mean_of(const Tensor& values, const std::stop_token& cancel) {
+    constexpr std::size_t k_between_looks = std::size_t{1} << 16;
     const Shape& shape = values.shape();
     Tensor result(Shape{.heads = 1, .rows = shape.rows, .columns = shape.columns});
     const std::size_t size = shape.head_size();
     const std::span<const float> from = values.values();
     const std::span<float> to = result.values();
     for (std::size_t i = 0; i < size; ++i) {
+        if (i % k_between_looks == 0) stop_if_canceled(cancel);
         double sum = 0;
         for (int h = 0; h < shape.heads; ++h) sum += from[static_cast<std::size_t>(h) * size + i];
         to[i] = static_cast<float>(sum / shape.heads);
@@ -81,22 +85,23 @@ Tensor mean_of(const Tensor& values) {
     return result;
 }
 
-/// A fact that the first call finds out and keeps; it can be asked for without waiting.
+/// A fact that the first call finds out and keeps; it can be asked for without waiting. Where finding out
+/// throws, the next call tries again.
 template <class T>
 class Fact {
 public:
     template <class FindOut>
     const T& get(const FindOut& find_out) {
-        std::call_once(once_, [&] {
-            value_ = find_out();
-            is_known_ = true;
-        });
+        if (is_known_) return value_;
+        const std::lock_guard lock(mutex_);
+        if (!is_known_) value_ = find_out();
+        is_known_ = true;
         return value_;
     }
     const T* known() const { return is_known_ ? &value_ : nullptr; }
 
 private:
-    std::once_flag once_;
+    std::mutex mutex_;
     T value_{};
     std::atomic<bool> is_known_ = false;
 };
@@ -305,11 +310,11 @@ const std::vector<float>& Buffer::column_largest(int head) const {
     });
 }
 
-const Buffer& Buffer::mean() const {
+const Buffer& Buffer::mean(const std::stop_token& cancel) const {
     if (shape().heads == 1) return *this;
     return *state_->mean.get([&] {
         return state_->is_on_device ? std::make_unique<const Buffer>(state_->device->mean())
-                                    : std::make_unique<const Buffer>(mean_of(host()));
+                                    : std::make_unique<const Buffer>(mean_of(host(), cancel));
     });
 }
 

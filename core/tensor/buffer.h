@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "core/tensor/tensor.h"
@@ -99,8 +100,9 @@ public:
     /// The largest value of each column of one head, as row_largest().
     const std::vector<float>& column_largest(int head) const;
 
-    /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head.
-    const Buffer& mean() const;
+    /// The mean over the heads, 1 × rows × columns; this buffer's own values if there is one head. Throws
+    /// Canceled, where it is not known yet.
+    const Buffer& mean(const std::stop_token& cancel = {}) const;
     const Buffer* known_mean() const;  ///< nullptr: not known yet
 
     /// Level 0 is the matrix itself; each further level halves rows and columns (rounded up). A cell

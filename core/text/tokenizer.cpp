@@ -52,14 +52,14 @@ bool is_control(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_
 bool is_format(CodePoint c) { return utf8proc_category(c) == UTF8PROC_CATEGORY_CF; }
 
 /// Unicode's White_Space property: the separators, tab to carriage return, and next line.
-bool is_blank(CodePoint c) {
+bool is_space(CodePoint c) {
     return in_categories(c, UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_ZP) || (c >= 0x09 && c <= 0x0D) ||
            c == 0x85;
 }
 
-bool is_all_blank(std::string_view text) {
+bool is_all_space(std::string_view text) {
     for (std::size_t position = 0; position < text.size();) {
-        if (!is_blank(next_code_point(text, position))) return false;
+        if (!is_space(next_code_point(text, position))) return false;
     }
     return true;
 }
@@ -97,7 +97,7 @@ std::vector<std::string> split_words(std::string_view nfc) {
         const std::size_t length = belongs_to_word(clusters[i]) ? word_length(clusters, i) : 1;
         std::string token;
         for (const std::string_view cluster : std::span(clusters).subspan(i, length)) token += cluster;
-        if (!is_all_blank(token)) tokens.push_back(std::move(token));
+        if (!is_all_space(token)) tokens.push_back(std::move(token));
         i += length;
     }
     return tokens;
@@ -108,10 +108,10 @@ std::vector<std::string> split_whitespace(std::string_view nfc) {
     bool inside = false;
     for (std::size_t position = 0; position < nfc.size();) {
         const std::size_t start = position;
-        const bool blank = is_blank(next_code_point(nfc, position));
-        if (!blank && !inside) tokens.emplace_back();
-        if (!blank) tokens.back() += nfc.substr(start, position - start);
-        inside = !blank;
+        const bool space = is_space(next_code_point(nfc, position));
+        if (!space && !inside) tokens.emplace_back();
+        if (!space) tokens.back() += nfc.substr(start, position - start);
+        inside = !space;
     }
     return tokens;
 }
@@ -140,7 +140,7 @@ std::string composed(std::string_view text, int options) {
 constexpr std::array<Tokenizer, 3> k_tokenizers{{
     {TokenizerKind::words, "words, and every other character on its own", split_words},
     {TokenizerKind::whitespace, "pieces separated by white space", split_whitespace},
-    {TokenizerKind::characters, "every character, including blanks", split_characters},
+    {TokenizerKind::characters, "every character, including spaces", split_characters},
 }};
 static_assert(is_table_of<TokenizerKind>(k_tokenizers));
 
@@ -196,7 +196,7 @@ std::string display_token(std::string_view token) {
         if (is_control(c) || lone_format) {
             shown += code_point_name(c);
         } else {
-            shown += is_blank(c) ? std::string_view("␣") : itself;
+            shown += is_space(c) ? std::string_view("␣") : itself;
         }
     }
     return shown;

@@ -27,9 +27,9 @@ struct Tokenizer {
 
 /// In the order of the menus:
 /// `words`       runs of letters, marks and digits are words; an apostrophe or hyphen between letters belongs
-///               to the run; every other non-blank grapheme cluster is a token of its own
+///               to the run; every other non-space grapheme cluster is a token of its own
 /// `whitespace`  runs of anything but Unicode white space
-/// `characters`  grapheme clusters (UAX #29), including blanks
+/// `characters`  grapheme clusters (UAX #29), including spaces
 std::span<const Tokenizer> tokenizers();
 const Tokenizer& tokenizer_of(TokenizerKind choice);
 
@@ -45,7 +45,7 @@ std::string to_nfc(std::string_view text);
 std::string fold(std::string_view token);
 /// Grapheme clusters of valid UTF-8, in order, covering all of it.
 std::vector<std::string_view> graphemes(std::string_view text);
-/// A token as shown on screen: as it is, except a blank as "␣", and a control character, or a token that is a
+/// A token as shown on screen: as it is, except a space as "␣", and a control character, or a token that is a
 /// single format character such as a change of writing direction, as its code point "U+000A".
 std::string display_token(std::string_view token);
 /// "U+000A".

@@ -20,6 +20,30 @@ TEST(ProblemTextTest, SaysWhatToDoIfMemoryDoesNotSuffice) {
     EXPECT_EQ(problem_text(std::bad_alloc()), expected);
     EXPECT_EQ(problem_text(std::bad_array_new_length()), expected);
     EXPECT_EQ(problem_text(std::length_error("vector::reserve")), expected);
+    EXPECT_EQ(problem_text(std::bad_alloc(), "to compare"),
+              "not enough memory to compare: shorten the sentence, use fewer heads or close other programs");
+    EXPECT_EQ(problem_text(Error(ErrorKind::io, "a.png: no room"), "to compare"), "a.png: no room");
+}
+
+TEST(ErrorTest, KeepsItsKindAndPlaceWithinAFile) {
+    const Error within = Error(ErrorKind::too_large, "12 layers need 40 GB").at("layers").in("a.json");
+    EXPECT_STREQ(within.what(), "a.json: layers: 12 layers need 40 GB");
+    EXPECT_EQ(within.kind(), ErrorKind::too_large);
+    EXPECT_EQ(within.where(), "a.json: layers");
+    EXPECT_STREQ(Error(ErrorKind::bad_input, "no").in("a.json").what(), "a.json: no");
+}
+
+TEST(ErrorTest, MayCountAsAnotherKindAtTheSamePlace) {
+    const Error as_file = Error(ErrorKind::bad_input, "no number").at("dim").as(ErrorKind::io);
+    EXPECT_EQ(as_file.kind(), ErrorKind::io);
+    EXPECT_EQ(as_file.where(), "dim");
+    EXPECT_STREQ(as_file.what(), "dim: no number");
+}
+
+TEST(SucceedsTest, IsFalseForAnErrorOnly) {
+    EXPECT_TRUE(succeeds([] {}));
+    EXPECT_FALSE(succeeds([] { throw Error(ErrorKind::bad_input, "no"); }));
+    EXPECT_THROW(succeeds([] { throw std::runtime_error("a defect"); }), std::runtime_error);
 }
 
 TEST(MessageTextTest, WhatCanBeReadStaysAsItIs) {
@@ -28,7 +52,7 @@ TEST(MessageTextTest, WhatCanBeReadStaysAsItIs) {
         EXPECT_EQ(message_text(text, 100), text);
 }
 
-TEST(MessageTextTest, LineBreaksAndTabsAreBlanks) { EXPECT_EQ(message_text("a\nb\r\tc", 100), "a b  c"); }
+TEST(MessageTextTest, LineBreaksAndTabsAreSpaces) { EXPECT_EQ(message_text("a\nb\r\tc", 100), "a b  c"); }
 
 TEST(MessageTextTest, ControlsAndChangesOfDirectionAreEscaped) {
     EXPECT_EQ(message_text("a\x1b[31m\x7f", 100), "a\\u001b[31m\\u007f");

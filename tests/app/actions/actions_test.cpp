@@ -56,7 +56,7 @@ TEST(ActionTableTest, EveryShortcutCanBeWritten) {
 }
 
 TEST(ActionTableTest, EveryActionHasATitleAndStandsInAMenuOnce) {
-    const std::set<std::string_view> menus{"File", "Edit", "View", "Training", "Compute", "Help"};
+    const std::set<std::string_view> menus{"File", "Edit", "View", "Training", "Compute", "Examples", "Help"};
     std::set<std::pair<std::string_view, std::string_view>> entries;
     for (const Action& action : actions()) {
         EXPECT_FALSE(action.title.empty()) << action.id;

@@ -92,11 +92,11 @@ TEST_F(ExporterTest, AnOutcomeIsTakenOnce) {
 
 TEST_F(ExporterTest, CancelingLeavesWholeFilesAndSaysSo) {
     const Session session;
-    Exporter* cancelled = nullptr;
+    Exporter* canceled = nullptr;
     Exporter stopped([&] {
-        if (cancelled->done() == 2) cancelled->cancel();
+        if (canceled->done() == 2) canceled->cancel();
     });
-    cancelled = &stopped;
+    canceled = &stopped;
     const ExportRequest request{{}, {}, {"png", "csv"}};
     const Trace trace = evaluate(session.experiment);
     stopped.start(trace_of(session), session, request, folder.path());
@@ -116,11 +116,11 @@ TEST_F(ExporterTest, CancelingStopsWithinAFile) {
     Session session;
     session.presentation.cell_size = 40;
     for (int i = 0; i < 5; ++i) session.experiment.input.text += " " + session.experiment.input.text;
-    Exporter* cancelled = nullptr;
+    Exporter* canceled = nullptr;
     Exporter stopped([&] {
-        if (cancelled->part() > 0) cancelled->cancel();
+        if (canceled->part() > 0) canceled->cancel();
     });
-    cancelled = &stopped;
+    canceled = &stopped;
     stopped.start(trace_of(session), session, {{"weights"}, {}, {"svg"}}, folder.path());
     stopped.wait();
     const auto outcome = stopped.take();

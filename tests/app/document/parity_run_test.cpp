@@ -59,7 +59,7 @@ public:
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any().wait(lock, cancel, [] { return false; });
-        throw Cancelled{};
+        throw Canceled{};
     }
     std::atomic<bool> computing = false;
 };

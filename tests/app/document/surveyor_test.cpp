@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/document/document.h"
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "tests/drawn_sessions.h"
@@ -40,7 +40,7 @@ TEST(SurveyorTest, WhoIsCanceledSaysNothing) {
     const auto trace = std::make_shared<const Trace>(evaluate(test::four_heads().experiment));
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(surveyed({trace, "weights"_stage, {0, 0}}, nullptr, stop.get_token()), Cancelled);
+    EXPECT_THROW(surveyed({trace, "weights"_stage, {0, 0}}, nullptr, stop.get_token()), Canceled);
     Surveyor forgets([] {});
     forgets.request({trace, "weights"_stage, {0, 0}});
     forgets.forget();

@@ -362,7 +362,7 @@ public:
             begun.set_value();
             while (!allowed && !cancel.stop_requested()) std::this_thread::yield();
         }
-        if (cancel.stop_requested()) throw Cancelled{};
+        if (cancel.stop_requested()) throw Canceled{};
         return nullptr;
     }
 

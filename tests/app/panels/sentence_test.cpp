@@ -129,7 +129,7 @@ TEST_F(SecondSentenceTest, EachOfItsWordsIsAnUndoStep) {
     EXPECT_EQ(second(), "one");
 }
 
-TEST_F(SecondSentenceTest, BlanksAloneKeepThePicture) {
+TEST_F(SecondSentenceTest, SpacesAloneKeepThePicture) {
     const auto before = document().trace();
     add("  ");
     EXPECT_EQ(document().trace(), before);

@@ -218,7 +218,7 @@ TEST_F(KeyboardTest, APictureIsExportedByKeysAlone) {
     play(typing("a b"));
     press(Key::left);
     play(typing("c"));
-    EXPECT_EQ(form.presentation.title, "a cb") << "blanks and arrows are the field's";
+    EXPECT_EQ(form.presentation.title, "a cb") << "spaces and arrows are the field's";
     tab_to("Export##dialog", {"Colors", "##choice"});
     press(Key::right);
     EXPECT_EQ(form.presentation.colormap, ColormapKind::cividis);

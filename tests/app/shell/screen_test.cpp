@@ -48,7 +48,7 @@ TEST_P(ScreenTest, DrawsEveryDialogAndPanel) {
 
 TEST_P(ScreenTest, DialogsFitIntoTheWindow) {
     for (const Dialog dialog : {Dialog::open, Dialog::save, Dialog::exporting, Dialog::keys, Dialog::about,
-                                Dialog::palette, Dialog::parity}) {
+                                Dialog::palette, Dialog::gallery, Dialog::parity}) {
         interaction().open(dialog);
         settle();
         workspace->parity().wait();

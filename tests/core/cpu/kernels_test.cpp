@@ -251,7 +251,7 @@ TEST(RowBlocksTest, WhatTheWorkThrowsIsThrown) {
                      std::runtime_error);
 }
 
-TEST(RowBlocksTest, OnceCancelledNoFurtherBlockIsStarted) {
+TEST(RowBlocksTest, OnceCanceledNoFurtherBlockIsStarted) {
     for (const double work : {1.0, 1e7}) {
         std::stop_source stop;
         std::mutex mutex;
@@ -262,8 +262,8 @@ TEST(RowBlocksTest, OnceCancelledNoFurtherBlockIsStarted) {
                                         const std::scoped_lock lock(mutex);
                                         if (++visited == 3) stop.request_stop();
                                     }),
-                     Cancelled);
-        // Of 2048 blocks; another thread may have started one more before it was cancelled.
+                     Canceled);
+        // Of 2048 blocks; another thread may have started one more before it was canceled.
         const auto threads = static_cast<int>(std::thread::hardware_concurrency());
         EXPECT_GE(visited, 3);
         EXPECT_LT(visited, 3 + std::max(threads, 1)) << work;

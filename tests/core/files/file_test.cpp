@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/error.h"
 #include "core/utf8.h"
 
@@ -404,12 +404,12 @@ TEST_F(FileTest, WaitingForAPipeCanBeEnded) {
     ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
     int asked = 0;
     const MayWait three_times = [&] { return ++asked < 4; };
-    EXPECT_THROW(write_file(path("pipe"), "no reader", three_times), Cancelled);
+    EXPECT_THROW(write_file(path("pipe"), "no reader", three_times), Canceled);
     EXPECT_EQ(asked, 4);
     // A reader that reads nothing: a pipe holds 64 KiB.
     const int reader = ::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
     asked = 0;
-    EXPECT_THROW(write_file(path("pipe"), std::string(1'000'000, 'x'), three_times), Cancelled);
+    EXPECT_THROW(write_file(path("pipe"), std::string(1'000'000, 'x'), three_times), Canceled);
     EXPECT_EQ(asked, 4);
     ::close(reader);
 }

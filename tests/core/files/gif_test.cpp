@@ -99,8 +99,7 @@ TEST(GifTest, WhatIsNoFilmIsRefused) {
     wide.width = 70000;
     wide.bytes.resize(3 * 70000);
     EXPECT_THROW(encode_gif(std::array{wide}, 100), Error);
-    EXPECT_THROW(encode_gif(std::array{plain(2, 2, {0, 0, 0})}, 100, [](double) { return false; }),
-                 Cancelled);
+    EXPECT_THROW(encode_gif(std::array{plain(2, 2, {0, 0, 0})}, 100, [](double) { return false; }), Canceled);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ std::string npy(const std::string& header, const std::string& data) {
     return bytes + header + data;
 }
 
-TEST(ReadMatrixTest, CellsStandApartByCommasSemicolonsTabsOrBlanks) {
+TEST(ReadMatrixTest, CellsStandApartByCommasSemicolonsTabsOrSpaces) {
     const Matrix expected = matrix({{1, -2.5f}, {3e2f, 4}});
     for (const char* text :
          {"1,-2.5\n3e2,4\n", "1;-2.5\r\n3e2;4", "1\t-2.5\n3e2\t4\n", "  1   -2.5\n3e2 +4  \n\n"})

@@ -362,14 +362,14 @@ TEST_F(GpuTest, AChangeTakesOverWhatItDoesNotTouch) {
 TEST_F(GpuTest, CancelingStopsAndLeavesTheCardUsable) {
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(evaluate({}, {}, {.backend = gpu_, .cancel = stop.get_token()}), Cancelled);
+    EXPECT_THROW(evaluate({}, {}, {.backend = gpu_, .cancel = stop.get_token()}), Canceled);
     test::Dice dice(4);
     const Experiment large = given(dice, 700, 700, 64, 64);
     std::stop_source later;
     std::jthread canceller([&] { later.request_stop(); });
     try {
         evaluate(large, {}, {.backend = gpu_, .cancel = later.get_token()});
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
     }
     ASSERT_NO_FATAL_FAILURE(compare({}, gpu_));
 }

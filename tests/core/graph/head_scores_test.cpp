@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/mechanism/evaluate.h"
 #include "core/session/examples.h"
 #include "tests/picture_fixture.h"
@@ -115,7 +115,7 @@ TEST(HeadScoresTest, IsCanceled) {
     std::stop_source cancel;
     cancel.request_stop();
     const Trace trace = of_weights(1, [](int, int, int) { return 1.f; });
-    EXPECT_THROW(survey_heads(trace, *"weights"_stage, cancel.get_token()), Cancelled);
+    EXPECT_THROW(survey_heads(trace, *"weights"_stage, cancel.get_token()), Canceled);
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ TEST(ParityTest, AComparisonCanBeCanceled) {
     std::stop_source stop;
     stop.request_stop();
     const Trace other = trace_of({record("scores", {.rows = 1, .columns = 2}, {1, 2})});
-    EXPECT_THROW(compare(a, other, stop.get_token()), Cancelled);
+    EXPECT_THROW(compare(a, other, stop.get_token()), Canceled);
 }
 
 }  // namespace

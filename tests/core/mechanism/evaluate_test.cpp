@@ -150,7 +150,7 @@ TEST(EvaluateTest, AChangeComputesTheStagesThatDependOnItAndNoOthers) {
         {"seed", [](Experiment& e) { e.weights.seed = 124; },
          with({"table", "embedding", "W_q", "W_k", "W_v", "query", "key", "value"})},
         {"the case of a word", [](Experiment& e) { e.input.text[0] = 'c'; }, {}},
-        {"a blank at the end", [](Experiment& e) { e.input.text += " "; }, {}},
+        {"a space at the end", [](Experiment& e) { e.input.text += " "; }, {}},
         {"the word order", [](Experiment& e) { e.input.text = "you Can help me to translate this sentence"; },
          with({"tokens", "embedding", "query", "key", "value"})},
         {"output projection", [](Experiment& e) { e.attention.output_projection = true; }, {"W_o", "output"}},
@@ -564,7 +564,7 @@ TEST(EvaluateTest, ACanceledEvaluationThrowsAndLeavesThePreviousTraceAlone) {
     Experiment e;
     e.weights.seed = 5;
     EXPECT_THROW(evaluate(e, before, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
-                 Cancelled);
+                 Canceled);
     EXPECT_TRUE(identical(before, evaluate({})));
 }
 

@@ -413,7 +413,7 @@ TEST(Seq2seqTest, ItStopsWhenAskedTo) {
     std::stop_source stop;
     stop.request_stop();
     EXPECT_THROW(evaluate(translation(), {}, {.threads = 0, .memory_limit = 0, .cancel = stop.get_token()}),
-                 Cancelled);
+                 Canceled);
 }
 
 TEST(Seq2seqTest, TooLargeATraceIsRefusedBeforeItIsMade) {

@@ -1,10 +1,10 @@
-// Work on many cells can be cancelled before it is done.
+// Work on many cells can be canceled before it is done.
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/experiment/choices.h"
 #include "core/graph/trace.h"
 #include "core/mechanism/evaluate.h"
@@ -43,7 +43,7 @@ bool stops(const StageRecord& record) {
     try {
         forward(*record.op, {inputs, draws, stop.get_token()});
         return false;
-    } catch (const Cancelled&) {
+    } catch (const Canceled&) {
         return true;
     }
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/cancelled.h"
+#include "core/canceled.h"
 #include "core/graph/stage_table.h"
 #include "core/mechanism/evaluate.h"
 #include "core/picture/shown_matrix.h"
@@ -188,7 +188,11 @@ TEST(DifferenceTest, IsCanceled) {
     std::stop_source cancel;
     cancel.request_stop();
     const ComparedSide one = side(Experiment{});
-    EXPECT_THROW(compare_stages(one, one, cancel.get_token()), Cancelled);
+    EXPECT_THROW(compare_stages(one, one, cancel.get_token()), Canceled);
+    const ComparedSide a = side(with_text("a b c d")), b = side(with_text("d c b a"));
+    const Stage &of_a = *a.find("weights"_stage), &of_b = *b.find("weights"_stage);
+    EXPECT_THROW(counterparts(*a.trace, of_a, *b.trace, of_b, cancel.get_token()), Canceled)
+        << "while words are matched";
 }
 
 }  // namespace

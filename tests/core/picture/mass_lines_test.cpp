@@ -166,7 +166,7 @@ TEST(MassLinesTest, FindingThemCanBeCanceled) {
     const Trace trace = evaluate(load_example("scaled-dot-product").experiment);
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(find_mass_lines(trace, *trace.find("weights"_stage), {0}, 0.9, stop.get_token()), Cancelled);
+    EXPECT_THROW(find_mass_lines(trace, *trace.find("weights"_stage), {0}, 0.9, stop.get_token()), Canceled);
 }
 
 TEST(LinesStageTest, IsTheOneInFocusIfItHoldsWeightsElseTheMainOneOfTheLayer) {

@@ -123,7 +123,7 @@ TEST(TextTest, WhatIsTooWideEndsInAnEllipsisOrGoesOnInAFurtherLine) {
 TEST(TextTest, ChineseAndJapaneseAreDrawn) {
     if (find_fonts().ideographs.empty()) GTEST_SKIP() << "fonts-droid-fallback is not installed";
     const TextFace face;
-    EXPECT_EQ(face.displayable("咖啡 カフェ", Blanks::kept), "咖啡 カフェ");
+    EXPECT_EQ(face.displayable("咖啡 カフェ", Spaces::kept), "咖啡 カフェ");
     const double em = face.extent("咖", {.size = 100}).width;
     EXPECT_NEAR(em, 100, 5) << "an ideograph fills its square";
     const TextShades shades = face.shades("咖啡", {.size = 40});
@@ -138,10 +138,10 @@ TEST(TextTest, WhatNoFontHasIsWrittenAsItsCodePoint) {
     EXPECT_EQ(face.displayable("\U0001F9FF\uFE0F\u200D\U0001F9FF"), "U+1F9FF U+1F9FF");
     EXPECT_EQ(face.displayable("\n"), "U+000A");
     EXPECT_EQ(face.displayable("a b\u00A0"), "a␣b␣");
-    EXPECT_EQ(face.displayable("a b", Blanks::kept), "a b");
-    EXPECT_EQ(face.displayable("two\nlines\tand\r", Blanks::kept), "two lines and ");
+    EXPECT_EQ(face.displayable("a b", Spaces::kept), "a b");
+    EXPECT_EQ(face.displayable("two\nlines\tand\r", Spaces::kept), "two lines and ");
     EXPECT_EQ(face.displayable("\xff\xfe"), face.displayable("\uFFFD\uFFFD"));
-    EXPECT_EQ(face.displayable("Grüße שלום مرحبا QKᵀ √ ∞", Blanks::kept), "Grüße שלום مرحبا QKᵀ √ ∞");
+    EXPECT_EQ(face.displayable("Grüße שלום مرحبا QKᵀ √ ∞", Spaces::kept), "Grüße שלום مرحبا QKᵀ √ ∞");
     EXPECT_EQ(face.displayable(""), "");
 }
 

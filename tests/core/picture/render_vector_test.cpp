@@ -273,7 +273,7 @@ TEST(RenderVectorTest, EveryStepCanBeTheLast) {
         EXPECT_GT(steps, 12);
         for (const int at : {1, 2, 12, steps - 1, steps}) {
             int step = 0;
-            EXPECT_THROW(render([&](double) { return ++step < at; }), Cancelled) << at << " of " << steps;
+            EXPECT_THROW(render([&](double) { return ++step < at; }), Canceled) << at << " of " << steps;
         }
         EXPECT_EQ(render({}), whole);
     };

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/canceled.h"
+
 namespace attnscope {
 namespace {
 
@@ -90,6 +92,16 @@ TEST(BufferTest, TheMeanOfEqualHeadsIsExactlyTheirValue) {
 TEST(BufferTest, TheMeanOfOneHeadIsTheBufferItself) {
     const Buffer buffer(tensor({.heads = 1, .rows = 1, .columns = 1}, {3}));
     EXPECT_EQ(&buffer.mean(), &buffer);
+}
+
+TEST(BufferTest, ACanceledMeanIsNotKnownAndIsFoundWhenAskedForAgain) {
+    const Buffer buffer(tensor({.heads = 2, .rows = 1, .columns = 1, .per_head = true}, {1, 2}));
+    std::stop_source cancel;
+    cancel.request_stop();
+    EXPECT_THROW(buffer.mean(cancel.get_token()), Canceled);
+    EXPECT_EQ(buffer.known_mean(), nullptr);
+    EXPECT_EQ(buffer.mean().at(0, 0, 0), 1.5f);
+    EXPECT_NO_THROW(buffer.mean(cancel.get_token())) << "it is known";
 }
 
 TEST(BufferTest, APooledCellIsNanThenPlusInfinityThenTheLargestMagnitudeThenMinusInfinity) {

@@ -125,7 +125,7 @@ TEST(Words, OfChineseAreRunsOfCharactersWithThePunctuationApart) {
     EXPECT_EQ(words("注意力，机制。"), (Strings{"注意力", "，", "机制", "。"}));
 }
 
-TEST(Words, HaveNoBlanks) {
+TEST(Words, HaveNoSpaces) {
     EXPECT_EQ(words(" a\t\tb\r\nc\u00A0d\u3000e\u2028f "), (Strings{"a", "b", "c", "d", "e", "f"}));
     EXPECT_TRUE(words(" \t\r\n\u0085").empty());
 }
@@ -143,7 +143,7 @@ TEST(Whitespace, SeparatesTokensAndNothingElseDoes) {
     EXPECT_EQ(split(TokenizerKind::whitespace, "zero\u200Bwidth"), (Strings{"zero\u200Bwidth"}));
 }
 
-TEST(Characters, AreGraphemeClustersWithBlanks) {
+TEST(Characters, AreGraphemeClustersWithSpaces) {
     EXPECT_EQ(split(TokenizerKind::characters, "e\u0301 👩‍👧\r\nः"),
               (Strings{"\u00E9", " ", "👩‍👧", "\r\n", "ः"}));
     EXPECT_EQ(split(TokenizerKind::characters, "각각"), (Strings{"각", "각"}));
@@ -204,7 +204,7 @@ TEST(Folding, OfAFoldedWordChangesNothing) {
     }
 }
 
-TEST(DisplayToken, MakesBlanksAndControlCharactersVisible) {
+TEST(DisplayToken, MakesSpacesAndControlCharactersVisible) {
     EXPECT_EQ(display_token(" "), "␣");
     EXPECT_EQ(display_token("\u3000"), "␣");
     EXPECT_EQ(display_token("\r\n"), "U+000DU+000A");

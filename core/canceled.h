@@ -6,10 +6,10 @@
 namespace attnscope {
 
 /// Thrown by a computation whose std::stop_token asks it to stop.
-struct Cancelled {};
+struct Canceled {};
 
-inline void stop_if_cancelled(const std::stop_token& cancel) {
-    if (cancel.stop_requested()) throw Cancelled{};
+inline void stop_if_canceled(const std::stop_token& cancel) {
+    if (cancel.stop_requested()) throw Canceled{};
 }
 
 }  // namespace attnscope

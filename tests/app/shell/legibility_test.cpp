@@ -1,0 +1,220 @@
+// Every text on screen can be read, in every view, theme and size: it has contrast, nothing cuts it, and it
+// stands over no other.
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "core/picture/color.h"
+#include "core/session/comparisons.h"
+#include "tests/interface.h"
+#include "tests/sanitized.h"
+#include "tests/screen_texts.h"
+
+namespace attnscope {
+namespace {
+
+using test::ScreenText;
+
+/// A view, and a session that has it.
+struct Scene {
+    ViewKind view;
+    const char* example;
+};
+
+constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
+                              {ViewKind::pipeline, "masked-softmax"},
+                              {ViewKind::heads, "transformer-heads"},
+                              {ViewKind::lines, "designed-heads"},
+                              {ViewKind::compare, "causal"},
+                              {ViewKind::alignment, "bahdanau-alignment"},
+                              {ViewKind::step, "scaled-dot-product"},
+                              {ViewKind::image, "image-attention"},
+                              {ViewKind::training, "learned-induction"}};
+
+Session session_of(const Scene& scene) {
+    Session session = load_example(scene.example);
+    if (scene.view == ViewKind::compare)
+        session = *with_preset(session, *find_comparison_preset("no scaling"));
+    session.presentation.view = scene.view;
+    return session;
+}
+
+struct Format {
+    int width, height;
+    float scale;
+};
+
+constexpr Format k_formats[] = {{1024, 700, 1},  {1024, 700, 0.5f}, {1600, 1000, 1}, {1600, 1000, 1.5f},
+                                {2560, 1440, 1}, {3840, 2160, 2},   {3840, 2160, 4}};
+
+class LegibilityTest : public InterfaceTest {
+protected:
+    void SetUp() override { start_noted(load_example("causal")); }
+
+    void open_scene(const Scene& scene, const Format& screen) {
+        SavedState state;
+        start_with(state, session_of(scene), screen.width, screen.height, screen.scale);
+        workspace->controls().whole_sections.clear();
+        document().change(
+            [&](Session& s) { s.presentation.locked = load_example(scene.example).presentation.locked; });
+        settle();
+        step();
+        step();
+    }
+    static std::string where(const Scene& scene, const Format& screen) {
+        return std::string(name_of(scene.view)) + " of " + scene.example + " at " +
+               std::to_string(screen.width) + " × " + std::to_string(screen.height) + ", scale " +
+               std::to_string(screen.scale);
+    }
+};
+
+/// Whether the clip rectangle is that of a part that one scrolls to the right, as its scrollbar shows.
+bool scrolls_sideways(const ImRect& clip) {
+    return std::ranges::any_of(ImGui::GetCurrentContext()->Windows, [&](const ImGuiWindow* each) {
+        return each->WasActive && each->ScrollMax.x > 0 && each->ScrollbarX && each->ClipRect.Contains(clip);
+    });
+}
+
+/// How far two boxes lie over each other, in the direction in which it is less.
+float overlap(ImRect a, ImRect b) {
+    a.ClipWithFull(b);
+    return std::min(a.GetWidth(), a.GetHeight());
+}
+
+/// Over a picture a text has a shadow of another color.
+bool is_shadow(const ScreenText& a, const ScreenText& b) {
+    return a.text == b.text && a.color != b.color && std::abs(a.box.Min.x - b.box.Min.x) < 3 &&
+           std::abs(a.box.Min.y - b.box.Min.y) < 3;
+}
+
+/// The pairs of texts that stand over each other by more than a pixel.
+std::vector<std::string> overlaps(const std::vector<ScreenText>& texts) {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        for (std::size_t j = i + 1; j < texts.size(); ++j) {
+            const ScreenText &a = texts[i], &b = texts[j];
+            // The glyphs of an upright label are texts of their own, which may touch.
+            const bool same_label = a.glyphs.size() == 1 && b.glyphs.size() == 1 && a.color == b.color;
+            if (same_label || is_shadow(a, b) || !a.seen().Overlaps(b.seen())) continue;
+            float most = 0;
+            for (ImRect x : a.glyphs)
+                for (ImRect y : b.glyphs) {
+                    x.ClipWithFull(a.clip);
+                    y.ClipWithFull(b.clip);
+                    if (x.Overlaps(y)) most = std::max(most, overlap(x, y));
+                }
+            if (most > 1) found.push_back("“" + a.text + "” and “" + b.text + "”");
+        }
+    return found;
+}
+
+TEST_F(LegibilityTest, NoTextStandsOverAnother) {
+    if (!window) GTEST_SKIP();
+    for (const Scene& scene : k_scenes)
+        for (const Format& screen : k_formats) {
+            open_scene(scene, screen);
+            const auto texts = test::texts_on_screen();
+            EXPECT_GT(texts.size(), 20u) << where(scene, screen);
+            EXPECT_EQ(overlaps(texts), std::vector<std::string>{}) << where(scene, screen);
+        }
+}
+
+TEST_F(LegibilityTest, NoTextIsCutAtItsSides) {
+    if (!window) GTEST_SKIP();
+    for (const Scene& scene : k_scenes)
+        for (const Format& screen : k_formats) {
+            open_scene(scene, screen);
+            for (const ScreenText& text : test::texts_on_screen()) {
+                if (scrolls_sideways(text.clip)) continue;
+                EXPECT_GE(text.box.Min.x, text.clip.Min.x - 1) << text.text << ", " << where(scene, screen);
+                EXPECT_LE(text.box.Max.x, text.clip.Max.x + 1) << text.text << ", " << where(scene, screen);
+            }
+        }
+}
+
+Rgb8 color_at(const gl::Pixels& pixels, int x, int y) {
+    const std::uint32_t c =
+        pixels.at(std::clamp(x, 0, pixels.width - 1), std::clamp(y, 0, pixels.height - 1));
+    return {static_cast<std::uint8_t>(c >> 24), static_cast<std::uint8_t>(c >> 16),
+            static_cast<std::uint8_t>(c >> 8)};
+}
+
+/// The most frequent color around a glyph: that of what it stands on.
+Rgb8 ground(const gl::Pixels& pixels, const ImRect& glyph) {
+    std::map<std::array<std::uint8_t, 3>, int> counts;
+    const int left = static_cast<int>(glyph.Min.x) - 1, right = static_cast<int>(glyph.Max.x) + 1,
+              top = static_cast<int>(glyph.Min.y) - 1, bottom = static_cast<int>(glyph.Max.y) + 1;
+    const auto count = [&](int x, int y) {
+        const Rgb8 c = color_at(pixels, x, y);
+        ++counts[{c.red, c.green, c.blue}];
+    };
+    for (int x = left; x <= right; ++x) {
+        count(x, top);
+        count(x, bottom);
+    }
+    for (int y = top; y <= bottom; ++y) {
+        count(left, y);
+        count(right, y);
+    }
+    const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+    return {most->first[0], most->first[1], most->first[2]};
+}
+
+Rgb8 opaque(ImU32 color) {
+    return {static_cast<std::uint8_t>(color >> IM_COL32_R_SHIFT),
+            static_cast<std::uint8_t>(color >> IM_COL32_G_SHIFT),
+            static_cast<std::uint8_t>(color >> IM_COL32_B_SHIFT)};
+}
+
+/// The text's color, where it covers a pixel of `ground` entirely.
+Rgb8 drawn_color(ImU32 color, Rgb8 ground) {
+    const float alpha = static_cast<float>(color >> IM_COL32_A_SHIFT & 255) / 255;
+    const auto part = [&](int shift, std::uint8_t under) {
+        return static_cast<std::uint8_t>(static_cast<float>(color >> shift & 255) * alpha +
+                                         static_cast<float>(under) * (1 - alpha) + 0.5f);
+    };
+    return {part(IM_COL32_R_SHIFT, ground.red), part(IM_COL32_G_SHIFT, ground.green),
+            part(IM_COL32_B_SHIFT, ground.blue)};
+}
+
+TEST_F(LegibilityTest, EveryTextHasContrast) {
+    if (!window) GTEST_SKIP();
+    for (const Scene& scene : k_scenes) {
+        open_scene(scene, {1600, 1000, 1});
+        for (const auto& [theme, name] : choices<ThemeKind>()) {
+            document().change([&](Session& s) { s.presentation.theme = theme; });
+            settle();
+            const gl::Pixels pixels = picture();
+            std::set<std::string> weak;
+            const auto texts = test::texts_on_screen();
+            for (const ScreenText& text : texts) {
+                const ImRect& glyph = text.glyphs[text.glyphs.size() / 2];
+                if (!text.clip.Contains(glyph)) continue;
+                const auto shadow = std::ranges::find_if(
+                    texts, [&](const ScreenText& other) { return is_shadow(other, text); });
+                const Rgb8 under = shadow == texts.end() ? ground(pixels, glyph) : opaque(shadow->color);
+                const double ratio = contrast_ratio(drawn_color(text.color, under), under);
+                // Colors have 256 steps: the theme's ratio may be missed by that of one.
+                if (ratio < k_least_contrast - 0.05) weak.insert(text.text + ": " + std::to_string(ratio));
+            }
+            EXPECT_EQ(weak, std::set<std::string>{}) << name << ", " << where(scene, {1600, 1000, 1});
+        }
+    }
+}
+
+/// The recorder finds what is wrong: a text over another, one that is cut.
+TEST_F(LegibilityTest, WhatCannotBeReadIsFound) {
+    if (!window) GTEST_SKIP();
+    const ImRect screen(0, 0, 100, 100);
+    const auto text = [&](const char* words, ImRect box) {
+        return ScreenText{words, box, screen, IM_COL32_WHITE, 13, box.Min.y, 0, {box}};
+    };
+    EXPECT_EQ(overlaps({text("ab", {0, 0, 20, 10}), text("cd", {22, 0, 40, 10})}).size(), 0u);
+    ScreenText wide = text("ab", {0, 0, 20, 10});
+    wide.glyphs = {{0, 0, 10, 10}, {10, 0, 20, 10}};
+    EXPECT_EQ(overlaps({wide, text("cd", {15, 2, 40, 12})}).size(), 1u);
+}
+
+}  // namespace
+}  // namespace attnscope
