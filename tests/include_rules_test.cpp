@@ -101,9 +101,9 @@ const std::vector<Reserved> k_reserved = {
      "the command line opens no window"},
     {"core/mechanism/evaluate.h",
      {"core/mechanism/evaluate.", "core/gpu/choice.", "app/document/worker.", "app/document/trainer.",
-      "app/document/parity_run.", "app/document/gallery.", "core/learn/", "core/export/film.", "app/cli/",
-      "tests/", "bench/"},
-     "only the worker, training, films, the gallery and the command line start computations"},
+      "app/document/parity_run.", "app/document/gallery.", "app/document/sweeper.", "core/learn/",
+      "core/export/film.", "app/cli/", "tests/", "bench/"},
+     "only the worker, training, films, sweeps, the gallery and the command line start computations"},
 };
 
 const Room* room_of(const std::string& folder) {

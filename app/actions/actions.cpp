@@ -251,10 +251,19 @@ const Stage* open_steps(const ActionContext& c) {
     return weights && shows_one_head(*weights, p.head) ? weights : nullptr;
 }
 
-bool may_play(const ActionContext& c) { return has_task(c) || open_steps(c); }
+bool is_sweep_open(const ActionContext& c) {
+    return c.document.presentation().view == ViewKind::sweep && c.document.swept();
+}
 
-/// Space plays what is open: the steps of a row, else the run of training.
+bool may_play(const ActionContext& c) { return has_task(c) || open_steps(c) || is_sweep_open(c); }
+
+/// Space plays what is open: the steps of a row, the values of a sweep, else the run of training.
 void play_what_is_open(ActionContext& c) {
+    bool& sweeps = c.interaction.sweep_playback.playing;
+    if (is_sweep_open(c)) {
+        sweeps = !sweeps;
+        return;
+    }
     open_steps(c) ? c.interaction.step_playback.play_or_pause() : play_or_pause(c);
 }
 
@@ -451,6 +460,14 @@ const std::array k_actions = {
            has_task,
            set_view<ViewKind::training>,
            is_view<ViewKind::training>},
+    Action{"view.sweep",
+           "View",
+           "Sweep",
+           {Key::digit_9, {}},
+           false,
+           always,
+           set_view<ViewKind::sweep>,
+           is_view<ViewKind::sweep>},
     Action{"view.play", "View", "Play or pause", {Key::space, {}}, false, may_play, play_what_is_open},
     Action{"view.previous_stage",
            "View",

@@ -254,7 +254,7 @@ Session compared_with(Session session, const std::string& name) {
 
 int render_film(Arguments& arguments, const Session& session, const ExportRequest& request) {
     if (const std::string why = why_no_film(session); !why.empty())
-        throw UsageError("--film: " + why + " (--task, --step)");
+        throw UsageError("--film: " + why + " (--task and --step, or --sweep)");
     EvaluateOptions options = arguments.render_how.options(session);
     report_unused(arguments.render, session);
     const Interruption interruption;
@@ -285,6 +285,10 @@ int render(Arguments& arguments) {
     request.gradients = session.presentation.gradients;
     request.compose = session.presentation.compose;
     if (arguments.film > 0) return render_film(arguments, session, request);
+    if (request.compose == Compose::film)
+        throw UsageError("--compose film: a film has several frames: name their number with --film");
+    if (given.gives("sweep") && session.presentation.sweep != Sweep::none)
+        throw UsageError("--sweep: a sweep is written as a film: name its number of frames with --film");
     const EvaluateOptions options = arguments.render_how.options(session);
     if (request.compose == Compose::compare && session.pinned) {
         const Pinned& a = *session.pinned;
@@ -405,9 +409,10 @@ CLI::App* add_render_command(CLI::App& app, Arguments& arguments) {
         ->type_name("FILE|CHANGE")
         ->group("Files");
     command
-        ->add_option(
-            "--film", arguments.film,
-            "Write so many steps of the session's training run, from the first to --step, instead of one")
+        ->add_option("--film", arguments.film,
+                     "Write so many steps of the session's training run, from the first to --step, instead "
+                     "of one; with "
+                     "--sweep, so many values of a setting")
         ->check(whole_number(1, 10000))
         ->option_text("N")
         ->group("Files");

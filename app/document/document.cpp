@@ -7,6 +7,7 @@
 #include "core/graph/graph.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/shown_matrix.h"
+#include "core/session/sweep.h"
 
 namespace attnscope {
 namespace {
@@ -50,6 +51,7 @@ Document::Document(Session session, EvaluateOptions options, std::function<void(
       worker_(options, wake),
       comparer_(wake),
       surveyor_(wake),
+      sweeper_(wake),
       line_finder_(wake),
       run_(options.threads, wake),
       wake_(wake),
@@ -248,7 +250,23 @@ void Document::show_pinned() {
         close(SlotName::pinned);
     compare();
     survey_heads();
+    sweep();
     find_lines();
+}
+
+/// Computes the values of the swept setting, in the view of sweeps: of seeds, where none was chosen.
+void Document::sweep() {
+    const Presentation& shown = session_.presentation;
+    if (shown.view != ViewKind::sweep) return sweeper_.forget();
+    if (!trace()) return;
+    Session of = session_;
+    // Of how it is shown, only the stage and the head matter.
+    of.presentation = {};
+    of.presentation.stage = shown.stage;
+    of.presentation.head = shown.head;
+    of.note.clear();
+    of.pinned.reset();
+    sweeper_.request({std::move(of), chosen_sweep(shown), k_swept_values});
 }
 
 /// Finds out what the heads of the stage in focus do, or of the main stage if that has none, in the view of
@@ -317,10 +335,12 @@ bool Document::update() {
     if (news) {
         compare();
         survey_heads();
+        sweep();
         find_lines();
     }
-    const bool compared = comparer_.update(), surveyed = surveyor_.update(), found = line_finder_.update();
-    return news || compared || surveyed || found;
+    const bool compared = comparer_.update(), surveyed = surveyor_.update(), swept = sweeper_.update(),
+               found = line_finder_.update();
+    return news || compared || surveyed || swept || found;
 }
 
 void Document::take(WorkResult result) {
@@ -351,6 +371,7 @@ void Document::leave_card(const std::string& why) {
         if (slot) slot->trace.reset();
     comparer_.forget();
     surveyor_.forget();
+    sweeper_.forget();
     line_finder_.forget();
     proofs_.clear();
     notice_ = fallback_notice(why);
@@ -367,6 +388,7 @@ void Document::settle() {
     update();
     comparer_.wait();
     surveyor_.wait();
+    sweeper_.wait();
     line_finder_.wait();
     update();
 }

@@ -16,6 +16,7 @@
 #include "app/document/history.h"
 #include "app/document/line_finder.h"
 #include "app/document/surveyor.h"
+#include "app/document/sweeper.h"
 #include "app/document/worker.h"
 #include "core/graph/explain.h"
 #include "core/learn/variations.h"
@@ -42,6 +43,8 @@ public:
     bool comparing() const { return comparer_.busy(); }
     /// What is known of every head while the view of heads is open, as comparison() is of two sides.
     const std::shared_ptr<const Survey>& survey() const { return surveyor_.known(); }
+    /// What the values of the swept setting give; nullptr before they are computed.
+    const std::shared_ptr<const SweptValues>& swept() const { return sweeper_.known(); }
     /// The lines of the stage of weights that is shown, while the view of lines is open, as far as they are
     /// known; of the heads that draw_lines_of() named last.
     const std::shared_ptr<const FoundLines>& lines() const { return line_finder_.known(); }
@@ -118,13 +121,14 @@ public:
         worker_.stop();
         comparer_.forget();
         surveyor_.forget();
+        sweeper_.forget();
         line_finder_.forget();
         run_.trainer().stop();
         if (run_b_) run_b_->trainer().stop();
     }
     bool stopped() const {
-        return worker_.stopped() && !comparer_.busy() && !surveyor_.busy() && !line_finder_.busy() &&
-               run_.trainer().stopped() && (!run_b_ || run_b_->trainer().stopped());
+        return worker_.stopped() && !comparer_.busy() && !surveyor_.busy() && !sweeper_.busy() &&
+               !line_finder_.busy() && run_.trainer().stopped() && (!run_b_ || run_b_->trainer().stopped());
     }
 
     /// Takes the worker's newest results; true if what is on screen changes.
@@ -153,6 +157,7 @@ private:
     void show_pinned();
     void compare();
     void survey_heads();
+    void sweep();
     void find_lines();
     void take(WorkResult result);
     void begin_run();
@@ -186,6 +191,7 @@ private:
     Worker worker_;
     Comparer comparer_;
     Surveyor surveyor_;
+    Sweeper sweeper_;
     LineFinder line_finder_;
     std::vector<int> heads_with_lines_;  ///< empty: not known yet
     FollowedRun run_;

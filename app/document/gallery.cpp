@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
@@ -16,28 +15,19 @@ namespace {
 /// The longer side of a picture has at least so many pixels: it is drawn smaller, and its cells stay sharp.
 constexpr int k_least_pixels = 192;
 
-/// The mask's matrix beside `shown`; nullopt where none closes anything.
-std::optional<ShownMatrix> mask_beside(const Trace& trace, const Stage& stage, const ShownMatrix& shown) {
-    const StageInfo* info = mask_of(*stage.info);
-    const Stage* mask = info && info != stage.info ? trace.find(info) : nullptr;
-    if (!mask || mask->shape().rows != shown.rows() || mask->shape().columns != shown.columns())
-        return std::nullopt;
-    return ShownMatrix{&mask->buffer, std::min(shown.head, mask->shape().heads - 1), false};
-}
-
 GivenImage cell_picture(const Trace& trace, const Presentation& presentation, const Theme& theme) {
     const Stage& stage = focused_stage(trace, presentation.stage);
     const HeadChoice head = head_on_screen(stage, presentation.head);
-    const ShownMatrix shown = shown_matrix(stage, head);
-    const auto mask = mask_beside(trace, stage, shown);
+    const MaskedMatrix shown = masked_matrix(trace, stage, head);
     const ColorScale scale = color_scale(trace, stage, head, presentation);
-    const int rows = shown.rows(), columns = shown.columns(), longer = std::max({rows, columns, 1});
+    const auto rows = static_cast<int>(shown.values.rows()), columns = static_cast<int>(shown.values.cols());
+    const int longer = std::max({rows, columns, 1});
     const int block = (k_least_pixels + longer - 1) / longer;
     Image image{.width = columns * block, .height = rows * block, .rgb = {}};
     image.rgb.reserve(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 3);
     const auto color = [&](int i, int j) {
-        const float value = shown.buffer->at(shown.head, i, j);
-        if (mask && mask->buffer->at(mask->head, i, j) == 0) return theme.masked;
+        if (!shown.is_open(i, j)) return theme.masked;
+        const float value = shown.values(i, j);
         return std::isnan(value) ? theme.nan : scale.color(value);
     };
     for (int y = 0; y < image.height; ++y)

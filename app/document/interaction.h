@@ -36,6 +36,13 @@ struct DrawnHeads {
     std::vector<int> drawn = {};  ///< from 0; −1: the mean
 };
 
+/// Which value of a sweep is shown.
+struct SweepPlayback {
+    int frame = 0;
+    bool playing = false;
+    float seconds = 0;  ///< since this frame was shown
+};
+
 /// What makes possible what was refused: options to set together, and what the button says.
 struct Remedy {
     std::string label;
@@ -141,6 +148,7 @@ struct Interaction {
     DrawnHeads lines_of;                         ///< in the view of lines
     std::optional<Cell> locked_key;    ///< the locked cell if, in the view of lines, it stands for its key
     StepPlayback step_playback;        ///< of the view of steps
+    SweepPlayback sweep_playback;      ///< of the view of sweeps
     bool whole_row = false;            ///< the inspector lists all of a long row, not the largest alone
     int task_sentences = 0;            ///< how many were asked for
     std::string control_label;         ///< of the row being drawn

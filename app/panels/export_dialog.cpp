@@ -17,6 +17,7 @@
 #include "core/picture/colormap.h"
 #include "core/picture/theme.h"
 #include "core/session/options.h"
+#include "core/session/sweep.h"
 
 namespace attnscope {
 namespace {
@@ -149,7 +150,8 @@ void what_row(Desk& desk, const Ui& ui) {
             button("film", What::film);
             tooltip(
                 ui,
-                "The view, or else the stage in focus, at steps of the training run from 0 to the one shown");
+                "The view, or else the stage in focus, at steps of the training run from 0 to the one shown, "
+                "or at values of the swept setting");
         }
         if (has_curves(desk)) {
             beside();
@@ -277,7 +279,14 @@ void how_pictures_look(Desk& desk, const Ui& ui) {
             {"compare", "A, B and B − A", "What is pinned (P), what is shown, and their difference"}};
         form_choice(desk, ui, "Picture", "compose", compositions);
     }
-    if (form.what != ExportForm::What::film) size_of_pictures(ui, form);
+    const bool is_film = form.what == ExportForm::What::film;
+    if (is_film) {
+        const std::vector<Choice> compositions = {
+            {"none", "a file for each frame", "Or one file of all, as gif"},
+            {"film", "one picture", "Every frame on one range; of a sweep also the mean and the spread"}};
+        form_choice(desk, ui, "Picture", "compose", compositions);
+    }
+    if (!is_film || form.presentation.compose == Compose::film) size_of_pictures(ui, form);
     row(ui, "Title", [&] {
         std::optional<std::string>& title = form.presentation.title;
         std::string text = title.value_or("");
@@ -317,7 +326,8 @@ ExportRequest request_of(const Desk& desk) {
     request.view_alone = of_view;
     request.chosen = desk.document.presentation().stage;
     request.gradients = desk.document.presentation().gradients;
-    if (form.what != What::film) request.compose = form.presentation.compose;
+    const bool of_film = form.presentation.compose == Compose::film;
+    if (of_film == (form.what == What::film)) request.compose = form.presentation.compose;
     const Slot* pinned = desk.document.slot(SlotName::pinned);
     const auto& chosen = desk.document.session().pinned;
     if (chosen && pinned && pinned->trace) request.pinned = {{pinned->trace, chosen->head, chosen->layer}};
@@ -371,11 +381,14 @@ Plan plan_of(Desk& desk) {
         const bool possible = form.what == ExportForm::What::curves
                                   ? has_curves(desk)
                                   : why_no_film(desk.document.session()).empty();
-        if (!possible) return {"there is no run of training"};
+        if (!possible) return {"there is no run of training, and no setting that is swept"};
         if (form.what == ExportForm::What::curves)
             return {fmt::format("writes {}.{}", k_curves_file, formats.front()), true, formats.size()};
-        return {fmt::format("writes {} of the steps 0 to {}", form.frames,
-                            desk.document.experiment().training.step),
+        const Sweep sweep = chosen_sweep(desk.document.presentation());
+        return {sweep != Sweep::none
+                    ? fmt::format("writes at most {} values of {}", form.frames, option_of(sweep))
+                    : fmt::format("writes {} of the steps 0 to {}", form.frames,
+                                  desk.document.experiment().training.step),
                 true, 1};
     }
     try {
@@ -466,6 +479,7 @@ Compose composition_shown(const Desk& desk) {
     if (shown.view == ViewKind::compare && desk.document.session().pinned) return Compose::compare;
     const bool many = focused(desk).shape().heads > 1 || focused(desk).layer > 0;
     if (shown.view == ViewKind::heads && many) return Compose::heads;
+    if (shown.view == ViewKind::sweep) return Compose::film;
     return shown.compose;
 }
 
@@ -479,6 +493,11 @@ void export_dialog(Desk& desk, const Ui& ui) {
         const bool is_of_run = form.what == ExportForm::What::film || form.what == ExportForm::What::curves;
         if (is_of_run ? !why_no_film(desk.document.session()).empty() : form.what != ExportForm::What::all)
             form.what = has_picture(desk) ? ExportForm::What::view : ExportForm::What::stage;
+        if (desk.document.presentation().view == ViewKind::sweep &&
+            why_no_film(desk.document.session()).empty()) {
+            form.what = ExportForm::What::film;
+            form.frames = k_swept_values;
+        }
         form.problem.clear();
         form.refocus = form.confirms = false;
         form.folder = desk.saved.export_folder.empty() ? home_folder() : desk.saved.export_folder;

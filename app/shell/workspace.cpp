@@ -414,7 +414,7 @@ void Workspace::draw_all(FrameInput& frame) {
     control.pressed = false;
     control.steps = control.steps_down = 0;
 
-    if (interaction_.step_playback.playing) wants_frame_ = true;
+    if (interaction_.step_playback.playing || interaction_.sweep_playback.playing) wants_frame_ = true;
     if (interaction_.pointing != interaction_.hovered ||
         interaction_.pointing_token != interaction_.hovered_token)
         wants_frame_ = true;

@@ -10,6 +10,7 @@
 #include "app/views/axis_place.h"
 #include "app/views/choosing.h"
 #include "app/views/labels.h"
+#include "app/views/matrix_panel.h"
 #include "app/views/views.h"
 #include "core/graph/explain.h"
 #include "core/mechanism/mechanisms.h"
@@ -29,7 +30,6 @@ constexpr float k_panel_gap = 26, k_most_labels = 110;
 constexpr float k_largest_cell = 56;
 constexpr float k_rows_share = 0.34f;  ///< of the height, for the row as bars
 constexpr float k_bar_pitch = 22, k_least_rows_height = 96;
-constexpr int k_measured = 128;
 
 /// A, B and B − A in the order in which they stand.
 enum Panel { panel_a, panel_b, panel_difference, k_panels };
@@ -267,13 +267,6 @@ float cards(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
 
 // ---- the three matrices
 
-float longest_label(const Ui& ui, int count, const std::function<std::string(int)>& label) {
-    float longest = 0;
-    for (int i = 0; i < count; i += std::max(1, count / k_measured))
-        longest = std::max(longest, text_width(ui.fonts.strong, legible(label(i))));
-    return longest;
-}
-
 /// Where the three stand; those that there are not are empty.
 struct Places {
     std::array<std::optional<MatrixPlace>, k_panels> panels;
@@ -288,7 +281,7 @@ Places places(const Desk& desk, const Ui& ui, const Scene& scene, const Area& ar
     const ShownStage& any = scene.any();
     const auto labels = [&](const std::optional<ShownStage>& shown) {
         if (!shown) return 0.0f;
-        const float longest = longest_label(ui, shown->rows(), [&](int i) { return shown->row_label(i); });
+        const float longest = longest_text(ui, shown->rows(), [&](int i) { return shown->row_label(i); });
         return std::min(longest, ui.px(k_most_labels)) + ui.px(10);
     };
     Places at;
@@ -301,8 +294,8 @@ Places places(const Desk& desk, const Ui& ui, const Scene& scene, const Area& ar
     const int columns = std::max(scene.a ? scene.a->columns() : 1, scene.b ? scene.b->columns() : 1);
     const int rows = std::max(scene.a ? scene.a->rows() : 1, scene.b ? scene.b->rows() : 1);
     const float longest = std::max(
-        scene.a ? longest_label(ui, scene.a->columns(), [&](int j) { return scene.a->column_label(j); }) : 0,
-        scene.b ? longest_label(ui, scene.b->columns(), [&](int j) { return scene.b->column_label(j); }) : 0);
+        scene.a ? longest_text(ui, scene.a->columns(), [&](int j) { return scene.a->column_label(j); }) : 0,
+        scene.b ? longest_text(ui, scene.b->columns(), [&](int j) { return scene.b->column_label(j); }) : 0);
     const Zoom& zoom = desk.state.zoom;
     float width = std::min(room / static_cast<float>(columns), ui.px(k_largest_cell));
     const bool level = width * static_cast<float>(zoom.factor) >= longest + ui.px(4);
@@ -374,64 +367,6 @@ int chosen_row(const Scene& scene, const Lit& lit) {
     return scene.difference && scene.difference->facts.at ? scene.difference->facts.at->row : 0;
 }
 
-void labels_of(const Ui& ui, const ShownStage& shown, const MatrixPlace& place, bool rows, float width,
-               int lit_row, int lit_column, float column_room) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const int row_stride = label_stride(ui, place.rows.pitch);
-    for (int i = place.rows.first(); rows && i <= place.rows.last(); ++i) {
-        if (!label_shown(i, row_stride, lit_row)) continue;
-        const bool lit = i == lit_row;
-        draw_text(list, lit ? ui.fonts.strong : ui.fonts.body,
-                  {place.columns.view_min - ui.px(8), place.rows.middle(i) - ui.px(8)},
-                  ink(lit ? ui.theme.text : ui.theme.secondary), legible(shown.row_label(i)), Align::right,
-                  width - ui.px(8));
-    }
-    const bool level = column_room <= ui.px(20);
-    const int column_stride = label_stride(ui, place.columns.pitch);
-    const float y = place.rows.view_min - ui.px(5);
-    for (int j = place.columns.first(); j <= place.columns.last(); ++j) {
-        if (!label_shown(j, column_stride, lit_column)) continue;
-        const float x = place.columns.middle(j);
-        if (x < place.columns.view_min || x > place.columns.view_max) continue;
-        const bool lit = j == lit_column;
-        ImFont* font = lit ? ui.fonts.strong : ui.fonts.body;
-        const ImU32 color = ink(lit ? ui.theme.text : ui.theme.secondary);
-        const std::string text = legible(shown.column_label(j));
-        if (level)
-            draw_text(list, font, {x, y - compat::font_size(*font)}, color, text, Align::center);
-        else
-            upright_text(list, font, {x, y}, color, fitted(font, text, column_room - ui.px(8)));
-    }
-}
-
-/// A number for each visible cell that has room for it; nullopt leaves a cell empty.
-void numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const ColorScale& scale, bool signs,
-             const std::function<std::optional<float>(int, int)>& value) {
-    if (!desk.document.presentation().values || is_behind(desk)) return;
-    ImFont* font = ui.fonts.mono_small;
-    if (place.columns.pitch < text_width(font, signs ? "+0.00" : "0.00") + ui.px(3) ||
-        place.rows.pitch < compat::font_size(*font) + ui.px(2))
-        return;
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    for (int i = place.rows.first(); i <= place.rows.last(); ++i)
-        for (int j = place.columns.first(); j <= place.columns.last(); ++j) {
-            const std::optional<float> number = value(i, j);
-            if (!number || !std::isfinite(*number)) continue;
-            const Rgb8 color = contrasting(scale.color(*number), ui.theme.on_light, ui.theme.on_dark);
-            const double rounded = std::round(*number * 100) / 100;
-            const std::string text = std::abs(*number) >= 100 ? short_text(*number)
-                                     : signs && rounded > 0   ? fmt::format("+{:.2f}", rounded)
-                                                              : fmt::format("{:.2f}", rounded + 0.0);
-            draw_text(list, font,
-                      {place.columns.middle(j), place.rows.middle(i) - compat::font_size(*font) / 2},
-                      ink(color), text, Align::center);
-        }
-}
-
-std::string range_text(const ColorScale& scale) {
-    return fmt::format("{} … {}", short_text(scale.min), short_text(scale.max));
-}
-
 /// One scale for both: from the smaller minimum to the larger maximum.
 ColorScale shared_scale(const Desk& desk, const Scene& scene) {
     const Presentation& presentation = desk.document.presentation();
@@ -449,16 +384,6 @@ ColorScale shared_scale(const Desk& desk, const Scene& scene) {
 ColorScale difference_scale(const Difference& difference) {
     const double magnitude = difference.values->range(0).magnitude();
     return {&diverging_colormap(), magnitude > 0 ? -magnitude : -1, magnitude > 0 ? magnitude : 1};
-}
-
-void caption(const Ui& ui, float left, float top, float width, const std::string& name,
-             const std::string& facts, const std::string& below) {
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const float title = draw_text(list, ui.fonts.title, {left, top}, ink(ui.theme.text), name);
-    draw_text(list, ui.fonts.body, {left + title + ui.px(10), top + ui.px(6)}, ink(ui.theme.secondary), facts,
-              Align::left, std::max(ui.px(20), width - title - ui.px(10)));
-    draw_text(list, ui.fonts.caption, {left, top + ui.px(26)}, ink(ui.theme.secondary), below, Align::left,
-              width);
 }
 
 /// Wheel, drag, hover and click on one of the three; hovering or locking a cell does so in the other two.
@@ -526,14 +451,14 @@ void matrices(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, co
         list->PushClipRect(view.min, view.max, true);
         if (panel == panel_difference) {
             paint_difference(desk, ui, *list, scene.difference, place.whole(), own);
-            numbers(desk, ui, place, own, true, [&](int i, int j) -> std::optional<float> {
+            cell_numbers(desk, ui, place, own, true, [&](int i, int j) -> std::optional<float> {
                 if (scene.difference->open->at(0, i, j) == 0) return std::nullopt;
                 return scene.difference->values->at(0, i, j);
             });
         } else {
             paint_matrix(desk, ui, *list, shown, place.whole(), own);
             if (shown.stage->info->unit != Unit::boolean)
-                numbers(desk, ui, place, own, false, [&](int i, int j) -> std::optional<float> {
+                cell_numbers(desk, ui, place, own, false, [&](int i, int j) -> std::optional<float> {
                     if (shown.closed(i, j)) return std::nullopt;
                     return shown.at(i, j);
                 });
@@ -541,7 +466,7 @@ void matrices(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, co
         list->PopClipRect();
         outlines(place, row, column);
         const float label = of_a ? at.labels_a : at.labels_b;
-        labels_of(ui, shown, place, label > 0, label, row, column, at.column_labels);
+        matrix_labels(ui, shown, place, label > 0, label, row, column, at.column_labels);
         const float next = panel < panel_difference && at.panels[panel + 1]
                                ? at.left[panel + 1] - (of_a ? at.labels_b : at.labels_b) - ui.px(12)
                                : area.max.x;
@@ -549,13 +474,14 @@ void matrices(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, co
         const ComparedSide& side = of_a ? compared.a : compared.b;
         const std::string part = part_text(*side.trace, side.head, side.layer);
         if (panel == panel_difference)
-            caption(ui, view.min.x, area.min.y, next - view.min.x, "B − A",
-                    scene.difference->facts.differs() ? "" : "no cell differs", "range " + range_text(own));
+            panel_caption(ui, view.min.x, area.min.y, next - view.min.x, "B − A",
+                          scene.difference->facts.differs() ? "" : "no cell differs",
+                          "range " + range_words(own));
         else
-            caption(ui, view.min.x, area.min.y, next - view.min.x, of_a ? "A" : "B",
-                    formula_shown(*shown.trace, *shown.stage, shown.head),
-                    (of_a ? "pinned" : "live") + (part.empty() ? "" : ", " + part) + "  ·  range " +
-                        range_text(own));
+            panel_caption(ui, view.min.x, area.min.y, next - view.min.x, of_a ? "A" : "B",
+                          formula_shown(*shown.trace, *shown.stage, shown.head),
+                          (of_a ? "pinned" : "live") + (part.empty() ? "" : ", " + part) + "  ·  range " +
+                              range_words(own));
     }
 }
 

@@ -151,6 +151,7 @@ constexpr std::array k_views = {
     View{ViewKind::heads, "Heads", why_no_heads, heads_view, false},
     View{ViewKind::lines, "Lines", why_no_lines, lines_view, false},
     View{ViewKind::compare, "Compare", always_shown, compare_view, false},
+    View{ViewKind::sweep, "Sweep", why_no_sweep_view, sweep_view, false},
     View{ViewKind::alignment, "Alignment", why_no_alignment, alignment_view, false},
     View{ViewKind::step, "Step", why_no_steps, step_view, false},
     View{ViewKind::image, "Image", why_no_image, image_view, true},
@@ -305,6 +306,7 @@ void pipeline_view(Desk& desk, const Ui& ui, const Area& area,
     }
     const View* open = open_view(desk);
     if (!open || open->kind != ViewKind::step) desk.state.step_playback.playing = false;
+    if (!open || open->kind != ViewKind::sweep) desk.state.sweep_playback.playing = false;
     const auto center = [&](const Area& place) {
         open ? open->draw(desk, ui, place, run) : focus(desk, ui, place, run);
     };

@@ -48,6 +48,11 @@ std::string why_no_lines(const Desk& desk);
 /// Replaces strip and focus: what is pinned (A), what is live (B), and B − A, for the stage in focus.
 void compare_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
 
+/// Replaces strip and focus: the stage in focus at several values of a setting, their mean and spread.
+/// why_no_sweep_view says why there are none; empty if there are.
+void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);
+std::string why_no_sweep_view(const Desk& desk);
+
 /// Replaces strip and focus: the run of training, its curves, every head at the shown step, and one head over
 /// the steps. why_no_training says why there is none; empty if there may be one.
 void training_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>& run);

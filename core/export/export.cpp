@@ -346,6 +346,15 @@ ExportPreview export_preview(const Trace& trace, const Session& session, const E
     return {render_pixels(page, progress), std::move(facts)};
 }
 
+std::string sheet_bytes(Sheet sheet, const std::string& format, const Session& session) {
+    const TextFace face;
+    const Page page = page_of(std::move(sheet), face);
+    if (format == "png") return render_png(page, carried(session));
+    if (format == "svg") return render_svg(page, carried(session));
+    if (format == "pdf") return render_pdf(page);
+    refuse("a film in one picture is a png, svg or pdf, not " + format);
+}
+
 std::vector<std::string> export_files(const Trace& trace, const Session& session,
                                       const ExportRequest& request, const std::string& folder,
                                       const ExportProgress& progress) {

@@ -12,6 +12,7 @@
 #include "core/files/png.h"
 #include "core/graph/trace.h"
 #include "core/picture/difference.h"
+#include "core/picture/sheet.h"
 #include "core/picture/view_figure.h"
 #include "core/progress.h"
 #include "core/session/session.h"
@@ -81,6 +82,10 @@ std::vector<ExportItem> plan_export(const Trace& trace, const ExportRequest& req
 /// Canceled.
 std::string export_bytes(const Trace& trace, const Session& session, const ExportItem& item,
                          const Progress& progress = {});
+
+/// The bytes of a sheet as a picture of this format, with the session in it. Throws Error(bad_input) for a
+/// format of data, and as export_bytes.
+std::string sheet_bytes(Sheet sheet, const std::string& format, const Session& session);
 
 /// The pixels of a picture, as its PNG file has them. Throws as export_bytes.
 Pixels export_pixels(const Trace& trace, const Session& session, const ExportItem& item);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 
 #include "core/error.h"
 #include "core/files/file.h"
@@ -15,18 +16,97 @@
 #include "core/mechanism/evaluate.h"
 #include "core/mechanism/mechanisms.h"
 #include "core/picture/color_scale.h"
+#include "core/picture/compose.h"
+#include "core/session/sweep.h"
 
 namespace attnscope {
 namespace {
 
 constexpr int k_milliseconds = 200;  ///< of a frame
 
-/// The session at a step of its run.
-Session at(const Session& session, const TrainingRun& run) {
-    Session frame = session;
-    frame.experiment = with_step(frame.experiment, run.start(), run.parameters(), run.step());
-    if (!frame.presentation.title) frame.presentation.title = fmt::format("Step {}", run.step());
-    return frame;
+/// What a film goes through.
+class Course {
+public:
+    virtual ~Course() = default;
+    /// The session of frame `index`, which is asked for in order; nullopt: the same as the one before. The
+    /// name of the frame becomes its title.
+    virtual std::optional<Session> frame(int index, const std::function<void()>& still_wanted) = 0;
+    virtual std::string name() const = 0;  ///< of the newest frame
+};
+
+/// The steps of the session's training run, repeated.
+class TrainingCourse : public Course {
+public:
+    TrainingCourse(const Session& session, int frames, const EvaluateOptions& options)
+        : session_(session),
+          frames_(frames),
+          cancel_(options.cancel),
+          run_(session.experiment, options.threads) {}
+
+    std::optional<Session> frame(int index, const std::function<void()>& still_wanted) override {
+        const std::int64_t last = session_.experiment.training.step;
+        const int step = static_cast<int>(frames_ == 1 ? last : last * index / (frames_ - 1));
+        if (index > 0 && run_.step() == step) return std::nullopt;  // more frames than steps
+        while (run_.step() < step) {
+            run_.advance(cancel_);
+            still_wanted();
+        }
+        Session frame = session_;
+        frame.experiment = with_step(frame.experiment, run_.start(), run_.parameters(), run_.step());
+        return frame;
+    }
+    std::string name() const override { return fmt::format("Step {}", run_.step()); }
+
+private:
+    Session session_;
+    int frames_;
+    std::stop_token cancel_;
+    TrainingRun run_;
+};
+
+/// The values of a setting.
+class SweepCourse : public Course {
+public:
+    SweepCourse(const Session& session, int frames)
+        : sweep_(chosen_sweep(session.presentation)), steps_(sweep_steps(session, sweep_, frames)) {}
+
+    std::optional<Session> frame(int index, const std::function<void()>&) override {
+        if (index >= static_cast<int>(steps_.size())) return std::nullopt;
+        at_ = static_cast<std::size_t>(index);
+        return steps_[at_].session;
+    }
+    std::string name() const override { return step_title(sweep_, steps_[at_].value); }
+
+private:
+    Sweep sweep_;
+    std::vector<SweepStep> steps_;
+    std::size_t at_ = 0;
+};
+
+std::unique_ptr<Course> course_of(const Session& session, int frames, const EvaluateOptions& options) {
+    if (chosen_sweep(session.presentation) != Sweep::none)
+        return std::make_unique<SweepCourse>(session, frames);
+    return std::make_unique<TrainingCourse>(session, frames, options);
+}
+
+/// The frames of one contact sheet, by the name of its file.
+using ContactSheets = std::map<std::string, std::vector<SheetFrame>>;
+
+/// Adds what a frame shows of each stage.
+void add_frame(ContactSheets& sheets, const std::shared_ptr<const Trace>& trace, const ExportRequest& request,
+               const std::string& name) {
+    constexpr std::size_t k_most_cells = std::size_t{1} << 25;
+    for (const ExportItem& item : plan_export(*trace, request)) {
+        if (item.view) continue;
+        auto& frames = sheets[std::filesystem::path(item.file_name).stem().string()];
+        frames.push_back({trace, item.stage, item.head, name});
+        if (item.stage->shape().size() * frames.size() > k_most_cells)
+            throw Error(
+                ErrorKind::too_large,
+                fmt::format("one picture of {} frames of {} has too many cells: use fewer frames or a "
+                            "shorter sentence",
+                            frames.size(), item.stage->name()));
+    }
 }
 
 /// The frames of one file, by its name.
@@ -56,11 +136,28 @@ Trace trace_for(const Session& session, const ExportRequest& request, const Eval
 }
 
 std::string why_no_film(const Session& session) {
-    if (!can_be_trained(session.experiment)) return "the session has no training run: choose a task";
+    if (chosen_sweep(session.presentation) != Sweep::none)
+        return why_no_sweep(session, chosen_sweep(session.presentation));
+    if (!can_be_trained(session.experiment))
+        return "the session has no training run: choose a task, or a setting to sweep";
     if (session.experiment.training.step == 0)
         return "the session is at the beginning of its training run: go to a step";
     return "";
 }
+
+namespace {
+
+/// Writes the contact sheets in the formats of pictures.
+void write_sheets(const ContactSheets& sheets, const Session& session, const ExportRequest& request,
+                  const std::function<void(const std::string& name, const std::string& bytes)>& write) {
+    const bool statistics = chosen_sweep(session.presentation) != Sweep::none;
+    for (const auto& [name, frames] : sheets)
+        for (const std::string& format : request.formats)
+            write(fmt::format("film-{}.{}", name, format),
+                  sheet_bytes(contact_sheet(frames, session.presentation, statistics), format, session));
+}
+
+}  // namespace
 
 std::vector<std::string> export_film(const Session& session, const FilmRequest& request,
                                      const std::string& folder, const EvaluateOptions& options,
@@ -68,9 +165,10 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
     if (const std::string why = why_no_film(session); !why.empty()) throw Error(ErrorKind::bad_input, why);
     ExportRequest each = request.files;
     const bool as_one = std::erase(each.formats, k_film_format) > 0;
+    const bool as_sheet = each.compose == Compose::film;
+    if (as_sheet) each.compose = Compose::none;
     ExportRequest drawn = each;
     drawn.formats = {"png"};
-    const int last = session.experiment.training.step;
     std::vector<std::string> paths;
     const auto go_on = [&](int frame, double part) {
         const auto of = static_cast<std::size_t>(request.frames) + (as_one ? 1 : 0);
@@ -81,24 +179,27 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
         write_file(paths.back(), bytes);
     };
     clear_abandoned_files(folder);
-    TrainingRun run(session.experiment, options.threads);
+    const std::unique_ptr<Course> course = course_of(session, request.frames, options);
     Films films;
+    ContactSheets sheets;
     try {
         for (int i = 0; i < request.frames; ++i) {
-            const int step =
-                request.frames == 1 ? last : static_cast<int>(std::int64_t{last} * i / (request.frames - 1));
-            report([&](double part) { return go_on(i, part); }, 0);
-            if (i > 0 && run.step() == step) continue;  // more frames than steps
-            while (run.step() < step) {
-                run.advance(options.cancel);
-                report([&](double part) { return go_on(i, part); }, 0);
-            }
-            Session frame = at(session, run);
+            const auto still_wanted = [&] { report([&](double part) { return go_on(i, part); }, 0); };
+            still_wanted();
+            std::optional<Session> next = course->frame(i, still_wanted);
+            if (!next) continue;
+            Session frame = std::move(*next);
+            if (!frame.presentation.title && !as_sheet) frame.presentation.title = course->name();
             if (each.stages.empty() && !each.view_alone) {
                 const std::string main(main_stage(evaluate(frame.experiment, {}, options)).name());
                 each.stages = drawn.stages = {main};
             }
-            const Trace trace = trace_for(frame, each, options);
+            const auto kept = std::make_shared<const Trace>(trace_for(frame, each, options));
+            const Trace& trace = *kept;
+            if (as_sheet) {
+                add_frame(sheets, kept, drawn, course->name());
+                continue;
+            }
             const RangeChoice range = frame.presentation.range;
             const auto in_range = [&](const ExportItem& item) {
                 frame.presentation.range = range_across_steps(*item.stage, range);
@@ -114,6 +215,7 @@ std::vector<std::string> export_film(const Session& session, const FilmRequest& 
                 require_room(films, request.frames);
             }
         }
+        write_sheets(sheets, session, each, write);
         for (const auto& [name, frames] : films)
             write(
                 fmt::format("film-{}.{}", name, k_film_format),

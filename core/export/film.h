@@ -1,4 +1,4 @@
-// A film: pictures or data of a training run, step by step.
+// A film: pictures or data of a training run step by step, or of a setting value by value.
 #pragma once
 
 #include <string>
@@ -15,21 +15,23 @@ inline constexpr std::string_view k_film_format = "gif";
 
 struct FilmRequest {
     ExportRequest files;  ///< of each frame; without stages and view, the main stage
-    int frames = 24;      ///< from step 0 to the session's
+    int frames = 24;      ///< from step 0 to the session's; of a sweep, at most so many values
 };
 
 /// The trace that a request is of, with gradients where it or the session names them. Throws as evaluate()
 /// and plan_export().
 Trace trace_for(const Session& session, const ExportRequest& request, const EvaluateOptions& options);
 
-/// Why a session has no film; empty: it has one.
+/// Why a session has no film of what it sweeps or, if it sweeps nothing, of its training run; empty: it has
+/// one.
 std::string why_no_film(const Session& session);
 
-/// Repeats the run of the session's experiment and writes the request's files for each of its steps:
-/// "frame-0001-weights.png", and of all "film-weights.gif". Weights are drawn from 0 to 1 and titles name the
-/// step, unless the session sets them. Returns the paths, in order; where `progress` or `options.cancel`
-/// stops it, those that are complete. Throws Error(bad_input) with why_no_film(), and as TrainingRun,
-/// evaluate() and export_bytes().
+/// Repeats the run of the session's experiment, or sweeps its setting, and writes the request's files for
+/// each frame: "frame-0001-weights.png", and of all "film-weights.gif". Weights are drawn from 0 to 1 and
+/// titles name the step or the value, unless the session sets them. Composed as a film, all frames of a stage
+/// are one picture on one range instead, of a sweep with their mean and spread: "film-weights.png". Returns
+/// the paths, in order; where `progress` or `options.cancel` stops it, those that are complete. Throws
+/// Error(bad_input) with why_no_film(), and as TrainingRun, evaluate() and export_bytes().
 std::vector<std::string> export_film(const Session& session, const FilmRequest& request,
                                      const std::string& folder, const EvaluateOptions& options,
                                      const ExportProgress& progress = {});

@@ -13,7 +13,9 @@
 #include "core/number_text.h"
 #include "core/picture/axis_labels.h"
 #include "core/picture/shown_matrix.h"
+#include "core/picture/spread.h"
 #include "core/picture/view_figure.h"
+#include "core/utf8.h"
 
 namespace attnscope {
 namespace {
@@ -271,6 +273,12 @@ Sheet compared(const Source& from, const Figure&) {
     return sheet;
 }
 
+// ---- every frame of a film, which is made of several traces
+
+std::string why_not_a_film(const Source&) {
+    return "a film has several frames: name their number with --film";
+}
+
 /// What a value of Compose means; in its order.
 struct Composition {
     Compose compose;
@@ -287,6 +295,7 @@ constexpr Composition composition_of(Compose compose) {
         case Compose::heads: return {compose, why_no_heads, every_head, true, false};
         case Compose::strip: return {compose, always, every_stage, false, false};
         case Compose::compare: return {compose, why_not_compared_with, compared, true, false};
+        case Compose::film: return {compose, why_not_a_film, alone, true, false};
     }
     return {};
 }
@@ -314,6 +323,70 @@ Sheet sheet_of(Figure figure, const Presentation& presentation) {
     if (range == Range::matrix || range == Range::automatic) figure.range_caption.clear();
     figure.legend = false;
     sheet.panels.push_back({.figure = std::move(figure)});
+    return sheet;
+}
+
+Presentation on_one_range(std::span<const SheetFrame> frames, Presentation presentation) {
+    presentation.range = range_across_steps(*frames.front().stage, presentation.range);
+    if (presentation.range.kind == RangeChoice::Kind::fixed) return presentation;
+    std::optional<ColorScale> all;
+    for (const SheetFrame& frame : frames) {
+        const ColorScale own = color_scale(*frame.trace, *frame.stage, frame.head, presentation);
+        all = all ? ColorScale{own.map, std::min(all->min, own.min), std::max(all->max, own.max), own.spacing}
+                  : own;
+    }
+    presentation.range = {RangeChoice::Kind::fixed, all->min, all->max};
+    return presentation;
+}
+
+namespace {
+
+/// A figure of other numbers in the cells of `like`; those that are closed in every frame stay so.
+Figure figure_of(const Figure& like, const Matrix& values, const Matrix& open, std::string title) {
+    Figure figure = like;
+    for (std::size_t i = 0; i < figure.values.size(); ++i) {
+        figure.values[i] = values.data()[i];
+        figure.marks[i] = open.data()[i] == 0            ? CellMark::masked
+                          : std::isnan(values.data()[i]) ? CellMark::nan
+                                                         : CellMark::value;
+    }
+    figure.title = std::move(title);
+    return figure;
+}
+
+}  // namespace
+
+Sheet contact_sheet(std::span<const SheetFrame> frames, const Presentation& presentation, bool statistics) {
+    const Presentation one_range = on_one_range(frames, presentation);
+    Sheet sheet;
+    sheet.one_scale = true;
+    std::vector<MaskedMatrix> matrices;
+    if (statistics)
+        for (const SheetFrame& frame : frames)
+            matrices.push_back(masked_matrix(*frame.trace, *frame.stage, frame.head));
+    const std::optional<Spread> spread = spread_of(matrices);
+    const int count = static_cast<int>(frames.size()) + (spread ? 2 : 0), line = heads_in_a_line(count);
+    const auto add = [&](Figure figure) {
+        const int index = static_cast<int>(sheet.panels.size()), row = index / line, column = index % line;
+        if (column > 0) without_row_labels(figure);
+        if (row > 0) without_column_labels(figure);
+        sheet.panels.push_back({.figure = std::move(figure), .row = row, .column = column});
+    };
+    for (const SheetFrame& frame : frames)
+        add(panel_of(*frame.trace, *frame.stage, frame.head, one_range, frame.name));
+    if (spread) {
+        const SheetFrame& first = frames.front();
+        const Figure like = panel_of(*first.trace, *first.stage, first.head, one_range, "");
+        add(figure_of(like, spread->mean, spread->open, "mean"));
+        Figure deviation = figure_of(like, spread->deviation, spread->open, "");
+        const double largest = std::max<double>(spread->largest_deviation(), 1e-30);
+        deviation.scale = {&colormap_of(presentation.colormap), 0, largest, ColorSpacing::linear};
+        deviation.title = fmt::format("spread  0 … {}", short_text(largest));
+        add(std::move(deviation));
+    }
+    sheet.theme = &theme_of(presentation.theme);
+    sheet.paper = presentation.paper();
+    sheet.title = presentation.title.value_or(capitalized(stage_heading(*frames.front().stage->info)));
     return sheet;
 }
 

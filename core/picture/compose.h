@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/picture/difference.h"
@@ -22,6 +23,21 @@ struct PinnedSide {
 /// Why there is no such picture of the stage, in one line; empty if there is. `pinned` is A, if there is one.
 std::string why_not_composed(Compose compose, const Trace& trace, const Stage& stage, const HeadChoice& head,
                              const std::optional<PinnedSide>& pinned = {});
+
+/// One frame of a film: what is shown of a trace, and its name below the others.
+struct SheetFrame {
+    std::shared_ptr<const Trace> trace;
+    StagePtr stage;
+    HeadChoice head;
+    std::string name;  ///< "Seed 124"
+};
+/// The presentation with the range of all frames: 0 … 1 for weights, unless it has another; else from the
+/// smallest to the largest number.
+Presentation on_one_range(std::span<const SheetFrame> frames, Presentation presentation);
+
+/// All frames in lines, on one range. With `statistics`, the mean over the frames and their spread (standard
+/// deviation) follow, where all have the same shape. Throws as make_figure().
+Sheet contact_sheet(std::span<const SheetFrame> frames, const Presentation& presentation, bool statistics);
 
 /// A figure alone on a sheet: its title is the sheet's.
 Sheet sheet_of(Figure figure, const Presentation& presentation);

@@ -95,28 +95,6 @@ bool is_identity(const std::vector<int>& same) {
     return true;
 }
 
-/// The shown matrix, and which of its cells the mask leaves open; `open` is empty where it closes none.
-struct Side {
-    Matrix values, open;
-
-    bool is_open(int row, int column) const { return open.size() == 0 || open(row, column) != 0; }
-};
-
-Side read(const Trace& trace, const Stage& stage, const HeadChoice& choice) {
-    const ShownMatrix shown = shown_matrix(stage, choice);
-    Side side{shown.values(), {}};
-    const StageInfo* info = mask_of(*stage.info);
-    const Stage* mask = info && info != stage.info ? trace.find(info) : nullptr;
-    if (!mask || mask->shape().rows != stage.shape().rows || mask->shape().columns != stage.shape().columns)
-        return side;
-    const int heads = mask->shape().heads;
-    const int first = shown.mean ? 0 : std::min(shown.head, heads - 1), end = shown.mean ? heads : first + 1;
-    side.open = mask->buffer.rows(first, 0, mask->shape().rows);
-    for (int h = first + 1; h < end; ++h)
-        side.open = side.open.cwiseMax(mask->buffer.rows(h, 0, mask->shape().rows));
-    return side;
-}
-
 bool same_kind(float a, float b) {
     if (std::isfinite(a) || std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
     return std::isnan(a) == std::isnan(b) && (std::isnan(a) || a == b);
@@ -179,8 +157,8 @@ std::optional<Difference> difference(const ComparedSide& a, const ComparedSide& 
     if (without_comparison(a, b, key)) return std::nullopt;
     const Stage &of_a = *a.find(key), &of_b = *b.find(key);
     Counterparts same = counterparts(*a.trace, of_a, *b.trace, of_b, cancel);
-    const Side left = read(*a.trace, of_a, choice_of(a, of_a)),
-               right = read(*b.trace, of_b, choice_of(b, of_b));
+    const MaskedMatrix left = masked_matrix(*a.trace, of_a, choice_of(a, of_a)),
+                       right = masked_matrix(*b.trace, of_b, choice_of(b, of_b));
     const int rows = of_b.shape().rows, columns = of_b.shape().columns;
     Tensor values({.rows = rows, .columns = columns}), open({.rows = rows, .columns = columns});
     StageComparison facts{.key = of_b.key(), .complete = same.complete};

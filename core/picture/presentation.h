@@ -65,7 +65,7 @@ struct Cell {
 };
 
 /// The view shown in the window.
-enum class ViewKind { pipeline, heads, lines, compare, alignment, step, image, training };
+enum class ViewKind { pipeline, heads, lines, compare, alignment, step, image, training, sweep };
 constexpr auto choice_names(ViewKind) {
     using enum ViewKind;
     return std::to_array<ChoiceName<ViewKind>>({{pipeline, "pipeline"},
@@ -75,7 +75,16 @@ constexpr auto choice_names(ViewKind) {
                                                 {alignment, "alignment"},
                                                 {step, "step"},
                                                 {image, "image"},
-                                                {training, "training"}});
+                                                {training, "training"},
+                                                {sweep, "sweep"}});
+}
+
+/// A setting that goes through values.
+enum class Sweep { none, seed, temperature, dim, scale };
+constexpr auto choice_names(Sweep) {
+    using enum Sweep;
+    return std::to_array<ChoiceName<Sweep>>(
+        {{none, "none"}, {seed, "seed"}, {temperature, "temperature"}, {dim, "dim"}, {scale, "scale"}});
 }
 
 /// What an exported picture shows beside the matrix of a stage.
@@ -85,11 +94,16 @@ enum class Compose {
     heads,     ///< every head, and every layer of a stack, on one range
     strip,     ///< every stage of the computation
     compare,   ///< A, which is pinned, B, and B − A
+    film,      ///< every frame of a film, on one range; of a sweep also the mean and the spread
 };
 constexpr auto choice_names(Compose) {
     using enum Compose;
-    return std::to_array<ChoiceName<Compose>>(
-        {{none, "none"}, {operands, "operands"}, {heads, "heads"}, {strip, "strip"}, {compare, "compare"}});
+    return std::to_array<ChoiceName<Compose>>({{none, "none"},
+                                               {operands, "operands"},
+                                               {heads, "heads"},
+                                               {strip, "strip"},
+                                               {compare, "compare"},
+                                               {film, "film"}});
 }
 
 /// The size of an exported picture on paper: its cells are as large as the width allows.
@@ -128,6 +142,7 @@ struct Presentation {
     std::optional<std::string> title;  ///< of an exported picture, which may be empty; none: the stage's
                                        ///< name and formula
     Compose compose = Compose::none;
+    Sweep sweep = Sweep::none;    ///< what a film goes through, instead of the steps of training
     std::optional<double> width;  ///< of an exported picture, see Paper; none: in pixels
     double dpi = 300, font_size = 8;
     std::optional<Cell> locked;

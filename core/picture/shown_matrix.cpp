@@ -58,6 +58,21 @@ HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen) {
     return {HeadChoice::Kind::one, std::clamp(chosen.head, 0, heads - 1)};
 }
 
+MaskedMatrix masked_matrix(const Trace& trace, const Stage& stage, const HeadChoice& choice) {
+    const ShownMatrix shown = shown_matrix(stage, choice);
+    MaskedMatrix matrix{shown.values(), {}};
+    const StageInfo* info = mask_of(*stage.info);
+    const Stage* mask = info && info != stage.info ? trace.find(info) : nullptr;
+    if (!mask || mask->shape().rows != stage.shape().rows || mask->shape().columns != stage.shape().columns)
+        return matrix;
+    const int heads = mask->shape().heads;
+    const int first = shown.mean ? 0 : std::min(shown.head, heads - 1), end = shown.mean ? heads : first + 1;
+    matrix.open = mask->buffer.rows(first, 0, mask->shape().rows);
+    for (int h = first + 1; h < end; ++h)
+        matrix.open = matrix.open.cwiseMax(mask->buffer.rows(h, 0, mask->shape().rows));
+    return matrix;
+}
+
 std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoice& choice) {
     const std::string whole = formula(trace, stage);
     const int heads = stage.shape().heads;

@@ -38,6 +38,18 @@ ShownMatrix shown_matrix(const Stage& stage, const HeadChoice& choice);
 /// or the mean if the mean or all heads are chosen. For why_not_shown() and shown_matrix().
 HeadChoice head_on_screen(const Stage& stage, const HeadChoice& chosen);
 
+/// A copy of the shown matrix, and which of its cells the mask leaves open (not 0): for the mean, those that
+/// are open in any head. `open` is empty where no mask closes cells of the stage.
+struct MaskedMatrix {
+    Matrix values, open;
+
+    bool is_open(Eigen::Index row, Eigen::Index column) const {
+        return open.size() == 0 || open(row, column) != 0;
+    }
+};
+/// Throws as shown_matrix().
+MaskedMatrix masked_matrix(const Trace& trace, const Stage& stage, const HeadChoice& choice);
+
 /// The formula() of what is shown: the stage's, or that of the mean of its heads.
 std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoice& choice);
 

@@ -563,8 +563,11 @@ const std::array k_options = {
         "compose", Section::presentation, "", k_arguments<decltype(Presentation::compose)>,
         "What a picture shows beside the matrix of a stage. operands: what it is computed from; heads: every "
         "head, and every layer of a transformer, on one range; strip: every stage of the computation; "
-        "compare: A, which is pinned, B, and B − A",
+        "compare: A, which is pinned, B, and B − A; film: every frame of --film, on one range",
         text, CHOICE(presentation, compose)},
+    Option{"sweep", Section::presentation, "", k_arguments<decltype(Presentation::sweep)>,
+           "The setting that the view sweep and --film go through, instead of the steps of training", text,
+           CHOICE(presentation, sweep)},
     Option{
         "width", Section::presentation, "", "none|MM",
         "Width of a picture on paper in millimeters, 20 to 2000 (84mm: one column of a journal); its cells "

@@ -28,6 +28,7 @@ constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
                               {ViewKind::lines, "designed-heads"},
                               {ViewKind::compare, "causal"},
                               {ViewKind::alignment, "bahdanau-alignment"},
+                              {ViewKind::sweep, "causal"},
                               {ViewKind::step, "scaled-dot-product"},
                               {ViewKind::image, "image-attention"},
                               {ViewKind::training, "learned-induction"}};

@@ -1,0 +1,74 @@
+#include "app/document/sweeper.h"
+
+#include "app/document/readiness.h"
+#include "core/error.h"
+#include "core/mechanism/evaluate.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/session/sweep.h"
+
+namespace attnscope {
+namespace {
+
+/// Of all frames of the stage that is shown.
+constexpr std::size_t k_most_cells = std::size_t{1} << 25;
+
+std::shared_ptr<const Difference> drawable(const Matrix& values, const Matrix& open) {
+    const auto buffer = [](const Matrix& matrix) {
+        Tensor copy(Shape{
+            .heads = 1, .rows = static_cast<int>(matrix.rows()), .columns = static_cast<int>(matrix.cols())});
+        copy.head(0) = matrix;
+        auto result = std::make_shared<const Buffer>(std::move(copy));
+        make_ready(*result, 0);
+        return result;
+    };
+    return std::make_shared<const Difference>(Difference{.facts = {.key = "weights"_stage},
+                                                         .values = buffer(values),
+                                                         .open = buffer(open),
+                                                         .rows = {},
+                                                         .columns = {}});
+}
+
+void compute(SweptValues& swept, const std::stop_token& cancel) {
+    const auto& [session, sweep, count] = swept.of;
+    std::shared_ptr<const Trace> before;
+    for (SweepStep& step : sweep_steps(session, sweep, count)) {
+        const EvaluateOptions options{.cancel = cancel};
+        auto trace =
+            std::make_shared<const Trace>(before ? evaluate(step.session.experiment, *before, options)
+                                                 : evaluate(step.session.experiment, {}, options));
+        const Stage& stage = focused_stage(*trace, session.presentation.stage);
+        const HeadChoice head = head_on_screen(stage, session.presentation.head);
+        if (const std::string why = why_not_shown(stage, head); !why.empty())
+            throw Error(ErrorKind::bad_input, why);
+        if (stage.shape().head_size() * (swept.frames.size() + 1) > k_most_cells)
+            throw Error(ErrorKind::too_large, "the frames have too many cells: shorten the sentence");
+        make_ready(*trace, head, cancel);
+        swept.frames.push_back(
+            {step.value, {trace, trace->stage(stage.key()), head, step_title(sweep, step.value)}});
+        before = trace;
+    }
+    std::vector<MaskedMatrix> matrices;
+    for (const SweptFrame& frame : swept.frames)
+        matrices.push_back(masked_matrix(*frame.shown.trace, *frame.shown.stage, frame.shown.head));
+    swept.spread = spread_of(matrices);
+    if (!swept.spread) return;
+    swept.mean = drawable(swept.spread->mean, swept.spread->open);
+    swept.deviation = drawable(swept.spread->deviation, swept.spread->open);
+}
+
+}  // namespace
+
+SweptValues swept_values(SweepRequest request, const SweptValues*, const std::stop_token& cancel) {
+    SweptValues swept{std::move(request), {}, {}, nullptr, nullptr, ""};
+    try {
+        compute(swept, cancel);
+    } catch (const Canceled&) {
+        throw;
+    } catch (const std::exception& error) {
+        swept.frames.clear();
+        swept.problem = problem_text(error, "for all values");
+    }
+    return swept;
+}
+
+}  // namespace attnscope

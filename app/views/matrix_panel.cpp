@@ -1,0 +1,88 @@
+#include "app/views/matrix_panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/labels.h"
+#include "core/number_text.h"
+
+namespace attnscope {
+
+float longest_text(const Ui& ui, int count, const std::function<std::string(int)>& label) {
+    constexpr int k_measured = 128;
+    float longest = 0;
+    for (int i = 0; i < count; i += std::max(1, count / k_measured))
+        longest = std::max(longest, text_width(ui.fonts.strong, legible(label(i))));
+    return longest;
+}
+
+void matrix_labels(const Ui& ui, const ShownStage& shown, const MatrixPlace& place, bool rows, float width,
+                   int lit_row, int lit_column, float column_room) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const int row_stride = label_stride(ui, place.rows.pitch);
+    for (int i = place.rows.first(); rows && i <= place.rows.last(); ++i) {
+        if (!label_shown(i, row_stride, lit_row)) continue;
+        const bool lit = i == lit_row;
+        draw_text(list, lit ? ui.fonts.strong : ui.fonts.body,
+                  {place.columns.view_min - ui.px(8), place.rows.middle(i) - ui.px(8)},
+                  ink(lit ? ui.theme.text : ui.theme.secondary), legible(shown.row_label(i)), Align::right,
+                  width - ui.px(8));
+    }
+    const bool level = column_room <= ui.px(20);
+    const int column_stride = label_stride(ui, place.columns.pitch);
+    const float y = place.rows.view_min - ui.px(5);
+    for (int j = place.columns.first(); j <= place.columns.last(); ++j) {
+        if (!label_shown(j, column_stride, lit_column)) continue;
+        const float x = place.columns.middle(j);
+        if (x < place.columns.view_min || x > place.columns.view_max) continue;
+        const bool lit = j == lit_column;
+        ImFont* font = lit ? ui.fonts.strong : ui.fonts.body;
+        const ImU32 color = ink(lit ? ui.theme.text : ui.theme.secondary);
+        const std::string text = legible(shown.column_label(j));
+        if (level)
+            draw_text(list, font, {x, y - compat::font_size(*font)}, color, text, Align::center);
+        else
+            upright_text(list, font, {x, y}, color, fitted(font, text, column_room - ui.px(8)));
+    }
+}
+
+void cell_numbers(Desk& desk, const Ui& ui, const MatrixPlace& place, const ColorScale& scale, bool signs,
+                  const std::function<std::optional<float>(int, int)>& value) {
+    if (!desk.document.presentation().values || is_behind(desk)) return;
+    ImFont* font = ui.fonts.mono_small;
+    if (place.columns.pitch < text_width(font, signs ? "+0.00" : "0.00") + ui.px(3) ||
+        place.rows.pitch < compat::font_size(*font) + ui.px(2))
+        return;
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    for (int i = place.rows.first(); i <= place.rows.last(); ++i)
+        for (int j = place.columns.first(); j <= place.columns.last(); ++j) {
+            const std::optional<float> number = value(i, j);
+            if (!number || !std::isfinite(*number)) continue;
+            const Rgb8 color = contrasting(scale.color(*number), ui.theme.on_light, ui.theme.on_dark);
+            const double rounded = std::round(*number * 100) / 100;
+            const std::string text = std::abs(*number) >= 100 ? short_text(*number)
+                                     : signs && rounded > 0   ? fmt::format("+{:.2f}", rounded)
+                                                              : fmt::format("{:.2f}", rounded + 0.0);
+            draw_text(list, font,
+                      {place.columns.middle(j), place.rows.middle(i) - compat::font_size(*font) / 2},
+                      ink(color), text, Align::center);
+        }
+}
+
+std::string range_words(const ColorScale& scale) {
+    return fmt::format("{} … {}", short_text(scale.min), short_text(scale.max));
+}
+
+void panel_caption(const Ui& ui, float left, float top, float width, const std::string& name,
+                   const std::string& facts, const std::string& below) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const float title = draw_text(list, ui.fonts.title, {left, top}, ink(ui.theme.text), name);
+    draw_text(list, ui.fonts.body, {left + title + ui.px(10), top + ui.px(6)}, ink(ui.theme.secondary), facts,
+              Align::left, std::max(ui.px(20), width - title - ui.px(10)));
+    draw_text(list, ui.fonts.caption, {left, top + ui.px(26)}, ink(ui.theme.secondary), below, Align::left,
+              width);
+}
+
+}  // namespace attnscope

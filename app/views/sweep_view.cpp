@@ -1,0 +1,325 @@
+// A setting that goes through values: each as a picture, and what they share and where they part, cell by
+// cell.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+#include "app/views/choosing.h"
+#include "app/views/matrix_panel.h"
+#include "app/views/small_pictures.h"
+#include "app/views/views.h"
+#include "core/mechanism/mechanisms.h"
+#include "core/number_text.h"
+#include "core/session/sweep.h"
+#include "core/utf8.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float k_margin = 18, k_header = 72, k_caption = 48, k_gap = 26;
+constexpr float k_thumbnails = 0.27f;  ///< of the height
+constexpr float k_largest_cell = 88, k_most_labels = 96;
+constexpr float k_seconds = 0.7f;  ///< each frame of the player
+constexpr std::string_view k_hints[] = {
+    "", "what all of them share does not come from the seed", "how softmax sharpens and spreads",
+    "how the number of features changes the scores' size", "how the factor sharpens and spreads"};
+
+struct Scene {
+    const SweptValues& swept;
+    const SweptFrame& frame;
+    ShownStage shown;
+    ColorScale scale, deviation;
+    std::optional<Cell> lit;
+};
+
+Sweep sweep_of(const Desk& desk) {
+    const Sweep chosen = chosen_sweep(desk.document.presentation());
+    return chosen == Sweep::none ? Sweep::seed : chosen;
+}
+
+ShownStage shown_frame(const SweptFrame& frame) {
+    return {frame.shown.trace.get(), frame.shown.stage, frame.shown.head};
+}
+
+/// One range for all frames and their mean.
+ColorScale common_scale(const Desk& desk, const SweptValues& swept) {
+    std::vector<SheetFrame> frames;
+    for (const SweptFrame& frame : swept.frames) frames.push_back(frame.shown);
+    const SheetFrame& first = frames.front();
+    return color_scale(*first.trace, *first.stage, first.head,
+                       on_one_range(frames, desk.document.presentation()));
+}
+
+ColorScale deviation_scale(const Desk& desk, const SweptValues& swept) {
+    const double largest = swept.spread ? swept.spread->largest_deviation() : 0;
+    return {&colormap_of(desk.document.presentation().colormap), 0, largest > 0 ? largest : 1,
+            ColorSpacing::linear};
+}
+
+/// The cell that is pointed at or locked, if the frame has it.
+std::optional<Cell> lit_cell(const Desk& desk, const ShownStage& shown) {
+    const Highlight highlight = current_highlight(desk.state, desk.document.presentation(), shown.trace);
+    const Cell cell{lit_row(highlight, *shown.stage->info), lit_column(highlight, *shown.stage->info)};
+    const bool has =
+        cell.row >= 0 && cell.column >= 0 && cell.row < shown.rows() && cell.column < shown.columns();
+    return has ? std::optional(cell) : std::nullopt;
+}
+
+void play(Desk& desk, const SweptValues& swept) {
+    SweepPlayback& player = desk.state.sweep_playback;
+    const int count = static_cast<int>(swept.frames.size());
+    if (player.playing && count > 0) {
+        player.seconds += std::min(ImGui::GetIO().DeltaTime, 0.1f);
+        if (player.seconds >= k_seconds) {
+            player.seconds = 0;
+            player.frame = (player.frame + 1) % count;
+        }
+    }
+    player.frame = std::clamp(player.frame, 0, std::max(0, count - 1));
+}
+
+void use_value(Desk& desk, const SweptValues& swept, const SweptFrame& frame) {
+    set_option(desk, option_of(swept.of.sweep), frame.value);
+}
+
+void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const Sweep sweep = sweep_of(desk);
+    const Stage& stage = focused_stage(*desk.document.trace(), desk.document.presentation().stage);
+    const std::size_t count = swept ? swept->frames.size() : 0;
+    const std::string title = capitalized(stage_heading(*stage.info)) +
+                              (count ? fmt::format(" at {} values of {}", count, option_of(sweep))
+                                     : fmt::format(" at values of {}", option_of(sweep)));
+    const float drawn =
+        draw_text(list, ui.fonts.title, area.min, ink(ui.theme.text), title, Align::left, area.width());
+    const std::string hint(k_hints[static_cast<std::size_t>(sweep)]);
+    if (drawn + ui.px(14) + text_width(ui.fonts.body, hint) <= area.width())
+        draw_text(list, ui.fonts.body, {area.min.x + drawn + ui.px(14), area.min.y + ui.px(7)},
+                  ink(ui.theme.secondary), hint);
+    const float y = area.min.y + ui.px(36);
+    float x = area.min.x;
+    std::vector<Choice> settings;
+    for (const auto& [value, name] : choices<Sweep>()) {
+        if (value == Sweep::none) continue;
+        const std::string why = why_no_sweep(desk.document.session(), value);
+        settings.push_back({std::string(name), std::string(name), why});
+    }
+    ImGui::SetCursorScreenPos({x, y});
+    ImGui::SetNextItemWidth(ui.px(140));
+    if (const auto picked = choice_field(ui, "##sweep", settings, std::string(name_of(sweep))))
+        set_option(desk, "sweep", *picked);
+    tooltip(ui, "The setting that goes through values");
+    x += ui.px(150);
+    if (count == 0) return;
+    SweepPlayback& player = desk.state.sweep_playback;
+    ImGui::SetCursorScreenPos({x, y});
+    if (small_button(ui, "sweep.play", player.playing ? "Pause" : "Play",
+                     "Shows one value after the other (Space)", ui.px(72)))
+        player.playing = !player.playing;
+    x += ui.px(80);
+    const SweptFrame& frame = swept->frames[static_cast<std::size_t>(player.frame)];
+    ImGui::SetCursorScreenPos({x, y});
+    if (small_button(ui, "sweep.use", "Use " + frame.value, "Gives the experiment this value"))
+        use_value(desk, *swept, frame);
+}
+
+/// As the cells of pictures say it: weights below a thousandth are "<.001".
+std::string number_words(const Scene& scene, float value) {
+    return scene.shown.stage->info->unit == Unit::probability ? weight_text(value) : short_text(value);
+}
+
+/// Where the three panels stand in `area`.
+struct Places {
+    std::array<MatrixPlace, 3> panels;
+    float labels, column_labels;
+};
+
+std::optional<Places> places(const Ui& ui, const ShownStage& shown, const Area& area) {
+    Places at{};
+    at.labels = std::min(longest_text(ui, shown.rows(), [&](int i) { return shown.row_label(i); }),
+                         ui.px(k_most_labels)) +
+                ui.px(10);
+    const float longest = longest_text(ui, shown.columns(), [&](int j) { return shown.column_label(j); });
+    const float gap = ui.px(k_gap), room = (area.width() - at.labels - 2 * gap) / 3;
+    float width = std::min(room / static_cast<float>(shown.columns()), ui.px(k_largest_cell));
+    const bool level = width >= longest + ui.px(4);
+    at.column_labels = level ? ui.px(18) : std::min(longest, ui.px(86)) + ui.px(8);
+    const float top = area.min.y + ui.px(k_caption) + at.column_labels;
+    float height = std::min((area.max.y - top) / static_cast<float>(shown.rows()), ui.px(k_largest_cell));
+    if (shown.stage->info->columns == Axis::key_token) {
+        width = std::min(width, std::max(height * 1.4f, ui.px(40)));
+        height = std::min(height, width);
+    }
+    if (height <= 0 || width <= 0) return std::nullopt;
+    float left = area.min.x + at.labels;
+    for (MatrixPlace& place : at.panels) {
+        place = {
+            place_axis(shown.rows(), height, top, top + height * static_cast<float>(shown.rows()), 1, 0.5),
+            place_axis(shown.columns(), width, left, left + width * static_cast<float>(shown.columns()), 1,
+                       0.5)};
+        left += std::max(width * static_cast<float>(shown.columns()), std::min(room, ui.px(230))) + gap;
+    }
+    return at;
+}
+
+std::string cell_words(const ShownStage& shown, const Cell& cell) {
+    const std::string row = legible(shown.row_label(cell.row)),
+                      column = legible(shown.column_label(cell.column));
+    const bool both = !row.empty() && !column.empty();
+    return row + (!both ? "" : shown.stage->info->columns == Axis::key_token ? " → " : " · ") + column;
+}
+
+/// "you → to: 0.21 ± 0.31, from 0 to 0.86".
+std::string spread_words(const Scene& scene, const Cell& cell) {
+    const Spread& spread = *scene.swept.spread;
+    if (spread.open(cell.row, cell.column) == 0)
+        return cell_words(scene.shown, cell) + ": closed by the mask at every value";
+    return fmt::format("{}: mean {} ± {}, from {} to {}", cell_words(scene.shown, cell),
+                       number_words(scene, spread.mean(cell.row, cell.column)),
+                       number_words(scene, spread.deviation(cell.row, cell.column)),
+                       number_words(scene, spread.least(cell.row, cell.column)),
+                       number_words(scene, spread.most(cell.row, cell.column)));
+}
+
+enum class Panel { frame, mean, deviation };
+
+void panel(Desk& desk, const Ui& ui, const Scene& scene, Panel which, const Places& at, float top,
+           float right) {
+    const MatrixPlace& place = at.panels[static_cast<std::size_t>(which)];
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const bool is_frame = which == Panel::frame;
+    const ColorScale& scale = which == Panel::deviation ? scene.deviation : scene.scale;
+    constexpr std::array k_ids = {"sweep frame", "sweep mean", "sweep spread"};
+    ImGui::SetCursorScreenPos(place.view().min);
+    ImGui::InvisibleButton(k_ids[static_cast<std::size_t>(which)],
+                           {place.view().width(), place.view().height()});
+    if (ImGui::IsItemHovered()) {
+        const Cell cell = place.at(ImGui::GetIO().MousePos);
+        point_at(desk, scene.shown, cell);
+        if (scene.swept.spread) tooltip(ui, spread_words(scene, cell));
+        if (ImGui::IsMouseReleased(0) && was_click()) toggle_lock(desk, scene.shown, cell);
+    }
+    const auto number = [&](int i, int j) -> std::optional<float> {
+        if (is_frame) return scene.shown.closed(i, j) ? std::nullopt : std::optional(scene.shown.at(i, j));
+        if (scene.swept.spread->open(i, j) == 0) return std::nullopt;
+        return which == Panel::mean ? scene.swept.spread->mean(i, j) : scene.swept.spread->deviation(i, j);
+    };
+    if (is_frame)
+        paint_matrix(desk, ui, *list, scene.shown, place.whole(), scale);
+    else
+        paint_difference(desk, ui, *list, which == Panel::mean ? scene.swept.mean : scene.swept.deviation,
+                         place.whole(), scale);
+    cell_numbers(desk, ui, place, scale, false, number);
+    if (scene.lit) {
+        outline_row(ui, *list, place.whole(), scene.lit->row, place.rows.count);
+        outline_cell(ui, *list, place.cell(*scene.lit));
+    }
+    matrix_labels(ui, scene.shown, place, is_frame, at.labels, scene.lit ? scene.lit->row : -1,
+                  scene.lit ? scene.lit->column : -1, at.column_labels);
+    const std::string name = is_frame ? scene.frame.shown.name : which == Panel::mean ? "Mean" : "Spread";
+    const std::string facts = is_frame ? "" : which == Panel::mean ? "over all values" : "standard deviation";
+    panel_caption(ui, place.view().min.x, top, right - place.view().min.x, name, facts,
+                  "range " + range_words(scale));
+}
+
+/// Every value as a small picture, with the number of the cell that is lit.
+void thumbnails(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) {
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const std::string line = scene.lit && scene.swept.spread
+                                 ? spread_words(scene, *scene.lit)
+                                 : "Point at a cell for its numbers at every value; click a value to show it";
+    draw_text(list, ui.fonts.body, area.min, ink(ui.theme.secondary), line, Align::left, area.width());
+    const Area body{{area.min.x, area.min.y + ui.px(30)}, area.max};
+    const Grid grid = grid_for(ui, body, static_cast<int>(scene.swept.frames.size()));
+    if (grid.side < 4) return;
+    SweepPlayback& player = desk.state.sweep_playback;
+    for (int i = 0; i < static_cast<int>(scene.swept.frames.size()); ++i) {
+        const SweptFrame& frame = scene.swept.frames[static_cast<std::size_t>(i)];
+        const ShownStage shown = shown_frame(frame);
+        const Area place = grid.place(body, i), picture = picture_in(place, shown);
+        ImGui::PushID(i);
+        ImGui::SetCursorScreenPos(place.min);
+        const bool clicked = ImGui::InvisibleButton("value", {place.width(), place.height()});
+        const bool hovered = ImGui::IsItemHovered();
+        const bool pressed = keyboard_use(ui, ImGui::GetID("value"), picture).pressed;
+        ImGui::PopID();
+        if (hovered) tooltip(ui, frame.shown.name);
+        if (clicked || pressed) {
+            player.frame = i;
+            player.playing = false;
+        }
+        paint_matrix(desk, ui, *list, shown, picture, scene.scale);
+        const bool chosen = i == player.frame;
+        if (chosen || hovered)
+            list->AddRect({picture.min.x - 3, picture.min.y - 3}, {picture.max.x + 3, picture.max.y + 3},
+                          ink(chosen ? ui.theme.accent : ui.theme.line), 3, 0, ui.px(1.8f));
+        if (!grid.has_texts()) continue;
+        const float y = picture.max.y + ui.px(4);
+        const bool has = scene.lit && scene.lit->row < shown.rows() && scene.lit->column < shown.columns();
+        const std::string number = !has ? ""
+                                   : shown.closed(scene.lit->row, scene.lit->column)
+                                       ? "closed"
+                                       : number_words(scene, shown.at(scene.lit->row, scene.lit->column));
+        const float room = place.width() - (has ? text_width(ui.fonts.mono_small, number) + ui.px(8) : 0);
+        ImFont* font = chosen ? ui.fonts.strong : ui.fonts.caption;
+        if (text_width(font, frame.value) <= room)
+            draw_text(list, font, {picture.min.x, y}, ink(chosen ? ui.theme.text : ui.theme.secondary),
+                      frame.value);
+        if (has && text_width(ui.fonts.mono_small, number) <= place.width())
+            draw_text(list, ui.fonts.mono_small, {place.max.x, y}, ink(ui.theme.secondary), number,
+                      Align::right);
+    }
+}
+
+}  // namespace
+
+std::string why_no_sweep_view(const Desk& desk) {
+    return desk.document.trace() ? why_no_sweep(desk.document.session(), sweep_of(desk)) : "";
+}
+
+void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {
+    const float margin = ui.px(k_margin);
+    const Area inside{{area.min.x + margin, area.min.y + ui.px(12)},
+                      {area.max.x - margin, area.max.y - ui.px(10)}};
+    // Kept while it is drawn: a click may ask for another.
+    const std::shared_ptr<const SweptValues> swept = desk.document.swept();
+    if (swept) play(desk, *swept);
+    header(desk, ui, inside, swept.get());
+    const Area body{{inside.min.x, inside.min.y + ui.px(k_header)}, inside.max};
+    if (!swept || swept->frames.empty()) {
+        const std::string text = swept && !swept->problem.empty() ? swept->problem : "Computing every value…";
+        draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, body.min, ink(ui.theme.secondary), text,
+                  Align::left, body.width());
+        return;
+    }
+    const SweptFrame& frame = swept->frames[static_cast<std::size_t>(desk.state.sweep_playback.frame)];
+    const ShownStage shown = shown_frame(frame);
+    const Scene scene{*swept,
+                      frame,
+                      shown,
+                      common_scale(desk, *swept),
+                      deviation_scale(desk, *swept),
+                      lit_cell(desk, shown)};
+    const float foot = std::max(ui.px(96), body.height() * k_thumbnails);
+    const Area upper{body.min, {body.max.x, body.max.y - foot - ui.px(14)}};
+    if (const auto at = places(ui, shown, upper); at && upper.height() > ui.px(k_caption + 60)) {
+        const int panels = swept->spread ? 3 : 1;
+        for (int i = 0; i < panels; ++i) {
+            const float right = i + 1 < 3
+                                    ? at->panels[static_cast<std::size_t>(i) + 1].view().min.x - ui.px(12)
+                                    : inside.max.x;
+            panel(desk, ui, scene, static_cast<Panel>(i), *at, upper.min.y, right);
+        }
+        if (!swept->spread)
+            draw_text(ImGui::GetWindowDrawList(), ui.fonts.body,
+                      {at->panels[1].view().min.x, upper.min.y + ui.px(6)}, ink(ui.theme.secondary),
+                      "The values give matrices of different sizes: they have no mean", Align::left,
+                      inside.max.x - at->panels[1].view().min.x);
+    }
+    thumbnails(desk, ui, scene, {{body.min.x, body.max.y - foot}, body.max});
+}
+
+}  // namespace attnscope

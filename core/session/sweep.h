@@ -1,0 +1,38 @@
+// A setting that goes through values: what all of them share does not come from it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/session/session.h"
+
+namespace attnscope {
+
+/// The number of values of a sweep.
+inline constexpr int k_least_sweep = 2, k_most_sweep = 64;
+
+/// One value of the setting, and the session that has it.
+struct SweepStep {
+    std::string value;  ///< as typed: "124"
+    Session session;
+    bool operator==(const SweepStep&) const = default;
+};
+
+/// What is swept: the setting that was chosen or, in the view of sweeps, seeds where none was.
+Sweep chosen_sweep(const Presentation& presentation);
+/// The flag of the setting that goes through values; "" for Sweep::none.
+std::string_view option_of(Sweep sweep);
+/// "Seed 124", as a picture's title.
+std::string step_title(Sweep sweep, const std::string& value);
+
+/// Why a session has no such sweep, in one line; empty if it has.
+std::string why_no_sweep(const Session& session, Sweep sweep);
+
+/// At most `count` values in increasing order, each with its session; those that do not fit the experiment
+/// are left out. Seeds: the session's and those after it. Temperature and the scale's factor: from an eighth
+/// to eight times the session's, each the same factor above the one before. Dimensions: from a quarter to
+/// four times, as far as heads divide them. Throws Error(bad_input) with why_no_sweep().
+std::vector<SweepStep> sweep_steps(const Session& session, Sweep sweep, int count);
+
+}  // namespace attnscope

@@ -1,0 +1,91 @@
+// The view of a setting that goes through values, by mouse and keys.
+#include "core/mechanism/evaluate.h"
+#include "core/session/sweep.h"
+#include "tests/interface.h"
+
+namespace attnscope {
+namespace {
+
+class SweepViewTest : public InterfaceTest {
+protected:
+    void SetUp() override {
+        start(load_example("causal"));
+        if (window) press(Key::digit_9);
+    }
+    const SweptValues& swept() { return *document().swept(); }
+    void set_sweep(const std::string& name) {
+        click(place_of("attnscope", {"##sweep"}));
+        choose(name);
+    }
+};
+
+TEST_F(SweepViewTest, ShowsTheNumbersOfEveryValue) {
+    if (!window) GTEST_SKIP();
+    ASSERT_TRUE(document().swept());
+    ASSERT_EQ(swept().frames.size(), std::size_t{k_swept_values});
+    const auto steps = sweep_steps(document().session(), Sweep::seed, k_swept_values);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Trace expected = evaluate(steps[i].session.experiment);
+        EXPECT_EQ(swept().frames[i].value, steps[i].value);
+        EXPECT_TRUE(std::ranges::equal(swept().frames[i].shown.stage->buffer.host().values(),
+                                       expected.find("weights"_stage)->buffer.host().values()))
+            << steps[i].value;
+    }
+    float sum = 0;
+    for (const SweptFrame& frame : swept().frames) sum += frame.shown.stage->buffer.at(0, 4, 3);
+    EXPECT_FLOAT_EQ(swept().spread->mean(4, 3), sum / k_swept_values);
+    EXPECT_EQ(swept().spread->open(0, 3), 0) << "the future is closed at every seed";
+}
+
+TEST_F(SweepViewTest, AnotherSettingIsChosenFromTheList) {
+    if (!window) GTEST_SKIP();
+    for (const auto& [sweep, name] : choices<Sweep>()) {
+        if (sweep == Sweep::none) continue;
+        set_sweep(std::string(name));
+        ASSERT_TRUE(document().swept());
+        EXPECT_EQ(swept().of.sweep, sweep);
+        EXPECT_EQ(swept().problem, "");
+        EXPECT_GE(swept().frames.size(), 5u) << name;
+    }
+}
+
+TEST_F(SweepViewTest, SpacePlaysAndPauses) {
+    if (!window) GTEST_SKIP();
+    press(Key::space);
+    EXPECT_TRUE(interaction().sweep_playback.playing);
+    const int before = interaction().sweep_playback.frame;
+    for (int i = 0; i < 60; ++i) step();
+    EXPECT_NE(interaction().sweep_playback.frame, before);
+    press(Key::space);
+    const int paused = interaction().sweep_playback.frame;
+    for (int i = 0; i < 60; ++i) step();
+    EXPECT_EQ(interaction().sweep_playback.frame, paused);
+}
+
+TEST_F(SweepViewTest, AValueIsShownByAClickAndGivenToTheExperiment) {
+    if (!window) GTEST_SKIP();
+    ImGuiWindow* root = find_window("attnscope");
+    const ImGuiID pushed = ImHashData("\x02\0\0\0", 4, root->ID);
+    const ImRect place = area_of(root, ImHashStr("value", 0, pushed));
+    ASSERT_GT(place.GetWidth(), 0);
+    click(place.GetCenter());
+    EXPECT_EQ(interaction().sweep_playback.frame, 2);
+    const std::string value = swept().frames[2].value;
+    click(place_of("attnscope", {"sweep.use", "Use " + value}));
+    EXPECT_EQ(document().experiment().weights.seed, Seed::parse(value));
+}
+
+TEST_F(SweepViewTest, MatricesOfDifferentSizesHaveNoMean) {
+    if (!window) GTEST_SKIP();
+    document().change([](Session& s) {
+        s.presentation.focus("query"_stage);
+        s.presentation.sweep = Sweep::dim;
+    });
+    settle();
+    ASSERT_TRUE(document().swept());
+    EXPECT_FALSE(swept().spread);
+    EXPECT_GE(swept().frames.size(), 5u);
+}
+
+}  // namespace
+}  // namespace attnscope

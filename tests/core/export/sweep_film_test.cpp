@@ -1,0 +1,87 @@
+// Films of a swept setting, and films in one picture.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/export/film.h"
+#include "core/mechanism/evaluate.h"
+#include "core/picture/compose.h"
+#include "core/picture/spread.h"
+#include "core/session/examples.h"
+#include "core/session/sweep.h"
+#include "tests/temporary_folder.h"
+
+namespace attnscope {
+namespace {
+
+std::vector<std::string> names(const std::vector<std::string>& paths) {
+    std::vector<std::string> found;
+    for (const std::string& path : paths) found.push_back(std::filesystem::path(path).filename().string());
+    return found;
+}
+
+Session swept(Sweep sweep) {
+    Session session = load_example("causal");
+    session.presentation.sweep = sweep;
+    return session;
+}
+
+FilmRequest request(std::vector<std::string> formats, int frames, Compose compose = Compose::none) {
+    FilmRequest film{{{"weights"}, {}, std::move(formats)}, frames};
+    film.files.compose = compose;
+    return film;
+}
+
+TEST(SweepFilmTest, HasAFileForEachValueAndOneOfAll) {
+    const test::TemporaryFolder folder;
+    EXPECT_EQ(
+        names(export_film(swept(Sweep::seed), request({"csv", "gif"}, 2), folder.path(), {})),
+        (std::vector<std::string>{"frame-0001-weights.csv", "frame-0002-weights.csv", "film-weights.gif"}));
+}
+
+TEST(SweepFilmTest, IsOnePictureIfComposedAsAFilm) {
+    const test::TemporaryFolder folder;
+    EXPECT_EQ(names(export_film(swept(Sweep::temperature), request({"png", "pdf"}, 3, Compose::film),
+                                folder.path(), {})),
+              (std::vector<std::string>{"film-weights.png", "film-weights.pdf"}));
+    EXPECT_THROW(export_film(swept(Sweep::seed), request({"csv"}, 3, Compose::film), folder.path(), {}),
+                 Error);
+}
+
+TEST(SweepFilmTest, NeedsASettingThatApplies) {
+    EXPECT_NE(why_no_film(swept(Sweep::none)), "");
+    EXPECT_EQ(why_no_film(swept(Sweep::dim)), "");
+}
+
+TEST(ContactSheetTest, HasEveryValueTheMeanAndTheSpreadOnOneRange) {
+    const Session session = swept(Sweep::seed);
+    std::vector<SheetFrame> frames;
+    std::vector<MaskedMatrix> matrices;
+    for (const SweepStep& step : sweep_steps(session, Sweep::seed, 4)) {
+        auto trace = std::make_shared<const Trace>(evaluate(step.session.experiment));
+        const StagePtr stage = trace->stage("weights"_stage);
+        matrices.push_back(masked_matrix(*trace, *stage, {}));
+        frames.push_back({trace, stage, {}, "Seed " + step.value});
+    }
+    const Sheet sheet = contact_sheet(frames, session.presentation, true);
+    ASSERT_EQ(sheet.panels.size(), 6u);
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(sheet.panels[i].figure.scale.min, 0);
+        EXPECT_EQ(sheet.panels[i].figure.scale.max, 1) << "weights are on 0 … 1";
+    }
+    EXPECT_EQ(sheet.panels[2].figure.title, "Seed 125");
+    const auto spread = spread_of(matrices);
+    ASSERT_TRUE(spread);
+    const Figure &mean = sheet.panels[4].figure, &deviation = sheet.panels[5].figure;
+    for (std::size_t i = 0; i < mean.values.size(); ++i) {
+        const bool open = spread->open.data()[i] != 0;
+        EXPECT_EQ(mean.marks[i], open ? CellMark::value : CellMark::masked);
+        EXPECT_EQ(mean.values[i], spread->mean.data()[i]);
+        EXPECT_EQ(deviation.values[i], spread->deviation.data()[i]);
+    }
+    EXPECT_EQ(contact_sheet(frames, session.presentation, false).panels.size(), 4u);
+}
+
+}  // namespace
+}  // namespace attnscope
