@@ -266,7 +266,7 @@ void Document::sweep() {
     of.presentation.head = shown.head;
     of.note.clear();
     of.pinned.reset();
-    sweeper_.request({std::move(of), chosen_sweep(shown), k_swept_values});
+    sweeper_.request({std::move(of), chosen_sweep(session_), k_swept_values});
 }
 
 /// Finds out what the heads of the stage in focus do, or of the main stage if that has none, in the view of

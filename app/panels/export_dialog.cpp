@@ -384,7 +384,7 @@ Plan plan_of(Desk& desk) {
         if (!possible) return {"there is no run of training, and no setting that is swept"};
         if (form.what == ExportForm::What::curves)
             return {fmt::format("writes {}.{}", k_curves_file, formats.front()), true, formats.size()};
-        const Sweep sweep = chosen_sweep(desk.document.presentation());
+        const Sweep sweep = chosen_sweep(desk.document.session());
         return {sweep != Sweep::none
                     ? fmt::format("writes at most {} values of {}", form.frames, option_of(sweep))
                     : fmt::format("writes {} of the steps 0 to {}", form.frames,

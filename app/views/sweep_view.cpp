@@ -35,10 +35,7 @@ struct Scene {
     std::optional<Cell> lit;
 };
 
-Sweep sweep_of(const Desk& desk) {
-    const Sweep chosen = chosen_sweep(desk.document.presentation());
-    return chosen == Sweep::none ? Sweep::seed : chosen;
-}
+Sweep sweep_of(const Desk& desk) { return chosen_sweep(desk.document.session()); }
 
 ShownStage shown_frame(const SweptFrame& frame) {
     return {frame.shown.trace.get(), frame.shown.stage, frame.shown.head};
@@ -221,8 +218,9 @@ void panel(Desk& desk, const Ui& ui, const Scene& scene, Panel which, const Plac
                   scene.lit ? scene.lit->column : -1, at.column_labels);
     const std::string name = is_frame ? scene.frame.shown.name : which == Panel::mean ? "Mean" : "Spread";
     const std::string facts = is_frame ? "" : which == Panel::mean ? "over all values" : "standard deviation";
-    panel_caption(ui, place.view().min.x, top, right - place.view().min.x, name, facts,
-                  "range " + range_words(scale));
+    const float room = right - place.view().min.x;
+    const bool fits = text_width(ui.fonts.title, name) + ui.px(10) + text_width(ui.fonts.body, facts) <= room;
+    panel_caption(ui, place.view().min.x, top, room, name, fits ? facts : "", "range " + range_words(scale));
 }
 
 /// Every value as a small picture, with the number of the cell that is lit.
@@ -263,12 +261,13 @@ void thumbnails(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) 
                                    : shown.closed(scene.lit->row, scene.lit->column)
                                        ? "closed"
                                        : number_words(scene, shown.at(scene.lit->row, scene.lit->column));
-        const float room = place.width() - (has ? text_width(ui.fonts.mono_small, number) + ui.px(8) : 0);
         ImFont* font = chosen ? ui.fonts.strong : ui.fonts.caption;
-        if (text_width(font, frame.value) <= room)
+        const float of_value = text_width(font, frame.value),
+                    of_number = text_width(ui.fonts.mono_small, number) + ui.px(8);
+        if (of_value <= place.width())
             draw_text(list, font, {picture.min.x, y}, ink(chosen ? ui.theme.text : ui.theme.secondary),
                       frame.value);
-        if (has && text_width(ui.fonts.mono_small, number) <= place.width())
+        if (has && of_value + of_number <= place.width())
             draw_text(list, ui.fonts.mono_small, {place.max.x, y}, ink(ui.theme.secondary), number,
                       Align::right);
     }
@@ -277,7 +276,11 @@ void thumbnails(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) 
 }  // namespace
 
 std::string why_no_sweep_view(const Desk& desk) {
-    return desk.document.trace() ? why_no_sweep(desk.document.session(), sweep_of(desk)) : "";
+    if (!desk.document.trace()) return "";
+    Session in_view = desk.document.session();
+    in_view.presentation.view = ViewKind::sweep;
+    const Sweep sweep = chosen_sweep(in_view);
+    return sweep == Sweep::none ? "No setting here can be swept" : why_no_sweep(in_view, sweep);
 }
 
 void sweep_view(Desk& desk, const Ui& ui, const Area& area, const std::function<void(const Action&)>&) {

@@ -68,7 +68,7 @@ private:
 class SweepCourse : public Course {
 public:
     SweepCourse(const Session& session, int frames)
-        : sweep_(chosen_sweep(session.presentation)), steps_(sweep_steps(session, sweep_, frames)) {}
+        : sweep_(chosen_sweep(session)), steps_(sweep_steps(session, sweep_, frames)) {}
 
     std::optional<Session> frame(int index, const std::function<void()>&) override {
         if (index >= static_cast<int>(steps_.size())) return std::nullopt;
@@ -84,8 +84,7 @@ private:
 };
 
 std::unique_ptr<Course> course_of(const Session& session, int frames, const EvaluateOptions& options) {
-    if (chosen_sweep(session.presentation) != Sweep::none)
-        return std::make_unique<SweepCourse>(session, frames);
+    if (chosen_sweep(session) != Sweep::none) return std::make_unique<SweepCourse>(session, frames);
     return std::make_unique<TrainingCourse>(session, frames, options);
 }
 
@@ -136,8 +135,7 @@ Trace trace_for(const Session& session, const ExportRequest& request, const Eval
 }
 
 std::string why_no_film(const Session& session) {
-    if (chosen_sweep(session.presentation) != Sweep::none)
-        return why_no_sweep(session, chosen_sweep(session.presentation));
+    if (chosen_sweep(session) != Sweep::none) return why_no_sweep(session, chosen_sweep(session));
     if (!can_be_trained(session.experiment))
         return "the session has no training run: choose a task, or a setting to sweep";
     if (session.experiment.training.step == 0)
@@ -150,7 +148,7 @@ namespace {
 /// Writes the contact sheets in the formats of pictures.
 void write_sheets(const ContactSheets& sheets, const Session& session, const ExportRequest& request,
                   const std::function<void(const std::string& name, const std::string& bytes)>& write) {
-    const bool statistics = chosen_sweep(session.presentation) != Sweep::none;
+    const bool statistics = chosen_sweep(session) != Sweep::none;
     for (const auto& [name, frames] : sheets)
         for (const std::string& format : request.formats)
             write(fmt::format("film-{}.{}", name, format),

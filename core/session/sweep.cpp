@@ -85,9 +85,12 @@ constexpr Row row_of(Sweep sweep) {
 
 }  // namespace
 
-Sweep chosen_sweep(const Presentation& presentation) {
-    const bool seeds = presentation.sweep == Sweep::none && presentation.view == ViewKind::sweep;
-    return seeds ? Sweep::seed : presentation.sweep;
+Sweep chosen_sweep(const Session& session) {
+    const Presentation& presentation = session.presentation;
+    if (presentation.sweep != Sweep::none || presentation.view != ViewKind::sweep) return presentation.sweep;
+    for (const auto& [sweep, name] : choices<Sweep>())
+        if (why_no_sweep(session, sweep).empty()) return sweep;
+    return Sweep::none;
 }
 
 std::string_view option_of(Sweep sweep) { return row_of(sweep).option; }

@@ -19,8 +19,9 @@ struct SweepStep {
     bool operator==(const SweepStep&) const = default;
 };
 
-/// What is swept: the setting that was chosen or, in the view of sweeps, seeds where none was.
-Sweep chosen_sweep(const Presentation& presentation);
+/// What is swept: the setting that was chosen or, in the view of sweeps where none was, the first that
+/// applies.
+Sweep chosen_sweep(const Session& session);
 /// The flag of the setting that goes through values; "" for Sweep::none.
 std::string_view option_of(Sweep sweep);
 /// "Seed 124", as a picture's title.

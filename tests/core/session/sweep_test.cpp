@@ -64,13 +64,16 @@ TEST(SweepTest, SaysWhyThereIsNone) {
     EXPECT_NE(why_no_sweep(alignment, Sweep::scale).find("scale does not apply"), std::string::npos);
 }
 
-TEST(SweepTest, TheViewOfSweepsSweepsSeedsUnlessAnotherIsChosen) {
-    Presentation presentation;
-    EXPECT_EQ(chosen_sweep(presentation), Sweep::none);
-    presentation.view = ViewKind::sweep;
-    EXPECT_EQ(chosen_sweep(presentation), Sweep::seed);
-    presentation.sweep = Sweep::dim;
-    EXPECT_EQ(chosen_sweep(presentation), Sweep::dim);
+TEST(SweepTest, TheViewOfSweepsSweepsTheFirstSettingThatAppliesUnlessAnotherIsChosen) {
+    Session session;
+    EXPECT_EQ(chosen_sweep(session), Sweep::none);
+    session.presentation.view = ViewKind::sweep;
+    EXPECT_EQ(chosen_sweep(session), Sweep::seed);
+    session.presentation.sweep = Sweep::dim;
+    EXPECT_EQ(chosen_sweep(session), Sweep::dim);
+    Session designed = load_example("designed-heads");
+    designed.presentation.view = ViewKind::sweep;
+    EXPECT_EQ(chosen_sweep(designed), Sweep::temperature) << "nothing of it is drawn";
 }
 
 }  // namespace
