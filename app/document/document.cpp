@@ -358,7 +358,10 @@ void Document::take(WorkResult result) {
 const Proof& Document::proof(const Stage& stage, int head, const Cell& cell, SlotName name) {
     AskedProof asked{slot(name)->trace, &stage, head, cell};
     const auto known = std::ranges::find(proofs_, asked, &KeptProof::of);
-    if (known != proofs_.end()) return *known->proof;
+    if (known != proofs_.end()) {
+        std::rotate(proofs_.begin(), known, known + 1);
+        return *proofs_.front().proof;
+    }
     constexpr std::size_t k_kept = 4;  // a comparison shows those of A and B, and of their rivals
     auto proof = std::make_unique<const Proof>(explain(*asked.trace, stage, head, cell.row, cell.column));
     proofs_.push_front({std::move(asked), std::move(proof)});

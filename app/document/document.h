@@ -182,7 +182,7 @@ private:
         AskedProof of;
         std::unique_ptr<const Proof> proof;
     };
-    std::deque<KeptProof> proofs_;  ///< the newest first: the window asks for the same few in every frame
+    std::deque<KeptProof> proofs_;  ///< what was asked for last comes first: a frame asks for the same few
     std::string notice_;
     bool follows_run_ = false;  ///< the session gets the parameters of each step
     bool plays_on_ = false;     ///< until it is paused

@@ -216,9 +216,12 @@ void panel(Desk& desk, const Ui& ui, const Scene& scene, Panel which, const Plac
     }
     matrix_labels(ui, scene.shown, place, is_frame, at.labels, scene.lit ? scene.lit->row : -1,
                   scene.lit ? scene.lit->column : -1, at.column_labels);
-    const std::string name = is_frame ? scene.frame.shown.name : which == Panel::mean ? "Mean" : "Spread";
     const std::string facts = is_frame ? "" : which == Panel::mean ? "over all values" : "standard deviation";
     const float room = right - place.view().min.x;
+    const auto has_room = [&](const std::string& text) { return text_width(ui.fonts.title, text) <= room; };
+    const std::string& of_frame =
+        has_room(scene.frame.shown.name) ? scene.frame.shown.name : scene.frame.value;
+    const std::string name = is_frame ? of_frame : which == Panel::mean ? "Mean" : "Spread";
     const bool fits = text_width(ui.fonts.title, name) + ui.px(10) + text_width(ui.fonts.body, facts) <= room;
     panel_caption(ui, place.view().min.x, top, room, name, fits ? facts : "", "range " + range_words(scale));
 }
@@ -261,7 +264,8 @@ void thumbnails(Desk& desk, const Ui& ui, const Scene& scene, const Area& area) 
                                    : shown.closed(scene.lit->row, scene.lit->column)
                                        ? "closed"
                                        : number_words(scene, shown.at(scene.lit->row, scene.lit->column));
-        ImFont* font = chosen ? ui.fonts.strong : ui.fonts.caption;
+        const bool strong = chosen && text_width(ui.fonts.strong, frame.value) <= place.width();
+        ImFont* font = strong ? ui.fonts.strong : ui.fonts.caption;
         const float of_value = text_width(font, frame.value),
                     of_number = text_width(ui.fonts.mono_small, number) + ui.px(8);
         if (of_value <= place.width())

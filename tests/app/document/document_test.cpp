@@ -128,6 +128,16 @@ TEST_F(DocumentTest, AProofIsMadeOnceForACellOfATrace) {
     EXPECT_EQ(document.proof(other, 0, {2, 2}).value, other.buffer.at(0, 2, 2));
 }
 
+TEST_F(DocumentTest, AProofThatIsUsedIsNotTheOneThatMakesRoom) {
+    settle();
+    const Stage& weights = *document.trace()->find("weights"_stage);
+    const Proof& used = document.proof(weights, 0, {0, 0});
+    for (int row = 1; row < 8; ++row) {
+        document.proof(weights, 0, {row, 0});
+        EXPECT_EQ(&document.proof(weights, 0, {0, 0}), &used) << row;
+    }
+}
+
 TEST_F(DocumentTest, TheProofsOfAComparisonAreMadeOnce) {
     settle();
     const Stage& weights = *document.trace()->find("weights"_stage);

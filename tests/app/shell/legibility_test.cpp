@@ -29,6 +29,7 @@ constexpr Scene k_scenes[] = {{ViewKind::pipeline, "designed-heads"},
                               {ViewKind::compare, "causal"},
                               {ViewKind::alignment, "bahdanau-alignment"},
                               {ViewKind::sweep, "causal"},
+                              {ViewKind::sweep, "designed-heads"},
                               {ViewKind::step, "scaled-dot-product"},
                               {ViewKind::image, "image-attention"},
                               {ViewKind::training, "learned-induction"}};
@@ -183,8 +184,8 @@ TEST_F(LegibilityTest, EveryTextHasContrast) {
     if (!window) GTEST_SKIP();
     for (const Scene& scene : k_scenes) {
         open_scene(scene, {1600, 1000, 1});
-        for (const auto& [theme, name] : choices<ThemeKind>()) {
-            document().change([&](Session& s) { s.presentation.theme = theme; });
+        for (const auto& [kind, name] : choices<ThemeKind>()) {
+            document().change([&, theme = kind](Session& s) { s.presentation.theme = theme; });
             settle();
             const gl::Pixels pixels = picture();
             std::set<std::string> weak;

@@ -118,6 +118,7 @@ const std::map<std::string, std::vector<std::string>> k_values = {
     {"font-size", {"4.0", "8.0", "36.0"}},
     {"cell-size", {"1", "48", "512", "auto"}},
     {"values", {"true", "false"}},
+    {"sweep", {"none", "seed", "temperature", "dim", "scale"}},
     {"mass", {"0.5", "0.9", "0.625", "1.0"}},
     {"title", {"", "Figure 1: “weights”", "none"}},
     {"locked", {"none", "1,1", "8,16", "2,3,1.scores", "2,3,2.grad.scores", "2,3,scores"}},
