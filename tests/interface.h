@@ -155,6 +155,12 @@ protected:
         if (ImGuiWindow* named_so = ImGui::FindWindowByName(part.c_str())) found = named_so;
         return found;
     }
+    /// The ids of the controls of the newest frame, in reading order.
+    std::vector<unsigned> drawn_controls() const {
+        std::vector<unsigned> ids;
+        for (const DrawnControl& control : workspace->controls().focus.drawn) ids.push_back(control.id);
+        return ids;
+    }
     /// A control's id, from what is pushed on the id stack to it.
     static ImGuiID id_of(const ImGuiWindow& in, const std::vector<std::string>& ids) {
         ImGuiID id = in.ID;

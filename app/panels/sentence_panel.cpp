@@ -247,6 +247,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     ImGui::EndDisabled();
     ui.controls.disabled = false;
     tooltip(ui, unread);
+    if (unread.empty() && !active) help_at_rest(ui, "Click to type; Ctrl+L goes here");
     underline_unknown(desk, ui, sentence, area, area.width() - facts_width - remove - ui.px(32));
     list->AddRect(area.min, area.max, active ? ink(ui.theme.accent) : ink(ui.theme.line), ui.px(6));
     if (roomy)
@@ -293,6 +294,14 @@ void draw_chip(const Ui& ui, const Chip& chip, const Area& area, bool lit, bool 
               ink(lit ? ui.theme.secondary : ui.theme.faint), chip.id, Align::right);
 }
 
+/// What a chip stands for and what a click does.
+std::string chip_help(const Sentence& sentence, const Chip& chip) {
+    return fmt::format("“{}”, token {}{}\nClick: lock its cell{}{}", chip.text, chip.token + 1,
+                       chip.id.empty() ? "" : fmt::format(", number {} of the vocabulary", chip.id),
+                       sentence.of_keys ? "" : "; with Shift, as a key",
+                       chip.guess.empty() ? "" : "\n" + chip.guess);
+}
+
 void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area) {
     const Trace* trace = desk.document.trace().get();
     if (!trace) return;
@@ -315,7 +324,7 @@ void chips(Desk& desk, const Ui& ui, const Sentence& sentence, const Area& area)
         const bool hovered = ImGui::IsItemHovered();
         ImGui::PopID();
         if (hovered) desk.state.pointing_token = PointedToken{chip.token, as_key};
-        tooltip(ui, chip.guess);
+        help_at_rest(ui, chip_help(sentence, chip));
         const bool asks = !sentence.of_keys && chip.token == lit.query;
         const bool is_key = (sentence.of_keys || !lit.two_sides) && chip.token == lit.key;
         draw_chip(ui, chip, place, asks || (sentence.of_keys && is_key), hovered || is_key, behind);

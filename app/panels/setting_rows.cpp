@@ -95,7 +95,8 @@ void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* lab
 
     ImGui::SetCursorPos({ui.px(k_margin), top});
     ImGui::InvisibleButton("label", {left - ui.px(k_margin + 4), ui.px(k_row_height)});
-    tooltip(ui, enabled ? std::string(help.empty() ? option.help : help) : disabled);
+    const std::string about(help.empty() ? option.help : help);
+    tooltip(ui, enabled ? about : disabled);
     bool reset = enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right);
 
     ImDrawList* list = ImGui::GetWindowDrawList();
@@ -115,14 +116,14 @@ void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* lab
     ImGui::SetNextItemWidth(right - left);
     ui.controls.disabled = !enabled;
     desk.state.control_label = label;
-    std::vector<unsigned>& drawn = ui.controls.focus.drawn;
+    std::vector<DrawnControl>& drawn = ui.controls.focus.drawn;
     const std::size_t first = drawn.size();
     control(right - left);
     if (desk.state.reveal == name) {
         desk.state.reveal.clear();
         if (!enabled) desk.state.notice = {disabled, false};
         if (drawn.size() > first) {
-            ui.controls.focus.id = drawn[first];
+            ui.controls.focus.id = drawn[first].id;
             ui.controls.focus.moved = true;
         } else {
             ImGui::SetScrollHereY(0.5f);
@@ -133,7 +134,10 @@ void option_row(Desk& desk, const Ui& ui, std::string_view name, const char* lab
     ImGui::EndDisabled();
     ImGui::EndGroup();
     if (enabled && ImGui::IsItemClicked(ImGuiMouseButton_Right)) reset = true;
-    if (!enabled) tooltip(ui, disabled);
+    if (enabled)
+        help_at_rest(ui, about);
+    else
+        tooltip(ui, disabled);
     if (reset) set_option(desk, name, text_of(Session{}, option));
     ImGui::SetCursorPos({0, top + ui.px(k_row_pitch)});
     ImGui::PopID();

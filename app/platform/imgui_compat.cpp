@@ -255,6 +255,8 @@ bool key_down(Key key) {
 
 #endif
 
+float rest_time() { return ImGui::GetCurrentContext()->HoveredIdTimer; }
+
 bool popup_is_open() { return ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; }
 
 void set_keyboard_navigation(bool on) {

@@ -63,6 +63,8 @@ bool key_down(Key key);
 
 /// Whether a menu, a list or a dialog is open.
 bool popup_is_open();
+/// Seconds that the pointer has rested on the item that it is on.
+float rest_time();
 /// Enables the arrow keys in menus and lists, from the next frame on.
 void set_keyboard_navigation(bool on);
 /// Activates the selected item of the open menu or list; false if there is none. Call between frames.

@@ -380,6 +380,7 @@ void Workspace::draw_all(FrameInput& frame) {
     interaction_.pointing_token.reset();
     controls_.lit = interaction_.tour.control();
     controls_.lit_area = {};
+    controls_.explained = controls_.awaits_help = false;
     ControlFocus& control = controls_.focus;
     control.drawn.clear();
     control.on_grid = false;
@@ -410,10 +411,12 @@ void Workspace::draw_all(FrameInput& frame) {
     tour_card(desk, ui);
     dialogs(desk, ui, c);
     ImGui::End();
-    if (std::ranges::find(control.drawn, control.id) == control.drawn.end()) control.id = 0;
+    if (std::ranges::find(control.drawn, control.id, &DrawnControl::id) == control.drawn.end())
+        control.id = 0;
     control.pressed = false;
     control.steps = control.steps_down = 0;
 
+    if (controls_.awaits_help) wants_frame_ = true;
     if (interaction_.step_playback.playing || interaction_.sweep_playback.playing) wants_frame_ = true;
     if (interaction_.pointing != interaction_.hovered ||
         interaction_.pointing_token != interaction_.hovered_token)

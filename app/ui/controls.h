@@ -18,11 +18,17 @@ struct FieldEdit {
     int gestures = 0;     ///< drags so far; each is an undo step
 };
 
+/// A control of the newest frame, and where it stands.
+struct DrawnControl {
+    unsigned id = 0;
+    std::array<float, 4> area{};  ///< left, top, right, bottom
+};
+
 /// The control that has the keyboard focus, and the keys pressed for it.
 struct ControlFocus {
-    unsigned id = 0;              ///< 0: none
-    std::vector<unsigned> drawn;  ///< controls of the newest frame, in order
-    bool moved = false;           ///< to be scrolled into view
+    unsigned id = 0;                  ///< 0: none
+    std::vector<DrawnControl> drawn;  ///< in reading order
+    bool moved = false;               ///< to be scrolled into view
     bool pressed = false;
     int steps = 0;
     bool on_grid = false;  ///< the control also uses ↑ and ↓
@@ -40,8 +46,10 @@ struct Controls {
     ControlFocus focus;
     std::string lit;  ///< name of the control that the tour points at; empty: none
     std::array<float, 4>
-        lit_area{};         ///< where it stands in this frame: left, top, right, bottom; 0: not drawn
-    bool disabled = false;  ///< the row being drawn does not apply
+        lit_area{};            ///< where it stands in this frame: left, top, right, bottom; 0: not drawn
+    bool disabled = false;     ///< the row being drawn does not apply
+    bool explained = false;    ///< a tooltip is shown in this frame
+    bool awaits_help = false;  ///< the pointer rests on a control whose help is about to appear
     std::set<std::string> folded_sections;  ///< of the experiment panel
     std::set<std::string> whole_sections;   ///< of these, those that also show the rows they leave out
 };

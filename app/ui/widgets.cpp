@@ -56,7 +56,7 @@ int drag_steps(const Ui& ui) {
 KeyboardUse keyboard_use(const Ui& ui, unsigned id, const Area& area) {
     ControlFocus& control = ui.controls.focus;
     if (ui.controls.disabled) return {};
-    control.drawn.push_back(id);
+    control.drawn.push_back({id, {area.min.x, area.min.y, area.max.x, area.max.y}});
     if (control.id != id) return {};
     if (std::exchange(control.moved, false)) {
         const float top = ImGui::GetWindowPos().y, bottom = top + ImGui::GetWindowHeight();
@@ -144,11 +144,21 @@ bool was_click() {
 
 void tooltip(const Ui& ui, const std::string& text) {
     if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+    ui.controls.explained = true;
     ImGui::PushFont(ui.fonts.body);
     ImGui::BeginTooltip();
     wrapped_text(text, ui.px(320) - ImGui::GetStyle().WindowPadding.x);
     ImGui::EndTooltip();
     ImGui::PopFont();
+}
+
+void help_at_rest(const Ui& ui, const std::string& text) {
+    constexpr float k_rest = 0.5f;  // seconds
+    if (text.empty() || ui.controls.explained || ImGui::IsMouseDown(0) || !ImGui::IsItemHovered()) return;
+    if (compat::rest_time() < k_rest)
+        ui.controls.awaits_help = true;
+    else
+        tooltip(ui, text);
 }
 
 std::optional<std::string> choice_field(const Ui& ui, const char* id, std::span<const Choice> choices,
@@ -250,6 +260,7 @@ bool section_header(const Ui& ui, std::string_view title, const std::string& der
     const bool clicked = ImGui::InvisibleButton(name.c_str(), {area.width(), area.height()});
     const bool hovered = ImGui::IsItemHovered();
     std::set<std::string>& folded = ui.controls.folded_sections;
+    help_at_rest(ui, folded.contains(name) ? "Show these settings" : "Fold these settings away");
     if (keyboard_use(ui, ImGui::GetID(name.c_str()), area).pressed || clicked)
         if (!folded.erase(name)) folded.insert(name);
     const bool open = !folded.contains(name);

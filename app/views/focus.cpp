@@ -25,6 +25,7 @@ constexpr float k_low_header_height = 46;
 struct HeaderWord {
     std::string label;
     const char* id;
+    std::string help;
     std::function<void()> run;
 };
 
@@ -32,14 +33,16 @@ struct HeaderWord {
 std::vector<HeaderWord> header_words(const Trace& trace, const Stage& stage, const ShownStage* shown,
                                      bool narrow, const std::function<void(const Action&)>& run) {
     const auto action = [&](std::string label, const char* id) {
-        return HeaderWord{std::move(label), id, [&run, id] { run(*find_action(id)); }};
+        return HeaderWord{std::move(label), id, std::string(find_action(id)->title),
+                          [&run, id] { run(*find_action(id)); }};
     };
     std::vector<HeaderWord> words;
     if (may_have_gradient(*stage.info) && why_no_gradients(trace).empty())
         words.push_back(
             action(stage.part == StageKey::Part::value ? "Gradient" : "Value", "view.stage_gradient"));
     if (shown && is_painted(*shown))
-        words.push_back({"Presets ▾", "presets", [] { ImGui::OpenPopup(k_presets_menu); }});
+        words.push_back({"Presets ▾", "presets", "Fill the mask with a common pattern",
+                         [] { ImGui::OpenPopup(k_presets_menu); }});
     if (shown && may_be_given(*shown)) words.push_back(action("Set…", "edit.give"));
     words.push_back(action("Copy", "edit.copy_matrix"));
     words.push_back(action(narrow ? "Export" : "Export  Ctrl+E", "file.export"));
@@ -60,6 +63,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Trace& trace, cons
         ImGui::SetCursorScreenPos({x - ui.px(4), y + ui.px(3)});
         const bool clicked = ImGui::InvisibleButton(word.id, {w + ui.px(8), ui.px(24)});
         const bool hovered = ImGui::IsItemHovered();
+        help_at_rest(ui, word.help);
         const Area place{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
         if (keyboard_use(ui, ImGui::GetID(word.id), place).pressed || clicked) word.run();
         if (shown && ImGui::IsPopupOpen(k_presets_menu) && std::string_view(word.id) == "presets") {
@@ -369,7 +373,7 @@ void focus(Desk& desk, const Ui& ui, const Area& area, const std::function<void(
     const FocusLayout layout = lay_out_focus(desk, ui, *shown, body);
     if (types_cell(desk, ui))
         ui.controls.focus.drawn.push_back(
-            ImGui::GetID("matrix"));  // so that the keyboard focus returns to it
+            {.id = ImGui::GetID("matrix")});  // so that the keyboard focus returns to it
     else
         interact_with_matrix(desk, ui, *shown, layout);
     interact_with_operands(desk, *shown, layout);

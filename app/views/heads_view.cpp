@@ -86,6 +86,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const Survey* survey, co
     ImGui::SetNextItemWidth(ui.px(230));
     std::string& order = desk.state.heads_order;
     if (const auto picked = choice_field(ui, "##order", rows, order)) order = *picked;
+    help_at_rest(ui, "The order of the heads");
     const auto score = find_choice<HeadScore>(order);
     const std::string help = order == k_by_similarity
                                  ? "the share of attention that two heads have in common"

@@ -19,6 +19,7 @@
 #include "core/picture/head_color.h"
 #include "core/picture/mass_lines.h"
 #include "core/picture/word_lines.h"
+#include "core/session/options.h"
 #include "core/utf8.h"
 
 namespace attnscope {
@@ -186,6 +187,7 @@ void mass_field(Desk& desk, const Ui& ui, ImVec2 at) {
     ImGui::SetCursorScreenPos({at.x + label + ui.px(8), at.y - ui.px(1)});
     const auto fill = static_cast<float>((mass - k_least_mass) / (1 - k_least_mass));
     const DragResult result = drag_field(ui, "mass", percent_text(mass), fill, ui.px(110));
+    help_at_rest(ui, std::string(find_option("mass")->help));
     if (result.typed) set_option(desk, "mass", share_typed(*result.typed));
     if (!result.steps) return;
     const double next = std::clamp(std::round(mass * 100 + result.steps) / 100, k_least_mass, 1.0);

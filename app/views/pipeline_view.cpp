@@ -22,6 +22,7 @@ constexpr float k_least_focus_and_strip = 208;  ///< units left for it below the
 struct MenuWord {
     const char* id;
     std::string text;
+    const char* help;
     std::function<void()> items;
 };
 
@@ -32,6 +33,7 @@ float menu_word(const Ui& ui, const MenuWord& word, float left, float y) {
     const bool clicked = ImGui::InvisibleButton(word.id, {width + ui.px(8), ui.px(24)});
     const Area area{ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
     if (keyboard_use(ui, ImGui::GetID(word.id), area).pressed || clicked) ImGui::OpenPopup(word.id);
+    help_at_rest(ui, word.help);
     const bool lit = ImGui::IsItemHovered() || ImGui::IsPopupOpen(word.id);
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.body, {left, y},
               ink(lit ? ui.theme.text : ui.theme.secondary), word.text);
@@ -140,6 +142,7 @@ void parameter_items(Desk& desk) {
 struct View {
     ViewKind kind;
     const char* label;
+    const char* help;
     std::string (*why_not)(const Desk&);
     void (*draw)(Desk&, const Ui&, const Area&, const std::function<void(const Action&)>&);
     bool beside_strip;
@@ -148,14 +151,21 @@ struct View {
 std::string always_shown(const Desk&) { return ""; }
 
 constexpr std::array k_views = {
-    View{ViewKind::heads, "Heads", why_no_heads, heads_view, false},
-    View{ViewKind::lines, "Lines", why_no_lines, lines_view, false},
-    View{ViewKind::compare, "Compare", always_shown, compare_view, false},
-    View{ViewKind::sweep, "Sweep", why_no_sweep_view, sweep_view, false},
-    View{ViewKind::alignment, "Alignment", why_no_alignment, alignment_view, false},
-    View{ViewKind::step, "Step", why_no_steps, step_view, false},
-    View{ViewKind::image, "Image", why_no_image, image_view, true},
-    View{ViewKind::training, "Training", why_no_training, training_view, false},
+    View{ViewKind::heads, "Heads", "All heads side by side, sorted by what they do", why_no_heads, heads_view,
+         false},
+    View{ViewKind::lines, "Lines", "Lines from every query to the keys it looks at", why_no_lines, lines_view,
+         false},
+    View{ViewKind::compare, "Compare", "Two experiments side by side, and their difference", always_shown,
+         compare_view, false},
+    View{ViewKind::sweep, "Sweep", "The weights for many seeds, or values of a setting", why_no_sweep_view,
+         sweep_view, false},
+    View{ViewKind::alignment, "Alignment", "How each output word aligns with the source, step by step",
+         why_no_alignment, alignment_view, false},
+    View{ViewKind::step, "Step", "How the weights of one query come about, one operation after the other",
+         why_no_steps, step_view, false},
+    View{ViewKind::image, "Image", "Where each word looks in the picture", why_no_image, image_view, true},
+    View{ViewKind::training, "Training", "Learn a task and watch the weights change", why_no_training,
+         training_view, false},
 };
 
 /// The view that is open; nullptr for the pipeline.
@@ -168,7 +178,7 @@ const View* open_view(const Desk& desk) {
 
 /// The tab that opens a view; returns its right end. `disabled` says why it cannot be opened.
 float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind, const char* label,
-          bool chosen, const std::string& disabled) {
+          const char* help, bool chosen, const std::string& disabled) {
     const char* const view = name_of(kind).data();
     const float width = text_width(ui.fonts.strong, label);
     ImGui::SetCursorScreenPos({left - ui.px(4), area.min.y + ui.px(6)});
@@ -177,7 +187,8 @@ float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind,
     light(ui, view, place);
     const bool pressed = disabled.empty() && keyboard_use(ui, ImGui::GetID(view), place).pressed;
     if (disabled.empty() ? clicked || pressed : false) set_option(desk, "view", view);
-    if (!disabled.empty()) tooltip(ui, disabled);
+    const std::string key = shortcut_text(find_action(fmt::format("view.{}", view))->shortcut);
+    disabled.empty() ? help_at_rest(ui, fmt::format("{} ({})", help, key)) : tooltip(ui, disabled);
     const Rgb8 color = chosen || (disabled.empty() && ImGui::IsItemHovered()) ? ui.theme.text
                        : disabled.empty()                                     ? ui.theme.secondary
                                                                               : ui.theme.faint;
@@ -190,6 +201,7 @@ float tab(Desk& desk, const Ui& ui, const Area& area, float left, ViewKind kind,
 
 const char* const k_pipeline = "Pipeline";
 const char* const k_more = "more ▾";
+const char* const k_more_help = "How the matrices are shown";
 constexpr float k_word_gap = 20;  ///< units, with a dot in the middle
 
 float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
@@ -201,11 +213,15 @@ float width_of(const Ui& ui, const std::vector<MenuWord>& words) {
 /// The menus for how stages are shown, from left to right: in full, abbreviated or, with the least room, as
 /// one menu of menus.
 std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
-    const MenuWord parameters{"parameters", "parameters ▾", [&] { parameter_items(desk); }};
-    const MenuWord layer{"layer", layer_words(desk), [&] { layer_items(desk); }};
-    const MenuWord head{"head", head_words(desk), [&] { head_items(desk); }};
-    const MenuWord range{"range", "range ▾", [&] { range_items(desk, ui); }};
-    const MenuWord colors{"colors", "colors ▾", [&] { color_items(desk); }};
+    const MenuWord parameters{"parameters", "parameters ▾", "The matrices that the model learns",
+                              [&] { parameter_items(desk); }};
+    const MenuWord layer{"layer", layer_words(desk), "The layer that is shown", [&] { layer_items(desk); }};
+    const MenuWord head{"head", head_words(desk), "The head that is shown, or the mean of all",
+                        [&] { head_items(desk); }};
+    const MenuWord range{"range", "range ▾", "The values that the ends of the color map stand for",
+                         [&] { range_items(desk, ui); }};
+    const MenuWord colors{"colors", "colors ▾", "The color map, and numbers in the cells",
+                          [&] { color_items(desk); }};
     MenuWord long_range = range, long_colors = colors;
     long_range.text = range_words(desk);
     long_colors.text = std::string(name_of(desk.document.presentation().colormap)) + " / blue–red ▾";
@@ -223,14 +239,14 @@ std::vector<MenuWord> header_words(Desk& desk, const Ui& ui, float room) {
     std::vector<std::vector<MenuWord>> ways = {{head, long_range, long_colors}, {head, range, colors}};
     if (has_parameters)
         for (std::vector<MenuWord>& way : ways) way.insert(way.begin(), parameters);
-    ways.push_back({head, {"more", k_more, others}});
+    ways.push_back({head, {"more", k_more, k_more_help, others}});
     const bool has_layers = shown_layers(desk) > 0;
     if (has_layers)
         for (std::vector<MenuWord>& way : ways)
             way.insert(std::ranges::find(way, head.id, &MenuWord::id), layer);
     for (const std::vector<MenuWord>& way : ways)
         if (width_of(ui, way) <= room) return way;
-    return {{"more", k_more, [menu, has_layers, layer, head, others] {
+    return {{"more", k_more, k_more_help, [menu, has_layers, layer, head, others] {
                  if (has_layers) menu("layer", layer.items);
                  menu("head", head.items);
                  others();
@@ -266,9 +282,11 @@ void tabs(Desk& desk, const Ui& ui, const Area& area) {
     const float right = area.max.x - ui.px(16), start = area.min.x + ui.px(18);
     const float room = right - ui.px(24) - text_width(ui.fonts.body, k_more) - start;
     const auto [views, gap] = shown_views(desk, ui, open, room);
-    float left = tab(desk, ui, area, start, ViewKind::pipeline, k_pipeline, !open, "");
+    float left = tab(desk, ui, area, start, ViewKind::pipeline, k_pipeline,
+                     "Every stage of the computation, in order", !open, "");
     for (const View* view : views)
-        left = tab(desk, ui, area, left + gap, view->kind, view->label, open == view, view->why_not(desk));
+        left = tab(desk, ui, area, left + gap, view->kind, view->label, view->help, open == view,
+                   view->why_not(desk));
 
     const std::vector<MenuWord> words = header_words(desk, ui, right - left - ui.px(24));
     float x = right - width_of(ui, words);

@@ -108,7 +108,7 @@ void header(Desk& desk, const Ui& ui, const Area& area, const SweptValues* swept
     ImGui::SetNextItemWidth(ui.px(140));
     if (const auto picked = choice_field(ui, "##sweep", settings, std::string(name_of(sweep))))
         set_option(desk, "sweep", *picked);
-    tooltip(ui, "The setting that goes through values");
+    help_at_rest(ui, "The setting that goes through values");
     x += ui.px(150);
     if (count == 0) return;
     SweepPlayback& player = desk.state.sweep_playback;

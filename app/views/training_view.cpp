@@ -92,6 +92,7 @@ float beside_choice(Desk& desk, const Ui& ui, ImVec2 at, float right) {
     if (const auto picked =
             choice_field(ui, "##beside", rows, beside ? std::string(beside->name) : k_nothing))
         desk.document.train_beside(find_variation(*picked));
+    help_at_rest(ui, "A second run, trained beside this one, that differs in one setting");
     return label + width + ui.px(8);
 }
 

@@ -21,7 +21,7 @@ protected:
         step();
         ImGuiWindow* root = ImGui::FindWindowByName("attnscope");
         const ImGuiID button = id_of(*root, {"close note"});
-        const auto& drawn = workspace->controls().focus.drawn;
+        const auto& drawn = drawn_controls();
         if (std::ranges::find(drawn, button) == drawn.end()) return 0;
         const ImRect place = area_of(root, id_of(*root, {"note"}));
         return place.GetHeight();

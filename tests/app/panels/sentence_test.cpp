@@ -189,7 +189,7 @@ TEST_F(SecondSentenceTest, ItsFieldGoesWithItsSession) {
         settle();
         EXPECT_FALSE(interaction().second_sentence_open);
         ImGuiWindow* root = find_window("attnscope");
-        const auto& drawn = workspace->controls().focus.drawn;
+        const auto& drawn = drawn_controls();
         EXPECT_EQ(std::ranges::find(drawn, id_of(*root, {"second sentence"})), drawn.end());
     }
 }
@@ -226,7 +226,7 @@ TEST_F(SecondSentenceTest, TheKeyboardReachesIt) {
 TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     start(load_example("scalar-cross-attention"));
     const Session before = document().session();
-    const std::size_t controls = workspace->controls().focus.drawn.size();
+    const std::size_t controls = drawn_controls().size();
     click({400, 60});
     play(typing("x"));
     press(Key::l, k_ctrl);
@@ -235,7 +235,7 @@ TEST_F(SentenceTest, WhatIsGivenInItsPlaceDisablesIt) {
     EXPECT_EQ(document().session(), before);
     document().change([](Session& s) { s.experiment.weights.given.clear(); });
     settle();
-    EXPECT_GT(workspace->controls().focus.drawn.size(), controls) << "Tab passes it";
+    EXPECT_GT(drawn_controls().size(), controls) << "Tab passes it";
     press(Key::l, k_ctrl);
     play(typing("x"));
     EXPECT_NE(text(), before.experiment.input.text);

@@ -16,7 +16,7 @@ protected:
     /// Presses Tab until what it is on changes the experiment by an arrow as `wanted` says; false if none
     /// does.
     bool tab_until(const std::function<bool()>& wanted) {
-        const std::size_t controls = workspace->controls().focus.drawn.size();
+        const std::size_t controls = drawn_controls().size();
         for (std::size_t i = 0; i < controls; ++i) {
             press(Key::tab);
             const Experiment before = document().experiment();
@@ -29,7 +29,7 @@ protected:
     /// Presses Tab until it is on the control, named as for place_of.
     void tab_to(const std::string& window_part, const std::vector<std::string>& ids) {
         const unsigned wanted = id_of(*find_window(window_part), ids);
-        const std::size_t controls = workspace->controls().focus.drawn.size();
+        const std::size_t controls = drawn_controls().size();
         for (std::size_t i = 0; i < controls && workspace->controls().focus.id != wanted; ++i)
             press(Key::tab);
         EXPECT_EQ(workspace->controls().focus.id, wanted) << "Tab does not come to " << ids.back();
@@ -39,7 +39,7 @@ protected:
 
 TEST_F(KeyboardTest, TabGoesThroughEveryControlAndBack) {
     step();
-    const auto controls = workspace->controls().focus.drawn;
+    const auto controls = drawn_controls();
     ASSERT_GT(controls.size(), 20U);
     ASSERT_EQ(std::set<unsigned>(controls.begin(), controls.end()).size(), controls.size());
     for (const unsigned id : controls) {
@@ -129,7 +129,7 @@ TEST_F(KeyboardTest, TabGoesFromLeftToRight) {
     Session session = test::four_heads();
     start(std::move(session), 1600, 1000);
     ImGuiWindow* root = find_window("attnscope");
-    const auto& drawn = workspace->controls().focus.drawn;
+    const auto& drawn = drawn_controls();
     for (const std::vector<const char*>& row :
          {std::vector{"parameters", "head", "range", "colors"}, std::vector{"file.export"}}) {
         std::ptrdiff_t before = -1;
@@ -168,12 +168,12 @@ TEST_F(KeyboardTest, TabStaysInADialogAndComesBackToWhereItWas) {
     press(Key::tab);
     press(Key::tab);
     const unsigned before = workspace->controls().focus.id;
-    const auto behind = workspace->controls().focus.drawn;
+    const auto behind = drawn_controls();
     for (const Dialog dialog : {Dialog::open, Dialog::save, Dialog::exporting, Dialog::giving, Dialog::keys,
                                 Dialog::about, Dialog::palette}) {
         interaction().open(dialog);
         settle();
-        const auto controls = workspace->controls().focus.drawn;
+        const auto controls = drawn_controls();
         ASSERT_FALSE(controls.empty());
         EXPECT_EQ(std::set<unsigned>(controls.begin(), controls.end()).size(), controls.size());
         for (std::size_t i = 0; i < 2 * controls.size(); ++i) {

@@ -88,7 +88,7 @@ TEST_F(SmallScreenTest, HeadRangeAndColorsAreWithinReach) {
             SCOPED_TRACE(name + " " + std::to_string(width));
             start(load_example(name), width, 700);
             ImGuiWindow* root = find_window("attnscope");
-            const auto& drawn = workspace->controls().focus.drawn;
+            const auto& drawn = drawn_controls();
             const auto there = [&](const char* id) {
                 return std::ranges::find(drawn, id_of(*root, {id})) != drawn.end();
             };

@@ -1,0 +1,71 @@
+// Every control says what it does when the pointer rests on it, in every view.
+#include <set>
+
+#include "core/session/comparisons.h"
+#include "tests/interface.h"
+#include "tests/sanitized.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::pair<ViewKind, const char*> k_views_with_controls[] = {
+    {ViewKind::pipeline, "designed-heads"},      {ViewKind::pipeline, "image-attention"},
+    {ViewKind::pipeline, "learned-induction"},   {ViewKind::heads, "transformer-heads"},
+    {ViewKind::lines, "designed-heads"},         {ViewKind::compare, "causal"},
+    {ViewKind::alignment, "bahdanau-alignment"}, {ViewKind::sweep, "causal"},
+    {ViewKind::step, "scaled-dot-product"},      {ViewKind::image, "image-attention"},
+    {ViewKind::training, "learned-induction"}};
+
+class TooltipsTest : public InterfaceTest {
+protected:
+    static bool has_tooltip() {
+        for (const ImGuiWindow* each : ImGui::GetCurrentContext()->Windows)
+            if (each->WasActive && !each->Hidden && (each->Flags & ImGuiWindowFlags_Tooltip)) return true;
+        return false;
+    }
+
+    /// What stands nearest to a control, to name it in a message.
+    std::string place(const DrawnControl& control) {
+        const auto& [left, top, right, bottom] = control.area;
+        std::string name = std::to_string(control.id) + " at " + std::to_string(static_cast<int>(left)) +
+                           ", " + std::to_string(static_cast<int>(top)) + " … " +
+                           std::to_string(static_cast<int>(right)) + ", " +
+                           std::to_string(static_cast<int>(bottom));
+        return name;
+    }
+
+    /// The controls in sight that explain nothing.
+    void expect_tooltips(const std::string& where) {
+        push({MouseMove{-10, -10}});
+        step();
+        step();
+        const std::vector<DrawnControl> drawn = workspace->controls().focus.drawn;
+        EXPECT_FALSE(drawn.empty()) << where;
+        for (const DrawnControl& control : drawn) {
+            const auto& [left, top, right, bottom] = control.area;
+            if (bottom < 32) continue;  // the menu bar's titles, whose menus say it
+            const ImVec2 middle{(left + right) / 2, (top + bottom) / 2};
+            push({MouseMove{-10, -10}});
+            for (int frame = 0; frame < 3; ++frame) step();
+            ASSERT_FALSE(has_tooltip());
+            push({MouseMove{middle.x, middle.y}});
+            step();
+            for (int frame = 0; frame < 34 && !has_tooltip(); ++frame) step();
+            if (ImGui::GetCurrentContext()->HoveredWindow == nullptr) continue;  // scrolled out of sight
+            EXPECT_TRUE(has_tooltip()) << where << ": " << place(control);
+        }
+    }
+};
+
+TEST_F(TooltipsTest, EveryControlOfAViewHasOne) {
+    if (!window) GTEST_SKIP();
+    for (const auto& [view, example] : k_views_with_controls) {
+        Session session = load_example(example);
+        session.presentation.view = view;
+        start(std::move(session), 1600, 2400);
+        expect_tooltips(std::string(name_of(view)));
+    }
+}
+
+}  // namespace
+}  // namespace attnscope
