@@ -1,7 +1,7 @@
 // A folder that exists for one test.
 #pragma once
 
-#include <stdlib.h>
+#include <cstdlib>
 
 #include <filesystem>
 #include <stdexcept>

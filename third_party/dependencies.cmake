@@ -7,6 +7,10 @@ attnscope_check(pkg-config "pkg-config (it finds others in this list)" "" "${PKG
 
 attnscope_find_package(Eigen3 "Eigen" 3.4 NO_MODULE)
 attnscope_find_package(TBB "oneTBB" 2021.5)
+# Its own CMake files ask for OpenCL, which is not used here.
+find_path(dnnl_INCLUDE dnnl.h)
+find_library(dnnl_LIBRARY dnnl)
+attnscope_check(dnnl "oneDNN" "" "${dnnl_LIBRARY}" "")
 attnscope_find_package(nlohmann_json "nlohmann/json" 3.10)
 attnscope_find_package(fmt "fmt" 9)
 attnscope_find_package(CLI11 "CLI11" 2.1)

@@ -165,7 +165,7 @@ const std::vector<TextPart>& unknown_in(Desk& desk, const Sentence& sentence) {
 /// The description at the right of the field.
 std::string facts(Desk& desk, const Sentence& sentence) {
     const Experiment& e = desk.document.experiment();
-    if (const std::string reason = why_unread(desk, sentence); !reason.empty()) return reason;
+    if (std::string reason = why_unread(desk, sentence); !reason.empty()) return reason;
     if (const auto& unknown = unknown_in(desk, sentence); !unknown.empty()) {
         const auto [begin, end] = unknown.front();
         return fmt::format("not a word of this task: {}",

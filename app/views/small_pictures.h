@@ -14,8 +14,9 @@ struct Grid {
 
     bool has_texts() const { return under > gap; }
     Area place(const Area& area, int index) const {
-        const float x = area.min.x + static_cast<float>(index % columns) * (side + gap),
-                    y = area.min.y + static_cast<float>(index / columns) * (side + under);
+        const int row = index / columns, column = index % columns;
+        const float x = area.min.x + static_cast<float>(column) * (side + gap),
+                    y = area.min.y + static_cast<float>(row) * (side + under);
         return {{x, y}, {x + side, y + side}};
     }
 };

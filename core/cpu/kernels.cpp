@@ -1,11 +1,21 @@
 #include "core/cpu/kernels.h"
 
+#include <dnnl.h>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
+#include <stdexcept>
+
+extern "C" void omp_set_num_threads(int);  // of OpenMP, whose header not every compiler has
 
 namespace attnscope {
 namespace {
@@ -39,33 +49,86 @@ inline void exp_of_nonpositive(Lanes& x) {
     x = reinterpret_cast<Lanes>(scaled) * 0x1p-64f;
 }
 
+// The last cells of a row, fewer than k_lanes. Where an instruction reads and writes some lanes of a vector
+// it takes a tenth of the time; it gives the same bits.
+#ifdef __AVX512F__
+
+inline __mmask16 first(Eigen::Index count) { return static_cast<__mmask16>((1U << count) - 1); }
+
+/// `count` numbers, and −∞ in the lanes after them.
+inline void load_few(const float* x, Eigen::Index count, Lanes& cells) {
+    cells = _mm512_mask_loadu_ps(_mm512_set1_ps(-k_infinity), first(count), x);
+}
+/// Stores the first `count` lanes.
+inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
+    _mm512_mask_storeu_ps(out, first(count), cells);
+}
+
+#else
+
+inline void load_few(const float* x, Eigen::Index count, Lanes& cells) {
+    cells = Lanes{} - k_infinity;
+    std::memcpy(&cells, x, static_cast<std::size_t>(count) * sizeof(float));
+}
+inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
+    std::memcpy(out, &cells, static_cast<std::size_t>(count) * sizeof(float));
+}
+
+#endif
+
+/// The two halves of a vector, added or compared lane by lane until one number is left.
+template <typename Join>
+float folded(const Lanes& lanes, const Join& join) {
+    using Half [[gnu::vector_size(32)]] = float;
+    using Quarter [[gnu::vector_size(16)]] = float;
+    Half halves[2];
+    std::memcpy(halves, &lanes, sizeof lanes);
+    const Half half = join(halves[0], halves[1]);
+    Quarter quarters[2];
+    std::memcpy(quarters, &half, sizeof half);
+    const Quarter quarter = join(quarters[0], quarters[1]);
+    return join(join(quarter[0], quarter[2]), join(quarter[1], quarter[3]));
+}
+
+/// The largest number, or NaN if there is one.
+float largest_of(const float* x, Eigen::Index n) {
+    const auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
+    Lanes largest = Lanes{} - k_infinity, cells;
+    Eigen::Index j = 0;
+    for (; n - j >= k_lanes; j += k_lanes) {
+        std::memcpy(&cells, x + j, sizeof cells);
+        largest = larger(largest, cells);
+    }
+    if (j < n) {
+        load_few(x + j, n - j, cells);
+        largest = larger(largest, cells);
+    }
+    return folded(largest, larger);
+}
+
 /// out = e^(x − largest); returns its sum.
 float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
-    Lanes sums{};
-    for (Eigen::Index j = 0; j < n; j += k_lanes) {
-        Lanes cells;
-        if (n - j >= k_lanes) {
-            std::memcpy(&cells, x + j, sizeof cells);
-            cells -= largest;
-            exp_of_nonpositive(cells);
-            std::memcpy(out + j, &cells, sizeof cells);
-        } else {
-            const auto bytes = static_cast<std::size_t>(n - j) * sizeof(float);
-            cells = Lanes{} - k_infinity;
-            std::memcpy(&cells, x + j, bytes);
-            cells -= largest;
-            exp_of_nonpositive(cells);
-            std::memcpy(out + j, &cells, bytes);
-        }
+    Lanes sums{}, cells;
+    Eigen::Index j = 0;
+    for (; n - j >= k_lanes; j += k_lanes) {
+        std::memcpy(&cells, x + j, sizeof cells);
+        cells -= largest;
+        exp_of_nonpositive(cells);
+        std::memcpy(out + j, &cells, sizeof cells);
         sums += cells;
     }
-    for (Eigen::Index half = k_lanes / 2; half > 0; half /= 2)
-        for (Eigen::Index lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    return sums[0];
+    if (j < n) {
+        load_few(x + j, n - j, cells);
+        cells -= largest;
+        exp_of_nonpositive(cells);
+        store_few(cells, n - j, out + j);
+        sums += cells;
+    }
+    return folded(sums, [](const auto& a, const auto& b) { return a + b; });
 }
 
 void softmax_row(const float* x, Eigen::Index n, float* out) {
-    const float largest = Eigen::Map<const Eigen::ArrayXf>(x, n).maxCoeff<Eigen::PropagateNaN>();
+    const float largest = largest_of(x, n);
     if (!std::isfinite(largest)) {  // −∞: nothing is open
         std::transform(x, x + n, out, [](float v) { return v == -k_infinity ? 0.0f : k_nan; });
     } else {
@@ -84,11 +147,32 @@ bool is_small(const ConstStrided& B) {
     return B.size() <= k_numbers;
 }
 
+/// Whether oneDNN's product is faster than Eigen's (bench/RESULTS.md, Products).
+bool is_large(const ConstStrided& A, const Strided& out) {
+    return out.rows() >= 64 && out.cols() >= 64 && A.size() > 0;
+}
+
+enum class Take : char { plain = 'N', transposed = 'T' };
+
+/// out = A B + keep · out by oneDNN, each operand as it is or transposed, on the calling thread alone: tasks
+/// are already spread over the cores.
+void large_product(Take a, const ConstStrided& A, Take b, const ConstStrided& B, float keep, Strided out) {
+    [[maybe_unused]] thread_local const bool is_single = (omp_set_num_threads(1), true);
+    const dnnl_dim_t inner = a == Take::plain ? A.cols() : A.rows();
+    const dnnl_status_t status =
+        dnnl_sgemm(static_cast<char>(a), static_cast<char>(b), out.rows(), out.cols(), inner, 1, A.data(),
+                   A.outerStride(), B.data(), B.outerStride(), keep, out.data(), out.outerStride());
+    if (status == dnnl_out_of_memory) throw std::bad_alloc();
+    if (status != dnnl_success) throw std::logic_error("dnnl_sgemm was called with wrong arguments");
+}
+
 }  // namespace
 
 void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
     if (is_small(B))
         out.noalias() = (A.cast<double>() * B.cast<double>()).cast<float>();
+    else if (is_large(A, out))
+        large_product(Take::plain, A, Take::plain, B, 0, out);
     else
         out.noalias() = A * B;
 }
@@ -96,18 +180,31 @@ void product(const ConstStrided& A, const ConstStrided& B, Strided out) {
 void product_transposed(const ConstStrided& A, const ConstStrided& B, Strided out) {
     if (is_small(B))
         out.noalias() = (A.cast<double>() * B.cast<double>().transpose()).cast<float>();
+    else if (is_large(A, out))
+        large_product(Take::plain, A, Take::transposed, B, 0, out);
     else
         out.noalias() = A * B.transpose();
 }
 
-void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum) { sum.noalias() += A * B; }
+void add_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {
+    if (is_large(A, sum))
+        large_product(Take::plain, A, Take::plain, B, 1, sum);
+    else
+        sum.noalias() += A * B;
+}
 
 void add_product_transposed(const ConstStrided& A, const ConstStrided& B, Strided sum) {
-    sum.noalias() += A * B.transpose();
+    if (is_large(A, sum))
+        large_product(Take::plain, A, Take::transposed, B, 1, sum);
+    else
+        sum.noalias() += A * B.transpose();
 }
 
 void add_transposed_product(const ConstStrided& A, const ConstStrided& B, Strided sum) {
-    sum.noalias() += A.transpose() * B;
+    if (is_large(A, sum))
+        large_product(Take::transposed, A, Take::plain, B, 1, sum);
+    else
+        sum.noalias() += A.transpose() * B;
 }
 
 void scale_rows(ConstMatrixView x, float factor, float divisor, MatrixView out) {

@@ -29,17 +29,19 @@ void release(const void*) {}
 #endif
 
 // A product packs its right operand once per block: fewer rows waste time on packing, more rows leave threads
-// without work.
-constexpr Eigen::Index k_many_rows = 256;
-constexpr Eigen::Index k_rows_per_block = 64;
-constexpr Eigen::Index k_rows_per_block_of_few = 32;
+// without work. A block also takes no longer than some 20 ms, after which it can be canceled.
+constexpr Eigen::Index k_blocks = 8, k_least_rows = 64, k_most_rows = 256;
+constexpr double k_most_work = 1 << 28;
 
 constexpr double k_smallest_parallel_work = 1 << 20;
 
 }  // namespace
 
 Eigen::Index RowLoop::rows_per_block() const {
-    return heads * rows < k_many_rows ? k_rows_per_block_of_few : k_rows_per_block;
+    Eigen::Index count = k_most_rows;
+    while (count > k_least_rows && count * k_blocks > heads * rows) count /= 2;
+    while (count > 1 && static_cast<double>(count) * work_per_row > k_most_work) count /= 2;
+    return count;
 }
 
 RowBlock RowLoop::block(Eigen::Index index) const {

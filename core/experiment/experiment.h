@@ -152,7 +152,8 @@ struct Seq2seq {
 struct HeadPlace {
     int layer, head;  ///< from 1
 
-    auto operator<=>(const HeadPlace&) const = default;
+    auto operator<=>(const HeadPlace&) const =
+        default;  // NOLINT(modernize-use-nullptr): the 0 is the compiler's
 };
 
 /// "2.1, 1.2": layer and head of each. Throws Error(bad_input) for another text.

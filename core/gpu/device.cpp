@@ -103,7 +103,7 @@ void GpuDevice::ask(std::deque<std::function<void()>>& queue, const std::functio
     std::future<void> outcome = done->get_future();
     {
         const std::lock_guard lock(mutex_);
-        queue.push_back([&work, done] {
+        queue.emplace_back([&work, done] {
             try {
                 work();
                 done->set_value();

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "core/error.h"
 #include "core/files/png.h"
@@ -110,12 +111,12 @@ private:
 
     void draw_legend() {
         double right = x(1);
-        for (auto curve = picture_.curves.rbegin(); curve != picture_.curves.rend(); ++curve) {
-            if (curve->name.empty()) continue;
-            text(curve->name, k_caption, theme_.secondary, right, y(1) - 12, 1);
-            right -= face_.extent(curve->name, k_caption).width + 6;
-            set_dashes(*curve);
-            line(right - 16, y(1) - 16, right, y(1) - 16, curve->color, 2);
+        for (const auto& curve : picture_.curves | std::views::reverse) {
+            if (curve.name.empty()) continue;
+            text(curve.name, k_caption, theme_.secondary, right, y(1) - 12, 1);
+            right -= face_.extent(curve.name, k_caption).width + 6;
+            set_dashes(curve);
+            line(right - 16, y(1) - 16, right, y(1) - 16, curve.color, 2);
             cairo_set_dash(cairo_, nullptr, 0, 0);
             right -= 34;
         }
@@ -211,7 +212,8 @@ std::optional<int> steepest_fall(const std::vector<double>& values) {
     std::vector<double> sums{0};  // of the logarithms up to each step
     for (const double value : values) sums.push_back(sums.back() + std::log(std::max(value, 1e-30)));
     const auto mean = [&](int first) {
-        return (sums[static_cast<std::size_t>(first + window)] - sums[static_cast<std::size_t>(first)]) /
+        return (sums[static_cast<std::size_t>(first) + static_cast<std::size_t>(window)] -
+                sums[static_cast<std::size_t>(first)]) /
                window;
     };
     std::optional<int> at;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 
+#include "core/tensor/memory.h"
+
 namespace attnscope {
 
 /// Row-major: one token is one contiguous row.
@@ -34,9 +36,7 @@ struct Shape {
 /// so that vectorized sums group the same way in every run.
 class Tensor {
 public:
-    explicit Tensor(Shape shape)
-        : shape_(shape),
-          data_(static_cast<float*>(::operator new(shape.size() * sizeof(float) + 1, k_alignment))) {}
+    explicit Tensor(Shape shape) : shape_(shape), data_(allocate_floats(shape.size()), {shape.size()}) {}
 
     const Shape& shape() const { return shape_; }
     std::span<float> values() { return {data_.get(), shape_.size()}; }
@@ -47,9 +47,9 @@ public:
     ConstMatrixView head(int h) const { return {data_.get() + offset(h), shape_.rows, shape_.columns}; }
 
 private:
-    static constexpr std::align_val_t k_alignment{64};
     struct Free {
-        void operator()(float* p) const { ::operator delete(p, k_alignment); }
+        std::size_t count;
+        void operator()(float* floats) const { free_floats(floats, count); }
     };
     std::size_t offset(int h) const { return static_cast<std::size_t>(h) * shape_.head_size(); }
 

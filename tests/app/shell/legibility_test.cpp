@@ -1,6 +1,7 @@
 // Every text on screen can be read, in every view, theme and size: it has contrast, nothing cuts it, and it
 // stands over no other.
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -173,8 +174,8 @@ Rgb8 opaque(ImU32 color) {
 Rgb8 drawn_color(ImU32 color, Rgb8 ground) {
     const float alpha = static_cast<float>(color >> IM_COL32_A_SHIFT & 255) / 255;
     const auto part = [&](int shift, std::uint8_t under) {
-        return static_cast<std::uint8_t>(static_cast<float>(color >> shift & 255) * alpha +
-                                         static_cast<float>(under) * (1 - alpha) + 0.5f);
+        return static_cast<std::uint8_t>(std::lround(static_cast<float>(color >> shift & 255) * alpha +
+                                                     static_cast<float>(under) * (1 - alpha)));
     };
     return {part(IM_COL32_R_SHIFT, ground.red), part(IM_COL32_G_SHIFT, ground.green),
             part(IM_COL32_B_SHIFT, ground.blue)};

@@ -142,7 +142,7 @@ TEST(RecipeTest, OfALargePictureItHoldsThePixelsThatAttentionSees) {
     Experiment e;
     e.input.image = GivenImage(gradient(8, 8));
     EXPECT_TRUE(contains(recipe_of(e), "picture = differences"));
-    Image noise{.width = 200, .height = 200, .rgb = std::vector<std::uint8_t>(200 * 200 * 3)};
+    Image noise{.width = 200, .height = 200, .rgb = std::vector<std::uint8_t>(std::size_t{200} * 200 * 3)};
     test::Dice dice(1);
     for (std::uint8_t& value : noise.rgb) value = static_cast<std::uint8_t>(dice.below(256));
     e.input.image = GivenImage(noise);
