@@ -1,6 +1,7 @@
 #include "app/document/trainer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -59,7 +60,7 @@ std::vector<int> film_steps(int last, int count) {
     std::vector<int> steps;
     for (int i = 0; i < count; ++i) {
         const double share = count > 1 ? static_cast<double>(i) / (count - 1) : 1;
-        const int step = static_cast<int>(last * share * share + 0.5);
+        const int step = static_cast<int>(std::lround(last * share * share));
         if (steps.empty() || step > steps.back()) steps.push_back(step);
     }
     return steps;

@@ -317,7 +317,9 @@ ImDrawCallback reset_render_state() {
 }
 
 // A pointer in 1.86, a number later: only a C-style cast produces either.
-ImTextureID texture_id(unsigned texture) { return (ImTextureID)(std::uintptr_t)texture; }
+ImTextureID texture_id(unsigned texture) {
+    return (ImTextureID)(std::uintptr_t)texture;  // NOLINT(performance-no-int-to-ptr)
+}
 
 void set_focus_colors(ImGuiStyle& style, const ImVec4& focus, const ImVec4& chosen_tab) {
 #if IMGUI_VERSION_NUM < 19110
@@ -381,8 +383,9 @@ void set_glyph_pixels(int index, std::span<const std::uint8_t> alpha) {
     unsigned char* pixels = nullptr;
     int width = 0, height = 0;
     atlas.GetTexDataAsAlpha8(&pixels, &width, &height);
-    for (int y = 0; y < place.Height; ++y)
-        std::copy_n(alpha.begin() + y * place.Width, place.Width, pixels + (place.Y + y) * width + place.X);
+    const std::size_t columns = place.Width, stride = static_cast<std::size_t>(width);
+    for (std::size_t y = 0; y < place.Height; ++y)
+        std::ranges::copy(alpha.subspan(y * columns, columns), pixels + (place.Y + y) * stride + place.X);
 #else
     (void)index, (void)alpha;
 #endif

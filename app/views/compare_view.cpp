@@ -170,14 +170,14 @@ void invitation(Desk& desk, const Ui& ui, const Area& area, const Run& run) {
 // ---- where the two part
 
 std::string largest_text(const StageComparison& stage) {
-    if (const std::string why = why_not_compared(stage); !why.empty()) return why;
+    if (std::string why = why_not_compared(stage); !why.empty()) return why;
     if (!stage.differs()) return "same";
     if (stage.largest == 0) return fmt::format("{} cells", stage.other_kind);
     return short_text(stage.largest);
 }
 
 std::string card_help(const Scene& scene, const StageComparison& stage) {
-    if (const std::string why = why_not_compared(stage); !why.empty()) return why;
+    if (std::string why = why_not_compared(stage); !why.empty()) return why;
     std::string text = stage.differs() ? fmt::format("largest |B − A| {}, {:.3g} of A's largest value",
                                                      exact_text(stage.largest), stage.relative)
                                        : "equal to the bit";
@@ -468,7 +468,7 @@ void matrices(Desk& desk, const Ui& ui, const Scene& scene, const Area& area, co
         const float label = of_a ? at.labels_a : at.labels_b;
         matrix_labels(ui, shown, place, label > 0, label, row, column, at.column_labels);
         const float next = panel < panel_difference && at.panels[panel + 1]
-                               ? at.left[panel + 1] - (of_a ? at.labels_b : at.labels_b) - ui.px(12)
+                               ? at.left[panel + 1] - at.labels_b - ui.px(12)
                                : area.max.x;
         const auto& compared = scene.comparison->of;
         const ComparedSide& side = of_a ? compared.a : compared.b;

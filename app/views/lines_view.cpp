@@ -72,7 +72,7 @@ struct Places {
 
     float from(const MassLine& line) const { return queries.middle(line.query) + offset(line.head); }
     float to(const MassLine& line) const { return keys.middle(line.key) + offset(line.head); }
-    float offset(int head) const { return offsets[static_cast<std::size_t>(head + 1)]; }
+    float offset(int head) const { return offsets[static_cast<std::size_t>(head) + 1]; }
 };
 
 // ---- which heads
@@ -234,7 +234,7 @@ std::vector<float> offsets_of_heads(const Ui& ui, const Scene& scene, float pitc
     const auto count = static_cast<float>(heads.size());
     const float apart = std::min(ui.px(k_apart), 0.6f * pitch / count);
     for (std::size_t i = 0; i < heads.size(); ++i)
-        offsets[static_cast<std::size_t>(heads[i] + 1)] = (static_cast<float>(i) - (count - 1) / 2) * apart;
+        offsets[static_cast<std::size_t>(heads[i]) + 1] = (static_cast<float>(i) - (count - 1) / 2) * apart;
     return offsets;
 }
 
@@ -409,7 +409,7 @@ void draw_lines(const Desk& desk, const Ui& ui, const Scene& scene, const Places
     const auto draw = [&](const MassLine& each, double wider, double alpha) {
         const double width = line_width(scene.strength(each.weight), pitch) + wider;
         ribbons.add(at.from(each), at.to(each), ui.px(static_cast<float>(width)),
-                    ink(colors[static_cast<std::size_t>(each.head + 1)], static_cast<float>(alpha)));
+                    ink(colors[static_cast<std::size_t>(each.head) + 1], static_cast<float>(alpha)));
     };
     list.PushClipRect({at.lines.min.x, at.lines.min.y - 1}, {at.lines.max.x, at.lines.max.y + 1}, true);
     for (const MassLine& each : lines) draw(each, 0, opacity(scene.strength(each.weight)));

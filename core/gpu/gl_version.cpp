@@ -32,9 +32,9 @@ std::string why_no_compute(const GlVersion& version) {
 GlVersion current_gl_version() {
     const auto* name = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
     const std::string renderer = name ? name : "unknown";
-    const GlVersion version{.number = epoxy_gl_version(),
-                            .renderer = renderer,
-                            .is_software = computes_on_the_processor(renderer)};
+    GlVersion version{.number = epoxy_gl_version(),
+                      .renderer = renderer,
+                      .is_software = computes_on_the_processor(renderer)};
     require_gl_33(version);
     return version;
 }

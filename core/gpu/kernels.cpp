@@ -113,7 +113,7 @@ void GpuKernels::bind(GpuProgram& program, int binding, const char* name, const 
 
 std::vector<std::string> GpuKernels::tile_for(const Shape& C) const {
     const GpuInfo& info = device_.info();
-    constexpr std::size_t k_large = 2 * 16 * (128 + 1) * sizeof(float);
+    constexpr std::size_t k_large = sizeof(float) * 2 * 16 * (128 + 1);
     const bool possible = info.group_size >= 256 && info.shared_bytes >= k_large;
     const bool pays = !info.is_software && C.rows >= 128 && C.columns >= 128;
     if (possible && (options_.tile ? options_.tile == 128 : pays))

@@ -90,7 +90,7 @@ private:
     /// The state that queries the alignment of step i.
     Eigen::RowVectorXf query(int i) const { return state(asks_previous() ? i - 1 : i); }
     Eigen::RowVectorXf input(int i) const {
-        const Eigen::RowVectorXf word = cell_.in_row(words(), 0, i);
+        Eigen::RowVectorXf word = cell_.in_row(words(), 0, i);
         if (!asks_previous()) return word;
         const Eigen::RowVectorXf context = cell_.out_row(0, i, of(DecoderPart::context));
         Eigen::RowVectorXf both(word.size() + context.size());

@@ -74,7 +74,7 @@ MaskedMatrix masked_matrix(const Trace& trace, const Stage& stage, const HeadCho
 }
 
 std::string formula_shown(const Trace& trace, const Stage& stage, const HeadChoice& choice) {
-    const std::string whole = formula(trace, stage);
+    std::string whole = formula(trace, stage);
     const int heads = stage.shape().heads;
     if (choice.kind != HeadChoice::Kind::mean || heads == 1) return whole;
     return fmt::format("mean over {} heads of {}", heads, whole);

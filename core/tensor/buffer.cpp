@@ -58,11 +58,10 @@ Tensor halved(ConstMatrixView from) {
     MatrixView to = result.head(0);
     for (int r = 0; r < rows; ++r) {
         // Where the size is odd, the last row or column stands alone.
-        const Eigen::Index r1 = std::min<Eigen::Index>(2 * r + 1, from.rows() - 1);
+        const Eigen::Index r0 = Eigen::Index{2} * r, r1 = std::min(r0 + 1, from.rows() - 1);
         for (int c = 0; c < columns; ++c) {
-            const Eigen::Index c1 = std::min<Eigen::Index>(2 * c + 1, from.cols() - 1);
-            to(r, c) = dominant(dominant(from(2 * r, 2 * c), from(2 * r, c1)),
-                                dominant(from(r1, 2 * c), from(r1, c1)));
+            const Eigen::Index c0 = Eigen::Index{2} * c, c1 = std::min(c0 + 1, from.cols() - 1);
+            to(r, c) = dominant(dominant(from(r0, c0), from(r0, c1)), dominant(from(r1, c0), from(r1, c1)));
         }
     }
     return result;
@@ -119,7 +118,7 @@ public:
             const std::lock_guard lock(mutex_);
             if (const auto found = parts_.find(index); found != parts_.end()) return found->second;
         }
-        const auto part = std::make_shared<const Part>(copy());
+        auto part = std::make_shared<const Part>(copy());
         const std::lock_guard lock(mutex_);
         if (parts_.size() >= k_most) parts_.clear();
         parts_.insert_or_assign(index, part);
@@ -216,7 +215,7 @@ float Buffer::at(int head, int row, int column) const {
 
 /// Small enough that copying everything takes no longer than copying one row.
 bool Buffer::is_small() const {
-    constexpr std::size_t k_numbers = 64 * 1024;
+    constexpr std::size_t k_numbers = 1 << 16;
     return shape().size() <= k_numbers;
 }
 

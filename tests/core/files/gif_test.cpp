@@ -79,7 +79,7 @@ TEST(GifTest, EveryFrameIsThereForItsTime) {
 
 TEST(GifTest, PixelsKeepTheirPlaces) {
     Pixels frame = plain(3, 2, {0, 0, 0});
-    for (std::size_t c = 0; c < 3; ++c) frame.bytes[3 * (1 * 3 + 2) + c] = 255;  // row 2, column 3
+    for (std::size_t c = 0; c < 3; ++c) frame.bytes[15 + c] = 255;  // row 2, column 3
     const std::string bytes = encode_gif(std::array{frame}, 100);
     std::string_view rest = bytes;
     const Gif gif = read(rest);
@@ -97,7 +97,7 @@ TEST(GifTest, WhatIsNoFilmIsRefused) {
     EXPECT_THROW(encode_gif(std::array{gray}, 100), Error);
     Pixels wide = plain(1, 1, {0, 0, 0});
     wide.width = 70000;
-    wide.bytes.resize(3 * 70000);
+    wide.bytes.resize(210000);
     EXPECT_THROW(encode_gif(std::array{wide}, 100), Error);
     EXPECT_THROW(encode_gif(std::array{plain(2, 2, {0, 0, 0})}, 100, [](double) { return false; }), Canceled);
 }
