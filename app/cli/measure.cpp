@@ -206,6 +206,16 @@ void go_through_steps(Stand& stand, int i) {
     });
 }
 
+/// Goes through the seeds in the view of sweeps.
+void go_through_sweep(Stand& stand, int i) {
+    if (i == 0)
+        stand.workspace.document().change([](Session& s) {
+            s.presentation.view = ViewKind::sweep;
+            s.presentation.sweep = Sweep::seed;
+        });
+    move_pointer(stand, i);
+}
+
 struct MeasuredAction {
     const char* name;
     Change change;  ///< nullptr: no changes
@@ -220,7 +230,8 @@ constexpr MeasuredAction k_actions[] = {{"idle", nullptr},
                                         {"train", train},
                                         {"point-in-heads", point_in_heads, false},
                                         {"point-in-comparison", point_in_comparison, false},
-                                        {"steps", go_through_steps, false}};
+                                        {"steps", go_through_steps, false},
+                                        {"sweep", go_through_sweep, false}};
 
 /// Time and number of frames from each change to the end of the frame that shows it.
 struct Replayed {
@@ -291,7 +302,7 @@ void add_measure_options(CLI::App& command, MeasureRequest& request) {
         ->required()
         ->check(one_of(names))
         ->option_text(
-            "idle|drag-seed|type|heads|lines|train|point-in-heads|point-in-comparison|steps REQUIRED");
+            "idle|drag-seed|type|heads|lines|train|point-in-heads|point-in-comparison|steps|sweep REQUIRED");
     command
         .add_option("--frames", request.frames, "Changes to make; for idle, frames of 1/60 s to wait [300]")
         ->check(whole_number(1, 100000))

@@ -76,34 +76,39 @@ inline void store_few(const Lanes& cells, Eigen::Index count, float* out) {
 
 #endif
 
-/// The two halves of a vector, added or compared lane by lane until one number is left.
+/// Folds a vector in half, `join(a, b)` making a what both halves give, until one number is left.
 template <typename Join>
 float folded(const Lanes& lanes, const Join& join) {
     using Half [[gnu::vector_size(32)]] = float;
     using Quarter [[gnu::vector_size(16)]] = float;
     Half halves[2];
     std::memcpy(halves, &lanes, sizeof lanes);
-    const Half half = join(halves[0], halves[1]);
+    join(halves[0], halves[1]);
     Quarter quarters[2];
-    std::memcpy(quarters, &half, sizeof half);
-    const Quarter quarter = join(quarters[0], quarters[1]);
-    return join(join(quarter[0], quarter[2]), join(quarter[1], quarter[3]));
+    std::memcpy(quarters, &halves[0], sizeof halves[0]);
+    join(quarters[0], quarters[1]);
+    float numbers[4];
+    std::memcpy(numbers, &quarters[0], sizeof quarters[0]);
+    join(numbers[0], numbers[2]);
+    join(numbers[1], numbers[3]);
+    join(numbers[0], numbers[1]);
+    return numbers[0];
 }
 
 /// The largest number, or NaN if there is one.
 float largest_of(const float* x, Eigen::Index n) {
-    const auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
+    const auto enlarge = [](auto& a, const auto& b) { a = ((b > a) | (b != b)) ? b : a; };
     Lanes largest = Lanes{} - k_infinity, cells;
     Eigen::Index j = 0;
     for (; n - j >= k_lanes; j += k_lanes) {
         std::memcpy(&cells, x + j, sizeof cells);
-        largest = larger(largest, cells);
+        enlarge(largest, cells);
     }
     if (j < n) {
         load_few(x + j, n - j, cells);
-        largest = larger(largest, cells);
+        enlarge(largest, cells);
     }
-    return folded(largest, larger);
+    return folded(largest, enlarge);
 }
 
 /// out = e^(x − largest); returns its sum.
@@ -124,7 +129,7 @@ float exp_row(const float* x, float largest, Eigen::Index n, float* out) {
         store_few(cells, n - j, out + j);
         sums += cells;
     }
-    return folded(sums, [](const auto& a, const auto& b) { return a + b; });
+    return folded(sums, [](auto& a, const auto& b) { a += b; });
 }
 
 void softmax_row(const float* x, Eigen::Index n, float* out) {

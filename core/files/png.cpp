@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <csetjmp>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -53,29 +54,119 @@ void fail(png_structp png, png_const_charp message) {
 
 void warn(png_structp, png_const_charp) {}
 
+/// The colors of a picture that has no more than 256, such as a heatmap of one pixel a cell: it is then
+/// stored as one byte a pixel.
+class Palette {
+public:
+    /// nullopt if there are more colors, or transparent ones.
+    static std::optional<Palette> of(const Pixels& pixels) {
+        if (pixels.channels != 3) return std::nullopt;
+        Palette palette;
+        const std::uint8_t* const end = pixels.bytes.data() + pixels.bytes.size();
+        for (const std::uint8_t* pixel = pixels.bytes.data(); pixel != end; pixel += 3)
+            if (!palette.add(pixel)) return std::nullopt;
+        return palette;
+    }
+
+    std::span<const png_color> colors() const { return {colors_.data(), static_cast<std::size_t>(count_)}; }
+    /// The numbers of the colors of `count` pixels.
+    void number(const std::uint8_t* pixels, int count, std::uint8_t* numbers) const {
+        for (int x = 0; x < count; ++x, pixels += 3)
+            numbers[x] = static_cast<std::uint8_t>(at(pixels).number);
+    }
+
+private:
+    struct Entry {
+        std::uint32_t color = 0;
+        int number = -1;  ///< none
+    };
+    static constexpr std::size_t k_places = 1024;
+
+    static std::uint32_t color_of(const std::uint8_t* pixel) {
+        return static_cast<std::uint32_t>(pixel[0] << 16 | pixel[1] << 8 | pixel[2]);
+    }
+    /// Where the color is, or would be.
+    const Entry& at(const std::uint8_t* pixel) const {
+        const std::uint32_t color = color_of(pixel);
+        std::size_t place = color * 2654435761U >> 22;
+        while (entries_[place].number >= 0 && entries_[place].color != color) place = (place + 1) % k_places;
+        return entries_[place];
+    }
+    bool add(const std::uint8_t* pixel) {
+        auto& entry = const_cast<Entry&>(at(pixel));
+        if (entry.number >= 0) return true;
+        if (count_ == static_cast<int>(colors_.size())) return false;
+        entry = {color_of(pixel), count_};
+        colors_[static_cast<std::size_t>(count_++)] = {pixel[0], pixel[1], pixel[2]};
+        return true;
+    }
+
+    std::array<Entry, k_places> entries_{};
+    std::array<png_color, 256> colors_{};
+    int count_ = 0;
+};
+
+/// What a picture is stored as.
+struct Stored {
+    const Pixels& pixels;
+    const Palette* palette;           ///< nullptr: its colors themselves
+    std::vector<std::uint8_t> row{};  ///< of the palette's numbers
+
+    int color_type() const {
+        return palette                ? PNG_COLOR_TYPE_PALETTE
+               : pixels.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA
+                                      : PNG_COLOR_TYPE_RGB;
+    }
+    const std::uint8_t* source_row(int y) const {
+        const auto stride =
+            static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
+        return pixels.bytes.data() + static_cast<std::size_t>(y) * stride;
+    }
+    const std::uint8_t* stored_row(int y) {
+        if (!palette) return source_row(y);
+        palette->number(source_row(y), pixels.width, row.data());
+        return row.data();
+    }
+    /// Of a row that is not the first. Rows repeat down a cell: the difference from the row above is then
+    /// zeros, which compress at once. Else a heatmap is flat areas, whose repetition compresses better
+    /// without a filter.
+    int filter(int y) const {
+        const auto stride =
+            static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
+        const bool repeats = std::memcmp(source_row(y), source_row(y - 1), stride) == 0;
+        return repeats ? PNG_FILTER_UP : PNG_FILTER_NONE;
+    }
+};
+
 /// No object with a destructor lives in this function: libpng leaves it by longjmp.
-bool write_all(png_structp png, png_infop info, Sink* sink, const Pixels& pixels, png_text* texts, int count,
+bool write_all(png_structp png, png_infop info, Sink* sink, Stored& stored, png_text* texts, int count,
                const Progress& progress) {
+    const Pixels& pixels = stored.pixels;
     if (setjmp(png_jmpbuf(png))) return false;
     png_set_write_fn(png, sink, append, flush);
     png_set_IHDR(png, info, static_cast<png_uint_32>(pixels.width), static_cast<png_uint_32>(pixels.height),
-                 8, pixels.channels == 4 ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+                 8, stored.color_type(), PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    if (stored.palette)
+        png_set_PLTE(png, info, stored.palette->colors().data(),
+                     static_cast<int>(stored.palette->colors().size()));
     if (pixels.dpi) {
         const auto per_meter = static_cast<png_uint_32>(std::lround(*pixels.dpi / 0.0254));
         png_set_pHYs(png, info, per_meter, per_meter, PNG_RESOLUTION_METER);
     }
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-    // Heatmaps are flat areas, whose repetition compresses faster without a filter.
-    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+    // In the numbers of a palette there is nothing to find but runs; searching for more takes ten times as
+    // long.
+    if (stored.palette) png_set_compression_strategy(png, Z_RLE);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_UP);
     if (count > 0) png_set_text(png, info, texts, count);
     png_write_info(png, info);
-    const std::size_t stride =
-        static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.channels);
     for (int y = 0; y < pixels.height; ++y) {
         sink->canceled = progress && !progress(static_cast<double>(y) / pixels.height);
         if (sink->canceled) return false;
-        png_write_row(png, pixels.bytes.data() + static_cast<std::size_t>(y) * stride);
+        if (y > 0)
+            png_set_filter(png, PNG_FILTER_TYPE_BASE, stored.filter(y));  // the first row makes room for both
+        png_write_row(png, stored.stored_row(y));
     }
     png_write_end(png, nullptr);
     return true;
@@ -191,12 +282,15 @@ void require_png(std::string_view bytes, std::string_view source) {
 std::string encode_png(const Pixels& pixels, std::span<const PngText> texts, const Progress& progress) {
     require_pixels(pixels);
     Sink sink;
+    const std::optional<Palette> palette = Palette::of(pixels);
+    Stored stored{pixels, palette ? &*palette : nullptr};
+    if (palette) stored.row.resize(static_cast<std::size_t>(pixels.width));
     std::vector<png_text> chunks;
     for (const PngText& text : texts) chunks.push_back(text_chunk(text));
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &sink, fail, warn);
     png_infop info = png ? png_create_info_struct(png) : nullptr;
     const bool written =
-        info && write_all(png, info, &sink, pixels, chunks.data(), static_cast<int>(chunks.size()), progress);
+        info && write_all(png, info, &sink, stored, chunks.data(), static_cast<int>(chunks.size()), progress);
     png_destroy_write_struct(&png, &info);
     if (sink.canceled) throw Canceled{};
     if (!written) {
