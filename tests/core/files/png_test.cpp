@@ -37,6 +37,29 @@ TEST(PngTest, PixelsComeBackExactly) {
     }
 }
 
+/// `count` colors in turn, each row twice.
+Pixels of_colors(int count) {
+    Pixels pixels{.width = 101, .height = 24, .channels = 3, .bytes = {}};
+    for (int y = 0; y < pixels.height; ++y)
+        for (int x = 0; x < pixels.width; ++x) {
+            const int color = (y / 2 * pixels.width + x) % count;
+            for (const int byte : {color % 256, color / 256, 3 * color % 256})
+                pixels.bytes.push_back(static_cast<std::uint8_t>(byte));
+        }
+    return pixels;
+}
+
+TEST(PngTest, APictureOf256ColorsIsStoredByTheirNumbers) {
+    constexpr std::size_t k_color_type = 8 + 8 + 9;  // signature, frame of the header, sizes and depth
+    constexpr char k_rgb = 2, k_numbers = 3;
+    for (const int count : {1, 2, 255, 256, 257, 700}) {
+        const Pixels pixels = of_colors(count);
+        const std::string bytes = encode_png(pixels, {});
+        EXPECT_EQ(bytes[k_color_type], count <= 256 ? k_numbers : k_rgb) << count;
+        EXPECT_EQ(decode_png(bytes, "test"), pixels) << count;
+    }
+}
+
 TEST(PngTest, TheSessionComesBackByteForByte) {
     for (const std::string& session : {std::string("{}"), std::string("{\"text\": \"Grüße, 你好 😀\\n\"}\n"),
                                        std::string(300000, 'x'), std::string()}) {
