@@ -143,7 +143,7 @@ void show_gradients(ActionContext& c) {
 
 /// Why the stage in focus has no gradient.
 std::string why_no_stage_gradient(const ActionContext& c) {
-    if (const std::string why = why_no_gradients(c); !why.empty()) return why;
+    if (std::string why = why_no_gradients(c); !why.empty()) return why;
     const Stage& focused = focused_stage(*c.document.trace(), c.document.presentation().stage);
     if (may_have_gradient(*focused.info)) return "";
     return stage_heading(*focused.info) + " has no gradient: no small change of it is possible";

@@ -353,8 +353,8 @@ void since_step_0(Desk& desk, const Column& c, const InspectedCell& at) {
     for (const Point& point : points) {
         const double x = static_cast<double>(point.step) / points.back().step;
         const double y = high > low ? (point.value - low) / (high - low) : 0.5;
-        line.push_back({plot.min.x + c.ui.px(6) + static_cast<float>(x) * (plot.width() - c.ui.px(12)),
-                        plot.max.y - c.ui.px(6) - static_cast<float>(y) * (plot.height() - c.ui.px(12))});
+        line.emplace_back(plot.min.x + c.ui.px(6) + static_cast<float>(x) * (plot.width() - c.ui.px(12)),
+                          plot.max.y - c.ui.px(6) - static_cast<float>(y) * (plot.height() - c.ui.px(12)));
     }
     c.list->AddPolyline(line.data(), static_cast<int>(line.size()), ink(c.ui.theme.accent), 0, c.ui.px(1.6f));
     for (const ImVec2& point : line) c.list->AddCircleFilled(point, c.ui.px(2.5f), ink(c.ui.theme.accent));

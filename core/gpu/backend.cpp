@@ -216,7 +216,7 @@ private:
     }
     /// The tensor's numbers on the card.
     std::shared_ptr<GpuValues> uploaded(const Shape& shape, std::span<const float> numbers) {
-        const auto values = make(shape);
+        auto values = make(shape);
         const GpuMatrices to = values->matrices();
         for (std::size_t done = 0; done < numbers.size(); done += k_copied_at_once) {
             to.storage->write(to.first + done,

@@ -79,7 +79,7 @@ private:
     ArrayXd value(DecoderPart part, Index i) const { return at_.result_row(of(part), i); }
     /// The gradient of a part, which `through` reaches from the parts after it.
     ArrayXd completed(DecoderPart part, Index i, const ArrayXd& through) const {
-        const ArrayXd sum = at_.gradient_row(of(part), i) + through;
+        ArrayXd sum = at_.gradient_row(of(part), i) + through;
         complete(at_, of(part), i, sum);
         return sum;
     }

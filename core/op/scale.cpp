@@ -19,7 +19,7 @@ std::string factor_text(const Scale& scale) {
 
 /// "÷ √16 ÷ T 2", "÷ T 2", "× 1".
 std::string label_of(const Scale& scale) {
-    const std::string factor = factor_text(scale);
+    std::string factor = factor_text(scale);
     if (scale.temperature == 1) return factor;
     return factor + (factor.empty() ? "" : " ") + "÷ T " + number_text(scale.temperature);
 }

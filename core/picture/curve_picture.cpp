@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "core/error.h"
 #include "core/files/png.h"
@@ -111,7 +110,9 @@ private:
 
     void draw_legend() {
         double right = x(1);
-        for (const auto& curve : picture_.curves | std::views::reverse) {
+        // NOLINTNEXTLINE(modernize-loop-convert): std::views::reverse does not compile with clang 14
+        for (auto at = picture_.curves.rbegin(); at != picture_.curves.rend(); ++at) {
+            const auto& curve = *at;
             if (curve.name.empty()) continue;
             text(curve.name, k_caption, theme_.secondary, right, y(1) - 12, 1);
             right -= face_.extent(curve.name, k_caption).width + 6;

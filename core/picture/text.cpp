@@ -257,8 +257,8 @@ TextShades TextFace::shades(std::string_view text, const TextStyle& style) const
     draw(cairo.get(), text, left, TextShades::k_margin, shades.baseline, TextMode::glyphs);
     cairo_surface_flush(surface.get());
     const unsigned char* data = cairo_image_surface_get_data(surface.get());
-    const int stride = cairo_image_surface_get_stride(surface.get());
-    for (int y = 0; y < shades.height; ++y)
+    const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface.get());
+    for (std::ptrdiff_t y = 0; y < shades.height; ++y)
         shades.alpha.insert(shades.alpha.end(), data + y * stride, data + y * stride + shades.width);
     return shades;
 }
