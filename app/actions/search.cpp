@@ -93,6 +93,7 @@ std::string synonyms_of(const std::string& title) {
 
 /// "Softmax axis" for softmax-axis.
 std::string in_words(std::string_view option) {
+    if (option == "dim") return "Dimension";
     std::string words(option);
     std::ranges::replace(words, '-', ' ');
     if (!words.empty()) words[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words[0])));

@@ -16,6 +16,7 @@
 namespace attnscope {
 namespace {
 
+constexpr float k_new_sentence_width = 102;
 constexpr float k_field_height = 36;
 constexpr float k_chip_height = 24;
 constexpr float k_chip_gap = 8;
@@ -237,7 +238,7 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
     const float facts_width = roomy ? text_width(ui.fonts.caption, words) : 0;
     const Action& another = *find_action("training.sentence");
     const bool of_task = !sentence.second && can_be_trained(desk.document.experiment());
-    const float remove = sentence.second ? ui.px(28) : of_task ? ui.px(70) : 0;
+    const float remove = sentence.second ? ui.px(28) : of_task ? ui.px(k_new_sentence_width) : 0;
     const std::string unread = why_unread(desk, sentence);
     ImGui::SetCursorScreenPos({area.min.x + ui.px(2), area.min.y});
     ui.controls.disabled = !unread.empty();
@@ -254,9 +255,10 @@ void sentence_field(Desk& desk, const Ui& ui, const Sentence& sentence, const Ar
         draw_text(list, ui.fonts.caption, {area.max.x - remove - ui.px(16), area.min.y + ui.px(12)},
                   ink(ui.theme.faint), words, Align::right);
     if (of_task) {
-        ImGui::SetCursorScreenPos({area.max.x - ui.px(76), area.min.y + ui.px(5)});
+        ImGui::SetCursorScreenPos({area.max.x - ui.px(k_new_sentence_width + 6), area.min.y + ui.px(5)});
         const std::string help = fmt::format("{} ({})", another.title, shortcut_text(another.shortcut));
-        if (small_button(ui, "another", "another", help.c_str(), ui.px(70))) run(another);
+        if (small_button(ui, "another", "New sentence", help.c_str(), ui.px(k_new_sentence_width)))
+            run(another);
     }
     if (!sentence.second) return;
     ImGui::SetCursorScreenPos({area.max.x - ui.px(32), area.min.y + ui.px(5)});

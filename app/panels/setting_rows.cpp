@@ -70,10 +70,12 @@ void left_out_line(Desk& desk, const Ui& ui) {
     tooltip(ui, reasons);
     if (keyboard_use(ui, ImGui::GetID("show"), area).pressed || clicked)
         if (!whole.erase(section)) whole.insert(section);
-    const std::string text = shown ? "− what does not apply or is off"
-                                   : "+ " + labels + (one_reason ? " (" + rows.front().why + ")" : "");
+    const float room = right - left;
+    std::string text = shown ? "− what does not apply or is off" : "+ " + labels;
+    const std::string with_reason = text + " (" + rows.front().why + ")";
+    if (!shown && one_reason && text_width(ui.fonts.caption, with_reason) <= room) text = with_reason;
     draw_text(ImGui::GetWindowDrawList(), ui.fonts.caption, {left, at.y + ui.px(4)},
-              ink(hovered ? ui.theme.accent : ui.theme.secondary), text, Align::left, right - left);
+              ink(hovered ? ui.theme.accent : ui.theme.secondary), text, Align::left, room);
     ImGui::PopID();
     ImGui::SetCursorScreenPos({ImGui::GetWindowPos().x, at.y + ui.px(25)});
 }

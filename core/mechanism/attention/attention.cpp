@@ -181,7 +181,8 @@ void AttentionBuilder::drop() {
     if (given) {
         const Matrix& matrix = given->values();
         if (matrix.rows() != Eigen::Index{shape.heads} * N_ || matrix.cols() != M_)
-            refuse_shape("dropout_keep", matrix.rows(), matrix.cols(), must_be(Eigen::Index{shape.heads} * N_, M_));
+            refuse_shape("dropout_keep", matrix.rows(), matrix.cols(),
+                         must_be(Eigen::Index{shape.heads} * N_, M_));
         keep = op::Custom{given->shared(), shape};
     }
     const Value kept = builder_.add("dropout_keep"_stage, std::move(keep));

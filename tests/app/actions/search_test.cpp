@@ -70,7 +70,7 @@ TEST_F(SearchTest, WhatIsCalledOtherwiseIsFound) {
     EXPECT_TRUE(finds("padding", "Compare with padding mask"));
     EXPECT_TRUE(finds("√d_k", "Scale"));
     EXPECT_TRUE(finds("rotary", "Position: rope"));
-    EXPECT_TRUE(finds("d_model", "Dim"));
+    EXPECT_TRUE(finds("d_model", "Dimension"));
     EXPECT_TRUE(finds("alignment", "Example: bahdanau-alignment"));
     EXPECT_TRUE(finds("logits", "scores"));
     EXPECT_TRUE(finds("dark theme", "Dark theme"));

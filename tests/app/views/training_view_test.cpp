@@ -120,7 +120,7 @@ TEST_F(TrainingViewTest, AnotherSentenceOfTheTask) {
     const std::string second = text();
     EXPECT_NE(second, first);
     EXPECT_EQ(document().problem(), "");
-    click(place_of("attnscope", {"another", "another"}));
+    click(place_of("attnscope", {"another", "New sentence"}));
     settle();
     EXPECT_NE(text(), first);
     EXPECT_NE(text(), second);
