@@ -136,6 +136,8 @@ BENCHMARK(evaluate_seed_drag)
     ->ArgNames({"N", "d", "heads"})
     ->Args({8, 16, 1})
     ->Args({64, 64, 8})
+    ->Args({512, 512, 8})
+    ->Args({2048, 64, 1})
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
 

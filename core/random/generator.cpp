@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <numbers>
 #include <numeric>
 #include <string>
@@ -21,24 +22,25 @@ namespace {
 constexpr std::size_t k_block = 16;
 constexpr std::size_t k_half_block = k_block / 2;
 
-template <typename Real>
-struct SinCos {
-    Real sin, cos;
-};
+// A block's eight pairs are computed side by side. Vectors are passed by reference, because how they are
+// passed by value depends on the instruction set.
+using Eight [[gnu::vector_size(32)]] = float;
+using EightInts [[gnu::vector_size(32)]] = std::int32_t;
 
-double log_unit(double u) { return std::log(u); }
-SinCos<double> sin_cos(double angle) { return {std::sin(angle), std::cos(angle)}; }
+/// sum = sum · x + y, rounded once.
+inline void fuse(Eight& sum, const Eight& x, const Eight& y) {
+    for (std::size_t j = 0; j < k_half_block; ++j) sum[j] = std::fma(sum[j], x[j], y[j]);
+}
 
 /// Horner's scheme with fma, the coefficient of the highest power first.
 template <std::size_t Count>
-float polynomial(float x, const std::array<float, Count>& coefficients) {
-    float sum = coefficients[0];
-    for (std::size_t i = 1; i < Count; ++i) sum = std::fma(sum, x, coefficients[i]);
-    return sum;
+void polynomial(const Eight& x, const std::array<float, Count>& coefficients, Eight& sum) {
+    sum = Eight{} + coefficients[0];
+    for (std::size_t i = 1; i < Count; ++i) fuse(sum, x, Eight{} + coefficients[i]);
 }
 
-/// log(u) for 0 < u ≤ 1: the Cephes library's logf with PyTorch's fused operations.
-float log_unit(float u) {
+/// log(u) for 2⁻¹²⁶ ≤ u ≤ 1: the Cephes library's logf with PyTorch's fused operations.
+void log_unit(const Eight& u, Eight& log) {
     static constexpr std::array<float, 9> k_log{7.0376836292e-2f,  -1.1514610310e-1f, 1.1676998740e-1f,
                                                 -1.2420140846e-1f, 1.4249322787e-1f,  -1.6668057665e-1f,
                                                 2.0000714765e-1f,  -2.4999993993e-1f, 3.3333331174e-1f};
@@ -47,21 +49,26 @@ float log_unit(float u) {
     constexpr float k_ln2_low = -2.12194440e-4f;
     constexpr float k_sqrt_half = 0.707106781186547524f;
 
-    int exponent = 0;
-    const float mantissa = std::frexp(u, &exponent);
-    const bool low = mantissa < k_sqrt_half;
-    const float x = low ? 2 * mantissa - 1 : mantissa - 1;
-    const float e = static_cast<float>(low ? exponent - 1 : exponent);
+    // u = mantissa · 2^exponent with ½ ≤ mantissa < 1, read off its bits.
+    const auto bits = reinterpret_cast<EightInts>(u);
+    const auto mantissa = reinterpret_cast<Eight>((bits & 0x007fffff) | 0x3f000000);
+    const EightInts low = mantissa < k_sqrt_half;  // −1 where it is
+    const Eight x = (low ? 2 * mantissa : mantissa) - 1;
+    const Eight e = __builtin_convertvector((bits >> 23) - 126 + low, Eight);
 
-    const float z = x * x;
-    float y = polynomial(x, k_log) * x;
-    y = std::fma(y, z, e * k_ln2_low);
-    y = std::fma(-0.5f, z, y);
-    return std::fma(e, k_ln2_high, x + y);
+    const Eight z = x * x;
+    Eight y;
+    polynomial(x, k_log, y);
+    y *= x;
+    fuse(y, z, e * k_ln2_low);
+    Eight half = Eight{} - 0.5f;
+    fuse(half, z, y);
+    log = e;
+    fuse(log, Eight{} + k_ln2_high, x + half);
 }
 
 /// sin and cos for 0 ≤ angle ≤ 2π: the Cephes library's sinf and cosf with PyTorch's fused operations.
-SinCos<float> sin_cos(float angle) {
+void sin_cos(const Eight& angle, Eight& sin, Eight& cos) {
     static constexpr std::array<float, 3> k_cos{2.443315711809948e-5f, -1.388731625493765e-3f,
                                                 4.166664568298827e-2f};
     static constexpr std::array<float, 3> k_sin{-1.9515295891e-4f, 8.3321608736e-3f, -1.6666654611e-1f};
@@ -70,28 +77,55 @@ SinCos<float> sin_cos(float angle) {
                                                              -3.77489497744594108e-8f};
     constexpr float k_four_over_pi = 1.27323954473516f;
 
-    const int octant = (static_cast<int>(angle * k_four_over_pi) + 1) & ~1;
-    float x = angle;
-    for (const float part : k_minus_quarter_pi) x = std::fma(static_cast<float>(octant), part, x);
+    const EightInts octant = (__builtin_convertvector(angle * k_four_over_pi, EightInts) + 1) & ~1;
+    Eight x = angle;
+    for (const float part : k_minus_quarter_pi) {
+        Eight turned = __builtin_convertvector(octant, Eight);
+        fuse(turned, Eight{} + part, x);
+        x = turned;
+    }
 
-    const float z = x * x;
-    float c = polynomial(z, k_cos) * z;
-    c = std::fma(c, z, -(0.5f * z)) + 1;
-    const float s = std::fma(polynomial(z, k_sin) * z, x, x);
+    const Eight z = x * x;
+    Eight c, s;
+    polynomial(z, k_cos, c);
+    c *= z;
+    fuse(c, z, -(0.5f * z));
+    c += 1;
+    polynomial(z, k_sin, s);
+    s *= z;
+    fuse(s, x, x);
 
-    const std::array<SinCos<float>, 4> by_quadrant{{{s, c}, {c, -s}, {-s, -c}, {-c, s}}};
-    return by_quadrant[static_cast<std::size_t>(octant / 2) % by_quadrant.size()];
+    // Quadrant by quadrant: (s, c), (c, −s), (−s, −c), (−c, s).
+    const EightInts odd = (octant & 2) != 0;
+    sin = odd ? c : s;
+    cos = odd ? s : c;
+    sin = (octant & 4) != 0 ? -sin : sin;
+    cos = ((octant + 2) & 4) != 0 ? -cos : cos;
 }
 
 /// Box–Muller on 16 uniforms: element j < 8 is the radius draw, j + 8 the angle draw.
-template <typename Real>
-void box_muller(std::span<Real, k_block> block, Real mean, Real deviation) {
-    constexpr Real k_two_pi = 2 * std::numbers::pi_v<Real>;
+void box_muller(std::span<float, k_block> block, float mean, float deviation) {
+    constexpr float k_two_pi = 2 * std::numbers::pi_v<float>;
+    Eight first, second, radius, sin, cos;
+    std::memcpy(&first, block.data(), sizeof first);
+    std::memcpy(&second, block.data() + k_half_block, sizeof second);
+    log_unit(1 - first, radius);
+    for (std::size_t j = 0; j < k_half_block; ++j) radius[j] = std::sqrt(-2 * radius[j]);
+    sin_cos(k_two_pi * second, sin, cos);
+    first = radius * cos;
+    second = radius * sin;
+    fuse(first, Eight{} + deviation, Eight{} + mean);
+    fuse(second, Eight{} + deviation, Eight{} + mean);
+    std::memcpy(block.data(), &first, sizeof first);
+    std::memcpy(block.data() + k_half_block, &second, sizeof second);
+}
+
+void box_muller(std::span<double, k_block> block, double mean, double deviation) {
     for (std::size_t j = 0; j < k_half_block; ++j) {
-        const Real radius = std::sqrt(-2 * log_unit(1 - block[j]));
-        const auto [sin, cos] = sin_cos(k_two_pi * block[j + k_half_block]);
-        block[j] = std::fma(radius * cos, deviation, mean);
-        block[j + k_half_block] = std::fma(radius * sin, deviation, mean);
+        const double radius = std::sqrt(-2 * std::log(1 - block[j]));
+        const double angle = 2 * std::numbers::pi * block[j + k_half_block];
+        block[j] = std::fma(radius * std::cos(angle), deviation, mean);
+        block[j + k_half_block] = std::fma(radius * std::sin(angle), deviation, mean);
     }
 }
 
@@ -157,9 +191,9 @@ double Generator::small_normal() {
     const double u1 = uniform53();
     const double u2 = uniform53();
     const double radius = std::sqrt(-2 * std::log(1 - u2));
-    const auto [sin, cos] = sin_cos(2 * std::numbers::pi * u1);
-    cached_normal_ = radius * sin;
-    return radius * cos;
+    const double angle = 2 * std::numbers::pi * u1;
+    cached_normal_ = radius * std::sin(angle);
+    return radius * std::cos(angle);
 }
 
 void Generator::rand(std::span<float> out) {
