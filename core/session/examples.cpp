@@ -1,7 +1,7 @@
 #include "core/session/examples.h"
 
 #include "core/error.h"
-#include "core/session/embedded.h"
+#include "core/session/embedded_examples.h"
 #include "core/session/options.h"
 
 namespace attnscope {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/gpu/embedded_shaders.h"
-#include "core/session/embedded.h"
+#include "core/session/embedded_examples.h"
 
 namespace attnscope {
 namespace {
